@@ -1,0 +1,41 @@
+# make demo   sets up and runs the photograph example
+# make test   sets up and passes the tests
+# make check  what CI runs: tests, lint, types
+# make deep   the large random campaigns
+# make bench  the benchmark suite, quick form
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: demo test lint types check deep bench clean
+
+demo: $(STAMP)
+	$(BIN)/python examples/photo.py
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+check: test lint types
+
+deep: $(STAMP)
+	$(BIN)/python -m pytest -q -m deep
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks --quick
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[test,demo,bench,dev]"
+	touch $(STAMP)
+
+clean:
+	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis out

@@ -1,0 +1,188 @@
+"""The command line.
+
+Exit status: 0 all right; 1 a wrong result or a failing engine; 2 wrong usage;
+3 with ``--bars``, a bar was missed or could not be measured.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from benchmarks import bars, report
+from benchmarks.engines import DEFAULT_ENGINES
+from benchmarks.first_call import measure_first_call
+from benchmarks.gauge import CoreProbe, Gauge
+from benchmarks.machine import machine_facts
+from benchmarks.records import CaseRecord, FirstCallRecord, RunRecord, from_json, save
+from benchmarks.runner import Runner
+from benchmarks.selection import SUITES, Case, select_cases, select_workloads
+from benchmarks.workload import DTYPES, Workload
+from benchmarks.workloads import WORKLOADS
+
+ROUNDS = 7
+QUICK_ROUNDS = 3
+QUICK_SIZES = (100, 10_000, 1_000_000)
+BAR_ENGINES = ("numpy", "fusejit")
+FIRST_CALL_SIZE = 1_000
+FIRST_CALL_WORKLOADS = ("add", "chain8", "trig_mix", "sum_rows", "softmax", "heat_step", "sobel")
+PIPE_WIDTH = 140
+
+
+def parser() -> argparse.ArgumentParser:
+    """All options."""
+    p = argparse.ArgumentParser("benchmarks", description="fusejit against NumPy and others.")
+    p.add_argument("--suite", choices=SUITES, help="which workloads (default all)")
+    p.add_argument("--family", type=_words, default=(), help="families, with commas")
+    p.add_argument("--workload", type=_words, default=(), help="workloads, with commas")
+    p.add_argument("--sizes", type=_sizes, default=(), help="element counts: 100,1e6,10**7")
+    p.add_argument("--dtypes", type=_dtypes, default=(), help=f"of {', '.join(DTYPES)}")
+    p.add_argument("--engines", type=_words, default=(), help=f"of {', '.join(DEFAULT_ENGINES)}")
+    p.add_argument("--rounds", type=int, help=f"accepted rounds per case (default {ROUNDS})")
+    p.add_argument("--quick", action="store_true", help="few sizes and rounds, no first calls")
+    p.add_argument("--no-out", action="store_true", help="leave out the out= forms")
+    p.add_argument("--no-first-call", action="store_true", help="leave out fresh processes")
+    p.add_argument("--fresh-heap", action="store_true", help="do not settle malloc first")
+    p.add_argument("--bars", action="store_true", help="hold the run against the speed bars")
+    p.add_argument("--json", type=Path, metavar="FILE", help="write everything")
+    p.add_argument("--load", type=Path, metavar="FILE", help="read a run instead of measuring")
+    p.add_argument("--plot", type=Path, metavar="FILE.png", help="draw ratios over sizes")
+    p.add_argument("--list", action="store_true", help="list the workloads and stop")
+    return p
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmarks; returns the exit status."""
+    command = parser()
+    options = command.parse_args(arguments)
+    console = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False)
+    suite = options.suite or ("bars" if options.bars else "all")
+    try:
+        workloads = select_workloads(suite, options.family, options.workload)
+    except ValueError as error:
+        command.error(str(error))
+    if options.list:
+        _print_list(console, workloads)
+        return 0
+    if options.load:
+        run = from_json(options.load.read_text())
+        report.print_machine(console, run)
+    else:
+        sizes = options.sizes or (QUICK_SIZES if options.quick and not options.bars else ())
+        cases = select_cases(workloads, sizes, options.dtypes, not options.no_out)
+        if not cases:
+            command.error("no case is left; --list shows sizes and dtypes of the workloads")
+        run = _measure(console, options, cases)
+    return _present(console, options, run)
+
+
+def _measure(console: Console, options: argparse.Namespace, cases: list[Case]) -> RunRecord:
+    engines = options.engines or (BAR_ENGINES if options.bars else DEFAULT_ENGINES)
+    rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
+    facts = machine_facts()
+    probe = CoreProbe()
+    gauge = Gauge(probe)
+    gauge.warm_up()
+    columns = (
+        TextColumn("{task.description:44}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    records: list[CaseRecord] = []
+    first_calls: list[FirstCallRecord] = []
+    with (
+        Runner(engines, gauge, rounds, options.fresh_heap) as runner,
+        Progress(*columns, console=Console(stderr=True), transient=True) as progress,
+    ):
+        run = RunRecord(
+            facts, _plain(options), runner.versions, runner.unavailable, cases=(), first_calls=()
+        )
+        report.print_machine(console, run)
+        task = progress.add_task("", total=len(cases))
+        for case in cases:
+            name = f"{case.workload.name} {case.dtype} {case.size:,}"
+            progress.update(task, description=name + (" out=" if case.with_out else ""))
+            records.append(runner.run_case(case))
+            progress.advance(task)
+        has_fusejit = "fusejit" in runner.workers
+    if has_fusejit and not (options.quick or options.no_first_call):
+        first_calls = [measure_first_call("fusejit", case) for case in _first_call_cases(cases)]
+    probe.close()
+    return RunRecord(
+        run.machine, run.options, run.versions, run.unavailable, tuple(records), tuple(first_calls)
+    )
+
+
+def _present(console: Console, options: argparse.Namespace, run: RunRecord) -> int:
+    report.print_cases(console, run)
+    report.print_first_calls(console, run)
+    report.print_summary(console, run)
+    report.print_wrong(console, run)
+    missed = False
+    if options.bars:
+        results = bars.evaluate(run.cases)
+        report.print_bars(console, results)
+        missed = any(result.verdict != "pass" for result in results)
+    if options.json:
+        save(run, options.json)
+    if options.plot:
+        from benchmarks.plot import save_plot  # matplotlib takes a second to import
+
+        save_plot(run, options.plot)
+    if run.wrong() or any(entry.error for entry in run.first_calls):
+        return 1
+    return 3 if missed else 0
+
+
+def _first_call_cases(cases: list[Case]) -> list[Case]:
+    chosen = {case.workload.name: case.workload for case in cases}
+    return [
+        Case(chosen[name], FIRST_CALL_SIZE, chosen[name].dtypes[-1], with_out=False)
+        for name in FIRST_CALL_WORKLOADS
+        if name in chosen
+    ]
+
+
+def _print_list(console: Console, workloads: Sequence[Workload]) -> None:
+    console.print(f"{len(workloads)} of {len(WORKLOADS)} workloads; suites: {', '.join(SUITES)}")
+    for w in workloads:
+        forms = ["numexpr"] * bool(w.numexpr) + ["out="] * bool(w.out_function)
+        sizes = f"{w.sizes[0]:,} to {w.sizes[-1]:,}"
+        console.print(
+            f"{w.family:<15}{w.name:<22}{' '.join(w.dtypes):<17}{sizes:<21}{' '.join(forms)}"
+        )
+
+
+def _plain(options: argparse.Namespace) -> dict[str, object]:
+    return {
+        name: str(value) if isinstance(value, os.PathLike) else value
+        for name, value in vars(options).items()
+    }
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    sizes = tuple(_size(word) for word in _words(text))
+    if any(size < 1 for size in sizes):
+        raise argparse.ArgumentTypeError("sizes are positive")
+    return sizes
+
+
+def _size(word: str) -> int:
+    base, _, exponent = word.partition("**")
+    return int(base) ** int(exponent) if exponent else int(float(base))
+
+
+def _dtypes(text: str) -> tuple[str, ...]:
+    unknown = set(_words(text)) - set(DTYPES)
+    if unknown:
+        raise argparse.ArgumentTypeError(f"unknown dtypes: {', '.join(sorted(unknown))}")
+    return _words(text)

@@ -1,0 +1,194 @@
+"""What a person reads on stdout: tables of cases, first calls, summary, losses, bars."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from benchmarks.bars import BarResult
+from benchmarks.records import CaseRecord, EngineRecord, RunRecord
+from benchmarks.summary import NOISE, family_means, lost_cases
+
+SHOWN_LOSSES = 10
+"""Engines other than fusejit: only the worst are named."""
+
+VERDICT_STYLE = {"pass": "green", "miss": "bold red", "not measured": "yellow"}
+
+
+def duration(nanoseconds: float | None) -> str:
+    """Three digits and a unit.
+
+    >>> duration(1234.0), duration(56.7), duration(8.9e7), duration(None)
+    ('1.23 us', '56.7 ns', '89.0 ms', '-')
+    """
+    if nanoseconds is None:
+        return "-"
+    scales = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+    unit = next((u for u, scale in scales.items() if abs(nanoseconds) < 999.5 * scale), "s")
+    value = nanoseconds / scales[unit]
+    return f"{value:.{max(0, 3 - len(str(int(abs(value)))))}f} {unit}"
+
+
+def print_machine(console: Console, run: RunRecord) -> None:
+    """CPU, cores, versions, load; which engines are missing and why."""
+    facts = run.machine
+    console.print(f"[bold]{escape(facts['cpu'])}[/], {facts['cores']} cores, {facts['system']}")
+    versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
+    console.print(f"Python {facts['python']}, {versions}; load at start {facts['load']}")
+    for engine, reason in run.unavailable.items():
+        console.print(f"[yellow]engine {engine} is not available:[/] {escape(reason)}")
+
+
+def print_cases(console: Console, run: RunRecord) -> None:
+    """One table per family: median times and ratios NumPy / engine."""
+    engines = [e for e in _engines(run) if e != "numpy"]
+    for family in dict.fromkeys(case.family for case in run.cases):
+        table = Table(title=family, title_justify="left", title_style="bold", box=None)
+        for name in ("workload", "dtype"):
+            table.add_column(name, no_wrap=True)
+        for name in ("size", "numpy"):
+            table.add_column(name, justify="right", no_wrap=True)
+        for engine in engines:
+            table.add_column(engine, justify="right", no_wrap=True)
+            table.add_column("ratio", justify="right", no_wrap=True)
+        table.add_column("spread", justify="right", no_wrap=True)
+        table.add_column("", no_wrap=True)
+        for case in run.cases:
+            if case.family == family:
+                table.add_row(*_case_row(case, engines))
+        console.print(table)
+        console.print()
+
+
+def _case_row(case: CaseRecord, engines: Sequence[str]) -> list[str]:
+    row = [case.workload + (" out=" if case.with_out else ""), case.dtype, f"{case.size:,}"]
+    numpy = case.engines["numpy"]
+    row.append(duration(numpy.median_ns))
+    for engine in engines:
+        row += _engine_cells(case.engines.get(engine))
+    worst = max((e.spread or 0.0 for e in case.engines.values()), default=0.0)
+    notes = [f"{case.discarded_rounds} discarded"] if case.discarded_rounds else []
+    notes += ["[yellow]noisy[/]"] if case.noisy else []
+    return [*row, f"{worst:.0%}", ", ".join(notes)]
+
+
+def _engine_cells(record: EngineRecord | None) -> list[str]:
+    if record is None:
+        return ["", ""]
+    if record.error:
+        return ["[bold red]FAILED[/]", ""]
+    time = duration(record.median_ns)
+    if record.mismatch:
+        return [time, "[bold white on red]WRONG[/]"]
+    speedup = record.speedup or 0.0
+    style = "green" if speedup >= 1.05 else "red" if speedup < NOISE else "default"
+    return [time, f"[{style}]{speedup:.2f}x[/]"]
+
+
+def print_first_calls(console: Console, run: RunRecord) -> None:
+    """Import and first call of fresh processes, with an empty and with a filled cache."""
+    if not run.first_calls:
+        return
+    table = Table(title="first call of fusejit in a fresh process", title_justify="left", box=None)
+    table.add_column("workload", no_wrap=True)
+    for name in ("import, cold", "call, cold", "import, cached", "call, cached"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for entry in run.first_calls:
+        times = (
+            entry.cold_load_ns,
+            entry.cold_call_ns,
+            entry.cached_load_ns,
+            entry.cached_call_ns,
+        )
+        failure = f" [red]{escape(entry.error)}[/]" if entry.error else ""
+        table.add_row(entry.workload + failure, *map(duration, times))
+    console.print(table)
+    console.print()
+
+
+def print_summary(console: Console, run: RunRecord) -> None:
+    """Geometric means per family, lost cases per engine, noise."""
+    engines = [e for e in _engines(run) if e != "numpy"]
+    if engines:
+        _print_means(console, run, engines)
+    for engine in engines:
+        _print_losses(console, run, engine)
+    discarded = sum(case.discarded_rounds for case in run.cases)
+    noisy = sum(case.noisy for case in run.cases)
+    load = max((case.load for case in run.cases), default=0.0)
+    console.print(
+        f"{len(run.cases)} cases, {discarded} rounds discarded because the machine was busy, "
+        f"{noisy} cases noisy to the end, load at most {load}"
+    )
+
+
+def _print_means(console: Console, run: RunRecord, engines: Sequence[str]) -> None:
+    means = family_means(run.cases)
+    table = Table(
+        title="geometric mean of NumPy / engine", title_justify="left", title_style="bold", box=None
+    )
+    table.add_column("family", no_wrap=True)
+    for engine in engines:
+        table.add_column(engine, justify="right", no_wrap=True)
+        table.add_column("cases", justify="right", no_wrap=True)
+    for family, by_engine in means.items():
+        cells: list[str] = []
+        for engine in engines:
+            mean = by_engine.get(engine)
+            cells += [f"{mean[0]:.2f}x", str(mean[1])] if mean else ["", ""]
+        table.add_row(family, *cells)
+    console.print(table)
+
+
+def _print_losses(console: Console, run: RunRecord, engine: str) -> None:
+    lost = lost_cases(run.cases, engine)
+    if not lost:
+        console.print(f"{engine}: no case slower than NumPy")
+        return
+    console.print(f"[bold]{engine}: {len(lost)} cases slower than NumPy[/] (below {NOISE})")
+    shown = lost if engine == "fusejit" else lost[:SHOWN_LOSSES]
+    for case, speedup in shown:
+        console.print(f"  {speedup:.2f}x  {case.label}{'  (noisy)' if case.noisy else ''}")
+    if len(shown) < len(lost):
+        console.print(f"  and {len(lost) - len(shown)} more")
+
+
+def print_wrong(console: Console, run: RunRecord) -> None:
+    """Wrong results and failures, loudly; and warnings that engines gave."""
+    for case in run.cases:
+        for engine, record in case.engines.items():
+            for text in record.warnings:
+                console.print(f"[yellow]{engine}, {case.label}:[/] {escape(text)}")
+    wrong = run.wrong()
+    if wrong:
+        console.print(f"\n[bold white on red] {len(wrong)} WRONG RESULTS OR FAILURES [/]")
+    for case, engine, text in wrong:
+        console.print(f"[bold red]{engine}, {case.label}:[/] {escape(text)}")
+
+
+def print_bars(console: Console, results: Sequence[BarResult]) -> None:
+    """Pass or miss per bar, with the worst figure and where it comes from."""
+    table = Table(title="speed bars", title_justify="left", title_style="bold", box=None)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("bar")
+    for name in ("needed", "worst", "cases"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("where")
+    for result in results:
+        style, unit = VERDICT_STYLE[result.verdict], result.bar.unit
+        figure = "-" if result.figure is None else f"{result.figure:.2f} {unit}"
+        count = f"{len(result.missing)}/{result.cases} miss" if result.missing else result.cases
+        table.add_row(
+            f"[{style}]{result.verdict}[/]",
+            result.bar.name,
+            f"{result.bar.least:g} {unit}",
+            figure,
+            str(count),
+            result.worst,
+        )
+    console.print(table)
+
+
+def _engines(run: RunRecord) -> list[str]:
+    return list(dict.fromkeys(name for case in run.cases for name in case.engines))

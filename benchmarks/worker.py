@@ -1,0 +1,197 @@
+"""A child process that owns one engine: ``python -m benchmarks.worker ENGINE [fresh-heap]``.
+
+One JSON object per line comes in on stdin, one goes out on the original stdout; whatever the engine
+prints goes to stderr. Commands::
+
+    {"command": "hello"}                      -> {"versions", "pid"}
+    {"command": "prepare", "workload", "size", "dtype", "with_out"}
+                                              -> {"supported", "first_call_ns", "warnings"}
+    {"command": "run", "calls", "samples"}    -> {"ns": mean time of a call, one per sample}
+    {"command": "check", "path"}              -> {"arrays", "arguments_changed"}; results at `path`
+    {"command": "release"}                    -> {}   forget arguments and function
+    {"command": "first_call", as prepare}     -> {"load_ns", "first_call_ns"}
+
+``first_call`` is meant for a fresh process: the engine's library is only imported when the first
+command needs it. A failing command answers ``{"error": text}`` and the process goes on.
+"""
+
+import contextlib
+import gc
+import itertools
+import json
+import os
+import sys
+import time
+import traceback
+import warnings
+import zlib
+from collections.abc import Callable
+from typing import Any, TextIO
+
+import numpy as np
+
+from benchmarks.engines import Engine, create, plain_function
+from benchmarks.workload import Workload
+from benchmarks.workloads import by_name
+
+Reply = dict[str, Any]
+
+SETTLE_BYTES = 31 << 20
+
+
+class Worker:
+    """The state of a worker: one engine, at most one prepared case."""
+
+    def __init__(self, engine_name: str) -> None:
+        self.engine_name = engine_name
+        self.loaded_engine: Engine | None = None
+        self.case: tuple[Workload, int, str, bool] | None = None
+        self.function: Callable[..., Any] | None = None
+        self.arguments: tuple[Any, ...] = ()
+
+    @property
+    def engine(self) -> Engine:
+        """The engine, imported on first use."""
+        if self.loaded_engine is None:
+            self.loaded_engine = create(self.engine_name)
+        return self.loaded_engine
+
+    def hello(self) -> Reply:
+        """Say which versions are at work."""
+        return {"versions": self.engine.versions(), "pid": os.getpid()}
+
+    def prepare(self, workload: str, size: int, dtype: str, with_out: bool) -> Reply:
+        """Build arguments, load the function and call it once."""
+        self.release()
+        described = by_name(workload)
+        if not self.engine.supports(described, with_out):
+            return {"supported": False}
+        self.case = (described, size, dtype, with_out)
+        self.arguments = build_arguments(*self.case)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self.function = self.engine.load(described, dtype, with_out)
+            first_call_ns = time_calls(self.function, self.arguments, 1)
+        texts = [f"{w.category.__name__}: {w.message}" for w in caught]
+        return {"supported": True, "first_call_ns": first_call_ns, "warnings": texts}
+
+    def run(self, calls: int, samples: int = 1) -> Reply:
+        """Time `calls` calls in a row, `samples` times."""
+        if self.function is None:
+            raise RuntimeError("nothing is prepared")
+        times = [time_calls(self.function, self.arguments, calls) for _ in range(samples)]
+        return {"ns": [elapsed_ns / calls for elapsed_ns in times]}
+
+    def check(self, path: str) -> Reply:
+        """Run once on fresh arguments and save the results (`numpy.savez`) for comparison."""
+        if self.function is None or self.case is None:
+            raise RuntimeError("nothing is prepared")
+        workload, with_out = self.case[0], self.case[3]
+        arguments = build_arguments(*self.case)
+        inputs = arguments[:-1] if with_out else arguments
+        before = digests(inputs)
+        outcome = self.function(*arguments)
+        results = [arguments[-1]] if with_out else as_results(outcome)
+        if workload.mutates:
+            results += inputs
+        np.savez(path, *results)
+        changed = not workload.mutates and digests(inputs) != before
+        return {"arrays": len(results), "arguments_changed": changed}
+
+    def release(self) -> Reply:
+        """Forget the case, so that memory stays bounded by one."""
+        self.case, self.function, self.arguments = None, None, ()
+        gc.collect()
+        return {}
+
+    def first_call(self, workload: str, size: int, dtype: str, with_out: bool) -> Reply:
+        """Time what a fresh process pays: importing and loading, then the first call."""
+        described = by_name(workload)
+        arguments = build_arguments(described, size, dtype, with_out)
+        start_ns = time.perf_counter_ns()
+        function = self.engine.load(described, dtype, with_out)
+        load_ns = time.perf_counter_ns() - start_ns
+        return {"load_ns": load_ns, "first_call_ns": time_calls(function, arguments, 1)}
+
+    def answer(self, request: dict[str, Any]) -> Reply:
+        """Carry out one command; an exception becomes an ``error`` reply."""
+        commands: dict[str, Callable[..., Reply]] = {
+            "hello": self.hello,
+            "prepare": self.prepare,
+            "run": self.run,
+            "check": self.check,
+            "release": self.release,
+            "first_call": self.first_call,
+        }
+        fields = dict(request)
+        try:
+            return commands[fields.pop("command")](**fields)
+        except Exception as error:
+            traceback.print_exc()
+            return {"error": f"{type(error).__name__}: {error}"}
+
+
+def time_calls(function: Callable[..., Any], arguments: tuple[Any, ...], calls: int) -> int:
+    """Nanoseconds for `calls` calls in a row, garbage collection off, each result dropped."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        start_ns = time.perf_counter_ns()
+        for _ in itertools.repeat(None, calls):
+            function(*arguments)
+        return time.perf_counter_ns() - start_ns
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def build_arguments(workload: Workload, size: int, dtype: str, with_out: bool) -> tuple[Any, ...]:
+    """Arguments of a case; with `with_out` an empty array like the result is the last one."""
+    arguments = workload.build(size, dtype)
+    if not with_out:
+        return arguments
+    like = plain_function(workload, with_out=False)(*arguments)
+    return (*arguments, np.full_like(like, 0))
+
+
+def as_results(outcome: Any) -> list[Any]:
+    """What a function returned, as a list of arrays."""
+    if outcome is None:
+        return []
+    return list(outcome) if isinstance(outcome, tuple) else [outcome]
+
+
+def digests(arrays: tuple[Any, ...]) -> list[int]:
+    """A checksum per array, to notice arguments that should not have changed."""
+    return [zlib.crc32(np.ascontiguousarray(array).data) for array in arrays]
+
+
+def serve(worker: Worker, requests: TextIO, replies: TextIO) -> None:
+    """Answer requests until the parent closes the pipe."""
+    for line in requests:
+        print(json.dumps(worker.answer(json.loads(line))), file=replies, flush=True)
+
+
+def settle_allocator() -> None:
+    """Bring glibc's allocator to the state it has in any process that has run for a while.
+
+    It returns the top of the heap to the system whenever more is free there than twice the largest
+    mapped block freed so far, and faults it in again on the next call. Up to that point NumPy's
+    chains of temporaries take up to 6 times as long, depending on which cases ran before. One freed
+    block just below the 32 MB limit ends this for good, in favour of NumPy.
+    """
+    np.empty(SETTLE_BYTES, np.uint8)
+
+
+def main() -> None:
+    """Keep the original stdout for replies and send everything else to stderr."""
+    replies = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    if "fresh-heap" not in sys.argv[2:]:
+        settle_allocator()
+    with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
+        serve(Worker(sys.argv[1]), sys.stdin, replies)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""All workloads, family by family. Each module holds functions and, at its end, their table.
+
+The functions use only what fusejit's core promises: arithmetic, comparisons, ``where``, ``abs``,
+``sqrt exp log sin cos tanh``, ``maximum minimum``, ``astype``, ``sum mean max min``, broadcasting,
+``.T``, basic slices, slice stores, ``zeros ones full empty`` and ``@``.
+"""
+
+from benchmarks.workload import Workload
+from benchmarks.workloads import (
+    broadcast,
+    contraction,
+    elementwise,
+    image,
+    integer,
+    reduction,
+    rowwise,
+    small,
+    stencil,
+    transcendental,
+    transpose,
+)
+
+WORKLOADS: tuple[Workload, ...] = (
+    *elementwise.WORKLOADS,
+    *transcendental.WORKLOADS,
+    *broadcast.WORKLOADS,
+    *transpose.WORKLOADS,
+    *reduction.WORKLOADS,
+    *rowwise.WORKLOADS,
+    *stencil.WORKLOADS,
+    *contraction.WORKLOADS,
+    *integer.WORKLOADS,
+    *image.WORKLOADS,
+    *small.WORKLOADS,
+)
+
+FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(w.family for w in WORKLOADS))
+
+
+def by_name(name: str) -> Workload:
+    """The workload called `name`; a KeyError says which names there are."""
+    for workload in WORKLOADS:
+        if workload.name == name:
+            return workload
+    known = ", ".join(w.name for w in WORKLOADS)
+    raise KeyError(f"no workload is called {name!r}; there are: {known}")

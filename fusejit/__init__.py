@@ -1,0 +1,13 @@
+"""fusejit makes ordinary NumPy code fast on the CPU: put ``@fuse_jit`` on the function."""
+
+from fusejit.api import FuseWarning, fuse_jit
+from fusejit.errors import ConcretizationError, FusejitError, UnsupportedError
+
+__version__ = "0.1.0"
+__all__ = [
+    "ConcretizationError",
+    "FuseWarning",
+    "FusejitError",
+    "UnsupportedError",
+    "fuse_jit",
+]

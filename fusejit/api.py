@@ -1,0 +1,331 @@
+"""`fuse_jit`: from a call to the variant that serves it.
+
+A decorated function is a plain function with the user's own parameter list. A call goes to the
+newest variant's launcher; if that does not serve it, the other variants are asked, and then the
+call is traced, fused and compiled into a new one. What cannot be compiled runs as plain NumPy on
+the caller's own arguments, before anything was modified (see Declining in docs/design.md).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
+
+from fusejit.check import check_text
+from fusejit.codegen.launch_runtime import ERRSTATE, MISS, OVERLAP, Miss
+from fusejit.errors import FusejitError, UnsupportedError
+from fusejit.explain import explain_text
+from fusejit.options import Options, options_from_environment
+from fusejit.pipeline import Compiled, Traced, trace
+from fusejit.tracer.declined import Declined
+from fusejit.tracer.locations import strip_frames
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+
+
+class FuseWarning(UserWarning):
+    """A call ran as plain NumPy; the message says why. Shown once per function and cause."""
+
+
+class Fused(Protocol[P, R]):
+    """A function decorated with `fuse_jit`."""
+
+    __name__: str
+    __wrapped__: Callable[..., Any]
+    variants: Variants
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the function; same results as the undecorated one."""
+
+    def explain(self, *args: P.args, **kwargs: P.kwargs) -> str:
+        """What is fused for these arguments, what is not, and why. Runs nothing."""
+
+    def trace(self, *args: P.args, **kwargs: P.kwargs) -> Traced:
+        """The traced graph; ``.fuse().lower().source`` goes on step by step. Runs nothing."""
+
+    def check(self, *args: P.args, **kwargs: P.kwargs) -> str:
+        """Run both forms on copies of the arguments and tell how the results differ."""
+
+
+class Variants:
+    """The variants of a decorated function, newest first, and its declined calls."""
+
+    def __init__(self) -> None:
+        self.compiled: tuple[Compiled, ...] = ()
+        self.declined: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self.compiled)
+
+    def __getitem__(self, index: int) -> Compiled:
+        return self.compiled[index]
+
+    def __repr__(self) -> str:
+        lines = [f"{len(self)} variant(s)"]
+        for at, variant in enumerate(self.compiled):
+            arrays = ", ".join(
+                f"{c.path.user_text()}: {c.expected.dtype}[{c.expected.ndim}] "
+                f"{c.expected.layout.value}"
+                for c in variant.traced.checks
+                if hasattr(c.expected, "layout")
+            )
+            where = "from cache" if variant.from_cache else "compiled"
+            lines.append(f"  {at}: {arrays} ({where})")
+        lines += [f"  declined {n}x: {cause}" for cause, n in self.declined.items()]
+        return "\n".join(lines)
+
+
+class _State:
+    """What a decorated function knows: its options, variants, and the slow way of a call."""
+
+    def __init__(self, function: Callable[..., Any], options: Options) -> None:
+        self.function = function
+        self.options = options
+        self.variants = Variants()
+        self.lock = threading.RLock()
+        self.namespace: dict[str, Any] = {}
+        self.signature = inspect.signature(function)
+
+    def slow(self, args: tuple[Any, ...], missed: Miss) -> Any:
+        """A call that the newest variant does not serve; ``args`` are in parameter order."""
+        for variant in self.variants.compiled[1:]:
+            result = variant.launch(*args)
+            if not isinstance(result, Miss):
+                self.namespace["k0"] = variant.launch
+                return result
+            missed = missed if result is MISS else result
+        positional, keywords = self.split(args)
+        if missed is ERRSTATE or missed is OVERLAP:
+            return self.decline(missed.reason, positional, keywords)
+        with self.lock:
+            for variant in self.variants.compiled:  # another thread may have made it meanwhile
+                result = variant.launch(*args)
+                if not isinstance(result, Miss):
+                    return result
+            if len(self.variants) >= self.options.max_variants:
+                cause = f"more than {self.options.max_variants} variants"
+                return self.decline(cause, positional, keywords)
+            try:
+                stage = trace(self.function, positional, keywords, self.options)
+                variant = stage.fuse().lower().compile()
+            except Declined as declined:
+                cause = declined.cause
+                return self.decline(
+                    cause, positional, keywords, cause.startswith("NumPy raises")
+                )
+            except FusejitError as error:
+                raise strip_frames(error) from error.__cause__
+            result = variant.launch(*args)
+            if isinstance(result, Miss):
+                return self.decline(result.reason, positional, keywords)
+            self.variants.compiled = (variant, *self.variants.compiled)
+            self.namespace["k0"] = variant.launch
+            return result
+
+    def split(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Values in parameter order as positional and keyword arguments of the function."""
+        bound = inspect.BoundArguments(
+            self.signature,
+            cast(Any, dict(zip(self.signature.parameters, args, strict=True))),
+        )
+        return bound.args, bound.kwargs
+
+    def decline(
+        self,
+        cause: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        numpy_raises: bool = False,
+    ) -> Any:
+        """Run the undecorated function; warn once per cause unless NumPy raises."""
+        name = self.function.__name__
+        if numpy_raises:
+            return self.function(*args, **kwargs)
+        self.variants.declined[cause] += 1
+        if self.options.fullgraph:
+            raise UnsupportedError(
+                f"{name}: this call cannot be compiled: {cause}. Without fullgraph=True it runs "
+                "as plain NumPy."
+            )
+        if self.variants.declined[cause] == 1:
+            warnings.warn(
+                f"{name} runs as plain NumPy for this call: {cause}", FuseWarning, stacklevel=4
+            )
+        return self.function(*args, **kwargs)
+
+
+@overload
+def fuse_jit(function: Callable[P, R], /) -> Fused[P, R]: ...
+
+
+@overload
+def fuse_jit(
+    *, enabled: bool = True, fullgraph: bool = False
+) -> Callable[[Callable[P, R]], Fused[P, R]]: ...
+
+
+def fuse_jit(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    enabled: bool = True,
+    fullgraph: bool = False,
+) -> Any:
+    """Compile the NumPy code of a function, fused, for each kind of arguments it is called with.
+
+    Parameters
+    ----------
+    function : callable
+        A plain Python function over NumPy arrays, written as usual.
+    enabled : bool
+        False runs plain NumPy (as FUSEJIT_DISABLE=1 does for all functions).
+    fullgraph : bool
+        True makes a call that cannot be compiled an error; otherwise it runs as plain NumPy, with a
+        `FuseWarning` once per cause.
+
+    Returns
+    -------
+    callable
+        A function with the same signature, plus ``explain``, ``trace``, ``check``, ``variants``.
+
+    Raises
+    ------
+    TypeError
+        If ``function`` is a class, a generator function or a coroutine function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @fuse_jit
+    ... def f(a, b):
+    ...     return (a + b) * 2
+    >>> f(np.arange(3), np.arange(3))
+    array([0, 4, 8])
+    """
+    if function is None:
+        return functools.partial(_decorate, enabled=enabled, fullgraph=fullgraph)
+    return _decorate(function, enabled=enabled, fullgraph=fullgraph)
+
+
+def _decorate(function: Callable[..., Any], *, enabled: bool, fullgraph: bool) -> Any:
+    if isinstance(function, type) or not inspect.isfunction(function):
+        raise TypeError(f"fuse_jit takes a Python function, not {type(function).__name__}")
+    for test, kind in (
+        (inspect.iscoroutinefunction, "a coroutine function"),
+        (inspect.isasyncgenfunction, "an asynchronous generator"),
+        (inspect.isgeneratorfunction, "a generator function"),
+    ):
+        if test(function):
+            raise TypeError(f"fuse_jit cannot compile {function.__name__!r}: it is {kind}")
+    wrapped = getattr(function, "__fusejit_state__", None)
+    if wrapped is not None:
+        function = wrapped.function
+    state = _State(function, options_from_environment(enabled=enabled, fullgraph=fullgraph))
+    carrier = _carrier(state)
+    functools.update_wrapper(carrier, function)
+    carrier.__defaults__ = function.__defaults__
+    carrier.__kwdefaults__ = function.__kwdefaults__
+    result = cast(Any, carrier)
+    result.__fusejit_state__ = state
+    result.variants = state.variants
+    result.trace = functools.wraps(function)(
+        lambda *args, **kwargs: _trace_only(state, args, kwargs)
+    )
+    result.explain = functools.wraps(function)(
+        lambda *args, **kwargs: _explain(state, args, kwargs)
+    )
+    result.check = functools.wraps(function)(
+        lambda *args, **kwargs: check_text(function, carrier, args, kwargs)
+    )
+    return result
+
+
+def _carrier(state: _State) -> Callable[..., Any]:
+    """A plain function with the user's own parameters that asks the newest variant first."""
+    names = list(state.signature.parameters)
+    parameters = []
+    previous = None
+    for name, parameter in state.signature.parameters.items():
+        kind = parameter.kind
+        if previous is inspect.Parameter.POSITIONAL_ONLY and kind is not previous:
+            parameters.append("/")
+        if kind is inspect.Parameter.KEYWORD_ONLY and previous not in (
+            inspect.Parameter.VAR_POSITIONAL,
+            inspect.Parameter.KEYWORD_ONLY,
+        ):
+            parameters.append("*")
+        star = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+        default = "" if parameter.default is inspect.Parameter.empty else "=None"
+        parameters.append(f"{star.get(kind, '')}{name}{default}")
+        previous = kind
+    if previous is inspect.Parameter.POSITIONAL_ONLY:
+        parameters.append("/")
+    taken = {*names}
+
+    def fresh(name: str) -> str:
+        while name in taken:
+            name = f"_{name}"
+        taken.add(name)
+        return name
+
+    k0, miss, slow, result = fresh("k0"), fresh("Miss"), fresh("slow"), fresh("result")
+    given = ", ".join(names)
+    whole = f"({given}{',' if len(names) == 1 else ''})"
+    name = state.function.__name__ if state.function.__name__.isidentifier() else "function"
+    text = (
+        f"def {name}({', '.join(parameters)}):\n"
+        f"    {result} = {k0}({given})\n"
+        f"    if {result}.__class__ is {miss}:\n"
+        f"        return {slow}({whole}, {result})\n"
+        f"    return {result}\n"
+    )
+    first: Callable[..., Any] = lambda *args: MISS  # noqa: E731
+    namespace: dict[str, Any] = {k0: first, miss: Miss, slow: state.slow}
+    if not state.options.enabled:
+        namespace[k0] = lambda *args: _plain(state, args)
+    state.namespace = _Renamed(namespace, k0)
+    exec(compile(text, f"<fusejit carrier of {name}>", "exec"), namespace)
+    function: Callable[..., Any] = namespace[name]
+    return function
+
+
+class _Renamed(dict[str, Any]):
+    """Writes ``k0`` into the carrier's globals under the name it has there."""
+
+    def __init__(self, target: dict[str, Any], k0: str) -> None:
+        super().__init__()
+        self.target = target
+        self.k0 = k0
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.target[self.k0 if key == "k0" else key] = value
+
+
+def _plain(state: _State, args: tuple[Any, ...]) -> Any:
+    positional, keywords = state.split(args)
+    return state.function(*positional, **keywords)
+
+
+def _trace_only(state: _State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
+    try:
+        return trace(state.function, args, kwargs, state.options)
+    except FusejitError as error:
+        raise strip_frames(error) from error.__cause__
+
+
+def _explain(state: _State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    try:
+        stage = trace(state.function, args, kwargs, state.options)
+    except Declined as declined:
+        return f"{state.function.__name__} runs as plain NumPy for this call: {declined.cause}\n"
+    except FusejitError as error:
+        raise strip_frames(error) from error.__cause__
+    bound = state.signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    return explain_text(stage.fuse().lower(), bound.arguments, state.variants)

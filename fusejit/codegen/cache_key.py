@@ -1,0 +1,80 @@
+"""What object code depends on: all that must be equal for it to be used again."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import importlib.util
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+_CODE_MAKERS = (
+    "arithmetic_jit",
+    "compile",
+    "math_table",
+    "memory",
+    "memory_jit",
+    "native_entry",
+    "native_loader",
+    "numba_private",
+    "parallel",
+    "parallel_jit",
+    "pool",
+    "probe",
+    "vector_math_jit",
+)
+"""Modules that decide which machine code a given source text becomes."""
+
+
+def _code_fingerprint() -> str:
+    """Hash of `_CODE_MAKERS`: an intrinsic's code is part of every kernel that uses it."""
+    digest = hashlib.sha256()
+    for name in _CODE_MAKERS:
+        digest.update(name.encode() + b"\0" + Path(__file__).with_name(f"{name}.py").read_bytes())
+    return digest.hexdigest()
+
+
+def _numba_version() -> str:
+    """Hash of Numba's version file: neither importing Numba nor reading its metadata is quick."""
+    spec = importlib.util.find_spec("numba")
+    folders = (spec and spec.submodule_search_locations) or [""]
+    try:
+        return hashlib.sha256(Path(folders[0], "_version.py").read_bytes()).hexdigest()
+    except OSError:
+        return importlib.metadata.version("numba")
+
+
+@functools.cache
+def environment_key() -> str:
+    """Text that differs between any two processes that must not share object code."""
+    import llvmlite
+    import llvmlite.binding as llvm  # not at import: naming a kernel is the first need of LLVM
+
+    from fusejit.codegen.probe import probe
+
+    features = llvm.get_host_cpu_features()
+    facts = {
+        "code": _code_fingerprint(),
+        "python": sys.implementation.cache_tag,
+        "debug": hasattr(sys, "gettotalrefcount"),
+        "packages": [np.__version__, llvmlite.__version__, _numba_version()],
+        "triple": llvm.get_default_triple(),
+        "cpu": llvm.get_host_cpu_name(),
+        "features": sorted(name for name, is_on in features.items() if is_on),
+        "math": probe().key(),
+        "numba": {k: v for k, v in sorted(os.environ.items()) if k.startswith("NUMBA_")},
+    }
+    return json.dumps(facts, sort_keys=True)
+
+
+def kernel_key(source: str, signature: str, options: str) -> str:
+    """sha256 in hexadecimal of all that one kernel depends on."""
+    digest = hashlib.sha256()
+    for part in (source, signature, options, environment_key()):
+        digest.update(len(part).to_bytes(8, "little") + part.encode())
+    return digest.hexdigest()

@@ -1,0 +1,184 @@
+"""Loop nests as Python source: the text that runs jitted and, with twins, unjitted.
+
+The text has no imports and is deterministic: names come from positions. A `ParallelFor` becomes a
+function of its own (`chunk0`, `chunk1`, ...) whose parameters are the names it reads.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from fusejit.codegen.nest import token
+from fusejit.codegen.reduction import SUM_HELPERS
+from fusejit.ir.loops import (
+    Apply,
+    Comment,
+    Element,
+    Exit,
+    Expr,
+    For,
+    Free,
+    If,
+    Integer,
+    Let,
+    LoopKernel,
+    Number,
+    ParallelFor,
+    Scratch,
+    Stmt,
+    StoreElement,
+    Var,
+    While,
+)
+
+_INDENT = "    "
+
+
+def emit_kernel(kernel: LoopKernel, global_names: frozenset[str]) -> str:
+    """The source of a kernel: helper functions it uses, its chunk functions, and ``kernel``.
+
+    ``global_names`` are the names the namespace provides (intrinsics); they never become
+    parameters of chunk functions.
+    """
+    emitter = _Emitter(global_names | frozenset(SUM_HELPERS) | frozenset(dir(builtins)))
+    body = emitter.block(kernel.body, 1)
+    parameters = ", ".join(p.name for p in kernel.parameters)
+    main = "\n".join([f"def kernel({parameters}):", *body, f"{_INDENT}return 0"]) + "\n"
+    parts = [*emitter.functions, main]
+    used = frozenset().union(*(_names(ast.parse(p)) for p in parts))
+    helpers = [text for name, text in SUM_HELPERS.items() if name in used]
+    return "\n\n".join([*helpers, *parts])
+
+
+def statement_lines(statements: Sequence[Stmt]) -> list[str]:
+    """Statements as text, chunk functions included: for asking which names they mention."""
+    emitter = _Emitter(frozenset(SUM_HELPERS) | frozenset(dir(builtins)))
+    lines = ["def kernel():", *emitter.block(statements, 1)]
+    return [*(line for text in emitter.functions for line in text.splitlines()), *lines]
+
+
+class _Emitter:
+    def __init__(self, known: frozenset[str]) -> None:
+        self.known = known
+        self.functions: list[str] = []
+
+    def block(self, statements: Sequence[Stmt], depth: int) -> list[str]:
+        lines = [line for s in statements for line in self.statement(s, depth)]
+        return lines or [f"{_INDENT * depth}pass"]
+
+    def statement(self, s: Stmt, depth: int) -> list[str]:
+        pad = _INDENT * depth
+        if isinstance(s, Let):
+            value = expression(s.value)
+            return [pad + (value if s.name == "_" else f"{s.name} = {value}")]
+        if isinstance(s, StoreElement):
+            return [f"{pad}put({s.pointer}, {s.offset}, {expression(s.value)})"]
+        if isinstance(s, Scratch):
+            size = expression(s.size)
+            function = "scratch" if s.on_stack else "heap_scratch"
+            lines = [f"{pad}{s.name} = {function}({size}, {token(s.dtype)}{scope_text(s.scope)})"]
+            if not s.on_stack and s.exit_status is not None:
+                lines += [f"{pad}if is_null({s.name}):", f"{pad}{_INDENT}return {s.exit_status}"]
+            return lines
+        if isinstance(s, Free):
+            return [f"{pad}free_scratch({s.name})"]
+        if isinstance(s, For):
+            bounds = f"{expression(s.lower)}, {expression(s.upper)}"
+            if s.step != 1:
+                bounds += f", {s.step}"
+            elif expression(s.lower) == "0":
+                bounds = expression(s.upper)
+            return [f"{pad}for {s.var} in range({bounds}):", *self.block(s.body, depth + 1)]
+        if isinstance(s, While):
+            if not s.head:
+                condition = expression(s.condition)
+                return [f"{pad}while {condition}:", *self.block(s.body, depth + 1)]
+            head = self.block(s.head, depth + 1)
+            stop = [
+                f"{pad}{_INDENT}if not {expression(s.condition)}:",
+                f"{pad}{_INDENT * 2}break",
+            ]
+            return [f"{pad}while True:", *head, *stop, *self.block(s.body, depth + 1)]
+        if isinstance(s, If):
+            lines = [f"{pad}if {expression(s.condition)}:", *self.block(s.body, depth + 1)]
+            if s.orelse:
+                lines += [f"{pad}else:", *self.block(s.orelse, depth + 1)]
+            return lines
+        if isinstance(s, ParallelFor):
+            return self.parallel_for(s, pad)
+        if isinstance(s, Exit):
+            return [f"{pad}return {s.status}"]
+        assert isinstance(s, Comment)
+        return [f"{pad}# {s.text}"]
+
+    def parallel_for(self, s: ParallelFor, pad: str) -> list[str]:
+        body = self.block(s.body, 1)
+        tree = ast.parse("def f():\n" + "\n".join(body))
+        free = sorted(_names(tree) - _assigned(tree) - self.known - {"lo", "hi"}, key=_natural)
+        name = f"chunk{len(self.functions)}"
+        comment = [f"{_INDENT}# {s.comment}"] if s.comment else []
+        header = f"def {name}({', '.join(['lo', 'hi', *free])}):"
+        self.functions.append("\n".join([header, *comment, *body]) + "\n")
+        arguments = ", ".join([name, expression(s.extent), expression(s.work_ns), *free])
+        return [f"{pad}parallel_for({arguments})"]
+
+
+def scope_text(scope: int) -> str:
+    """The alias scope argument of ``scratch``, where there is one."""
+    return f", {scope}" if scope else ""
+
+
+def expression(expr: Expr) -> str:
+    """An expression as Python text."""
+    if isinstance(expr, Var):
+        return expr.name
+    if isinstance(expr, Number):
+        return number(expr.value, expr.dtype)
+    if isinstance(expr, Integer):
+        return str(expr.value)
+    if isinstance(expr, Element):
+        return f"get({expr.pointer}, {expr.offset})"
+    assert isinstance(expr, Apply)
+    operands = []
+    for operand in expr.operands:
+        text = expression(operand)
+        simple = isinstance(operand, Var | Number | Element | Apply) or text.isidentifier()
+        operands.append(text if simple or text.isdigit() else f"({text})")
+    return expr.template.format(*operands, T=expr.token)
+
+
+def number(value: object, dtype: np.dtype) -> str:
+    """A literal of an exact dtype, as Python text."""
+    name = token(dtype)
+    if dtype.kind == "b":
+        return f"boolean({bool(value)})"
+    if dtype.kind in "iu":
+        return f"{name}({int(value)})"  # type: ignore[call-overload]
+    x = float(value)  # type: ignore[arg-type]
+    if math.isnan(x):
+        return f"{name}(nan)"
+    if math.isinf(x):
+        return f"{name}({'-' if x < 0 else ''}inf)"
+    return f"{name}({x!r})"
+
+
+def _names(tree: ast.AST) -> frozenset[str]:
+    return frozenset(
+        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+    )
+
+
+def _assigned(tree: ast.AST) -> frozenset[str]:
+    return frozenset(
+        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    )
+
+
+def _natural(name: str) -> tuple[str, int]:
+    head = name.rstrip("0123456789")
+    return head, int(name[len(head) :] or -1)

@@ -1,0 +1,86 @@
+"""What generated launchers call: misses, views of arrays, NumPy's error state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+class Miss:
+    """What a launcher returns instead of a result when its variant does not serve the call."""
+
+    __slots__ = ("reason",)
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def __repr__(self) -> str:
+        return f"<miss: {self.reason}>"
+
+
+MISS = Miss("another variant")
+ERRSTATE = Miss("np.errstate asks for exceptions or callbacks")
+_BY_STATUS = {
+    -1: Miss("an argument is not of the compiled type"),
+    1: Miss("a guard does not hold"),
+    2: Miss("strides or alignment differ"),
+    3: Miss("arrays overlap in memory"),
+}
+OVERLAP = _BY_STATUS[3]
+
+
+def miss(status: int) -> Miss:
+    """The miss that belongs to a kernel's status.
+
+    Raises
+    ------
+    MemoryError
+        If the kernel found no memory for a temporary.
+    """
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    raise MemoryError("fusejit: no memory for a temporary array of the kernel")
+
+
+def errors_raise() -> bool:
+    """Whether np.errstate turns floating-point conditions into more than a warning."""
+    return any(v not in ("ignore", "warn") for v in np.geterr().values())
+
+
+try:  # an identity check of the context variable costs 11 ns, np.geterr() a microsecond
+    from numpy._core.umath import _extobj_contextvar  # type: ignore[import-not-found,unused-ignore]
+
+    error_state = _extobj_contextvar.get
+except ImportError:  # pragma: no cover - a NumPy that moved it
+
+    def error_state() -> Any:
+        """A new object each time: the slow test is always made."""
+        return object()
+
+
+DEFAULT_ERROR_STATE: Any = error_state()
+
+
+def axis_slice(start: int, step: int, length: int) -> slice:
+    """The slice that selects ``start, start + step, ...``, ``length`` elements."""
+    if length <= 0:
+        return slice(0, 0)
+    stop = start + step * length
+    return slice(start, stop if stop >= 0 else None, step)
+
+
+def view(
+    array: npt.NDArray[Any],
+    index: tuple[Any, ...],
+    axes: tuple[int, ...],
+    added: tuple[Any, ...],
+    shape: tuple[int, ...] | None,
+) -> npt.NDArray[Any]:
+    """A real view: sliced, transposed, with axes added, broadcast where a shape is given."""
+    result: npt.NDArray[Any] = array[index]
+    if axes != tuple(range(len(axes))):
+        result = result.transpose(axes)
+    result = result[added]
+    return result if shape is None else np.broadcast_to(result, shape)

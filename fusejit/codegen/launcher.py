@@ -1,0 +1,462 @@
+"""The launcher of a variant: generated Python that checks a call, allocates, and runs the steps.
+
+It is the specification of a call. Checks of types, dtypes and ranks stand here; sizes, strides,
+alignment, overlap and most guards are checked at the top of the first kernel, which writes nothing
+when it refuses. A launcher returns a `Miss` when its variant does not serve the call.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fusejit.codegen import launch_runtime
+from fusejit.codegen.host_text import host_text
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.program import ArrayRef, KernelCall, LibraryCall, Program, ScalarRef, Slot
+from fusejit.ir.traced import (
+    ArrayClass,
+    CheckKind,
+    HostLeaf,
+    PathCheck,
+    PathLeaf,
+    ResultLeaf,
+    ResultMapping,
+    ResultSequence,
+    ResultStructure,
+    StaticLeaf,
+    TracedFunction,
+)
+from fusejit.ir.types import Kind
+
+
+@dataclass(slots=True)
+class LauncherSource:
+    """The text of a launcher and the objects its names stand for."""
+
+    text: str
+    namespace: dict[str, Any] = field(default_factory=dict)
+
+
+def launcher_source(
+    traced: TracedFunction,
+    program: Program,
+    kernels: Sequence[Callable[..., int]],
+    signature: inspect.Signature,
+    globals_: Mapping[str, Any],
+    closure: Mapping[str, Any],
+    constants: Mapping[str, np.ndarray],
+    *,
+    entry_checks_arrays: bool = False,
+) -> LauncherSource:
+    """Write the launcher.
+
+    Parameters
+    ----------
+    traced, program
+        The traced function and its lowered form.
+    kernels : sequence of callable
+        One per `KernelCall`, in order.
+    signature : inspect.Signature
+        Of the user's function; the launcher takes every parameter by position.
+    globals_, closure
+        Where outside names are read again on each call: the function's module and its cells.
+    constants
+        Arrays made while tracing.
+    entry_checks_arrays
+        Whether the kernels' entry checks class, dtype and rank of arrays itself; then the launcher
+        leaves that to the first kernel, which takes every argument array.
+    """
+    writer = _Writer(traced, program, kernels, signature, globals_, closure, constants)
+    writer.entry_checks_arrays = entry_checks_arrays
+    return writer.write()
+
+
+class _Writer:
+    def __init__(
+        self,
+        traced: TracedFunction,
+        program: Program,
+        kernels: Sequence[Callable[..., int]],
+        signature: inspect.Signature,
+        globals_: Mapping[str, Any],
+        closure: Mapping[str, Any],
+        constants: Mapping[str, np.ndarray],
+    ) -> None:
+        self.traced = traced
+        self.program = program
+        self.kernels = kernels
+        self.parameters = [f"arg_{name}" for name in signature.parameters]
+        self.globals = globals_
+        self.closure = closure
+        self.namespace: dict[str, Any] = {
+            "ndarray": np.ndarray,
+            "empty": np.empty,
+            "math": math,
+            "matmul": np.matmul,
+            "G": globals_,
+            **{
+                name: getattr(launch_runtime, name)
+                for name in (
+                    "MISS",
+                    "ERRSTATE",
+                    "miss",
+                    "errors_raise",
+                    "error_state",
+                    "axis_slice",
+                    "view",
+                )
+            },
+            "DEFAULT_ERROR_STATE": launch_runtime.DEFAULT_ERROR_STATE,
+            **{f"const_{name}": array for name, array in constants.items()},
+        }
+        self.lines: list[str] = []
+        self.texts: dict[Path, str] = {}
+        self.texts_of_scalars: dict[str, str] = {}
+        self.entry_checks_arrays = False
+
+    # -- the whole ------------------------------------------------------------------------------
+    def write(self) -> LauncherSource:
+        graph = self.program.graph
+        for check in self.traced.checks:
+            self.check(check)
+        self.put("if error_state() is not DEFAULT_ERROR_STATE and errors_raise():")
+        self.put("    return ERRSTATE")
+        needed = self.needed_names()
+        for symbol in graph.symbols:
+            if symbol.name in needed:
+                self.put(f"{symbol.name} = {self.host(symbol.expr)}")
+        by_name = {v: k for k, v in self.program.scalars.items()}
+        for scalar in graph.scalars:
+            name = by_name[scalar.value.name]
+            if name in needed:
+                self.put(f"{name} = {self.host(scalar.expr)}")
+                if scalar.value.name != name:
+                    self.texts_of_scalars[scalar.value.name] = name
+                if scalar.value.type.dtype.kind == "i" and scalar.value.kind is Kind.PYTHON:
+                    self.put(f"if not -0x8000000000000000 <= {name} < 0x8000000000000000:")
+                    self.put("    return MISS")
+        for guard in self.program.host_guards:
+            test = self.host(guard.expr)
+            self.put(f"if {'not ' if guard.expected else ''}{test}:")
+            self.put("    return MISS")
+        for slot in self.program.slots:
+            self.put(f"{slot.name} = {self.allocation(slot)}")
+        prepare, self.lines = self.lines, []
+        self.steps()
+        self.put(f"return {self.structure(self.traced.structure)}")
+        body = ["    try:", *(f"        {line}" for line in prepare or ["pass"])]
+        body += ["    except Exception:", "        return MISS"]
+        body += [f"    {line}" for line in self.lines]
+        text = "\n".join([f"def launch({', '.join(self.parameters)}):", *body]) + "\n"
+        return LauncherSource(text, self.namespace)
+
+    def put(self, line: str) -> None:
+        self.lines.append(line)
+
+    def bind(self, prefix: str, value: Any) -> str:
+        """A name of the launcher's namespace for an object."""
+        for name, known in self.namespace.items():
+            if known is value and name.startswith(prefix):
+                return name
+        name = f"{prefix}{sum(n.startswith(prefix) for n in self.namespace)}"
+        self.namespace[name] = value
+        return name
+
+    # -- outside objects ------------------------------------------------------------------------
+    def path(self, path: Path) -> str:
+        """Text that reads an outside object; objects that were checked have a variable."""
+        if path in self.texts:
+            return self.texts[path]
+        if path.steps:
+            kind, key = path.steps[-1]
+            parent = self.path(Path(path.root, path.name, path.steps[:-1]))
+            if kind == ".":
+                return f"{parent}.{key}"
+            plain = isinstance(key, str | int) and not isinstance(key, bool)
+            return f"{parent}[{key!r}]" if plain else f"{parent}[{self.bind('key', key)}]"
+        if path.root == "arg":
+            return f"arg_{path.name}"
+        if path.root == "const":
+            return f"const_{path.name}"
+        if path.root == "closure":
+            return f"{self.bind('cell', self.closure[path.name])}.cell_contents"
+        if path.name in self.globals:
+            return f"G[{path.name!r}]"
+        return f"G.get({path.name!r}, {self.bind('builtin', self.builtin(path.name))})"
+
+    def builtin(self, name: str) -> Any:
+        builtins = self.globals.get("__builtins__", {})
+        table = builtins if isinstance(builtins, dict) else vars(builtins)
+        return table.get(name)
+
+    def host(self, expr: HostExpr) -> str:
+        text = host_text(_renamed(expr, self.texts_of_scalars), self.path)
+        return text[1:-1] if text.startswith("(") and _balanced(text[1:-1]) else text
+
+    # -- checks ---------------------------------------------------------------------------------
+    def check(self, check: PathCheck) -> None:
+        text = self.path(check.path)
+        if not text.isidentifier():
+            name = f"v{len(self.texts)}"
+            if check.kind is not CheckKind.ABSENT:
+                self.put(f"{name} = {text}")
+                self.texts[check.path] = text = name
+        refusal = self.refusal(check, text)
+        if refusal:
+            self.put(f"if {refusal}:")
+            self.put("    return MISS")
+
+    def refusal(self, check: PathCheck, text: str) -> str:
+        expected = check.expected
+        if check.kind is CheckKind.ARRAY:
+            assert isinstance(expected, ArrayClass)
+            if self.entry_checks_arrays:
+                return f"not {text}.flags.writeable" if expected.writeable else ""
+            dtype = self.bind("dtype", expected.dtype)
+            test = (
+                f"type({text}) is not ndarray or ({text}.dtype is not {dtype} and "
+                f"{text}.dtype != {dtype}) or {text}.ndim != {expected.ndim}"
+            )
+            return f"{test} or not {text}.flags.writeable" if expected.writeable else test
+        if check.kind is CheckKind.TYPE:
+            return f"type({text}) is not {self.bind('type', expected)}"
+        if check.kind is CheckKind.IS:
+            if expected is None or isinstance(expected, bool):
+                return f"{text} is not {expected!r}"
+            return f"{text} is not {self.bind('obj', expected)}"
+        if check.kind is CheckKind.EQUAL:
+            kind = self.bind("type", type(expected))
+            if isinstance(expected, float):
+                return f"type({text}) is not {kind} or {text}.hex() != {expected.hex()!r}"
+            return f"type({text}) is not {kind} or {text} != {self.bind('equal', expected)}"
+        if check.kind is CheckKind.CODE:
+            return f"getattr({text}, '__code__', None) is not {self.bind('code', expected)}"
+        if check.kind is CheckKind.KEYS:
+            kind, keys = expected
+            shape = (
+                f"list({text}) != {self.bind('keys', keys)}"
+                if kind is dict
+                else (f"len({text}) != {keys}")
+            )
+            return f"type({text}) is not {self.bind('type', kind)} or {shape}"
+        assert check.kind is CheckKind.ABSENT
+        if check.path.steps:
+            kind, key = check.path.steps[-1]
+            parent = self.path(Path(check.path.root, check.path.name, check.path.steps[:-1]))
+            return f"hasattr({parent}, {key!r})" if kind == "." else f"{key!r} in {parent}"
+        return f"{check.path.name!r} in G"
+
+    # -- names, sizes, slots --------------------------------------------------------------------
+    def needed_names(self) -> set[str]:
+        """Symbols and scalar parameters that the launcher itself must compute."""
+        graph = self.program.graph
+        needed: set[str] = set()
+        for step in self.program.steps:
+            if isinstance(step, KernelCall):
+                needed |= {p.name for p in step.kernel.parameters if p.ndim is None}
+            else:
+                for ref in (*step.operands, step.out):
+                    needed |= _ref_symbols(ref)
+        for slot in self.program.slots:
+            if self.like_argument(slot) is None:
+                needed |= frozenset().union(*(e.symbols() for e in slot.extents))
+        by_name = {v: k for k, v in self.program.scalars.items()}
+        for result in self.program.results:
+            if isinstance(result.ref, ScalarRef):
+                needed.add(by_name[result.ref.name])
+            else:
+                needed |= _ref_symbols(result.ref)
+        for guard in self.program.host_guards:
+            needed |= _expr_names(guard.expr, by_name)
+        for leaf in _host_leaves(self.traced.structure):
+            needed |= _expr_names(leaf.expr, by_name)
+        scalar_exprs = {by_name[s.value.name]: s.expr for s in graph.scalars}
+        for name in list(needed):
+            if name in scalar_exprs:
+                needed |= _expr_names(scalar_exprs[name], by_name)
+        for scalar in reversed(graph.scalars):
+            if by_name[scalar.value.name] in needed:
+                needed |= _expr_names(scalar.expr, by_name)
+        for symbol in reversed(graph.symbols):
+            if symbol.name in needed:
+                needed |= _expr_names(symbol.expr, by_name)
+        return needed
+
+    def like_argument(self, slot: Slot) -> str | None:
+        """An argument with the slot's very shape."""
+        for name, buffer in self.program.arguments.items():
+            if buffer.type.extents == slot.extents and slot.extents:
+                return name
+        return None
+
+    def allocation(self, slot: Slot) -> str:
+        dtype = self.bind("dtype", slot.dtype)
+        like = self.like_argument(slot)
+        rank = len(slot.extents)
+        order = slot.order or tuple(range(rank))
+        if order == tuple(range(rank)):
+            shape = f"{self.array(like)}.shape" if like else _shape(slot.extents)
+            return f"empty({shape}, {dtype})"
+        if order == tuple(reversed(range(rank))):
+            shape = f"{self.array(like)}.shape" if like else _shape(slot.extents)
+            return f"empty({shape}, {dtype}, 'F')"
+        inverse = tuple(order.index(axis) for axis in range(rank))
+        permuted = _shape([slot.extents[axis] for axis in order])
+        return f"empty({permuted}, {dtype}).transpose({inverse})"
+
+    # -- steps and results ----------------------------------------------------------------------
+    def array(self, name: str) -> str:
+        """Text of an array of the program: an argument's own text, or the slot's name."""
+        if name in self.program.arguments:
+            origin = self.program.arguments[name].origin
+            assert origin is not None
+            return self.path(origin.attr)
+        return name
+
+    def steps(self) -> None:
+        kernels = iter(self.kernels)
+        for at, step in enumerate(self.program.steps):
+            if isinstance(step, KernelCall):
+                name = f"K{at}"
+                self.namespace[name] = next(kernels)
+                arguments = ", ".join(
+                    self.array(p.name) if p.ndim is not None else p.name
+                    for p in step.kernel.parameters
+                )
+                self.put(f"status = {name}({arguments})")
+                self.put("if status:")
+                self.put("    return miss(status)")
+            else:
+                assert isinstance(step, LibraryCall)
+                operands = ", ".join(self.reference(ref) for ref in step.operands)
+                self.put(f"{step.function}({operands}, out={self.reference(step.out)})")
+
+    def reference(self, ref: ArrayRef) -> str:
+        """Text of an array or of a view of it."""
+        text = self.array(ref.name)
+        if ref.map is None:
+            return text
+        index: list[str] = []
+        axis_dims: list[int] = []
+        for result in ref.map.results:
+            dims = sorted(result.dims())
+            if not dims:
+                index.append(_affine(result))
+                continue
+            (dim,) = dims
+            step = {str(a): c for a, c in result.terms}[f"d{dim}"]
+            start = result - AffineExpr.dim(dim) * step
+            index.append(f"axis_slice({_affine(start)}, {step}, {_affine(ref.extents[dim])})")
+            axis_dims.append(dim)
+        rank = ref.map.num_dims
+        axes = tuple(sorted(range(len(axis_dims)), key=axis_dims.__getitem__))
+        added = tuple(slice(None) if d in axis_dims else None for d in range(rank))
+        broadcast = any(
+            d not in axis_dims and ref.extents[d].as_constant() != 1 for d in range(rank)
+        )
+        shape = _shape(ref.extents) if broadcast else "None"
+        added_text = ", ".join("None" if a is None else "slice(None)" for a in added)
+        return (
+            f"view({text}, ({', '.join(['...', *index])},), {axes}, (..., {added_text}), {shape})"
+            if rank
+            else f"view({text}, ({', '.join(['...', *index])},), (), (...,), None)"
+        )
+
+    def structure(self, structure: ResultStructure) -> str:
+        if isinstance(structure, ResultLeaf):
+            result = self.program.results[structure.index]
+            if isinstance(result.ref, ScalarRef):
+                by_name = {v: k for k, v in self.program.scalars.items()}
+                return by_name[result.ref.name]
+            text = self.reference(result.ref)
+            if result.kind is Kind.SCALAR:
+                return f"{text}[()]"
+            return text if result.kind is Kind.ARRAY else f"{text}.item()"
+        if isinstance(structure, PathLeaf):
+            return self.path(structure.path)
+        if isinstance(structure, HostLeaf):
+            return self.host(structure.expr)
+        if isinstance(structure, StaticLeaf):
+            return self.bind("static", structure.value)
+        if isinstance(structure, ResultSequence):
+            items = [self.structure(item) for item in structure.items]
+            if structure.type is list:
+                return f"[{', '.join(items)}]"
+            text = f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+            return (
+                text if structure.type is tuple else f"{self.bind('type', structure.type)}(*{text})"
+            )
+        assert isinstance(structure, ResultMapping)
+        pairs = zip(structure.keys, structure.items, strict=True)
+        return (
+            "{" + ", ".join(f"{self.bind('key', k)}: {self.structure(v)}" for k, v in pairs) + "}"
+        )
+
+
+# ------------------------------------------------------------------------------------- small text
+def _affine(expr: AffineExpr) -> str:
+    return str(Polynomial.from_affine(expr))
+
+
+def _shape(extents: Sequence[AffineExpr]) -> str:
+    return "(" + "".join(f"{_affine(e)}, " for e in extents).rstrip() + ")"
+
+
+def _ref_symbols(ref: ArrayRef) -> frozenset[str]:
+    found = frozenset().union(*(e.symbols() for e in ref.extents))
+    return found | (ref.map.symbols() if ref.map is not None else frozenset())
+
+
+def _expr_names(expr: HostExpr, by_name: Mapping[str, str]) -> set[str]:
+    if expr.op == "name":
+        return {by_name.get(expr.attr, expr.attr)}
+    return set().union(*(_expr_names(o, by_name) for o in expr.operands))
+
+
+def _renamed(expr: HostExpr, names: Mapping[str, str]) -> HostExpr:
+    if expr.op == "name" and expr.attr in names:
+        return HostExpr("name", (), names[expr.attr])
+    if not expr.operands:
+        return expr
+    return HostExpr(expr.op, tuple(_renamed(o, names) for o in expr.operands), expr.attr)
+
+
+def _host_leaves(structure: ResultStructure) -> list[HostLeaf]:
+    if isinstance(structure, HostLeaf):
+        return [structure]
+    if isinstance(structure, ResultSequence | ResultMapping):
+        return [leaf for item in structure.items for leaf in _host_leaves(item)]
+    return []
+
+
+def _balanced(text: str) -> bool:
+    depth = 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def compile_launcher(source: LauncherSource, name: str) -> Callable[..., Any]:
+    """The launcher as a function; its text shows in tracebacks and debuggers."""
+    filename = f"<fusejit launcher of {name}>"
+    linecache.cache[filename] = (
+        len(source.text),
+        None,
+        source.text.splitlines(keepends=True),
+        filename,
+    )
+    namespace = dict(source.namespace)
+    exec(compile(source.text, filename, "exec"), namespace)
+    launch: Callable[..., Any] = namespace["launch"]
+    return launch

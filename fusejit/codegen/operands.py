@@ -1,0 +1,85 @@
+"""Where a value's elements are: memory with polynomial strides, or a scalar expression."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.loops import Element, Expr
+from fusejit.ir.polynomial import Polynomial
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A typed pointer of the generated source and how an index becomes an element offset.
+
+    Attributes
+    ----------
+    pointer : str
+        Name of the pointer.
+    strides : tuple of Polynomial
+        Per axis, in elements.
+    alias_class : int or None
+        Class of the graph's buffer it belongs to; None for memory nothing else can reach.
+    """
+
+    pointer: str
+    dtype: np.dtype
+    strides: tuple[Polynomial, ...]
+    alias_class: int | None = None
+
+    def offset(self, map: IndexingMap, dims: Mapping[int, Polynomial]) -> Polynomial:
+        """Element offset of ``map``'s result at the given dims."""
+        total = Polynomial.const(0)
+        for result, stride in zip(map.results, self.strides, strict=True):
+            total = total + Polynomial.from_affine(result, dims) * stride
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A value's place: memory with the map from the value's index, or an expression (rank 0)."""
+
+    memory: Memory | None = None
+    map: IndexingMap | None = None
+    expr: Expr | None = None
+
+    def through(self, map: IndexingMap) -> Located:
+        """The place of ``result[i] = value[map(i)]``."""
+        if self.map is None:
+            return self
+        return Located(self.memory, self.map.compose(map))
+
+    def element(self, map: IndexingMap, dims: Mapping[int, Polynomial]) -> Expr:
+        """The element an operand with this ``map`` reads at the given dims."""
+        if self.expr is not None:
+            return self.expr
+        pointer, offset = self.address(map, dims)
+        return Element(pointer, offset)
+
+    def address(self, map: IndexingMap, dims: Mapping[int, Polynomial]) -> tuple[str, Polynomial]:
+        """Pointer and element offset that an operand with this ``map`` reads or writes."""
+        assert self.memory is not None
+        assert self.map is not None
+        return self.memory.pointer, self.memory.offset(self.map.compose(map), dims)
+
+
+def extent_polynomials(extents: Sequence[AffineExpr]) -> tuple[Polynomial, ...]:
+    """Extents as polynomials over the graph's symbols."""
+    return tuple(Polynomial.from_affine(e) for e in extents)
+
+
+def dense_strides(
+    extents: Sequence[Polynomial], order: Sequence[int] | None = None
+) -> tuple[Polynomial, ...]:
+    """Strides in elements of a dense array whose axes lie in ``order``, outermost first."""
+    strides = [Polynomial.const(1)] * len(extents)
+    step = Polynomial.const(1)
+    for axis in reversed(order if order is not None else range(len(extents))):
+        strides[axis] = step
+        step = step * extents[axis]
+    return tuple(strides)

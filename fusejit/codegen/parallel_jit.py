@@ -1,0 +1,209 @@
+"""Jitted meaning of `fusejit.codegen.parallel`: one body for the serial and the threaded path.
+
+The arguments go into a struct on the stack; a small internal function with the C signature of
+Numba's pools reads them back and calls the body for its range of chunks.
+
+Source
+------
+``numba_parallel_for`` in numba/np/ufunc/tbbpool.cpp: ``void (fn, char **args, intp *dims, intp
+*steps, void *data, intp inner_ndim, intp array_count, intp num_threads)``. With one "array" of null
+base and step 1, ``args[0]`` is the number of the first chunk of a call and ``dims[0]`` how many
+there are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fusejit.codegen.numba_api import TypingError, cgutils, intrinsic, ir, types
+from fusejit.codegen.parallel import (
+    BORDER_MULTIPLE,
+    CHUNK_NS,
+    CHUNKS_PER_THREAD,
+    ROUNDED_FROM,
+    SERIAL_BELOW_NS,
+)
+from fusejit.codegen.pool import POOL_SYMBOL, WORD_BUSY, WORD_LAUNCH, WORD_THREADS
+
+Value = Any
+
+_INT64 = ir.IntType(64)
+_BYTE_POINTER = ir.IntType(8).as_pointer()
+_TASK_TYPE = ir.FunctionType(
+    ir.VoidType(),
+    [_BYTE_POINTER.as_pointer(), _INT64.as_pointer(), _INT64.as_pointer(), _BYTE_POINTER],
+)
+_LAUNCH_TYPE = ir.FunctionType(
+    ir.VoidType(),
+    [
+        _TASK_TYPE.as_pointer(),
+        _BYTE_POINTER.as_pointer(),
+        _INT64.as_pointer(),
+        _INT64.as_pointer(),
+        _BYTE_POINTER,
+        _INT64,
+        _INT64,
+        _INT64,
+    ],
+)
+
+
+def _int64(value: int) -> Value:
+    return ir.Constant(_INT64, value)
+
+
+def _smaller(builder: Any, a: Value, b: Value) -> Value:
+    return builder.select(builder.icmp_signed("<", a, b), a, b)
+
+
+def _ceil_div(builder: Any, a: Value, b: Value) -> Value:
+    return builder.sdiv(builder.sub(builder.add(a, b), _int64(1)), b)
+
+
+def _pool_word(builder: Any, number: int) -> Value:
+    module = builder.module
+    words = module.globals.get(POOL_SYMBOL)
+    if words is None:
+        words = ir.GlobalVariable(module, ir.ArrayType(_INT64, 8), POOL_SYMBOL)
+        words.linkage = "external"
+    return builder.gep(words, [_int64(0), _int64(number)], inbounds=True)
+
+
+class _Body:
+    """The compiled body and how to call it out of line."""
+
+    def __init__(
+        self, context: Any, module: Any, dispatcher: Any, argtypes: tuple[Any, ...]
+    ) -> None:
+        compiled = dispatcher.overloads[argtypes]
+        context.add_linking_libs([compiled.library])
+        self.context = context
+        self.argtypes = argtypes
+        self.restype = compiled.signature.return_type
+        self.function = context.declare_function(module, compiled.fndesc)
+
+    def call(self, builder: Any, args: list[Value]) -> None:
+        self.context.call_conv.call_function(
+            builder, self.function, self.restype, self.argtypes, args, attrs=("noinline",)
+        )
+
+
+def _emit_task(module: Any, body: _Body, data_type: Any) -> Value:
+    """The function a pool thread calls; `data` is {extent, chunk length, args...}."""
+    name = module.get_unique_name("fusejit_chunks")
+    task = ir.Function(module, _TASK_TYPE, name=name)
+    task.linkage = "internal"
+    builder = ir.IRBuilder(task.append_basic_block("entry"))
+    first_pointer, count_pointer, _, raw_data = task.args
+    first = builder.ptrtoint(builder.load(first_pointer), _INT64)
+    count = builder.load(count_pointer)
+    data = builder.load(builder.bitcast(raw_data, data_type.as_pointer()))
+    fields = [builder.extract_value(data, k) for k in range(len(data_type.elements))]
+    extent, length, *args = fields
+    lo = builder.mul(first, length)
+    hi = _smaller(builder, builder.mul(builder.add(first, count), length), extent)
+    body.call(builder, [lo, hi, *args])
+    builder.ret_void()
+    return task
+
+
+def _emit_launch(
+    builder: Any, body: _Body, extent: Value, work_ns: Value, threads: Value, args: list[Value]
+) -> None:
+    """Cut as `fusejit.codegen.parallel.chunk_length` does, and run the chunks on the pool."""
+    wanted = _smaller(
+        builder,
+        builder.sdiv(work_ns, _int64(CHUNK_NS)),
+        builder.mul(threads, _int64(CHUNKS_PER_THREAD)),
+    )
+    length = _ceil_div(builder, extent, wanted)
+    border = _int64(BORDER_MULTIPLE)
+    rounded = builder.mul(_ceil_div(builder, length, border), border)
+    is_long = builder.icmp_signed(">=", length, _int64(ROUNDED_FROM))
+    length = builder.select(is_long, rounded, length)
+
+    fields = [extent, length, *args]
+    data_type = ir.LiteralStructType([field.type for field in fields])
+    data = cgutils.alloca_once(builder, data_type)
+    for k, field in enumerate(fields):
+        builder.store(field, cgutils.gep_inbounds(builder, data, 0, k))
+    bases = cgutils.alloca_once_value(builder, ir.Constant(_BYTE_POINTER, None))
+    dims = cgutils.alloca_once(builder, _INT64, size=_int64(2))
+    steps = cgutils.alloca_once(builder, _INT64, size=_int64(2))
+    for pointer, value in ((dims, _ceil_div(builder, extent, length)), (steps, _int64(1))):
+        builder.store(value, pointer)
+        builder.store(_int64(0), builder.gep(pointer, [_int64(1)]))
+
+    task = _emit_task(builder.module, body, data_type)
+    launch = builder.inttoptr(
+        builder.load(_pool_word(builder, WORD_LAUNCH)), _LAUNCH_TYPE.as_pointer()
+    )
+    raw_data = builder.bitcast(data, _BYTE_POINTER)
+    builder.call(launch, [task, bases, dims, steps, raw_data, _int64(1), _int64(1), threads])
+
+
+def _emit_parallel_for(
+    builder: Any, body: _Body, extent: Value, work_ns: Value, args: list[Value]
+) -> None:
+    append = builder.append_basic_block
+    may_launch, reserve, launch, serial, done = (
+        append(f"parallel.{name}") for name in ("may", "reserve", "launch", "serial", "done")
+    )
+    enough = builder.icmp_signed(">=", work_ns, _int64(SERIAL_BELOW_NS))
+    builder.cbranch(enough, may_launch, serial)
+
+    builder.position_at_end(may_launch)
+    threads = builder.load(_pool_word(builder, WORD_THREADS))
+    running = builder.icmp_unsigned("!=", builder.load(_pool_word(builder, WORD_LAUNCH)), _int64(0))
+    several = builder.and_(
+        builder.icmp_signed(">", threads, _int64(1)), builder.icmp_signed(">", extent, _int64(1))
+    )
+    builder.cbranch(builder.and_(running, several), reserve, serial)
+
+    builder.position_at_end(reserve)
+    busy = _pool_word(builder, WORD_BUSY)
+    exchanged = builder.cmpxchg(busy, _int64(0), _int64(1), "acq_rel", "monotonic")
+    builder.cbranch(builder.extract_value(exchanged, 1), launch, serial)
+
+    builder.position_at_end(launch)
+    _emit_launch(builder, body, extent, work_ns, threads, args)
+    builder.store_atomic(_int64(0), busy, "release", 8)
+    builder.branch(done)
+
+    builder.position_at_end(serial)
+    body.call(builder, [_int64(0), extent, *args])
+    builder.branch(done)
+    builder.position_at_end(done)
+
+
+def _work_as_int64(builder: Any, value: Value) -> Value:
+    if not isinstance(value.type, ir.DoubleType):
+        return value
+    limit = ir.Constant(value.type, 1e15)
+    small = builder.fcmp_ordered("<", value, limit)
+    return builder.select(small, builder.fptosi(value, _INT64), _int64(10**15))
+
+
+@intrinsic
+def parallel_for(typingctx: Any, body: Any, extent: Any, work_ns: Any, *args: Any) -> Any:
+    """Run ``body(lo, hi, *args)`` over ``[0, extent)``, on the pool's threads where that pays."""
+    # Numba hands the star arguments over either as a tuple of types or as one tuple type.
+    packed = args[0] if len(args) == 1 and isinstance(args[0], types.BaseTuple) else args
+    extra = tuple(types.unliteral(a) for a in packed)
+    work = types.unliteral(work_ns)
+    if not isinstance(body, types.Dispatcher) or types.unliteral(extent) != types.int64:
+        raise TypingError(f"parallel_for({body}, {extent}, ...)")
+    if work not in (types.int64, types.float64):
+        raise TypingError(f"parallel_for: work_ns is {work_ns}")
+    argtypes = (types.int64, types.int64, *extra)
+    body.get_call_type(typingctx, argtypes, {})
+
+    def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Value:
+        compiled = _Body(context, builder.module, body.dispatcher, argtypes)
+        star = cgutils.unpack_tuple(builder, values[3], len(extra))
+        _emit_parallel_for(
+            builder, compiled, values[1], _work_as_int64(builder, values[2]), list(star)
+        )
+        return context.get_dummy_value()
+
+    return types.void(body, types.int64, work, types.StarArgTuple(extra)), codegen

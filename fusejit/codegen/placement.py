@@ -1,0 +1,266 @@
+"""Where each value of a graph lives: a slot, kernel memory, a scalar variable, or a store's view.
+
+Decided before anything is lowered, from the uses of each value and the versions of memory:
+
+- results and values that several steps need are *slots*, arrays that the launcher allocates;
+- a value that one store alone reads, without a hazard, is written *straight* into the store's view;
+- a load that is read after its memory was overwritten is a *snapshot*: a copy made at the load;
+- everything else is memory of the kernel, or a variable if it has rank 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from fusejit.ir.graph import (
+    Block,
+    Buffer,
+    GenericOp,
+    Graph,
+    Load,
+    Op,
+    Store,
+    Value,
+    View,
+    ViewOp,
+    walk,
+    written_classes,
+)
+from fusejit.ir.schedule import HostStep, KernelStep, LibraryStep, Schedule
+
+
+@dataclass(slots=True)
+class Placement:
+    """The decisions; values and ops are compared by identity."""
+
+    defining: dict[Value, Op] = field(default_factory=dict)
+    step_of: dict[int, int] = field(default_factory=dict)  # id(op) -> step, top-level ops
+    versions_at: dict[int, dict[int, int]] = field(default_factory=dict)  # id(op) -> class -> v
+    slot_values: set[Value] = field(default_factory=set)
+    slot_buffers: set[Buffer] = field(default_factory=set)
+    snapshots: set[Value] = field(default_factory=set)
+    straight: dict[Value, Store] = field(default_factory=dict)
+
+    def root(self, value: Value) -> Value:
+        """The value behind a chain of views."""
+        op = self.defining.get(value)
+        while isinstance(op, ViewOp):
+            value = op.source
+            op = self.defining.get(value)
+        return value
+
+
+def place(schedule: Schedule) -> Placement:
+    """Decide where each value of the schedule's graph lives."""
+    graph = schedule.graph
+    placement = Placement()
+    for op in walk(graph.block):
+        for result in op.results:
+            placement.defining[result] = op
+    _number_steps(schedule, placement)
+    record_versions(graph.block, {}, placement.versions_at)
+    _find_straight_stores(graph, placement)
+    _find_snapshots(graph, placement)
+    _find_slots(graph, placement)
+    return placement
+
+
+def _number_steps(schedule: Schedule, placement: Placement) -> None:
+    cuts = {id(s.op) for s in schedule.steps if isinstance(s, LibraryStep | HostStep)}
+    assert all(isinstance(s, KernelStep | LibraryStep | HostStep) for s in schedule.steps)
+    step = 0
+    for op in schedule.graph.block.ops:
+        if id(op) in cuts:
+            step += 1
+            placement.step_of[id(op)] = step
+            step += 1
+        else:
+            placement.step_of[id(op)] = step
+
+
+def record_versions(block: Block, state: dict[int, int], at: dict[int, dict[int, int]]) -> None:
+    """Note for each op the version of every class in front of it (see `Load.version`)."""
+    for op in block.ops:
+        at[id(op)] = dict(state)
+        if isinstance(op, Store):
+            state[op.view.buffer.alias_class] = op.version
+        written = frozenset().union(*(written_classes(b) for b in op.blocks))
+        for inner in op.blocks:
+            for c in written:
+                state[c] = state.get(c, 0) + 1
+            record_versions(inner, state, at)
+        for c in written:
+            state[c] = state.get(c, 0) + 1
+
+
+def _uses(block: Block) -> Iterator[tuple[Value, Op | None, Block]]:
+    """Every use of a value: by an op, or (None) by the end of a block."""
+    for op in block.ops:
+        for value in op.operand_values:
+            yield value, op, block
+        for inner in op.blocks:
+            yield from _uses(inner)
+    for value in block.yields:
+        yield value, None, block
+
+
+def _find_straight_stores(graph: Graph, placement: Placement) -> None:
+    uses: dict[Value, list[Op | None]] = {}
+    block_of: dict[int, Block] = {}
+    for value, op, _ in _uses(graph.block):
+        uses.setdefault(value, []).append(op)
+    for value in graph.results:
+        if isinstance(value, Value):
+            uses.setdefault(value, []).append(None)
+    _blocks(graph.block, block_of)
+    for value, users in uses.items():
+        producer = placement.defining.get(value)
+        if len(users) != 1 or not isinstance(users[0], Store) or users[0].value is not value:
+            continue
+        store = users[0]
+        if (
+            isinstance(producer, GenericOp)
+            and producer.library_call is None
+            and len(producer.results) == 1
+            and producer.is_elementwise
+            and block_of[id(producer)] is block_of[id(store)]
+            and producer.inits[0].map.is_permutation
+            and producer.inits[0].start is None
+            and placement.step_of.get(id(producer)) == placement.step_of.get(id(store))
+            and _is_hazard_free(producer, store, placement)
+        ):
+            placement.straight[value] = store
+
+
+def _blocks(block: Block, found: dict[int, Block]) -> None:
+    for op in block.ops:
+        found[id(op)] = block
+        for inner in op.blocks:
+            _blocks(inner, found)
+
+
+def _is_hazard_free(producer: GenericOp, store: Store, placement: Placement) -> bool:
+    """Whether the producer may run at the store and write each element as it is computed.
+
+    Its loads must still be current there, and what it reads of the stored class must be the very
+    element it writes.
+    """
+    here = placement.versions_at[id(store)]
+    buffer = store.view.buffer
+    target = store.view.map.compose(producer.inits[0].map)
+    sources = [(o.value, o.map) for o in producer.inputs]
+    if store.mask is not None:
+        sources.append((store.mask, producer.inits[0].map))
+    for value, map in sources:
+        while isinstance(op := placement.defining.get(value), ViewOp):
+            map = op.map.compose(map)
+            value = op.source
+        if not isinstance(op, Load):
+            continue
+        read = op.view.buffer
+        if here.get(read.alias_class, 0) != op.version:
+            return False
+        if read.alias_class != buffer.alias_class:
+            continue
+        if read is not buffer or op.view.map.compose(map) != target:
+            return False
+        if producer.payload.has_extract():
+            return False
+    return True
+
+
+def _find_snapshots(graph: Graph, placement: Placement) -> None:
+    end: dict[int, int] = {}
+    for op in walk(graph.block):
+        if isinstance(op, Store):
+            end[op.view.buffer.alias_class] = max(
+                end.get(op.view.buffer.alias_class, 0), op.version
+            )
+    _final_versions(graph.block, end)
+
+    def check(value: Value, here: dict[int, int]) -> None:
+        load = placement.defining.get(placement.root(value))
+        if isinstance(load, Load) and here.get(load.view.buffer.alias_class, 0) != load.version:
+            placement.snapshots.add(load.results[0])
+
+    for value, op, block in _uses(graph.block):
+        if isinstance(op, ViewOp):
+            continue
+        if op is None:
+            check(value, _versions_at_end(block, placement, end))
+        elif (
+            isinstance(op, GenericOp)
+            and len(op.results) == 1
+            and op.results[0] in placement.straight
+        ):
+            continue
+        else:
+            check(value, placement.versions_at[id(op)])
+    for result in graph.results:
+        if isinstance(result, Value):
+            check(result, end)
+
+
+def _final_versions(block: Block, end: dict[int, int]) -> None:
+    state: dict[int, int] = {}
+    record_versions(block, state, {})
+    end.clear()
+    end.update(state)
+
+
+def _versions_at_end(block: Block, placement: Placement, end: dict[int, int]) -> dict[int, int]:
+    if not block.ops:
+        return {}
+    state = dict(placement.versions_at[id(block.ops[0])])
+    record_versions(block, state, {})
+    return state
+
+
+def _find_slots(graph: Graph, placement: Placement) -> None:
+    for result in graph.results:
+        if isinstance(result, View):
+            if result.buffer.origin is None:
+                placement.slot_buffers.add(result.buffer)
+        else:
+            placement.slot_values.add(placement.root(result))
+    for op in graph.block.ops:
+        here = placement.step_of[id(op)]
+        for value in _all_operands(op):
+            root = placement.root(value)
+            producer = placement.defining.get(root)
+            if producer is None or (isinstance(producer, Load) and root not in placement.snapshots):
+                continue
+            if placement.step_of.get(id(producer), here) != here:
+                placement.slot_values.add(root)
+    first_step: dict[Buffer, int] = {}
+    for op in graph.block.ops:
+        here = placement.step_of[id(op)]
+        for buffer in _buffers(op):
+            if buffer.origin is None and first_step.setdefault(buffer, here) != here:
+                placement.slot_buffers.add(buffer)
+    for op in graph.block.ops:  # what a library call reads is an array of the launcher
+        if isinstance(op, GenericOp) and op.library_call is not None:
+            for operand in op.inputs:
+                root = placement.root(operand.value)
+                load = placement.defining.get(root)
+                if isinstance(load, Load) and root not in placement.snapshots:
+                    if load.view.buffer.origin is None:
+                        placement.slot_buffers.add(load.view.buffer)
+                else:
+                    placement.slot_values.add(root)
+            placement.slot_values.update(op.results)
+
+
+def _all_operands(op: Op) -> Iterator[Value]:
+    yield from op.operand_values
+    for block in op.blocks:
+        for value, _, _ in _uses(block):
+            yield value
+
+
+def _buffers(op: Op) -> Iterator[Buffer]:
+    ops = [op, *(inner for block in op.blocks for inner in walk(block))]
+    for each in ops:
+        if isinstance(each, Load | Store):
+            yield each.view.buffer

@@ -1,0 +1,147 @@
+"""The pool of threads behind `parallel_for`: TBB, started on first use, or nothing.
+
+Compiled kernels see one symbol, ``fusejit_pool``: a few 64-bit words they read at each launch, so
+the number of threads can change at run time and a process without a pool runs the same code
+serially.
+
+Neither OpenMP nor workqueue is ever started: one busy neighbour makes the first many times slower
+than serial and it kills forked children; the second aborts on concurrent use.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.machinery
+import importlib.metadata
+import importlib.util
+import os
+import threading
+from pathlib import Path
+from types import ModuleType
+
+POOL_SYMBOL = "fusejit_pool"
+WORD_THREADS, WORD_BUSY, WORD_LAUNCH = 0, 1, 2
+"""Words of the pool's memory: threads to use, 1 during a launch, address of its parallel_for."""
+
+_TBB_MINIMUM_INTERFACE = 12060
+
+_words = (ctypes.c_int64 * 8)()
+_lock = threading.Lock()
+_started = False
+_symbol_added = False
+
+
+def available_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+_words[WORD_THREADS] = available_cores()
+
+
+def set_num_threads(n: int) -> None:
+    """Let kernels use at most `n` threads from their next launch on; 1 is serial.
+
+    Raises
+    ------
+    ValueError
+        If `n` is below 1.
+    """
+    if n < 1:
+        raise ValueError(f"set_num_threads({n}): the number of threads must be at least 1")
+    _words[WORD_THREADS] = int(n)
+
+
+def get_num_threads() -> int:
+    """Most threads that a kernel's next launch may use."""
+    return int(_words[WORD_THREADS])
+
+
+def pool_kind() -> str:
+    """``"tbb"`` once the pool runs, else ``"serial"``."""
+    return "tbb" if _words[WORD_LAUNCH] else "serial"
+
+
+def _load_tbb() -> None:
+    """Make libtbb findable for Numba's backend; PyPI's wheel is in a folder no loader looks into.
+
+    Raises
+    ------
+    OSError
+        If there is no TBB, or it is too old.
+    """
+    candidates = ["libtbb.so.12"]
+    try:
+        files = importlib.metadata.files("tbb") or []
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    candidates[:0] = [str(f.locate()) for f in files if f.name == "libtbb.so.12"]
+    for candidate in candidates:
+        try:
+            library = ctypes.CDLL(candidate, mode=ctypes.RTLD_GLOBAL)
+        except OSError:
+            continue
+        if library.TBB_runtime_interface_version() >= _TBB_MINIMUM_INTERFACE:
+            return
+    raise OSError("no libtbb.so.12 of interface 12060 or later")
+
+
+def _tbb_backend() -> ModuleType:
+    """Numba's extension module for TBB, without importing Numba (a cached kernel does not need it).
+
+    Raises
+    ------
+    ImportError
+        If this Numba has none.
+    """
+    numba = importlib.util.find_spec("numba")
+    for folder in (numba and numba.submodule_search_locations) or ():
+        for suffix in importlib.machinery.EXTENSION_SUFFIXES:
+            path = Path(folder, "np", "ufunc", "tbbpool" + suffix)
+            spec = importlib.util.spec_from_file_location("numba.np.ufunc.tbbpool", path)
+            if path.exists() and spec is not None and spec.loader is not None:
+                module = importlib.util.module_from_spec(spec)
+                spec.loader.exec_module(module)
+                return module
+    raise ImportError("this Numba has no TBB backend")
+
+
+def register_pool_symbol() -> None:
+    """Make `POOL_SYMBOL` known to LLVM, without starting anything."""
+    global _symbol_added
+    import llvmlite.binding  # not at import: the twin of parallel_for needs no LLVM
+
+    if not _symbol_added:
+        llvmlite.binding.add_symbol(POOL_SYMBOL, ctypes.addressof(_words))
+        _symbol_added = True
+
+
+def start_pool() -> str:
+    """Start the pool, once per process; return `pool_kind`. Without TBB it stays serial."""
+    global _started
+    with _lock:
+        register_pool_symbol()
+        if not _started:
+            _started = True
+            try:
+                _load_tbb()
+                tbbpool = _tbb_backend()
+            except (ImportError, OSError):
+                return pool_kind()
+            ctypes.CFUNCTYPE(None, ctypes.c_int)(tbbpool.launch_threads)(available_cores())
+            _words[WORD_LAUNCH] = tbbpool.parallel_for
+    return pool_kind()
+
+
+def _after_fork_in_child() -> None:
+    """TBB restarts in a child by itself; if it was at work during the fork, stay serial."""
+    global _lock
+    _lock = threading.Lock()
+    if _words[WORD_BUSY]:
+        _words[WORD_LAUNCH] = 0
+        _words[WORD_BUSY] = 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

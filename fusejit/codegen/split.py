@@ -1,0 +1,106 @@
+"""Splits of generic ops that one nest cannot compute in the written-out order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import GenericOp, Init, Operand, Value
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.payload import identity_payload
+from fusejit.ir.types import IteratorType, TensorType
+
+
+def split_reduction(op: GenericOp) -> tuple[GenericOp, GenericOp]:
+    """Reduce the last reduction dim into temporaries, then the other reduction dims.
+
+    Before: ``out[i] = sum_jk f[i, j, k]``; after: ``t[i, j] = sum_k f[i, j, k]`` and
+    ``out[i] = sum_j t[i, j]``.
+    """
+    last = op.reduction_dims[-1]
+    kept = [d for d in range(len(op.domain)) if d != last]
+    partial_map = IndexingMap.select(len(op.domain), kept)
+    extents = tuple(op.domain[d] for d in kept)
+    partials = tuple(
+        Value(f"{r.name}_partial", TensorType(r.type.dtype, extents)) for r in op.results
+    )
+    first = GenericOp(
+        results=partials,
+        location=op.location,
+        domain=op.domain,
+        iterators=tuple(
+            IteratorType.REDUCTION if d == last else IteratorType.PARALLEL
+            for d in range(len(op.domain))
+        ),
+        inputs=op.inputs,
+        inits=tuple(Init(partial_map, i.combiner) for i in op.inits),
+        payload=op.payload,
+        name=op.name,
+    )
+    new_dim = {d: AffineExpr.dim(at) for at, d in enumerate(kept)}
+
+    def renumbered(map: IndexingMap) -> IndexingMap:
+        return IndexingMap(len(kept), tuple(r.substitute(dims=new_dim) for r in map.results))
+
+    return first, _merge(op, partials, extents, kept, [renumbered(i.map) for i in op.inits])
+
+
+def _merge(
+    op: GenericOp,
+    partials: Sequence[Value],
+    extents: tuple[AffineExpr, ...],
+    kept: Sequence[int],
+    maps: Sequence[IndexingMap],
+) -> GenericOp:
+    dtypes = tuple(p.type.dtype for p in partials)
+    payload = identity_payload(dtypes[0])
+    if len(partials) > 1:
+        n = len(partials)
+        payload = type(payload)((*dtypes, *dtypes), n, (), tuple(range(n)))
+    return GenericOp(
+        results=op.results,
+        location=op.location,
+        domain=extents,
+        iterators=tuple(op.iterators[d] for d in kept),
+        inputs=tuple(Operand(p, IndexingMap.identity(len(kept))) for p in partials),
+        inits=tuple(Init(m, i.combiner, i.start) for m, i in zip(maps, op.inits, strict=True)),
+        payload=payload,
+        name=op.name,
+    )
+
+
+def one_result_each(op: GenericOp) -> list[GenericOp]:
+    """The op once per init, for inits that cannot share a nest."""
+    ops = []
+    n = len(op.inputs)
+    for at, init in enumerate(op.inits):
+        payload = op.payload
+        arguments = (*payload.arguments[:n], payload.arguments[n + at])
+        shift = len(op.inits) - 1
+
+        def moved(ref: int, at: int = at, shift: int = shift) -> int:
+            if ref < n:
+                return ref
+            if ref < n + len(op.inits):
+                assert ref == n + at, "an init is read across results"
+                return n
+            return ref - shift
+
+        instrs = tuple(
+            type(i)(i.op, tuple(moved(o) for o in i.operands), i.dtype, i.attr)
+            for i in payload.instrs
+        )
+        single = type(payload)(arguments, n, instrs, (moved(payload.results[at]),))
+        ops.append(
+            GenericOp(
+                results=(op.results[at],),
+                location=op.location,
+                domain=op.domain,
+                iterators=op.iterators,
+                inputs=op.inputs,
+                inits=(init,),
+                payload=single,
+                name=op.name,
+            )
+        )
+    return ops

@@ -1,0 +1,32 @@
+"""Fusion: Graph -> Graph -> Schedule.
+
+Legality (`legality`), profitability (`cost`), mechanism (`fold`) and driver (`driver`) are apart.
+Passes are functions of a graph that leave it as it is and return the same object when nothing
+changed.
+"""
+
+from fusejit.fuse.canonicalize import canonicalize
+from fusejit.fuse.cost import (
+    Accept,
+    ControlFusionFn,
+    Reject,
+    fold_always,
+    fold_single_uses,
+    fold_when_it_pays,
+)
+from fusejit.fuse.driver import fold_producers
+from fusejit.fuse.schedule import make_schedule
+from fusejit.fuse.siblings import merge_siblings
+
+__all__ = [
+    "Accept",
+    "ControlFusionFn",
+    "Reject",
+    "canonicalize",
+    "fold_always",
+    "fold_producers",
+    "fold_single_uses",
+    "fold_when_it_pays",
+    "make_schedule",
+    "merge_siblings",
+]

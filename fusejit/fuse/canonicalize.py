@@ -1,0 +1,59 @@
+"""Canonicalisation: one form for each meaning, before anything is fused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from fusejit.fuse.common_subexpressions import eliminate_common_subexpressions
+from fusejit.fuse.constants import detach_starts, fold_constants
+from fusejit.fuse.dead import eliminate_dead_ops
+from fusejit.fuse.operands import tidy
+from fusejit.fuse.rewrite import rewrite_ops
+from fusejit.fuse.simplify_payload import simplify
+from fusejit.fuse.views import compose_views
+from fusejit.ir.graph import GenericOp, Graph, Op
+
+_MAX_ROUNDS = 20
+
+
+def simplify_payloads(graph: Graph) -> Graph:
+    """Simplify each payload, merge equal operands and drop those nothing reads."""
+
+    def rewrite(op: Op) -> Op:
+        if not isinstance(op, GenericOp) or op.library_call is not None:
+            return op
+        payload = simplify(op.payload)
+        return tidy(op if payload is op.payload else replace(op, payload=payload))
+
+    return rewrite_ops(graph, rewrite)
+
+
+CANONICALIZATIONS: tuple[Callable[[Graph], Graph], ...] = (
+    compose_views,
+    detach_starts,
+    fold_constants,
+    simplify_payloads,
+    eliminate_common_subexpressions,
+    eliminate_dead_ops,
+)
+
+
+def canonicalize(graph: Graph) -> Graph:
+    """Apply `CANONICALIZATIONS` until none of them changes anything.
+
+    Before and after::
+
+        %c = constant 2.0 : f64
+        %x = load @x                                      %x = load @x
+        %t = view %x [(d0) -> (d0 + 1)]                   %r = generic ins(%x [(d0) -> (d0 + 1)])
+        %u = generic ins(%t, %c) { in0 * in1 }                 { in0 * 2.0 }
+        %r = generic ins(%t, %c) { in0 * in1 }
+    """
+    for _ in range(_MAX_ROUNDS):
+        before = graph
+        for rewrite in CANONICALIZATIONS:
+            graph = rewrite(graph)
+        if graph is before:
+            break
+    return graph

@@ -1,0 +1,200 @@
+"""Profitability of folding: which legal folds make the program faster.
+
+A `ControlFusionFn` is asked about every legal fold; `fold_when_it_pays` is the default. Times are
+per element of the consumer's domain and rough: they rank choices, they do not predict. Sizes are
+symbolic, so domains are compared by their dims: a dim that the producer does not depend on is one
+along which it would be computed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fusejit.fuse.context import BlockContext, Use
+from fusejit.fuse.fold import fused_to_producer
+from fusejit.fuse.legality import check_fold
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import GenericOp, Value
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.payload import Instr, Payload
+from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.target import Target
+from fusejit.ir.types import dtype_name
+
+MAX_ARRAYS = 24  # distinct arrays of one op (MLX's bound on the arrays of a kernel)
+MAX_INSTRS = 160  # payload instructions of one op: registers, compile time
+BROADCAST_NS = 0.3  # recomputed per element of the larger domain
+RECOMPUTE_NS = 0.45  # recomputed per element, all uses but the first together
+MAX_PLACES = 8  # ops into which one producer is recomputed
+WRITE_FACTOR = 2  # a line that is written is also read first
+SCALAR_CALL_FACTOR = 8.0  # a function without a vector form against one with it
+_INSTR_NS = {"const": 0.0, "index": 0.0, "cast": 0.05, "extract": 1.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    """The fold pays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """The fold does not pay: the name of the reason, and the reason in words."""
+
+    rule: str
+    reason: str
+
+
+ACCEPT = Accept()
+ControlFusionFn = Callable[[GenericOp, int, GenericOp, BlockContext], Accept | Reject]
+
+
+# --------------------------------------------------------------------------------------- policies
+def fold_always(
+    producer: GenericOp, operand_index: int, consumer: GenericOp, context: BlockContext
+) -> Accept | Reject:
+    """Fold whatever is legal, recomputing without regard: for tests of the mechanism."""
+    return ACCEPT
+
+
+def fold_single_uses(
+    producer: GenericOp, operand_index: int, consumer: GenericOp, context: BlockContext
+) -> Accept | Reject:
+    """Fold a producer that one operand reads: the default of MLIR's linalg."""
+    kept = context.kept_for(producer)
+    if kept:
+        return Reject("kept anyway", kept)
+    uses = len(context.uses(producer))
+    return ACCEPT if uses == 1 else Reject("several uses", f"{uses} operands read it")
+
+
+def fold_when_it_pays(
+    producer: GenericOp, operand_index: int, consumer: GenericOp, context: BlockContext
+) -> Accept | Reject:
+    """Fold unless something expensive would be computed more often, or the op would grow too big.
+
+    A producer needed at one place only is folded if no dim of the consumer repeats it, or it is
+    cheap. One needed at several is folded into all of them or none: if recomputing it is cheap and
+    moves fewer bytes than writing it once and reading it back. One that stays in memory anyway is
+    read from there.
+    """
+    kept = context.kept_for(producer)
+    if kept:
+        return Reject("kept anyway", kept)
+    refused = _too_big(producer, consumer) or _repeated(producer, operand_index, consumer, context)
+    if refused:
+        return refused
+    if context.num_users(producer) > MAX_PLACES:
+        return Reject("several uses", f"{context.num_users(producer)} ops read it")
+    places = needed_places(producer, context)
+    if len(places) == 1:
+        return ACCEPT
+    return _recompute_or_keep(producer, places, context)
+
+
+# ------------------------------------------------------------------------------------ the reasons
+def _too_big(producer: GenericOp, consumer: GenericOp) -> Reject | None:
+    instrs = len(producer.payload.instrs) + len(consumer.payload.instrs)
+    if instrs > MAX_INSTRS:
+        return Reject("payload size", f"the payload would have up to {instrs} instructions")
+    arrays = len(_arrays(producer) | _arrays(consumer)) + len(consumer.results) - 1
+    if arrays > MAX_ARRAYS:
+        return Reject("number of arrays", f"the op would read and write {arrays} arrays")
+    return None
+
+
+def _repeated(
+    producer: GenericOp, operand_index: int, consumer: GenericOp, context: BlockContext
+) -> Reject | None:
+    """Whether the consumer has dims along which an expensive producer would be recomputed."""
+    needed = fused_to_producer(producer, operand_index, consumer)
+    dims = repeating_dims(needed, consumer.domain)
+    if not dims:
+        return None
+    names = ", ".join(f"d{d}" for d in dims)
+    cost = payload_cost_ns(producer.payload, context.target)
+    if consumer.reduction_dims and cost > 0:
+        return Reject("broadcast into a reduction", f"it would be recomputed along {names}")
+    if cost > BROADCAST_NS:
+        return Reject("expensive broadcast", f"{cost:.1f} ns would be spent again along {names}")
+    if len(_arrays(producer)) > 2:
+        return Reject("load-heavy broadcast", f"its loads would be repeated along {names}")
+    return None
+
+
+def _recompute_or_keep(
+    producer: GenericOp, places: tuple[tuple[Use, IndexingMap], ...], context: BlockContext
+) -> Accept | Reject:
+    for use, _ in places:
+        pair = (producer, use.operand_index, use.consumer)
+        illegal = check_fold(*pair, context)
+        refused = illegal or _too_big(producer, use.consumer) or _repeated(*pair, context)
+        if refused:
+            reason = f"{use.consumer.name} reads it from memory anyway: {refused.reason}"
+            return Reject("several uses", reason)
+    cost = payload_cost_ns(producer.payload, context.target)
+    extra = cost * (len(places) - 1)
+    if extra > RECOMPUTE_NS:
+        reason = f"{extra:.1f} ns more to compute it at {len(places)} places"
+        return Reject("several uses", reason)
+    stream = context.target.stream_ns_per_byte
+    inputs = _arrays(producer)
+    written = sum(r.type.dtype.itemsize for r in producer.results)
+    keep = (WRITE_FACTOR + len(places)) * written + _num_bytes(inputs)
+    again = sum(_num_bytes(inputs - _arrays(use.consumer)) for use, _ in places)
+    if again * stream + extra > keep * stream:
+        return Reject("several uses", f"{again} bytes to read again instead of {keep}")
+    return ACCEPT
+
+
+# ---------------------------------------------------------------------------------------- measures
+def is_needed_once(producer: GenericOp, context: BlockContext) -> bool:
+    """Whether all that reads the producer needs the same points of it in the same op."""
+    few = context.num_users(producer) <= MAX_PLACES
+    return few and len(needed_places(producer, context)) == 1
+
+
+def needed_places(
+    producer: GenericOp, context: BlockContext
+) -> tuple[tuple[Use, IndexingMap], ...]:
+    """The uses of a producer, those that need the same points in the same op counted once."""
+    places: dict[tuple[GenericOp, IndexingMap | int], tuple[Use, IndexingMap]] = {}
+    for use in context.uses(producer):
+        if check_fold(producer, use.operand_index, use.consumer, context):
+            unknown = IndexingMap.scalar(len(use.consumer.domain))
+            places[use.consumer, use.operand_index] = (use, unknown)
+            continue
+        needed = fused_to_producer(producer, use.operand_index, use.consumer)
+        places.setdefault((use.consumer, needed), (use, needed))
+    return tuple(places.values())
+
+
+def repeating_dims(needed: IndexingMap, domain: tuple[AffineExpr, ...]) -> tuple[int, ...]:
+    """The dims, other than those of extent 1, along which the same points are ``needed`` again."""
+    used = needed.dims()
+    return tuple(d for d, n in enumerate(domain) if d not in used and n.as_constant() != 1)
+
+
+def payload_cost_ns(payload: Payload, target: Target) -> float:
+    """Rough time to compute a payload once, its loads not counted."""
+    return sum(_instr_cost_ns(payload, instr, target) for instr in payload.instrs)
+
+
+def _instr_cost_ns(payload: Payload, instr: Instr, target: Target) -> float:
+    if instr.op in _INSTR_NS:
+        return _INSTR_NS[instr.op]
+    row = SCALAR_OPS[instr.op]
+    if row.exact:
+        return row.cost_ns
+    vector = f"{row.vector_function}.{dtype_name(instr.dtype)}"
+    return row.cost_ns * (1.0 if vector in target.vector_functions else SCALAR_CALL_FACTOR)
+
+
+def _arrays(op: GenericOp) -> frozenset[Value]:
+    """The values of rank 1 and more that an op reads."""
+    return frozenset(v for v in op.operand_values if v.type.rank)
+
+
+def _num_bytes(values: frozenset[Value]) -> int:
+    """Bytes per element of all of them."""
+    return sum(v.type.dtype.itemsize for v in values)

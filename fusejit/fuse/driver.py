@@ -1,0 +1,129 @@
+"""The driver: which pairs are tried, in which order, and what is reported.
+
+Producers that are needed at one place are folded first, to a fixpoint: a diamond such as
+``e / (1 + e)`` closes by itself that way, because ``1 + e`` goes into the division, which then
+reads ``e`` once. Only then are producers with several places recomputed, where that is cheap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from fusejit.fuse.context import BlockContext
+from fusejit.fuse.cost import ControlFusionFn, Reject, fold_when_it_pays, is_needed_once
+from fusejit.fuse.fold import fold
+from fusejit.fuse.legality import Illegal, check_fold
+from fusejit.fuse.rewrite import definitions, rewrite_blocks
+from fusejit.ir.graph import Block, GenericOp, Graph, Op, Value
+from fusejit.ir.schedule import Folded, FusionReport, Refusal
+from fusejit.ir.target import GENERIC, Target
+
+
+def fold_producers(
+    graph: Graph,
+    target: Target = GENERIC,
+    control: ControlFusionFn = fold_when_it_pays,
+    report: FusionReport | None = None,
+) -> Graph:
+    """Fold elementwise producers into their consumers, in every block, until nothing folds.
+
+    Before and after::
+
+        %t = generic domain(s0) name "multiply" ins(%a, %b) { in0 * in1 }
+        %r = generic domain(s0) name "add" ins(%t, %c) { in0 + in1 }
+
+        %r = generic domain(s0) name "add+1" ins(%a, %b, %c) { (in0 * in1) + in2 }
+
+    Parameters
+    ----------
+    graph : Graph
+        A canonical graph.
+    target : Target
+        The machine, for the cost model.
+    control : ControlFusionFn
+        Decides which legal folds are done.
+    report : FusionReport, optional
+        Gets each fold, and a refusal for each pair that stays apart; refusals of an earlier run
+        are replaced, since this run tried those pairs again.
+
+    Returns
+    -------
+    Graph
+        The same object if nothing was folded.
+    """
+    outer = definitions(graph.block)
+    notes = FusionReport() if report is None else report
+    notes.refused.clear()
+
+    def rewrite(block: Block, leaving: frozenset[Value]) -> Block:
+        context = BlockContext(block, leaving, outer, target)
+        session = _Session(context, control, notes)
+        session.run()
+        return replace(block, ops=list(context.ops())) if session.changed else block
+
+    return rewrite_blocks(graph, rewrite)
+
+
+@dataclass(slots=True)
+class _Session:
+    """One block being folded."""
+
+    context: BlockContext
+    control: ControlFusionFn
+    report: FusionReport
+    changed: bool = False
+    refused: dict[tuple[str, str, str], Refusal] = field(default_factory=dict)
+
+    def run(self) -> None:
+        while self._sweep(single=True) or self._sweep(single=False):
+            pass
+        for consumer in self.context.generics():
+            for k in range(len(consumer.operand_values)):
+                self._note_refusal(k, consumer)
+        self.report.refused.extend(self.refused.values())
+
+    def _sweep(self, single: bool) -> bool:
+        """Fold into each consumer in program order what is accepted; whether anything was."""
+        folded = False
+        for consumer in self.context.generics():
+            current: GenericOp | None = consumer
+            while current is not None:
+                current = self._fold_into(current, single)
+                folded |= current is not None
+        return folded
+
+    def _fold_into(self, consumer: GenericOp, single: bool) -> GenericOp | None:
+        """Fold the first producer that may be; returns the op that takes the consumer's place."""
+        for k, operand in enumerate(consumer.inputs):
+            producer = self.context.producer(operand.value)
+            if not isinstance(producer, GenericOp):
+                continue
+            if check_fold(producer, k, consumer, self.context):
+                continue
+            if is_needed_once(producer, self.context) != single:
+                continue
+            if isinstance(self.control(producer, k, consumer, self.context), Reject):
+                continue
+            fused = fold(producer, k, consumer)
+            self.context.replace([consumer], fused, at=consumer)
+            self.report.folded.append(Folded(producer.name, consumer.name, producer.location))
+            if self.context.is_dead(producer):
+                self.context.remove(producer)
+            self.changed = True
+            return fused
+        return None
+
+    def _note_refusal(self, operand_index: int, consumer: GenericOp) -> None:
+        """Say why a pair of generic ops stays apart."""
+        value = consumer.operand_values[operand_index]
+        producer: Op | None = self.context.producer(value)
+        if not isinstance(producer, GenericOp):
+            return
+        broken = check_fold(producer, operand_index, consumer, self.context)
+        verdict = broken or self.control(producer, operand_index, consumer, self.context)
+        if isinstance(verdict, Illegal | Reject):
+            refusal = Refusal(
+                producer.name, consumer.name, verdict.rule, verdict.reason, consumer.location
+            )
+            key = (producer.results[0].name, consumer.results[0].name, refusal.rule)
+            self.refused.setdefault(key, refusal)

@@ -1,0 +1,152 @@
+"""Rewriting without touching the input: what changes is rebuilt, the rest is shared.
+
+A pass never assigns to an op of its input graph. It makes new ops that define the *same* values, so
+nothing that names a value has to know, and hands back the same object when nothing changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from fusejit.ir.graph import (
+    Block,
+    Cond,
+    GenericOp,
+    Graph,
+    HostCall,
+    Init,
+    Loop,
+    Op,
+    Operand,
+    Store,
+    Value,
+    View,
+    ViewOp,
+)
+
+BlockRewrite = Callable[[Block, frozenset[Value]], Block]
+
+
+def rewrite_blocks(graph: Graph, rewrite: BlockRewrite) -> Graph:
+    """Rewrite every block, those inside a block before the block itself.
+
+    ``rewrite`` gets a block and the values that leave it (its yields; the results of the graph),
+    and returns the same block when nothing changed.
+    """
+    leaving = frozenset(r for r in graph.results if isinstance(r, Value))
+    block = _rewrite_block(graph.block, leaving, rewrite)
+    return graph if block is graph.block else replace(graph, block=block)
+
+
+def _rewrite_block(block: Block, results: frozenset[Value], rewrite: BlockRewrite) -> Block:
+    inner = map_ops(
+        block, lambda op: map_blocks(op, lambda b: _rewrite_block(b, frozenset(), rewrite))
+    )
+    return rewrite(inner, results | frozenset(block.yields))
+
+
+def rewrite_ops(graph: Graph, rewrite: Callable[[Op], Op]) -> Graph:
+    """Replace each op of each block by ``rewrite(op)``, which defines the same values."""
+    return rewrite_blocks(graph, lambda block, _: map_ops(block, rewrite))
+
+
+def map_ops(block: Block, rewrite: Callable[[Op], Op]) -> Block:
+    """The block with ``rewrite(op)`` for each of its own ops; the same object if all are."""
+    ops = [rewrite(op) for op in block.ops]
+    return block if _all_same(ops, block.ops) else replace(block, ops=ops)
+
+
+def map_blocks(op: Op, rewrite: Callable[[Block], Block]) -> Op:
+    """The op with ``rewrite(block)`` for each block it owns; the same object if all are."""
+    blocks = tuple(rewrite(b) for b in op.blocks)
+    if _all_same(blocks, op.blocks):
+        return op
+    if isinstance(op, Loop):
+        condition = None if op.condition is None else blocks[0]
+        return replace(op, condition=condition, body=blocks[-1])
+    if isinstance(op, Cond):
+        return replace(op, then_block=blocks[0], else_block=blocks[1])
+    raise TypeError(f"{type(op).__name__} owns no blocks")
+
+
+def substitute_values(graph: Graph, values: Mapping[Value, Value]) -> Graph:
+    """The graph in which each key of ``values`` is read from the value it maps to."""
+    if not values:
+        return graph
+    block = _substitute_block(graph.block, values)
+    results: tuple[Value | View, ...] = tuple(
+        _resolve(r, values) if isinstance(r, Value) else r for r in graph.results
+    )
+    if block is graph.block and _all_same(results, graph.results):
+        return graph
+    return replace(graph, block=block, results=results)
+
+
+def _substitute_block(block: Block, values: Mapping[Value, Value]) -> Block:
+    inner = map_ops(block, lambda op: _substitute_op(op, values))
+    yields = tuple(_resolve(v, values) for v in block.yields)
+    return inner if _all_same(yields, block.yields) else replace(inner, yields=yields)
+
+
+def _substitute_op(op: Op, values: Mapping[Value, Value]) -> Op:
+    op = map_blocks(op, lambda b: _substitute_block(b, values))
+    if not any(v in values for v in op.operand_values):
+        return op
+
+    def new(value: Value) -> Value:
+        return _resolve(value, values)
+
+    match op:
+        case GenericOp():
+            inputs = tuple(Operand(new(o.value), o.map) for o in op.inputs)
+            inits = tuple(
+                i if i.start is None else Init(i.map, i.combiner, new(i.start)) for i in op.inits
+            )
+            return replace(op, inputs=inputs, inits=inits)
+        case ViewOp():
+            return replace(op, source=new(op.source))
+        case Store():
+            mask = None if op.mask is None else new(op.mask)
+            return replace(op, value=new(op.value), mask=mask)
+        case Loop():
+            return replace(op, carried=tuple(map(new, op.carried)))
+        case Cond():
+            return replace(op, predicate=new(op.predicate))
+        case HostCall():
+            return replace(op, arguments=tuple(map(new, op.arguments)))
+    raise TypeError(f"{type(op).__name__} reads values that substitute_values does not know")
+
+
+def _resolve(value: Value, values: Mapping[Value, Value]) -> Value:
+    while value in values:
+        value = values[value]
+    return value
+
+
+def _all_same(new: list[Op] | tuple[object, ...], old: list[Op] | tuple[object, ...]) -> bool:
+    return len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
+
+
+# ------------------------------------------------------------------------------ asking the graph
+def definitions(block: Block) -> dict[Value, Op]:
+    """The op that defines each value, those of the blocks inside included."""
+    table: dict[Value, Op] = {}
+    for op in block.ops:
+        for value in op.results:
+            table[value] = op
+        for inner in op.blocks:
+            table.update(definitions(inner))
+    return table
+
+
+def used_values(op: Op) -> tuple[Value, ...]:
+    """The values an op reads, those its blocks read or yield included."""
+    if not op.blocks:
+        return op.operand_values
+    values = list(op.operand_values)
+    for block in op.blocks:
+        for inner in block.ops:
+            values.extend(used_values(inner))
+        values.extend(block.yields)
+    return tuple(dict.fromkeys(values))

@@ -1,0 +1,106 @@
+"""Cut the fused graph into steps: kernels, library calls, host calls.
+
+Ops that do work (generic ops, stores, loops, conditionals) go into one kernel until a library or a
+host call comes between. `Load`, `ViewOp` and `ConstantOp` do none: they belong to *every* kernel
+with an op that reads them, directly or through views, and to no kernel if only a library or host
+call does. The exception is a load that stands for a copy (it is read after a store to its memory,
+or handed out): it is work, done by the kernel of its place in the program, and later steps read the
+copy. An `Alloc` belongs to every kernel that touches its buffer; who allocates is codegen's choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fusejit.fuse.memory import stale_loads
+from fusejit.fuse.rewrite import definitions, used_values
+from fusejit.ir.graph import (
+    Alloc,
+    Block,
+    Buffer,
+    ConstantOp,
+    GenericOp,
+    Graph,
+    HostCall,
+    Load,
+    Op,
+    Store,
+    Value,
+    ViewOp,
+    walk,
+)
+from fusejit.ir.schedule import FusionReport, HostStep, KernelStep, LibraryStep, Schedule, Step
+
+
+def make_schedule(graph: Graph, unfused: Graph, report: FusionReport) -> Schedule:
+    """The steps of ``graph``'s top-level block in program order.
+
+    Parameters
+    ----------
+    graph : Graph
+        The fused graph.
+    unfused : Graph
+        The graph as it was traced, for `explain` and for counting.
+    report : FusionReport
+        Gets the numbers of ops (generic ops and stores) before and after.
+
+    Returns
+    -------
+    Schedule
+    """
+    copies = stale_loads(graph)
+    weightless: dict[Value, Op] = {
+        v: op
+        for v, op in definitions(graph.block).items()
+        if isinstance(op, Load | ViewOp | ConstantOp) and v not in copies
+    }
+    steps: list[Step] = []
+    work: list[Op] = []
+
+    def end_kernel() -> None:
+        if work:
+            steps.append(KernelStep(_with_what_it_reads(work, graph.block, weightless)))
+            work.clear()
+
+    for op in graph.block.ops:
+        if isinstance(op, GenericOp) and op.library_call is not None:
+            end_kernel()
+            steps.append(LibraryStep(op))
+        elif isinstance(op, HostCall):
+            end_kernel()
+            steps.append(HostStep(op))
+        elif not isinstance(op, Alloc) and not any(v in weightless for v in op.results):
+            work.append(op)
+    end_kernel()
+    report.ops_before = count_ops(unfused)
+    report.ops_after = count_ops(graph)
+    return Schedule(graph, unfused, tuple(steps), report)
+
+
+def count_ops(graph: Graph) -> int:
+    """The number of generic ops and stores, those in nested blocks included."""
+    return sum(isinstance(op, GenericOp | Store) for op in walk(graph.block))
+
+
+def _with_what_it_reads(
+    work: list[Op], block: Block, weightless: dict[Value, Op]
+) -> tuple[Op, ...]:
+    """The ops of a kernel in program order: work, and the loads, views, allocs that it needs."""
+    needed: set[Op] = set(work)
+    pending = [v for op in work for v in used_values(op)]
+    while pending:
+        op = weightless.get(pending.pop())
+        if op is not None and op not in needed:
+            needed.add(op)
+            pending.extend(op.operand_values)
+    touched = {b for op in needed for b in _buffers(op)}
+    return tuple(
+        op for op in block.ops if op in needed or (isinstance(op, Alloc) and op.buffer in touched)
+    )
+
+
+def _buffers(op: Op) -> Iterator[Buffer]:
+    if isinstance(op, Load | Store):
+        yield op.view.buffer
+    for inner in (op for b in op.blocks for op in walk(b)):
+        yield from _buffers(inner)

@@ -1,0 +1,174 @@
+"""Sibling merge: elementwise ops over one domain become one op with several results.
+
+Two cases, both only for equal domains and reads of the same point, so that nothing is recomputed:
+
+- an op whose value another op reads, and which stays in memory for others as well, joins its
+  reader, which writes that value too (`return v, 2 * v` reads nothing back);
+- two ops that read a common array are computed side by side, and read it once.
+
+An op may move to its sibling's place: down, if nothing in between reads it and the memory it has
+loaded stays as it is; up, if what it reads is defined there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from fusejit.fuse.context import BlockContext
+from fusejit.fuse.cost import MAX_ARRAYS, MAX_INSTRS
+from fusejit.fuse.fold import fold, fused_name, fused_to_producer
+from fusejit.fuse.legality import STRUCTURAL_RULES, check_fold, check_preserved
+from fusejit.fuse.operands import merge_operands, renumber_extract, tidy
+from fusejit.fuse.rewrite import definitions, rewrite_blocks
+from fusejit.ir.graph import Block, GenericOp, Graph, Value
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.schedule import Folded, FusionReport
+from fusejit.ir.target import GENERIC, Target
+
+
+def merge_siblings(
+    graph: Graph, target: Target = GENERIC, report: FusionReport | None = None
+) -> Graph:
+    """Merge elementwise ops over one domain that share what they read, in every block.
+
+    Before and after::
+
+        %v = generic domain(s0) name "add" ins(%a, %b) { in0 + in1 }
+        %w = generic domain(s0) name "exp" ins(%v) { exp in0 }
+        return %v, %w
+
+        %v, %w = generic domain(s0) name "exp+1" ins(%a, %b) { t = in0 + in1; yield t, exp t }
+    """
+    outer = definitions(graph.block)
+    notes = FusionReport() if report is None else report
+
+    def rewrite(block: Block, leaving: frozenset[Value]) -> Block:
+        context = BlockContext(block, leaving, outer, target)
+        changed = False
+        for op in context.generics():
+            current: GenericOp | None = op
+            while current is not None:
+                current = _merge_into(current, context, notes)
+                changed |= current is not None
+        return replace(block, ops=list(context.ops())) if changed else block
+
+    return rewrite_blocks(graph, rewrite)
+
+
+def _merge_into(op: GenericOp, context: BlockContext, notes: FusionReport) -> GenericOp | None:
+    """Merge an earlier sibling with ``op``; returns the op that took its place, if it did."""
+    if not op.is_elementwise or op.library_call is not None or not op.domain:
+        return None
+    for other in _earlier_siblings(op, context):
+        fused = _fused(other, op, context)
+        if fused is None or not _fits(fused):
+            continue
+        if _may_move_down(other, op, context):
+            place = op
+        elif _may_move_up(op, other, context):
+            place = other
+        else:
+            continue
+        notes.folded.append(Folded(other.name, op.name, other.location))
+        context.replace([other, op], fused, at=place)
+        return fused
+    return None
+
+
+def _fused(other: GenericOp, op: GenericOp, context: BlockContext) -> GenericOp | None:
+    """Both as one op, if one reads the other at its own points or they read a common array."""
+    if any(v in other.results for v in op.operand_values):
+        return _joined_with_reader(other, op, context)
+    return merge(other, op) if _share_an_array(other, op) else None
+
+
+def merge(first: GenericOp, second: GenericOp) -> GenericOp:
+    """One op that computes two ops over the same domain side by side; the first's results first."""
+    inputs, place = merge_operands([*first.inputs, *second.inputs])
+    pairs = ((first, place[: len(first.inputs)]), (second, place[len(first.inputs) :]))
+    inits = (*first.inits, *second.inits)
+    builder = PayloadBuilder(
+        [o.value.type.dtype for o in inputs],
+        [d for op, _ in pairs for d in op.payload.arguments[op.payload.num_inputs :]],
+    )
+    yielded: list[int] = []
+    next_init = len(inputs)
+    for op, new_input in pairs:
+        arguments = [*new_input, *range(next_init, next_init + len(op.inits))]
+        next_init += len(op.inits)
+        yielded += builder.inline(
+            op.payload, arguments, partial(renumber_extract, new_input=new_input)
+        )
+    return tidy(
+        replace(
+            second,
+            results=(*first.results, *second.results),
+            inputs=inputs,
+            inits=inits,
+            payload=builder.finish(yielded),
+            name=fused_name(second, [first]),
+        )
+    )
+
+
+# ---------------------------------------------------------------------------------------- the parts
+def _earlier_siblings(op: GenericOp, context: BlockContext) -> Iterator[GenericOp]:
+    """Elementwise ops over the same domain in front of ``op``: it reads them, or what they read."""
+    near: dict[GenericOp, None] = {}
+    for value in op.operand_values:
+        for other in (context.producer(value), *context.users(value)):
+            if isinstance(other, GenericOp) and other in context:
+                near[other] = None
+    for other in sorted(near, key=context.place):
+        if context.place(other) < context.place(op) and _is_sibling(other, op):
+            yield other
+
+
+def _is_sibling(other: GenericOp, op: GenericOp) -> bool:
+    return other.is_elementwise and other.library_call is None and other.domain == op.domain
+
+
+def _joined_with_reader(
+    producer: GenericOp, consumer: GenericOp, context: BlockContext
+) -> GenericOp | None:
+    """The consumer that computes and also writes the producer's results, read at its own points."""
+    reads = [k for k, v in enumerate(consumer.operand_values) if v in producer.results]
+    if tidy(consumer) is not consumer:
+        return None
+    for k in reads:
+        pair = (producer, k, consumer, context)
+        if check_fold(*pair, rules=STRUCTURAL_RULES) or check_preserved(*pair):
+            return None
+        if not fused_to_producer(producer, k, consumer).is_identity:
+            return None
+    return fold(producer, reads[0], consumer, preserved=range(len(producer.results)))
+
+
+def _share_an_array(first: GenericOp, second: GenericOp) -> bool:
+    """Whether some array is read by both at the same points."""
+    return any(o.value.type.rank and o in second.inputs for o in first.inputs)
+
+
+def _fits(op: GenericOp) -> bool:
+    arrays = {v for v in (*op.operand_values, *op.results) if v.type.rank}
+    return len(arrays) <= MAX_ARRAYS and len(op.payload.instrs) <= MAX_INSTRS
+
+
+def _may_move_down(op: GenericOp, to: GenericOp, context: BlockContext) -> bool:
+    """Whether ``op`` may run where ``to`` does: nobody misses it, its memory is unchanged."""
+    end = context.place(to)
+    needed_before = any(context.place(u) < end for r in op.results for u in context.users(r))
+    return not needed_before and not any(
+        context.written_between(c, op, to) for c in context.reads(op)
+    )
+
+
+def _may_move_up(op: GenericOp, to: GenericOp, context: BlockContext) -> bool:
+    """Whether ``op`` may run where ``to`` does: what it reads, but for ``to``, is defined there."""
+    start = context.place(to)
+    producers = (context.producer(v) for v in op.operand_values)
+    return all(
+        p is None or p is to or p not in context or context.place(p) < start for p in producers
+    )

@@ -1,0 +1,375 @@
+"""Affine expressions over the dims of an iteration domain and the symbols of a graph.
+
+    expr ::= expr + expr | expr - expr | integer * expr | expr floordiv den | expr mod den
+           | d0 | d1 | ... | s0 | i0 | ... | integer
+    den  ::= integer | symbol
+
+An expression is kept as a sum of atoms with integer coefficients, sorted, so that two expressions
+that are equal as linear forms are equal (and hash alike) as Python objects.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fusejit.errors import ParseError
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """The ``index``-th dim of the iteration domain, printed ``d0``, ``d1``, ..."""
+
+    index: int
+
+    def __str__(self) -> str:
+        return f"d{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sym:
+    """An integer that is known when the kernel runs, by its name in the graph (``s0``, ``i0``)."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class FloorDiv:
+    """``numerator floordiv denominator``, rounded towards minus infinity as Python's ``//``."""
+
+    numerator: AffineExpr
+    denominator: int | Sym
+
+    def __str__(self) -> str:
+        return f"({self.numerator}) floordiv {self.denominator}"
+
+
+@dataclass(frozen=True, slots=True)
+class Mod:
+    """``numerator mod denominator`` with the sign of the denominator as Python's ``%``."""
+
+    numerator: AffineExpr
+    denominator: int | Sym
+
+    def __str__(self) -> str:
+        return f"({self.numerator}) mod {self.denominator}"
+
+
+Atom = Dim | Sym | FloorDiv | Mod
+_ATOM_RANK: dict[type, int] = {Dim: 0, Sym: 1, FloorDiv: 2, Mod: 3}
+
+
+def _sort_key(atom: Atom) -> tuple[int, int, str]:
+    return (_ATOM_RANK[type(atom)], atom.index if isinstance(atom, Dim) else 0, str(atom))
+
+
+@dataclass(frozen=True, slots=True)
+class AffineExpr:
+    """``constant + sum(coefficient * atom)`` over dims, symbols, quotients and remainders.
+
+    >>> d0, s0 = AffineExpr.dim(0), AffineExpr.symbol("s0")
+    >>> print(2 * (d0 + s0) - d0 - 1)
+    d0 + 2 * s0 - 1
+    >>> (d0 + s0) - d0 == s0
+    True
+    """
+
+    terms: tuple[tuple[Atom, int], ...]
+    constant: int
+
+    # -- construction ---------------------------------------------------------------------------
+    @staticmethod
+    def const(value: int) -> AffineExpr:
+        """The integer ``value``."""
+        return AffineExpr((), int(value))
+
+    @staticmethod
+    def dim(index: int) -> AffineExpr:
+        """The dim ``d<index>``."""
+        return AffineExpr(((Dim(index), 1),), 0)
+
+    @staticmethod
+    def symbol(name: str) -> AffineExpr:
+        """The symbol called ``name``."""
+        return AffineExpr(((Sym(name), 1),), 0)
+
+    @staticmethod
+    def of(value: AffineExpr | int) -> AffineExpr:
+        """``value`` itself, or the constant it is."""
+        return value if isinstance(value, AffineExpr) else AffineExpr.const(value)
+
+    @staticmethod
+    def _from_terms(terms: Mapping[Atom, int], constant: int) -> AffineExpr:
+        kept = sorted(((a, c) for a, c in terms.items() if c), key=lambda t: _sort_key(t[0]))
+        return AffineExpr(tuple(kept), constant)
+
+    # -- arithmetic -----------------------------------------------------------------------------
+    def __add__(self, other: AffineExpr | int) -> AffineExpr:
+        other = AffineExpr.of(other)
+        terms = dict(self.terms)
+        for atom, coefficient in other.terms:
+            terms[atom] = terms.get(atom, 0) + coefficient
+        return AffineExpr._from_terms(terms, self.constant + other.constant)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> AffineExpr:
+        return self * -1
+
+    def __sub__(self, other: AffineExpr | int) -> AffineExpr:
+        return self + -AffineExpr.of(other)
+
+    def __rsub__(self, other: int) -> AffineExpr:
+        return AffineExpr.const(other) - self
+
+    def __mul__(self, factor: int) -> AffineExpr:
+        if not factor:
+            return AffineExpr.const(0)
+        return AffineExpr(tuple((a, c * factor) for a, c in self.terms), self.constant * factor)
+
+    __rmul__ = __mul__
+
+    def floordiv(self, denominator: int | AffineExpr) -> AffineExpr:
+        """``self floordiv denominator``; parts that divide evenly leave the quotient.
+
+        >>> print((4 * AffineExpr.dim(0) + AffineExpr.symbol("s0")).floordiv(4))
+        d0 + (s0) floordiv 4
+        """
+        den = _denominator(denominator)
+        if den == 1:
+            return self
+        if isinstance(den, Sym):
+            return AffineExpr(((FloorDiv(self, den), 1),), 0)
+        even = AffineExpr(tuple((a, c // den) for a, c in self.terms if c % den == 0), 0)
+        rest = AffineExpr(tuple((a, c) for a, c in self.terms if c % den), self.constant)
+        if rest.is_constant:
+            return even + rest.constant // den
+        return even + AffineExpr(((FloorDiv(rest, den), 1),), 0)
+
+    def mod(self, denominator: int | AffineExpr) -> AffineExpr:
+        """``self mod denominator``; multiples of the denominator drop out."""
+        den = _denominator(denominator)
+        if isinstance(den, Sym):
+            return AffineExpr(((Mod(self, den), 1),), 0)
+        rest = AffineExpr(
+            tuple((a, c % den) for a, c in self.terms if c % den), self.constant % den
+        )
+        if rest.is_constant:
+            return rest
+        return AffineExpr(((Mod(rest, den), 1),), 0)
+
+    # -- queries --------------------------------------------------------------------------------
+    @property
+    def is_constant(self) -> bool:
+        """Whether no dim and no symbol occurs."""
+        return not self.terms
+
+    def as_constant(self) -> int | None:
+        """The integer it is, or None."""
+        return None if self.terms else self.constant
+
+    def as_dim(self) -> int | None:
+        """The index of the dim it is (coefficient 1, nothing else), or None."""
+        if len(self.terms) == 1 and not self.constant:
+            atom, coefficient = self.terms[0]
+            if isinstance(atom, Dim) and coefficient == 1:
+                return atom.index
+        return None
+
+    def as_symbol(self) -> str | None:
+        """The name of the symbol it is (coefficient 1, nothing else), or None."""
+        if len(self.terms) == 1 and not self.constant:
+            atom, coefficient = self.terms[0]
+            if isinstance(atom, Sym) and coefficient == 1:
+                return atom.name
+        return None
+
+    def coefficient(self, atom: Atom) -> int:
+        """The coefficient of ``atom`` (0 where it does not occur)."""
+        return dict(self.terms).get(atom, 0)
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether no quotient and no remainder occurs."""
+        return all(isinstance(a, Dim | Sym) for a, _ in self.terms)
+
+    def dims(self) -> frozenset[int]:
+        """The indices of the dims that occur, inside quotients and remainders too."""
+        return frozenset(a.index for a in self._leaves() if isinstance(a, Dim))
+
+    def symbols(self) -> frozenset[str]:
+        """The names of the symbols that occur."""
+        return frozenset(a.name for a in self._leaves() if isinstance(a, Sym))
+
+    def _leaves(self) -> Iterator[Dim | Sym]:
+        for atom, _ in self.terms:
+            if isinstance(atom, Dim | Sym):
+                yield atom
+            else:
+                yield from atom.numerator._leaves()
+                if isinstance(atom.denominator, Sym):
+                    yield atom.denominator
+
+    # -- substitution and evaluation ------------------------------------------------------------
+    def substitute(
+        self,
+        dims: Sequence[AffineExpr] | Mapping[int, AffineExpr] | None = None,
+        symbols: Mapping[str, AffineExpr] | None = None,
+    ) -> AffineExpr:
+        """Replace dim ``i`` by ``dims[i]`` and each named symbol; what is not named stays."""
+        table = dict(enumerate(dims)) if isinstance(dims, Sequence) else dict(dims or {})
+        names = symbols or {}
+
+        def leaf(atom: Dim | Sym) -> AffineExpr:
+            if isinstance(atom, Dim):
+                return table.get(atom.index, AffineExpr.dim(atom.index))
+            return names.get(atom.name, AffineExpr.symbol(atom.name))
+
+        return self._map(leaf)
+
+    def _map(self, leaf: Callable[[Dim | Sym], AffineExpr]) -> AffineExpr:
+        total = AffineExpr.const(self.constant)
+        for atom, coefficient in self.terms:
+            if isinstance(atom, Dim | Sym):
+                part = leaf(atom)
+            else:
+                den = atom.denominator
+                new_den = leaf(den) if isinstance(den, Sym) else den
+                numerator = atom.numerator._map(leaf)
+                part = (
+                    numerator.floordiv(new_den)
+                    if isinstance(atom, FloorDiv)
+                    else numerator.mod(new_den)
+                )
+            total = total + part * coefficient
+        return total
+
+    def evaluate(self, dims: Sequence[int] = (), symbols: Mapping[str, int] | None = None) -> int:
+        """The integer it is for given dims and symbols."""
+        names = symbols or {}
+        total = self.constant
+        for atom, coefficient in self.terms:
+            if isinstance(atom, Dim):
+                part = dims[atom.index]
+            elif isinstance(atom, Sym):
+                part = names[atom.name]
+            else:
+                numerator = atom.numerator.evaluate(dims, names)
+                den = atom.denominator
+                divisor = names[den.name] if isinstance(den, Sym) else den
+                part = numerator // divisor if isinstance(atom, FloorDiv) else numerator % divisor
+            total += coefficient * part
+        return total
+
+    # -- printing -------------------------------------------------------------------------------
+    def __str__(self) -> str:
+        text = ""
+        for atom, coefficient in self.terms:
+            size = abs(coefficient)
+            factor = str(atom) if size == 1 else f"{size} * {_factor(atom)}"
+            sign = "-" if coefficient < 0 else "+"
+            text += f" {sign} {factor}" if text else ("-" if sign == "-" else "") + factor
+        if not text:
+            return str(self.constant)
+        if self.constant:
+            text += f" {'-' if self.constant < 0 else '+'} {abs(self.constant)}"
+        return text
+
+    def __repr__(self) -> str:
+        return f"AffineExpr({self})"
+
+
+def _factor(atom: Atom) -> str:
+    return str(atom) if isinstance(atom, Dim | Sym) else f"({atom})"
+
+
+def _denominator(value: int | AffineExpr) -> int | Sym:
+    if isinstance(value, AffineExpr):
+        name = value.as_symbol()
+        if name is not None:
+            return Sym(name)
+        if value.as_constant() is None:
+            raise ValueError(f"the divisor of an affine expression is not a symbol: {value}")
+        value = value.constant
+    if value == 0:
+        raise ZeroDivisionError("affine expression divided by 0")
+    return value
+
+
+# ------------------------------------------------------------------------------------------ parser
+_TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z_][A-Za-z_0-9.]*)|([-+*()]))")
+_DIM = re.compile(r"d(\d+)$")
+
+
+def parse_affine_expr(text: str) -> AffineExpr:
+    """Read what ``str`` of an `AffineExpr` prints.
+
+    >>> print(parse_affine_expr("2 * (d0 + 1) - s0 floordiv 2"))
+    2 * d0 - (s0) floordiv 2 + 2
+    """
+    tokens: list[str] = []
+    at = 0
+    stripped = text.rstrip()
+    while at < len(stripped):
+        match = _TOKEN.match(stripped, at)
+        if match is None:
+            raise ParseError(f"column {at + 1} of affine expression {text!r}: unexpected character")
+        tokens.append(match.group().strip())
+        at = match.end()
+    tokens.append("")
+    position = 0
+
+    def take(expected: str | None = None) -> str:
+        nonlocal position
+        token = tokens[position]
+        if expected is not None and token != expected:
+            raise ParseError(f"affine expression {text!r}: expected {expected!r}, found {token!r}")
+        position += 1
+        return token
+
+    def primary() -> AffineExpr:
+        token = take()
+        if token == "(":
+            inside = total()
+            take(")")
+            return inside
+        if token == "-":
+            return -product()
+        if token.isdigit():
+            return AffineExpr.const(int(token))
+        if match := _DIM.match(token):
+            return AffineExpr.dim(int(match.group(1)))
+        if token and (token[0].isalpha() or token[0] == "_") and token not in ("floordiv", "mod"):
+            return AffineExpr.symbol(token)
+        raise ParseError(f"affine expression {text!r}: expected an operand, found {token!r}")
+
+    def product() -> AffineExpr:
+        left = primary()
+        while tokens[position] in ("*", "floordiv", "mod"):
+            operator = take()
+            right = primary()
+            if operator == "*":
+                if left.is_constant:
+                    left = right * left.constant
+                elif right.is_constant:
+                    left = left * right.constant
+                else:
+                    raise ParseError(f"affine expression {text!r}: product of two unknowns")
+            else:
+                left = left.floordiv(right) if operator == "floordiv" else left.mod(right)
+        return left
+
+    def total() -> AffineExpr:
+        left = product()
+        while tokens[position] in ("+", "-"):
+            left = left + product() if take() == "+" else left - product()
+        return left
+
+    result = total()
+    if tokens[position]:
+        raise ParseError(f"affine expression {text!r}: unexpected {tokens[position]!r}")
+    return result

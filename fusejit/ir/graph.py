@@ -1,0 +1,380 @@
+"""The graph: values, memory, ops and blocks.
+
+Values are pure, named, typed and compared by identity; memory (buffers and views on them) is kept
+apart. Between loads and stores, which stand in program order, everything is pure. Each alias class
+of buffers has a version that a store advances (memory SSA): two loads of one view give the same
+value exactly if their versions are equal. See `fusejit.ir` for the grammar of the printed form.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.host import HostExpr
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.payload import Payload
+from fusejit.ir.source import UNKNOWN, Location
+from fusejit.ir.types import IteratorType, Kind, TensorType
+
+
+# ------------------------------------------------------------------------------- values, memory
+@dataclass(eq=False, slots=True)
+class Value:
+    """A pure result: an array of extents, or a scalar (rank 0).
+
+    ``order`` lists the axes from the outermost to the innermost in memory, as NumPy would lay the
+    array out (K order); None means C order.
+    """
+
+    name: str
+    type: TensorType
+    kind: Kind = Kind.ARRAY
+    order: tuple[int, ...] | None = None
+
+    def __repr__(self) -> str:
+        return f"%{self.name}"
+
+
+class Layout(enum.Enum):
+    """What is known of the strides of a buffer, given its axis order."""
+
+    CONTIGUOUS = "contiguous"  # dense in its axis order
+    UNIT = "unit"  # the innermost axis of the order has stride one item
+    STRIDED = "strided"  # nothing; strides may be negative, zero or large
+
+
+@dataclass(eq=False, slots=True)
+class Buffer:
+    """Memory with extents: an argument's (``origin`` says how a call finds it) or a local one.
+
+    Buffers of different ``alias_class`` never overlap (for arguments, the kernel's guard checks
+    it); those of one class may.
+    """
+
+    name: str
+    type: TensorType
+    alias_class: int
+    origin: HostExpr | None = None
+    order: tuple[int, ...] | None = None
+    layout: Layout = Layout.CONTIGUOUS
+    writeable: bool = True
+
+    def __repr__(self) -> str:
+        return f"@{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Part of a buffer: ``map`` takes an index of the view to an index of the buffer."""
+
+    buffer: Buffer
+    map: IndexingMap
+    extents: tuple[AffineExpr, ...]
+
+    @staticmethod
+    def whole(buffer: Buffer) -> View:
+        """All of ``buffer``."""
+        return View(buffer, IndexingMap.identity(buffer.type.rank), buffer.type.extents)
+
+    @property
+    def type(self) -> TensorType:
+        """Element type and extents of the view."""
+        return TensorType(self.buffer.type.dtype, self.extents)
+
+
+# ------------------------------------------------------------------------------------------- ops
+class Effect(enum.Enum):
+    """What an op may do besides computing its results."""
+
+    PURE = "pure"  # may be dropped, merged, moved
+    MAY_RAISE = "may_raise"  # kept though unused
+    EFFECT = "effect"  # ordered with the others, never merged or dropped
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """An input of a generic op: a value and the map from the domain to its elements."""
+
+    value: Value
+    map: IndexingMap
+
+
+@dataclass(frozen=True, slots=True)
+class Init:
+    """Where a result starts (destination-passing style).
+
+    ``start`` is the value the result starts from; None means the combiner's identity for a
+    reduction and nothing at all (every element is written) without a combiner. ``combiner`` is a
+    row of `COMBINERS` for a reduction, None for a plain write.
+    """
+
+    map: IndexingMap
+    combiner: str | None = None
+    start: Value | None = None
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Op:
+    """Base of the ops. ``results`` are the values it defines."""
+
+    results: tuple[Value, ...] = ()
+    location: Location = UNKNOWN
+
+    @property
+    def effect(self) -> Effect:
+        """What it may do besides computing its results."""
+        return Effect.PURE
+
+    @property
+    def operand_values(self) -> tuple[Value, ...]:
+        """The values it reads, its blocks' reads not included."""
+        return ()
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks it owns."""
+        return ()
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class GenericOp(Op):
+    """linalg's generic with an explicit domain.
+
+    For every point of ``domain`` (one extent per dim) the payload maps the elements of ``inputs``
+    and ``inits`` to one number per init, which is written, or combined with what is there. Dims
+    are parallel, reduction or sequential by ``iterators``.
+    """
+
+    domain: tuple[AffineExpr, ...]
+    iterators: tuple[IteratorType, ...]
+    inputs: tuple[Operand, ...]
+    inits: tuple[Init, ...]
+    payload: Payload
+    name: str = "generic"
+    library_call: str | None = None
+
+    @property
+    def operand_values(self) -> tuple[Value, ...]:
+        starts = tuple(i.start for i in self.inits if i.start is not None)
+        return tuple(o.value for o in self.inputs) + starts
+
+    @property
+    def is_elementwise(self) -> bool:
+        """Whether all dims are parallel."""
+        return all(i is IteratorType.PARALLEL for i in self.iterators)
+
+    @property
+    def reduction_dims(self) -> tuple[int, ...]:
+        """The indices of the reduction dims."""
+        return tuple(d for d, i in enumerate(self.iterators) if i is IteratorType.REDUCTION)
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class ConstantOp(Op):
+    """A number as a value: ``%c = constant 2.0 : f64``."""
+
+    number: Any
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class ViewOp(Op):
+    """Part of a value, moving no data: ``result[i] = source[map(i)]``."""
+
+    source: Value
+    map: IndexingMap
+
+    @property
+    def operand_values(self) -> tuple[Value, ...]:
+        return (self.source,)
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Load(Op):
+    """The contents of a view at this place of the program.
+
+    ``version`` is that of the buffer's alias class here: the number of stores (and of loops and
+    conditionals that store) before it.
+    """
+
+    view: View
+    version: int
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Store(Op):
+    """``view[...] = value`` where ``mask`` (of the view's extents) is true; advances the version.
+
+    The value is read before anything is written, as NumPy does.
+    """
+
+    view: View
+    value: Value
+    version: int
+    mask: Value | None = None
+
+    @property
+    def effect(self) -> Effect:
+        return Effect.EFFECT
+
+    @property
+    def operand_values(self) -> tuple[Value, ...]:
+        return (self.value,) if self.mask is None else (self.value, self.mask)
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Alloc(Op):
+    """Uninitialised memory for a local buffer, alive until the call ends."""
+
+    buffer: Buffer
+
+    @property
+    def effect(self) -> Effect:
+        return Effect.EFFECT
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Loop(Op):
+    """``for induction in range(lower, upper, step)``, or ``while condition``.
+
+    The body's arguments start from ``carried`` and take what the body yields; the results are
+    their last values. ``induction`` is a symbol that maps, extents and payloads of the body may
+    use. A conditional loop has a ``condition`` block over the same arguments that yields one bool.
+    """
+
+    carried: tuple[Value, ...]
+    body: Block
+    induction: str | None = None
+    lower: AffineExpr | None = None
+    upper: AffineExpr | None = None
+    step: int = 1
+    condition: Block | None = None
+
+    @property
+    def effect(self) -> Effect:
+        return strongest_effect(self.blocks)
+
+    @property
+    def operand_values(self) -> tuple[Value, ...]:
+        return self.carried
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        return (self.body,) if self.condition is None else (self.condition, self.body)
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Cond(Op):
+    """``if predicate``: the results are what the block that ran yields."""
+
+    predicate: Value
+    then_block: Block
+    else_block: Block
+
+    @property
+    def effect(self) -> Effect:
+        return strongest_effect(self.blocks)
+
+    @property
+    def operand_values(self) -> tuple[Value, ...]:
+        return (self.predicate,)
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        return (self.then_block, self.else_block)
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class HostCall(Op):
+    """A call of a Python function between kernels: ``%r = host_call "numpy.sort"(%x)``."""
+
+    function: str
+    arguments: tuple[Value, ...]
+    pure: bool = True
+
+    @property
+    def effect(self) -> Effect:
+        return Effect.MAY_RAISE if self.pure else Effect.EFFECT
+
+    @property
+    def operand_values(self) -> tuple[Value, ...]:
+        return self.arguments
+
+
+# ---------------------------------------------------------------------------------------- blocks
+@dataclass(eq=False, slots=True)
+class Block:
+    """Ops in program order; sees the values of the blocks around it."""
+
+    arguments: tuple[Value, ...] = ()
+    ops: list[Op] = field(default_factory=list)
+    yields: tuple[Value, ...] = ()
+
+
+def strongest_effect(blocks: tuple[Block, ...]) -> Effect:
+    """The strongest effect of any op in ``blocks``."""
+    effects = {op.effect for block in blocks for op in block.ops}
+    for effect in (Effect.EFFECT, Effect.MAY_RAISE):
+        if effect in effects:
+            return effect
+    return Effect.PURE
+
+
+def walk(block: Block) -> Iterator[Op]:
+    """Every op of a block in program order, each before the ops of the blocks it owns."""
+    for op in block.ops:
+        yield op
+        for inner in op.blocks:
+            yield from walk(inner)
+
+
+def written_classes(block: Block) -> frozenset[int]:
+    """The alias classes that some store in ``block`` (or inside) writes."""
+    return frozenset(op.view.buffer.alias_class for op in walk(block) if isinstance(op, Store))
+
+
+# ----------------------------------------------------------------------------------------- graph
+@dataclass(frozen=True, slots=True)
+class HostSymbol:
+    """An integer that the launcher computes once per call: ``symbol s0 = size(arg:a, 0)``."""
+
+    name: str
+    expr: HostExpr
+
+
+@dataclass(eq=False, slots=True)
+class HostScalar:
+    """A number that the launcher computes once per call and hands to the kernels as a value."""
+
+    value: Value
+    expr: HostExpr
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A decision of the trace: the variant serves a call only if ``expr`` is ``expected``."""
+
+    expr: HostExpr
+    expected: bool
+    location: Location = UNKNOWN
+    reason: str = ""
+
+
+@dataclass(eq=False, slots=True)
+class Graph:
+    """A traced function: what comes in, the block of ops, what goes out.
+
+    ``results`` are values (fresh arrays and scalars), views (of arguments or of local buffers that
+    are handed out) in the order of the result structure's leaves.
+    """
+
+    name: str
+    symbols: list[HostSymbol] = field(default_factory=list)
+    guards: list[Guard] = field(default_factory=list)
+    buffers: list[Buffer] = field(default_factory=list)
+    scalars: list[HostScalar] = field(default_factory=list)
+    block: Block = field(default_factory=Block)
+    results: tuple[Value | View, ...] = ()

@@ -1,0 +1,168 @@
+"""Host expressions: what the launcher computes in Python before it calls a kernel.
+
+    host ::= path | size(path, axis) | const | op(host, ...)
+    path ::= arg:a | global:dt | closure:w | path.attribute | path["key"] | path[3]
+
+Sizes, scalar arguments and arithmetic on them are Python's own objects computed by Python's own
+operators once per call, so their values and errors are Python's by construction. A `Symbol` of the
+graph names an integer host expression; a scalar input of the graph names any other one; a guard is
+one whose truth the launcher compares with what the trace saw.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """How a call finds an outside object: a root (argument, global, closure cell), then steps.
+
+    ``steps`` holds ``(".", name)`` for an attribute and ``("[]", key)`` for an item.
+    """
+
+    root: str  # "arg", "global" or "closure"
+    name: str
+    steps: tuple[tuple[str, Any], ...] = ()
+
+    def attribute(self, name: str) -> Path:
+        """The path of an attribute of the object."""
+        return Path(self.root, self.name, (*self.steps, (".", name)))
+
+    def item(self, key: Any) -> Path:
+        """The path of an item of the object."""
+        return Path(self.root, self.name, (*self.steps, ("[]", key)))
+
+    def __str__(self) -> str:
+        tail = "".join(f".{k}" if kind == "." else f"[{k!r}]" for kind, k in self.steps)
+        return f"{self.root}:{self.name}{tail}"
+
+    def user_text(self) -> str:
+        """The path as the user would write it: ``cfg['lr']``, ``global dt``."""
+        tail = "".join(f".{k}" if kind == "." else f"[{k!r}]" for kind, k in self.steps)
+        return f"{'' if self.root == 'arg' else self.root + ' '}{self.name}{tail}"
+
+
+@dataclass(frozen=True, slots=True)
+class HostOp:
+    """A row of `HOST_OPS`: the Python function and the text the launcher uses for it."""
+
+    name: str
+    function: Callable[..., Any]
+    template: str
+
+
+def _bool_and(a: Any, b: Any) -> bool:
+    return bool(a) and bool(b)
+
+
+def _bool_or(a: Any, b: Any) -> bool:
+    return bool(a) or bool(b)
+
+
+_ROWS: tuple[tuple[str, Callable[..., Any], str], ...] = (
+    ("add", operator.add, "({0} + {1})"),
+    ("sub", operator.sub, "({0} - {1})"),
+    ("mul", operator.mul, "({0} * {1})"),
+    ("truediv", operator.truediv, "({0} / {1})"),
+    ("floordiv", operator.floordiv, "({0} // {1})"),
+    ("mod", operator.mod, "({0} % {1})"),
+    ("pow", operator.pow, "({0} ** {1})"),
+    ("lshift", operator.lshift, "({0} << {1})"),
+    ("rshift", operator.rshift, "({0} >> {1})"),
+    ("bitand", operator.and_, "({0} & {1})"),
+    ("bitor", operator.or_, "({0} | {1})"),
+    ("bitxor", operator.xor, "({0} ^ {1})"),
+    ("neg", operator.neg, "(-{0})"),
+    ("pos", operator.pos, "(+{0})"),
+    ("invert", operator.invert, "(~{0})"),
+    ("abs", abs, "abs({0})"),
+    ("lt", operator.lt, "({0} < {1})"),
+    ("le", operator.le, "({0} <= {1})"),
+    ("gt", operator.gt, "({0} > {1})"),
+    ("ge", operator.ge, "({0} >= {1})"),
+    ("eq", operator.eq, "({0} == {1})"),
+    ("ne", operator.ne, "({0} != {1})"),
+    ("not", operator.not_, "(not {0})"),
+    ("and", _bool_and, "(bool({0}) and bool({1}))"),
+    ("or", _bool_or, "(bool({0}) or bool({1}))"),
+    ("truth", bool, "bool({0})"),
+    ("min", min, "min({0}, {1})"),
+    ("max", max, "max({0}, {1})"),
+    ("int", int, "int({0})"),
+    ("float", float, "float({0})"),
+    ("round", round, "round({0})"),
+    ("sqrt", math.sqrt, "math.sqrt({0})"),
+    ("exp", math.exp, "math.exp({0})"),
+    ("log", math.log, "math.log({0})"),
+    ("sin", math.sin, "math.sin({0})"),
+    ("cos", math.cos, "math.cos({0})"),
+    ("tan", math.tan, "math.tan({0})"),
+    ("tanh", math.tanh, "math.tanh({0})"),
+    ("floor", math.floor, "math.floor({0})"),
+    ("ceil", math.ceil, "math.ceil({0})"),
+    ("is_integer", float.is_integer, "float.is_integer({0})"),
+)
+HOST_OPS: dict[str, HostOp] = {name: HostOp(name, fn, text) for name, fn, text in _ROWS}
+
+
+@dataclass(frozen=True, slots=True)
+class HostExpr:
+    """A tree over `HOST_OPS`; leaves are paths, sizes, constants and named symbols.
+
+    ``op`` is a key of `HOST_OPS`, or ``"path"`` (``attr`` a `Path`), ``"size"`` (``attr`` a path
+    and an axis), ``"const"`` (``attr`` a Python number) or ``"name"`` (``attr`` a symbol or scalar
+    input of the graph defined before).
+    """
+
+    op: str
+    operands: tuple[HostExpr, ...] = ()
+    attr: Any = None
+
+    @staticmethod
+    def path(path: Path) -> HostExpr:
+        """The object at ``path``."""
+        return HostExpr("path", (), path)
+
+    @staticmethod
+    def size(path: Path, axis: int) -> HostExpr:
+        """``path.shape[axis]``."""
+        return HostExpr("size", (), (path, axis))
+
+    @staticmethod
+    def const(value: Any) -> HostExpr:
+        """A number that the program's text contains."""
+        return HostExpr("const", (), value)
+
+    @staticmethod
+    def named(name: str) -> HostExpr:
+        """A symbol or scalar of the graph that is defined already."""
+        return HostExpr("name", (), name)
+
+    def evaluate(self, paths: Callable[[Path], Any], names: Mapping[str, Any]) -> Any:
+        """Compute it: ``paths`` finds outside objects, ``names`` holds symbols and scalars."""
+        if self.op == "path":
+            return paths(self.attr)
+        if self.op == "size":
+            return paths(self.attr[0]).shape[self.attr[1]]
+        if self.op == "const":
+            return self.attr
+        if self.op == "name":
+            return names[self.attr]
+        values = [o.evaluate(paths, names) for o in self.operands]
+        return HOST_OPS[self.op].function(*values)
+
+    def __str__(self) -> str:
+        if self.op == "path":
+            return str(self.attr)
+        if self.op == "size":
+            return f"size({self.attr[0]}, {self.attr[1]})"
+        if self.op == "const":
+            return repr(self.attr)
+        if self.op == "name":
+            return str(self.attr)
+        return f"{self.op}({', '.join(map(str, self.operands))})"

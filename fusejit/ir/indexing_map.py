@@ -1,0 +1,143 @@
+"""Indexing maps: from a point of the iteration domain to an element of an operand.
+
+Written as in MLIR, `(d0, d1) -> (d1, d0 + 1)`. Symbols are global to the graph and are not listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from fusejit.errors import ParseError
+from fusejit.ir.affine import AffineExpr, parse_affine_expr
+
+
+@dataclass(frozen=True, slots=True)
+class IndexingMap:
+    """``(d0, .., d<num_dims-1>) -> results``: one affine expression per axis of the operand."""
+
+    num_dims: int
+    results: tuple[AffineExpr, ...]
+
+    # -- construction ---------------------------------------------------------------------------
+    @staticmethod
+    def identity(num_dims: int) -> IndexingMap:
+        """``(d0, d1) -> (d0, d1)``."""
+        return IndexingMap(num_dims, tuple(AffineExpr.dim(i) for i in range(num_dims)))
+
+    @staticmethod
+    def permutation(order: Sequence[int]) -> IndexingMap:
+        """``permutation([1, 0])`` is ``(d0, d1) -> (d1, d0)``."""
+        return IndexingMap(len(order), tuple(AffineExpr.dim(i) for i in order))
+
+    @staticmethod
+    def select(num_dims: int, dims: Iterable[int]) -> IndexingMap:
+        """``select(3, [0, 2])`` is ``(d0, d1, d2) -> (d0, d2)``."""
+        return IndexingMap(num_dims, tuple(AffineExpr.dim(i) for i in dims))
+
+    @staticmethod
+    def scalar(num_dims: int) -> IndexingMap:
+        """``(d0, d1) -> ()``, the map of a rank-0 operand."""
+        return IndexingMap(num_dims, ())
+
+    # -- queries --------------------------------------------------------------------------------
+    @property
+    def rank(self) -> int:
+        """The number of results: the rank of the operand."""
+        return len(self.results)
+
+    @property
+    def is_identity(self) -> bool:
+        """``(d0, d1) -> (d0, d1)``."""
+        return self == IndexingMap.identity(self.num_dims)
+
+    @property
+    def is_projected_permutation(self) -> bool:
+        """Each result is a dim, none twice: ``(d0, d1, d2) -> (d2, d0)``."""
+        dims = [r.as_dim() for r in self.results]
+        return None not in dims and len(set(dims)) == len(dims)
+
+    @property
+    def is_permutation(self) -> bool:
+        """Each dim is exactly one result: ``(d0, d1) -> (d1, d0)``."""
+        return self.rank == self.num_dims and self.is_projected_permutation
+
+    def dims(self) -> frozenset[int]:
+        """The dims that occur in some result."""
+        return frozenset().union(*(r.dims() for r in self.results))
+
+    def symbols(self) -> frozenset[str]:
+        """The symbols that occur in some result."""
+        return frozenset().union(*(r.symbols() for r in self.results))
+
+    # -- algebra --------------------------------------------------------------------------------
+    def compose(self, inner: IndexingMap) -> IndexingMap:
+        """``self . inner``: first ``inner``, then ``self``.
+
+        ``(d0, d1) -> (d1, d0)`` composed with ``(d0) -> (d0, d0 + 1)`` is ``(d0) -> (d0 + 1, d0)``.
+        """
+        if self.num_dims != inner.rank:
+            raise ValueError(f"cannot compose {self} with {inner}: {self.num_dims} != {inner.rank}")
+        return IndexingMap(
+            inner.num_dims, tuple(r.substitute(dims=inner.results) for r in self.results)
+        )
+
+    def inverse(self) -> IndexingMap:
+        """The inverse of a permutation: ``(d0, d1, d2) -> (d1, d2, d0)`` gives ``(d2, d0, d1)``."""
+        if not self.is_permutation:
+            raise ValueError(f"not a permutation: {self}")
+        where = {r.as_dim(): i for i, r in enumerate(self.results)}
+        return IndexingMap.permutation([where[d] for d in range(self.num_dims)])
+
+    def substitute_symbols(self, symbols: Mapping[str, AffineExpr]) -> IndexingMap:
+        """The map with symbols replaced."""
+        return IndexingMap(
+            self.num_dims, tuple(r.substitute(symbols=symbols) for r in self.results)
+        )
+
+    def evaluate(
+        self, dims: Sequence[int], symbols: Mapping[str, int] | None = None
+    ) -> tuple[int, ...]:
+        """The element that belongs to a point of the domain."""
+        return tuple(r.evaluate(dims, symbols) for r in self.results)
+
+    # -- printing -------------------------------------------------------------------------------
+    def __str__(self) -> str:
+        dims = ", ".join(f"d{i}" for i in range(self.num_dims))
+        return f"({dims}) -> ({', '.join(map(str, self.results))})"
+
+    def __repr__(self) -> str:
+        return f"IndexingMap({self})"
+
+
+def parse_indexing_map(text: str) -> IndexingMap:
+    """Read what ``str`` of an `IndexingMap` prints.
+
+    >>> print(parse_indexing_map("(d0, d1) -> (d1, 2 * d0)"))
+    (d0, d1) -> (d1, 2 * d0)
+    """
+    left, arrow, right = text.partition("->")
+    left, right = left.strip(), right.strip()
+    if not arrow or left[:1] + left[-1:] != "()" or right[:1] + right[-1:] != "()":
+        raise ParseError(f"not an indexing map: {text!r}")
+    dims = [d.strip() for d in left[1:-1].split(",") if d.strip()]
+    if dims != [f"d{i}" for i in range(len(dims))]:
+        raise ParseError(f"the dims of an indexing map are d0, d1, ... in order: {text!r}")
+    results = tuple(parse_affine_expr(part) for part in split_top_level(right[1:-1]))
+    return IndexingMap(len(dims), results)
+
+
+def split_top_level(text: str, separator: str = ",") -> list[str]:
+    """Split at separators that stand outside all brackets; empty text gives no parts."""
+    parts: list[str] = []
+    depth = start = 0
+    for at, character in enumerate(text):
+        if character in "([{<":
+            depth += 1
+        elif character in ")]}" or (character == ">" and text[at - 1 : at] != "-"):
+            depth -= 1
+        elif character == separator and depth == 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    last = text[start:].strip()
+    return [*parts, last] if last or parts else []

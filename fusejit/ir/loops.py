@@ -1,0 +1,183 @@
+"""Loop nests: what a schedule is lowered to, and what is written out as Numba source.
+
+    stmt  ::= let name = expr | name = expr | store pointer[expr] = expr | scratch name : n x dtype
+            | for name in range(expr, expr, step) body | while expr body | if expr body else body
+            | parallel for name in range(lo, hi) of expr (work ns) body | free name | exit status
+    expr  ::= name | number : dtype | (polynomial of names) | pointer[expr] | template(expr...)
+
+A `ParallelFor` owns its body as the chunk function of the generated source: names it reads from
+outside become the function's parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.polynomial import Polynomial
+
+
+# ----------------------------------------------------------------------------------- expressions
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A name of the generated source."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number of an exact dtype."""
+
+    value: Any
+    dtype: np.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """An int64 computed from names: an extent, an offset, a loop bound."""
+
+    value: Polynomial
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """The element of ``pointer`` at an offset counted in elements."""
+
+    pointer: str
+    offset: Polynomial
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A template of the scalar op table (or of codegen) filled with operands."""
+
+    template: str
+    operands: tuple[Expr, ...]
+    token: str = ""  # what {T} stands for: the dtype token of the result
+
+
+Expr = Var | Number | Integer | Element | Apply
+
+
+# ------------------------------------------------------------------------------------ statements
+@dataclass(frozen=True, slots=True)
+class Let:
+    """Give an expression a name; ``rebind`` when the name exists (a loop-carried scalar)."""
+
+    name: str
+    value: Expr
+    rebind: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StoreElement:
+    """``pointer[offset] = value``."""
+
+    pointer: str
+    offset: Polynomial
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """Uninitialised memory. ``on_stack`` with a literal size, else from the heap.
+
+    ``scope`` numbers memory that nothing else can reach (0: no promise). ``exit_status`` is what
+    the kernel returns when the heap is exhausted; None inside functions that cannot return one.
+    """
+
+    name: str
+    size: Expr
+    dtype: np.dtype
+    on_stack: bool
+    scope: int = 0
+    exit_status: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """Give heap scratch back."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """``for var in range(lower, upper, step)``; ``step`` is a positive literal."""
+
+    var: str
+    lower: Expr
+    upper: Expr
+    body: Sequence[Stmt]
+    step: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """``while condition``: ``head`` computes what the condition reads, each time."""
+
+    head: Sequence[Stmt]
+    condition: Expr
+    body: Sequence[Stmt]
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """``if condition: body else: orelse``."""
+
+    condition: Expr
+    body: Sequence[Stmt]
+    orelse: Sequence[Stmt] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelFor:
+    """Chunks of ``[0, extent)`` that may run on several threads: ``body`` sees ``lo`` and ``hi``.
+
+    ``work_ns`` is an estimate of the whole work; ``comment`` says in the source what it computes.
+    """
+
+    extent: Expr
+    work_ns: Expr
+    body: Sequence[Stmt]
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """Leave the kernel with a status; 0 is success, anything else means nothing was written."""
+
+    status: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A line of explanation in the generated source."""
+
+    text: str
+
+
+Stmt = Let | StoreElement | Scratch | Free | For | While | If | ParallelFor | Exit | Comment
+
+
+# --------------------------------------------------------------------------------------- kernels
+@dataclass(eq=False, slots=True)
+class KernelParameter:
+    """A parameter of a kernel: an array (rank and dtype) or a number."""
+
+    name: str
+    dtype: np.dtype
+    ndim: int | None = None  # None for a number
+
+
+@dataclass(eq=False, slots=True)
+class LoopKernel:
+    """One kernel: parameters, statements, and the names of library functions it needs."""
+
+    name: str
+    parameters: tuple[KernelParameter, ...]
+    body: list[Stmt] = field(default_factory=list)

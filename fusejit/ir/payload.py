@@ -1,0 +1,257 @@
+"""Payload: the scalar program of a generic op, as SSA data.
+
+    payload ::= { instr ; ... ; yield ref, ... }
+    instr   ::= t0 = op ref, ... : dtype
+              | t0 = const number : dtype
+              | t0 = index (affine expression) : i64
+              | t0 = cast ref : dtype
+              | t0 = extract in1[ref, ...] : dtype
+    ref     ::= in0 .. | out0 .. | t0 ..
+
+`in<k>` is the element of input `k`, `out<k>` the element of init `k`. `index` is an affine
+expression of the domain's dims and the graph's symbols. `extract` reads input `k` at computed
+subscripts (a gather); the map of that input is ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.types import dtype_name
+
+I64 = np.dtype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Instr:
+    """One instruction: ``op`` is a row of `SCALAR_OPS`, or const, index, cast, extract.
+
+    ``operands`` number the block arguments first (inputs, then inits), then the instructions.
+    ``attr`` is the number of a ``const``, the expression of an ``index``, and the input number of
+    an ``extract``.
+    """
+
+    op: str
+    operands: tuple[int, ...]
+    dtype: np.dtype
+    attr: Any = None
+
+    def key(self) -> tuple[Any, ...]:
+        """What makes two instructions the same (tells 0.0 from -0.0, and NaN from nothing)."""
+        attr = repr(self.attr) if self.op == "const" else self.attr
+        return (self.op, self.operands, self.dtype, attr)
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """``arguments`` are the dtypes of in0.., out0..; ``results`` are the refs that are yielded."""
+
+    arguments: tuple[np.dtype, ...]
+    num_inputs: int
+    instrs: tuple[Instr, ...]
+    results: tuple[int, ...]
+
+    # -- queries --------------------------------------------------------------------------------
+    @property
+    def num_arguments(self) -> int:
+        """Inputs plus inits."""
+        return len(self.arguments)
+
+    def dtype_of(self, ref: int) -> np.dtype:
+        """The dtype of a block argument or an instruction."""
+        if ref < self.num_arguments:
+            return self.arguments[ref]
+        return self.instrs[ref - self.num_arguments].dtype
+
+    def used_arguments(self) -> frozenset[int]:
+        """Which block arguments are read, by operands, extracts or the yield."""
+        used = set(self.results)
+        for instr in self.instrs:
+            used.update(instr.operands)
+            if instr.op == "extract":
+                used.add(instr.attr)
+        return frozenset(u for u in used if u < self.num_arguments)
+
+    def reads_init(self, index: int) -> bool:
+        """Whether the element of init ``index`` is read."""
+        return self.num_inputs + index in self.used_arguments()
+
+    def has_index(self) -> bool:
+        """Whether it asks where it is in the domain."""
+        return any(i.op == "index" and i.attr.dims() for i in self.instrs)
+
+    def has_extract(self) -> bool:
+        """Whether it gathers."""
+        return any(i.op == "extract" for i in self.instrs)
+
+    def symbols(self) -> frozenset[str]:
+        """The graph symbols it reads."""
+        return frozenset().union(*(i.attr.symbols() for i in self.instrs if i.op == "index"))
+
+    # -- meaning --------------------------------------------------------------------------------
+    def evaluate(
+        self,
+        arguments: Sequence[Any],
+        index: Callable[[AffineExpr], Any],
+        extract: Callable[[int, Sequence[Any]], Any],
+    ) -> tuple[Any, ...]:
+        """Run it on NumPy scalars, or on arrays elementwise.
+
+        ``index`` gives the value of an affine expression, ``extract`` gathers from an input.
+        """
+        values: list[Any] = list(arguments)
+        for instr in self.instrs:
+            operands = [values[o] for o in instr.operands]
+            if instr.op == "const":
+                value = instr.dtype.type(instr.attr)
+            elif instr.op == "index":
+                value = index(instr.attr)
+            elif instr.op == "cast":
+                value = np.asarray(operands[0]).astype(instr.dtype)[()]
+            elif instr.op == "extract":
+                value = extract(instr.attr, operands)
+            else:
+                value = SCALAR_OPS[instr.op].evaluate(operands, instr.dtype)
+            values.append(value)
+        return tuple(values[r] for r in self.results)
+
+    # -- printing -------------------------------------------------------------------------------
+    def ref_name(self, ref: int) -> str:
+        """``in0``, ``out0`` or ``t0``."""
+        if ref < self.num_inputs:
+            return f"in{ref}"
+        if ref < self.num_arguments:
+            return f"out{ref - self.num_inputs}"
+        return f"t{ref - self.num_arguments}"
+
+    def instr_text(self, position: int) -> str:
+        """The right-hand side of instruction ``position``."""
+        instr = self.instrs[position]
+        names = ", ".join(map(self.ref_name, instr.operands))
+        if instr.op == "const":
+            body = f"const {instr.attr!r}"
+        elif instr.op == "index":
+            body = f"index ({instr.attr})"
+        elif instr.op == "extract":
+            body = f"extract in{instr.attr}[{names}]"
+        else:
+            body = f"{instr.op} {names}"
+        return f"{body} : {dtype_name(instr.dtype)}"
+
+    def __str__(self) -> str:
+        lines = [f"t{i} = {self.instr_text(i)}" for i in range(len(self.instrs))]
+        lines.append("yield " + ", ".join(map(self.ref_name, self.results)))
+        return "{ " + "; ".join(lines) + " }"
+
+
+class PayloadBuilder:
+    """Builds a payload instruction by instruction; equal instructions are made once.
+
+    >>> b = PayloadBuilder([np.dtype("f8")], [np.dtype("f8")])
+    >>> print(b.finish([b.op("mul", [0, 0], np.dtype("f8"))]))
+    { t0 = mul in0, in0 : f64; yield t0 }
+    """
+
+    def __init__(self, inputs: Sequence[np.dtype], inits: Sequence[np.dtype]) -> None:
+        self.arguments = (*inputs, *inits)
+        self.num_inputs = len(inputs)
+        self.instrs: list[Instr] = []
+        self._made: dict[tuple[Any, ...], int] = {}
+
+    def add(self, instr: Instr) -> int:
+        """Append an instruction (or find the equal one) and return its ref."""
+        key = instr.key()
+        if key not in self._made:
+            self.instrs.append(instr)
+            self._made[key] = len(self.arguments) + len(self.instrs) - 1
+        return self._made[key]
+
+    def op(self, name: str, operands: Sequence[int], dtype: np.dtype) -> int:
+        """A row of the scalar op table."""
+        return self.add(Instr(name, tuple(operands), dtype))
+
+    def const(self, value: Any, dtype: np.dtype) -> int:
+        """A number of the given dtype."""
+        return self.add(Instr("const", (), dtype, dtype.type(value).item()))
+
+    def index(self, expr: AffineExpr) -> int:
+        """An affine expression of dims and symbols, as int64."""
+        return self.add(Instr("index", (), I64, expr))
+
+    def cast(self, ref: int, dtype: np.dtype) -> int:
+        """``ref`` in another dtype; nothing when it has that dtype already."""
+        return ref if self.dtype_of(ref) == dtype else self.add(Instr("cast", (ref,), dtype))
+
+    def extract(self, operand: int, subscripts: Sequence[int], dtype: np.dtype) -> int:
+        """Element of input ``operand`` at computed subscripts."""
+        return self.add(Instr("extract", tuple(subscripts), dtype, operand))
+
+    def inline(
+        self,
+        payload: Payload,
+        arguments: Sequence[int | None],
+        rewrite: Callable[[Instr], Instr] = lambda instr: instr,
+    ) -> tuple[int, ...]:
+        """Copy the instructions of ``payload``, its arguments replaced by refs; returns its results.
+
+        ``rewrite`` sees each instruction before its operands are renumbered (to remap ``index``
+        expressions and ``extract`` operands). An argument that nothing reads may be None.
+        """
+        refs: list[int | None] = list(arguments)
+
+        def renumbered(ref: int) -> int:
+            new = refs[ref]
+            if new is None:
+                raise ValueError(f"{payload.ref_name(ref)} is read but was given no value")
+            return new
+
+        for instr in payload.instrs:
+            new = rewrite(instr)
+            refs.append(self.add(replace(new, operands=tuple(map(renumbered, new.operands)))))
+        return tuple(map(renumbered, payload.results))
+
+    def dtype_of(self, ref: int) -> np.dtype:
+        """The dtype of a ref made so far."""
+        n = len(self.arguments)
+        return self.arguments[ref] if ref < n else self.instrs[ref - n].dtype
+
+    def finish(self, results: Sequence[int]) -> Payload:
+        """The payload that yields ``results``; instructions nothing needs are dropped."""
+        return drop_dead(
+            Payload(self.arguments, self.num_inputs, tuple(self.instrs), tuple(results))
+        )
+
+
+def drop_dead(payload: Payload) -> Payload:
+    """The payload without the instructions that no result needs; the same object if all are."""
+    n = payload.num_arguments
+    live = {r for r in payload.results if r >= n}
+    for position in reversed(range(len(payload.instrs))):
+        if n + position in live:
+            live.update(o for o in payload.instrs[position].operands if o >= n)
+    if len(live) == len(payload.instrs):
+        return payload
+    new_ref: dict[int, int] = {i: i for i in range(n)}
+    kept: list[Instr] = []
+    for position, instr in enumerate(payload.instrs):
+        if n + position in live:
+            kept.append(replace(instr, operands=tuple(new_ref[o] for o in instr.operands)))
+            new_ref[n + position] = n + len(kept) - 1
+    return replace(payload, instrs=tuple(kept), results=tuple(new_ref[r] for r in payload.results))
+
+
+def identity_payload(dtype: np.dtype) -> Payload:
+    """``{ yield in0 }``: a copy."""
+    return Payload((dtype, dtype), 1, (), (0,))
+
+
+def iterate_refs(payload: Payload) -> Iterator[tuple[int, Instr]]:
+    """Each instruction with the ref other instructions know it by."""
+    for position, instr in enumerate(payload.instrs):
+        yield payload.num_arguments + position, instr

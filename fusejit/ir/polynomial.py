@@ -1,0 +1,158 @@
+"""Integer polynomials over names: extents, strides and element offsets of generated code.
+
+An offset is a sum of subscripts times strides, and strides of dense arrays are products of extents,
+so affine expressions are not closed under what addressing needs; polynomials are. Because equal
+polynomials are equal objects, "may these two loops be one?" is an equality test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from fusejit.ir.affine import AffineExpr, Dim, FloorDiv, Sym
+
+
+@dataclass(frozen=True, slots=True)
+class Polynomial:
+    """``sum(coefficient * product(names))``; a name is a variable or an opaque piece of text.
+
+    >>> i, n = Polynomial.name("i"), Polynomial.name("n")
+    >>> print((i + 1) * n)
+    i * n + n
+    >>> ((i + 1) * n).coefficient("i") == n
+    True
+    """
+
+    terms: tuple[tuple[tuple[str, ...], int], ...]
+
+    @staticmethod
+    def const(value: int) -> Polynomial:
+        """The integer ``value``."""
+        return Polynomial((((), value),) if value else ())
+
+    @staticmethod
+    def name(name: str) -> Polynomial:
+        """The variable ``name``."""
+        return Polynomial((((name,), 1),))
+
+    @staticmethod
+    def of(value: Polynomial | int) -> Polynomial:
+        """``value`` itself, or the constant it is."""
+        return value if isinstance(value, Polynomial) else Polynomial.const(value)
+
+    @staticmethod
+    def _from(terms: Mapping[tuple[str, ...], int]) -> Polynomial:
+        kept = [(names, c) for names, c in terms.items() if c]
+        return Polynomial(tuple(sorted(kept, key=lambda t: (-len(t[0]), t[0]))))
+
+    @staticmethod
+    def from_affine(expr: AffineExpr, dims: Mapping[int, Polynomial] | None = None) -> Polynomial:
+        """An affine expression with its dims replaced; quotients become opaque text."""
+        dims = dims or {}
+        total = Polynomial.const(expr.constant)
+        for atom, coefficient in expr.terms:
+            if isinstance(atom, Dim):
+                part = dims[atom.index]
+            elif isinstance(atom, Sym):
+                part = Polynomial.name(atom.name)
+            else:
+                numerator = Polynomial.from_affine(atom.numerator, dims)
+                operator = "//" if isinstance(atom, FloorDiv) else "%"
+                part = Polynomial.name(f"(({numerator}) {operator} {atom.denominator})")
+            total = total + part * coefficient
+        return total
+
+    def __add__(self, other: Polynomial | int) -> Polynomial:
+        terms = dict(self.terms)
+        for names, coefficient in Polynomial.of(other).terms:
+            terms[names] = terms.get(names, 0) + coefficient
+        return Polynomial._from(terms)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Polynomial:
+        return self * -1
+
+    def __sub__(self, other: Polynomial | int) -> Polynomial:
+        return self + -Polynomial.of(other)
+
+    def __mul__(self, other: Polynomial | int) -> Polynomial:
+        terms: dict[tuple[str, ...], int] = {}
+        for left, a in self.terms:
+            for right, b in Polynomial.of(other).terms:
+                names = tuple(sorted(left + right))
+                terms[names] = terms.get(names, 0) + a * b
+        return Polynomial._from(terms)
+
+    __rmul__ = __mul__
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no name occurs."""
+        return all(not names for names, _ in self.terms)
+
+    def as_constant(self) -> int | None:
+        """The integer it is, or None."""
+        if not self.is_constant:
+            return None
+        return self.terms[0][1] if self.terms else 0
+
+    def coefficient(self, name: str) -> Polynomial:
+        """What ``name`` is multiplied by (the name is assumed to occur linearly)."""
+        terms: dict[tuple[str, ...], int] = {}
+        for names, c in self.terms:
+            if name in names:
+                rest = list(names)
+                rest.remove(name)
+                terms[tuple(rest)] = terms.get(tuple(rest), 0) + c
+        return Polynomial._from(terms)
+
+    def mentions(self, name: str) -> bool:
+        """Whether ``name`` occurs, inside opaque text too."""
+        return any(name in identifiers(text) for names, _ in self.terms for text in names)
+
+    def substitute(self, name: str, value: Polynomial) -> Polynomial:
+        """Replace a variable; it must not occur inside opaque text."""
+        total = Polynomial.const(0)
+        for names, c in self.terms:
+            part = Polynomial.const(c)
+            for factor in names:
+                if factor == name:
+                    part = part * value
+                elif factor[0] == "(" and name in identifiers(factor):
+                    raise ValueError(f"{name} occurs inside {factor}")
+                else:
+                    part = part * Polynomial.name(factor)
+            total = total + part
+        return total
+
+    def names(self) -> frozenset[str]:
+        """All variables, those inside opaque text too."""
+        return frozenset(n for names, _ in self.terms for text in names for n in identifiers(text))
+
+    def __str__(self) -> str:
+        text = ""
+        for names, c in self.terms:
+            size = abs(c)
+            factors = ([str(size)] if size != 1 or not names else []) + list(names)
+            sign = "-" if c < 0 else "+"
+            body = " * ".join(factors)
+            text += f" {sign} {body}" if text else ("-" if sign == "-" else "") + body
+        return text or "0"
+
+
+def product(factors: Iterable[Polynomial]) -> Polynomial:
+    """The product of polynomials; 1 for none."""
+    total = Polynomial.const(1)
+    for factor in factors:
+        total = total * factor
+    return total
+
+
+def identifiers(text: str) -> frozenset[str]:
+    """The variable names in a factor: the factor itself, or those inside opaque text."""
+    if text[0] != "(":
+        return frozenset((text,))
+    cleaned = "".join(c if c.isalnum() or c == "_" else " " for c in text)
+    return frozenset(w for w in cleaned.split() if not w[0].isdigit())

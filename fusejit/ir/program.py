@@ -1,0 +1,80 @@
+"""A lowered function: arrays, steps in order, and how results are handed out.
+
+step   ::= kernel call | library call
+array  ::= argument a0, a1, .. | slot r0, r1, ..        (slots are allocated by the launcher)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import Buffer, Graph, Guard
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.loops import LoopKernel
+from fusejit.ir.types import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """An array the launcher allocates: a result, or a value that several steps need."""
+
+    name: str
+    dtype: np.dtype
+    extents: tuple[AffineExpr, ...]
+    order: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayRef:
+    """An array of the launcher, or a view of it: ``map`` takes an index of the view to the array's."""
+
+    name: str
+    map: IndexingMap | None = None
+    extents: tuple[AffineExpr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarRef:
+    """A scalar input of the graph, by name (a result that no kernel computes)."""
+
+    name: str
+
+
+@dataclass(eq=False, slots=True)
+class KernelCall:
+    """Call a kernel with arrays and numbers, by name, in the order of its parameters."""
+
+    kernel: LoopKernel
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryCall:
+    """``function(*operands, out=out)``; ``operands`` and ``out`` name arrays."""
+
+    function: str
+    operands: tuple[ArrayRef, ...]
+    out: ArrayRef
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRef:
+    """One result: an array or part of one, handed out as NumPy would (``kind``)."""
+
+    ref: ArrayRef | ScalarRef
+    kind: Kind
+
+
+@dataclass(eq=False, slots=True)
+class Program:
+    """Steps of a graph. ``host_guards`` are the guards that no kernel checks."""
+
+    graph: Graph
+    arguments: dict[str, Buffer] = field(default_factory=dict)
+    scalars: dict[str, str] = field(default_factory=dict)  # parameter name -> scalar of the graph
+    slots: list[Slot] = field(default_factory=list)
+    steps: list[KernelCall | LibraryCall] = field(default_factory=list)
+    results: list[ResultRef] = field(default_factory=list)
+    host_guards: list[Guard] = field(default_factory=list)

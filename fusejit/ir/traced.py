@@ -1,0 +1,111 @@
+"""What the tracer hands on: the graph, what each call must check, and how results are put together."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.graph import Graph, Layout
+from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.source import Location
+
+
+# --------------------------------------------------------------------------- what a call must check
+class CheckKind(enum.Enum):
+    """How the launcher compares the object at a path with the one that was traced."""
+
+    ARRAY = "array"  # expected is an `ArrayClass`
+    TYPE = "type"  # type(x) is expected: a number that becomes a run-time scalar, a container
+    IS = "is"  # x is expected: modules, functions, None, dtypes, types
+    EQUAL = "equal"  # same exact type and equal: strings, bools, ints that had to be exact
+    CODE = "code"  # a Python function whose __code__ is expected
+    KEYS = "keys"  # a dict whose keys are expected, a list or tuple of expected length
+    ABSENT = "absent"  # the name or attribute does not exist
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayClass:
+    """The class of arrays one variant serves: dtype, rank, layout; never the sizes."""
+
+    dtype: np.dtype
+    ndim: int
+    order: tuple[int, ...]
+    layout: Layout
+    writeable: bool  # whether the variant writes into it
+
+
+@dataclass(frozen=True, slots=True)
+class PathCheck:
+    """One check of a call, in the order in which the paths can be read."""
+
+    path: Path
+    kind: CheckKind
+    expected: Any
+
+
+# ------------------------------------------------------------------------------ how results come out
+@dataclass(frozen=True, slots=True)
+class ResultLeaf:
+    """The ``index``-th result of the graph."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class PathLeaf:
+    """The very object found at ``path`` (an argument that is returned)."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class HostLeaf:
+    """A Python number computed by the launcher."""
+
+    expr: HostExpr
+
+
+@dataclass(frozen=True, slots=True)
+class StaticLeaf:
+    """An object the trace saw and that no argument changes (None, a string, a constant)."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ResultSequence:
+    """A tuple or list of results."""
+
+    type: type
+    items: tuple[ResultStructure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultMapping:
+    """A dict of results."""
+
+    keys: tuple[Any, ...]
+    items: tuple[ResultStructure, ...]
+
+
+ResultStructure = ResultLeaf | PathLeaf | HostLeaf | StaticLeaf | ResultSequence | ResultMapping
+
+
+@dataclass(eq=False, slots=True)
+class TracedFunction:
+    """A graph with what surrounds it.
+
+    ``checks`` and the graph's guards together say which calls the graph is right for. ``notes`` are
+    lines for `explain` (for example: no source was found, so the function was traced plainly).
+    ``constants`` are arrays made while tracing, found by ``Path("const", name)``.
+    """
+
+    graph: Graph
+    checks: list[PathCheck]
+    structure: ResultStructure
+    location: Location
+    notes: list[str] = field(default_factory=list)
+    constants: dict[str, np.ndarray] = field(default_factory=dict)

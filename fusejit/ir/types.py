@@ -1,0 +1,77 @@
+"""Types of values: element type, extents, iterator types, and what NumPy would hand out."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+
+# The element types fusejit compiles, by the name the printed IR gives them.
+DTYPES: dict[str, np.dtype] = {
+    "i1": np.dtype(np.bool_),
+    "i8": np.dtype(np.int8),
+    "i16": np.dtype(np.int16),
+    "i32": np.dtype(np.int32),
+    "i64": np.dtype(np.int64),
+    "u8": np.dtype(np.uint8),
+    "u16": np.dtype(np.uint16),
+    "u32": np.dtype(np.uint32),
+    "u64": np.dtype(np.uint64),
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+}
+_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+
+def dtype_name(dtype: np.dtype) -> str:
+    """The name of an element type in printed IR: ``f64`` for ``np.dtype('float64')``."""
+    return _NAMES[dtype]
+
+
+def is_supported(dtype: np.dtype) -> bool:
+    """Whether fusejit compiles arrays of this element type (native byte order only)."""
+    return dtype in _NAMES and dtype.isnative
+
+
+class IteratorType(enum.Enum):
+    """How a dim of the iteration domain may be run."""
+
+    PARALLEL = "parallel"
+    REDUCTION = "reduction"
+    SEQUENTIAL = "sequential"
+
+
+class Kind(enum.Enum):
+    """What NumPy would hand out for a value."""
+
+    ARRAY = "array"  # an ndarray, 0-d included
+    SCALAR = "scalar"  # a NumPy scalar such as np.float64
+    PYTHON = "python"  # a Python number: weak in NEP 50
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """Element type and extents; rank 0 is a scalar. Printed ``s0 x 3 x f64``."""
+
+    dtype: np.dtype
+    extents: tuple[AffineExpr, ...] = ()
+
+    @property
+    def rank(self) -> int:
+        """The number of axes."""
+        return len(self.extents)
+
+    def substitute_symbols(self, symbols: Mapping[str, AffineExpr]) -> TensorType:
+        """The type with symbols replaced in its extents."""
+        return TensorType(self.dtype, tuple(e.substitute(symbols=symbols) for e in self.extents))
+
+    def __str__(self) -> str:
+        parts = [
+            str(e) if len(e.terms) <= 1 and not (e.terms and e.constant) else f"({e})"
+            for e in self.extents
+        ]
+        return " x ".join([*parts, dtype_name(self.dtype)])

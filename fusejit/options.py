@@ -1,0 +1,86 @@
+"""Options, and the one table of environment variables.
+
+| variable               | meaning                                                    | default           |
+|------------------------|------------------------------------------------------------|-------------------|
+| FUSEJIT_DISABLE        | 1: decorated functions run as plain NumPy                  | 0                 |
+| FUSEJIT_CACHE          | 0: no disk cache                                           | 1                 |
+| FUSEJIT_CACHE_DIR      | folder of the disk cache                                   | ~/.cache/fusejit  |
+| FUSEJIT_CACHE_SIZE     | bound of the disk cache in MiB                             | 256               |
+| FUSEJIT_NUM_THREADS    | threads a kernel may use                                   | usable cores      |
+| FUSEJIT_DUMP           | stages to print: graph,fused,schedule,loops,source or all  |                   |
+| FUSEJIT_DUMP_DIR       | where the IR in front of a failing pass is saved           | temporary folder  |
+| FUSEJIT_UNJITTED       | 1: kernels run as plain Python (for tests and debuggers)   | 0                 |
+| FUSEJIT_NO_LIBMVEC     | 1: no vector math library                                  | 0                 |
+| FUSEJIT_NO_SVML        | 1: NumPy's SVML is not used                                | 0                 |
+| FUSEJIT_VECTOR_BITS    | widest vector registers to use (128, 256, 512)             | the machine's     |
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How one decorated function is compiled.
+
+    Attributes
+    ----------
+    enabled : bool
+        False: the function runs as plain NumPy.
+    fullgraph : bool
+        True: declining a call is an error instead of a warning.
+    jit : bool
+        False: kernels run unjitted, as plain Python.
+    cache : bool
+        Whether compiled kernels are kept on disk.
+    cache_dir : Path or None
+        Folder of the disk cache.
+    cache_bytes : int
+        Bound of the disk cache.
+    num_threads : int or None
+        Threads a kernel may use; None for the usable cores.
+    max_variants : int
+        Variants of one function (by dtypes, ranks, layouts, guards) before calls are declined.
+    dump : frozenset of str
+        Stages that are printed.
+    dump_dir : Path
+        Where the IR in front of a failing pass is saved.
+    """
+
+    enabled: bool = True
+    fullgraph: bool = False
+    jit: bool = True
+    cache: bool = True
+    cache_dir: Path | None = None
+    cache_bytes: int = 256 << 20
+    num_threads: int | None = None
+    max_variants: int = 32
+    dump: frozenset[str] = frozenset()
+    dump_dir: Path = Path(tempfile.gettempdir())
+
+
+def _flag(name: str, default: str) -> bool:
+    return os.environ.get(name, default) not in ("", "0")
+
+
+def options_from_environment(*, enabled: bool = True, fullgraph: bool = False) -> Options:
+    """Options as the environment asks for them at this moment."""
+    directory = os.environ.get("FUSEJIT_CACHE_DIR")
+    threads = os.environ.get("FUSEJIT_NUM_THREADS", "")
+    size = os.environ.get("FUSEJIT_CACHE_SIZE", "")
+    dump = os.environ.get("FUSEJIT_DUMP", "")
+    return Options(
+        enabled=enabled and not _flag("FUSEJIT_DISABLE", "0"),
+        fullgraph=fullgraph,
+        jit=not _flag("FUSEJIT_UNJITTED", "0"),
+        cache=_flag("FUSEJIT_CACHE", "1"),
+        cache_dir=Path(directory) if directory else None,
+        cache_bytes=(int(size) if size.isdigit() else 256) << 20,
+        num_threads=int(threads) if threads.isdigit() and int(threads) > 0 else None,
+        dump=frozenset(part.strip() for part in dump.split(",") if part.strip()),
+        dump_dir=Path(os.environ.get("FUSEJIT_DUMP_DIR", tempfile.gettempdir())),
+    )

@@ -1,0 +1,34 @@
+"""Finding the object at a path: what launchers do in generated code, for `explain` and `check`."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fusejit.ir.host import Path
+
+
+def resolver(
+    function: Callable[..., Any], arguments: Mapping[str, Any], constants: Mapping[str, Any]
+) -> Callable[[Path], Any]:
+    """A function from paths to objects, for a call of ``function`` with bound ``arguments``."""
+    cells = getattr(function, "__closure__", None) or ()
+    closure = dict(zip(function.__code__.co_freevars, cells, strict=True))
+
+    def find(path: Path) -> Any:
+        if path.root == "arg":
+            found = arguments[path.name]
+        elif path.root == "const":
+            found = constants[path.name]
+        elif path.root == "closure":
+            found = closure[path.name].cell_contents
+        elif path.name in function.__globals__:
+            found = function.__globals__[path.name]
+        else:
+            found = getattr(builtins, path.name)
+        for kind, key in path.steps:
+            found = getattr(found, key) if kind == "." else found[key]
+        return found
+
+    return find

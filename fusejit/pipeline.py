@@ -1,0 +1,281 @@
+"""THE list of passes: from a Python function to a program that runs, readable top to bottom.
+
+    trace -> fuse: canonicalize, fold producers, schedule -> lower -> emit -> compile -> launcher
+
+Each stage is an object that prints itself; `f.trace(x).fuse().lower().source` goes step by step.
+Every pass is timed, verified, and printed if FUSEJIT_DUMP asks for it; when one fails, the IR in
+front of it is saved with the names of the passes that were still to come.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+from fusejit.codegen.compile import ArgType, Kernel, compile_kernel, python_kernel
+from fusejit.codegen.emit import emit_kernel
+from fusejit.codegen.intrinsics import INTRINSICS, load_providers
+from fusejit.codegen.launcher import LauncherSource, compile_launcher, launcher_source
+from fusejit.codegen.lower import lower
+from fusejit.codegen.target import host_target
+from fusejit.errors import FusejitError, InternalError
+from fusejit.fuse import canonicalize, fold_producers, make_schedule
+from fusejit.ir.graph import Graph
+from fusejit.ir.printer import print_graph
+from fusejit.ir.program import KernelCall, LibraryCall, Program
+from fusejit.ir.schedule import FusionReport, Schedule
+from fusejit.ir.target import Target
+from fusejit.ir.traced import TracedFunction
+from fusejit.ir.verifier import verify
+from fusejit.options import Options
+from fusejit.tracer import trace_function
+
+GraphPass = Callable[[Graph, Target, FusionReport], Graph]
+
+# The passes over graphs, in order. Each returns the same object when it changed nothing.
+PASSES: tuple[tuple[str, GraphPass], ...] = (
+    ("canonicalize", lambda graph, target, report: canonicalize(graph)),
+    ("fold producers into consumers",
+     lambda graph, target, report: fold_producers(graph, target, report=report)),
+    ("canonicalize again", lambda graph, target, report: canonicalize(graph)),
+)
+
+
+@dataclass(eq=False)
+class Traced:
+    """A traced function: print it to see the graph; `fuse` goes on."""
+
+    function: Callable[..., Any]
+    traced: TracedFunction
+    options: Options
+    target: Target
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph as it was traced."""
+        return self.traced.graph
+
+    def fuse(self) -> Fused:
+        """Run the passes of `PASSES` and cut the result into steps."""
+        report = FusionReport()
+        graph = self.graph
+        for at, (name, run) in enumerate(PASSES):
+            start = time.perf_counter()
+            try:
+                after = run(graph, self.target, report)
+                if after is not graph:
+                    verify(after)
+            except FusejitError:
+                raise
+            except Exception as error:
+                raise _saved(graph, self.options, [n for n, _ in PASSES[at:]]) from error
+            self.seconds[name] = time.perf_counter() - start
+            graph = after
+        _dump(self.options, "fused", lambda: print_graph(graph))
+        schedule = make_schedule(graph, self.graph, report)
+        _dump(self.options, "schedule", lambda: describe_schedule(schedule))
+        return Fused(self, schedule)
+
+    def __str__(self) -> str:
+        return print_graph(self.graph)
+
+
+@dataclass(eq=False)
+class Fused:
+    """A fused graph cut into steps: print it to see both; `lower` goes on."""
+
+    before: Traced
+    schedule: Schedule
+
+    @property
+    def graph(self) -> Graph:
+        """The fused graph."""
+        return self.schedule.graph
+
+    @property
+    def report(self) -> FusionReport:
+        """What was folded, and what was not and why."""
+        return self.schedule.report
+
+    def lower(self) -> Lowered:
+        """Loop nests for every step, and their source."""
+        start = time.perf_counter()
+        try:
+            program = lower(self.schedule, self.before.traced.checks)
+            load_providers()
+            names = frozenset(INTRINSICS) | {"nan", "inf"}
+            sources = [
+                emit_kernel(step.kernel, names)
+                for step in program.steps
+                if isinstance(step, KernelCall)
+            ]
+        except FusejitError:
+            raise
+        except Exception as error:
+            raise _saved(self.graph, self.before.options, ["lower", "emit"]) from error
+        self.before.seconds["lower"] = time.perf_counter() - start
+        lowered = Lowered(self, program, sources)
+        _dump(self.before.options, "loops", lambda: str(lowered))
+        _dump(self.before.options, "source", lambda: lowered.source)
+        return lowered
+
+    def __str__(self) -> str:
+        return print_graph(self.graph) + "\n" + describe_schedule(self.schedule)
+
+
+@dataclass(eq=False)
+class Lowered:
+    """A program of kernels and library calls; `source` is the text of its kernels."""
+
+    before: Fused
+    program: Program
+    sources: list[str]
+
+    @property
+    def source(self) -> str:
+        """The generated Python source of all kernels."""
+        parts = [f"# kernel {at}\n{text}" for at, text in enumerate(self.sources)]
+        return "\n\n".join(parts)
+
+    def compile(self) -> Compiled:
+        """Compile each kernel (or find it on disk) and write the launcher."""
+        options = self.before.before.options
+        start = time.perf_counter()
+        kernels: list[Kernel] = []
+        calls: list[Callable[..., int]] = []
+        texts = iter(self.sources)
+        for step in self.program.steps:
+            if not isinstance(step, KernelCall):
+                continue
+            signature = tuple(
+                ArgType("scalar", p.dtype) if p.ndim is None else ArgType("array", p.dtype, p.ndim)
+                for p in step.kernel.parameters
+            )
+            if options.jit:
+                kernel = compile_kernel(
+                    next(texts),
+                    signature,
+                    cache_enabled=options.cache,
+                    cache_dir=options.cache_dir,
+                    cache_bytes=options.cache_bytes,
+                    num_threads=options.num_threads,
+                )
+                kernels.append(kernel)
+                calls.append(kernel.call)
+            else:
+                calls.append(python_kernel(next(texts), signature))
+        traced = self.before.before.traced
+        function = self.before.before.function
+        source = launcher_source(
+            traced,
+            self.program,
+            calls,
+            inspect.signature(function),
+            function.__globals__,
+            closure_cells(function),
+            traced.constants,
+            entry_checks_arrays=bool(kernels) and all(k.checks_arrays for k in kernels),
+        )
+        launch = compile_launcher(source, function.__name__)
+        self.before.before.seconds["compile"] = time.perf_counter() - start
+        return Compiled(self, kernels, source, launch)
+
+    def __str__(self) -> str:
+        lines = []
+        for at, step in enumerate(self.program.steps):
+            if isinstance(step, KernelCall):
+                parameters = ", ".join(p.name for p in step.kernel.parameters)
+                lines.append(f"step {at}: kernel({parameters})")
+            else:
+                assert isinstance(step, LibraryCall)
+                names = ", ".join(ref.name for ref in step.operands)
+                lines.append(f"step {at}: {step.function}({names}) -> {step.out.name}")
+        return "\n".join([*lines, "", self.source])
+
+
+@dataclass(eq=False)
+class Compiled:
+    """One variant: its stages, its kernels and the launcher that calls them."""
+
+    before: Lowered
+    kernels: list[Kernel]
+    launcher: LauncherSource
+    launch: Callable[..., Any]
+
+    @property
+    def traced(self) -> TracedFunction:
+        """The traced function of this variant."""
+        return self.before.before.before.traced
+
+    @property
+    def schedule(self) -> Schedule:
+        """The fused graph in steps."""
+        return self.before.before.schedule
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Time each stage took."""
+        return self.before.before.before.seconds
+
+    @property
+    def from_cache(self) -> bool:
+        """Whether every kernel's machine code came from disk."""
+        return bool(self.kernels) and all(kernel.from_cache for kernel in self.kernels)
+
+
+def trace(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], options: Options
+) -> Traced:
+    """Trace a call; nothing runs and nothing is modified."""
+    start = time.perf_counter()
+    traced = trace_function(function, args, dict(kwargs))
+    stage = Traced(function, traced, options, host_target())
+    stage.seconds["trace"] = time.perf_counter() - start
+    _dump(options, "graph", lambda: print_graph(traced.graph))
+    return stage
+
+
+def closure_cells(function: Callable[..., Any]) -> dict[str, Any]:
+    """The cells of a function's free variables, by name."""
+    cells = getattr(function, "__closure__", None) or ()
+    return dict(zip(function.__code__.co_freevars, cells, strict=True))
+
+
+def describe_schedule(schedule: Schedule) -> str:
+    """One line per step."""
+    lines = []
+    for at, step in enumerate(schedule.steps):
+        ops = getattr(step, "ops", None)
+        names = ", ".join(getattr(op, "name", type(op).__name__.lower()) for op in ops or [step.op])  # type: ignore[union-attr]
+        lines.append(f"step {at}: {type(step).__name__} ({names})")
+    return "\n".join(lines)
+
+
+def _dump(options: Options, stage: str, text: Callable[[], str]) -> None:
+    if stage in options.dump or "all" in options.dump:
+        print(f"-- {stage} --\n{text()}", file=sys.stderr)
+
+
+def _saved(graph: Graph, options: Options, remaining: list[str]) -> InternalError:
+    """Save the IR in front of a failing pass; the error says where."""
+    directory = options.dump_dir if options.dump_dir.is_dir() else Path(tempfile.gettempdir())
+    with tempfile.NamedTemporaryFile(
+        "w", suffix=".fusejit", prefix=f"{graph.name}-", dir=directory, delete=False
+    ) as file:
+        file.write(f"# passes to run: {', '.join(remaining)}\n{print_graph(graph)}\n")
+    return InternalError(
+        f"pass {remaining[0]!r} failed on {graph.name!r}; the IR in front of it is in {file.name}. "
+        "This is a fault of fusejit: please report it with that file. "
+        "fuse_jit(enabled=False) runs the function as plain NumPy."
+    )
+
+
+__all__ = ["PASSES", "Compiled", "Fused", "Lowered", "Traced", "trace"]

@@ -1,0 +1,218 @@
+"""The object behind ``_st``: the hooks of one staged function within one trace."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, NoReturn
+
+from fusejit.ir.host import Path
+from fusejit.tracer.access import Access
+from fusejit.tracer.callables import is_library_module, is_library_object
+from fusejit.tracer.locations import unsupported
+from fusejit.tracer.outside import Outside
+
+Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
+
+
+class Activation:
+    """Hooks of one function; the rewritten code calls the methods (see `rewrite`).
+
+    Parameters
+    ----------
+    function : FunctionType
+        The user's function.
+    path : Path or None
+        Where each call finds the function; None for the traced function itself and for functions
+        that were reached in a way that cannot be followed.
+    entry : FunctionType
+        The traced function: its globals and cells have the short paths ``global:x``, ``closure:w``.
+    """
+
+    slice = staticmethod(slice)
+
+    def __init__(
+        self,
+        function: FunctionType,
+        path: Path | None,
+        entry: FunctionType,
+        outside: Outside,
+        access: Access,
+        invoke: Invoke,
+    ) -> None:
+        self._function = function
+        self._path = path
+        self._entry = entry
+        self._outside = outside
+        self._access = access
+        self._invoke = invoke
+        self._globals: dict[str, Any] = {}
+        self._closure: dict[str, Any] = {}
+        self.attr = access.attr
+        self.item = access.item
+        self.augment = access.augment
+
+    # -------------------------------------------------------------------------------------- names
+    def global_path(self, name: str) -> Path | None:
+        """Where each call finds a global of the function."""
+        if self._function.__globals__ is self._entry.__globals__:
+            return Path("global", name)
+        if self._path is None:
+            return None
+        return self._path.attribute("__globals__").item(name)
+
+    def closure_path(self, name: str) -> Path | None:
+        """Where each call finds the contents of a closure cell."""
+        if self._function is self._entry:
+            return Path("closure", name)
+        if self._path is None:
+            return None
+        index = self._function.__code__.co_freevars.index(name)
+        return self._path.attribute("__closure__").item(index).attribute("cell_contents")
+
+    def load_global(self, name: str) -> Any:
+        """A global or builtin name."""
+        if name in self._globals:
+            return self._globals[name]
+        namespace = self._function.__globals__
+        path = self.global_path(name)
+        if name in namespace:
+            value = self._read(path, namespace[name], f"global {name}")
+        else:
+            if path is not None:
+                self._outside.absent(path)
+            known = namespace.get("__builtins__", builtins)
+            table = known if isinstance(known, dict) else vars(known)
+            if name not in table:
+                raise NameError(f"name {name!r} is not defined", name=name)
+            value = table[name]
+        self._globals[name] = value
+        return value
+
+    def load_closure(self, name: str, value: Any) -> Any:
+        """A free variable; ``value`` is what its cell holds now."""
+        if name not in self._closure:
+            self._closure[name] = self._read(self.closure_path(name), value, f"closure {name}")
+        return self._closure[name]
+
+    def _read(self, path: Path | None, value: Any, text: str) -> Any:
+        if path is not None:
+            return self._outside.read(path, value)
+        if is_library_object(value):
+            return value
+        what = f"{self._function.__qualname__} reads {text}, and each call could not find it again"
+        raise unsupported(what, "pass it as an argument")
+
+    def class_binds(self, name: str) -> bool:
+        """Whether the class block that is running has assigned a name."""
+        return name in sys._getframe(1).f_locals
+
+    def store_name(self, origin: str, name: str, value: Any = None) -> NoReturn:
+        """A global or nonlocal name of somebody else is assigned."""
+        kind = "global" if origin == "global" else "nonlocal"
+        raise unsupported(f"assigns the {kind} name {name!r}", "return the new value instead")
+
+    def name_slot(self, origin: str, name: str) -> NameSlot:
+        """A target that refuses."""
+        return NameSlot(self, origin, name)
+
+    # --------------------------------------------------------------------------- calls and objects
+    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """``function(*args, **kwargs)``."""
+        return self._invoke(function, args, kwargs)
+
+    def decorator(self, function: Any) -> Callable[[Any], Any]:
+        """A decorator, applied through `call`."""
+        return lambda decorated: self._invoke(function, (decorated,), {})
+
+    def attr_slot(self, obj: Any, name: str) -> AttrSlot:
+        """A target ``obj.name``."""
+        return AttrSlot(self._access, obj, name)
+
+    def item_slot(self, obj: Any, key: Any) -> ItemSlot:
+        """A target ``obj[key]``."""
+        return ItemSlot(self._access, obj, key)
+
+    def caught(self) -> None:
+        """The user's ``except`` must not swallow what stops the trace."""
+        error = sys.exc_info()[1]
+        if error is not None and type(error).__module__.startswith("fusejit."):
+            raise error
+
+    def importing(self, module: str) -> None:
+        """An import statement in the function."""
+        if module.startswith(".") or not is_library_module(module):
+            raise unsupported(f"imports {module}", "import it at the top of the file")
+
+    def subject(self, obj: Any) -> Any:
+        """The subject of ``match``, whose patterns read natively."""
+        path = self._outside.path_of(obj)
+        if path is not None and not self._outside.is_container_copy(obj):
+            what = f"matches {path.user_text()}, an object from outside"
+            raise unsupported(what, "test its attributes with if")
+        return obj
+
+    def pattern_value(self, value: Any) -> None:
+        """A class or dotted name in a pattern, which Python reads again by itself."""
+        if type(value).__module__.startswith("fusejit."):
+            raise unsupported("a pattern compares with a number from outside", "test it with if")
+
+
+class AttrSlot:
+    """``_st.attr_slot(obj, name).value`` as a target stands for ``obj.name``."""
+
+    __slots__ = ("_access", "_name", "_obj")
+
+    def __init__(self, access: Access, obj: Any, name: str) -> None:
+        self._access, self._obj, self._name = access, obj, name
+
+    @property
+    def value(self) -> Any:
+        """The attribute."""
+        return self._access.attr(self._obj, self._name)
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self._access.store_attr(self._obj, self._name, value)
+
+    @value.deleter
+    def value(self) -> None:
+        self._access.delete_attr(self._obj, self._name)
+
+
+class ItemSlot:
+    """``_st.item_slot(obj, key).value`` as a target stands for ``obj[key]``."""
+
+    __slots__ = ("_access", "_key", "_obj")
+
+    def __init__(self, access: Access, obj: Any, key: Any) -> None:
+        self._access, self._obj, self._key = access, obj, key
+
+    @property
+    def value(self) -> Any:
+        """The item."""
+        return self._access.item(self._obj, self._key)
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self._access.store_item(self._obj, self._key, value)
+
+    @value.deleter
+    def value(self) -> None:
+        self._access.delete_item(self._obj, self._key)
+
+
+class NameSlot:
+    """A global or nonlocal name as a target: every use is refused."""
+
+    __slots__ = ("_activation", "_name", "_origin")
+
+    def __init__(self, activation: Activation, origin: str, name: str) -> None:
+        self._activation, self._origin, self._name = activation, origin, name
+
+    def _refuse(self, value: Any = None) -> NoReturn:
+        self._activation.store_name(self._origin, self._name)
+
+    value = property(_refuse, _refuse, _refuse)

@@ -1,0 +1,361 @@
+"""Traced arrays: what the user's program computes with while it is traced."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fusejit.errors import ConcretizationError, UnsupportedError
+from fusejit.ir.affine import AffineExpr, Dim
+from fusejit.ir.graph import Value, View, ViewOp
+from fusejit.ir.host import Path
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.types import Kind
+from fusejit.tracer.dispatch import HANDLERS
+from fusejit.tracer.layout import arrange
+from fusejit.tracer.locations import current_location
+from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.shapes import Extents
+from fusejit.tracer.storage import Storage
+
+if TYPE_CHECKING:
+    from fusejit.tracer.trace import Trace
+
+
+class TracedArray:
+    """A view of a storage: an index map, extents and what NumPy would hand out.
+
+    Attributes
+    ----------
+    storage : Storage
+        Shared by all views of one array.
+    map : IndexingMap
+        From an index of this view to an index of the storage.
+    extents : tuple of AffineExpr
+    kind : Kind
+        ARRAY, or SCALAR for what NumPy returns as a scalar.
+    path : Path or None
+        Where the caller's own array object was found, for an argument itself (not a view of it).
+    writeable : bool
+        Whether NumPy would let the program store into it.
+    """
+
+    __array_priority__ = 1000
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self, storage: Storage, index_map: IndexingMap, extents: Extents, kind: Kind = Kind.ARRAY
+    ) -> None:
+        self.storage = storage
+        self.map = index_map
+        self.extents = extents
+        self.kind = kind
+        self.path: Path | None = None
+        self.writeable = True
+        self._viewed: tuple[Value, Value] | None = None
+
+    # -- construction -------------------------------------------------------------------------------
+    @staticmethod
+    def whole(storage: Storage, kind: Kind = Kind.ARRAY, path: Path | None = None) -> TracedArray:
+        """All of a storage."""
+        array = TracedArray(storage, IndexingMap.identity(storage.rank), storage.extents, kind)
+        array.path = path
+        return array
+
+    @staticmethod
+    def of_value(trace: Trace, value: Value) -> TracedArray:
+        """A fresh result."""
+        return TracedArray.whole(Storage.of_value(trace, value), value.kind)
+
+    def view(self, index_map: IndexingMap, extents: Extents) -> TracedArray:
+        """A view of this view: ``index_map`` takes its indices to indices of this one."""
+        result = TracedArray(self.storage, self.map.compose(index_map), extents)
+        result.writeable = self.writeable
+        return result
+
+    # -- elements -----------------------------------------------------------------------------------
+    @property
+    def trace(self) -> Trace:
+        """The trace it belongs to."""
+        return self.storage.trace
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all of its storage, axis by axis."""
+        canonical = self.trace.decisions.canonical
+        return self.map.is_identity and all(
+            canonical(a) == canonical(b)
+            for a, b in zip(self.extents, self.storage.extents, strict=True)
+        )
+
+    def value(self) -> Value:
+        """Its elements at this place of the program."""
+        base = self.storage.read()
+        if self.is_whole:
+            return base
+        if self._viewed is None or self._viewed[0] is not base:
+            result = self.trace.new_value(self.dtype, self.extents, self.kind)
+            self.trace.emit(ViewOp(results=(result,), source=base, map=self.map))
+            self._viewed = (base, result)
+        return self._viewed[1]
+
+    def memory(self) -> View:
+        """Its memory: from here on the storage is a buffer."""
+        return View(self.storage.to_buffer(), self.map, self.extents)
+
+    def compare_strides(self, axis: int, other: int) -> int | None:
+        """The sign of ``|stride[axis]| - |stride[other]|``; None where either is 0."""
+        parts = []
+        for a in (axis, other):
+            if self.trace.decisions.constant(self.extents[a]) == 1:
+                return None
+            at = [k for k, r in enumerate(self.map.results) if a in r.dims()]
+            if not at or self.storage.stride_is_zero(at[0]):
+                return None
+            parts.append((at[0], self.map.results[at[0]].coefficient(Dim(a))))
+        (first, step), (second, other_step) = parts
+        return self.storage.compare_strides(first, step, second, other_step)
+
+    def sorted_order(self) -> tuple[int, ...] | None:
+        """The axis order of a copy with ``order="K"``: by strides, those that are 0 innermost."""
+        constant = self.trace.decisions.constant
+        axes = [a for a in range(self.ndim) if constant(self.extents[a]) != 1]
+        moving = [a for a in axes if any(a in r.dims() for r in self.map.results)]
+        moving = [a for a in moving if self.compare_strides(a, a) is not None]
+        still = [a for a in axes if a not in moving]
+
+        def sign(i: int, j: int) -> int:
+            return -(self.compare_strides(i, j) or 0)
+
+        moving.sort(key=functools.cmp_to_key(sign))
+        order = arrange(moving + still, self.ndim)
+        return None if list(order) == sorted(order) else order
+
+    # -- attributes ---------------------------------------------------------------------------------
+    @property
+    def dtype(self) -> np.dtype:
+        """The element type."""
+        return self.storage.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.extents)
+
+    @property
+    def shape(self) -> tuple[TracedNumber | int, ...]:
+        """The extents as numbers."""
+        return tuple(self.trace.number(e) for e in self.extents)
+
+    @property
+    def size(self) -> Any:
+        """The number of elements."""
+        return math.prod(self.shape)  # type: ignore[arg-type]
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> Any:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
+    def T(self) -> TracedArray:  # noqa: N802
+        """The axes reversed."""
+        return self.transpose()
+
+    @property
+    def mT(self) -> Any:  # noqa: N802
+        """The last two axes exchanged."""
+        return HANDLERS[np.matrix_transpose](self)
+
+    @property
+    def real(self) -> TracedArray:
+        """Itself: only real dtypes are traced."""
+        return self
+
+    # -- methods ------------------------------------------------------------------------------------
+    def transpose(self, *axes: Any) -> TracedArray:
+        """A view with the axes permuted."""
+        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], tuple | list)):
+            axes = axes[0]
+        result: TracedArray = HANDLERS[np.transpose](self, axes or None)
+        return result
+
+    def item(self, *args: Any) -> Any:
+        """The element of an array is known only when the kernel runs."""
+        raise self._concrete("item()")
+
+    def tolist(self) -> Any:
+        """The elements are known only when the kernel runs."""
+        raise self._concrete("tolist()")
+
+    def fill(self, value: Any) -> None:
+        """Store one number everywhere."""
+        self[...] = value
+
+    def __getitem__(self, index: Any) -> TracedArray:
+        result: TracedArray = HANDLERS["getitem"](self, index)
+        return result
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        HANDLERS["setitem"](self, index, value)
+
+    def __iter__(self) -> Iterator[TracedArray]:
+        if not self.ndim:
+            raise TypeError("iteration over a 0-d array")
+        length = self.trace.decisions.exactly(self.extents[0], "a loop over the rows of an array")
+        return (self[i] for i in range(length))
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("len() of unsized object")
+        return self.trace.decisions.exactly(self.extents[0], "len() as an exact int")
+
+    def __bool__(self) -> bool:
+        raise self._concrete("bool(), `if` or `while`")
+
+    def __int__(self) -> int:
+        raise self._concrete("int()")
+
+    def __float__(self) -> float:
+        raise self._concrete("float()")
+
+    def __index__(self) -> int:
+        raise self._concrete("an index or a size")
+
+    def __contains__(self, item: Any) -> bool:
+        raise self._concrete("`in`")
+
+    def _concrete(self, what: str) -> ConcretizationError:
+        return ConcretizationError(
+            f"{current_location()}: {what} needs the value of an array element, which is known "
+            "only when the kernel runs. Use np.where to choose element by element, or do it "
+            "outside the decorated function."
+        )
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise UnsupportedError(
+            f"{current_location()}: a function that fusejit does not trace asked for the elements "
+            "of a traced array. Call it outside the decorated function."
+        )
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
+        return HANDLERS["ufunc"](ufunc, method, args, kwargs)
+
+    def __array_function__(
+        self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any
+    ) -> Any:
+        handler = HANDLERS.get(func)
+        if handler is None:
+            name = f"{getattr(func, '__module__', '?')}.{getattr(func, '__name__', func)}"
+            raise UnsupportedError(
+                f"{current_location()}: fusejit does not trace {name}. Call it outside the "
+                "decorated function and pass its result as an argument."
+            )
+        return handler(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(np.ndarray, name):
+            raise UnsupportedError(
+                f"{current_location()}: fusejit does not trace ndarray.{name}. Use it outside the "
+                "decorated function."
+            )
+        raise AttributeError(f"'numpy.ndarray' object has no attribute '{name}'")
+
+    def __repr__(self) -> str:
+        extents = " x ".join([*map(str, self.extents), str(self.dtype)])
+        return f"<traced {self.kind.value} {extents}>"
+
+
+# --------------------------------------------------------------------- operators, from the ufuncs
+OPERATORS: dict[str, np.ufunc] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.true_divide,
+    "floordiv": np.floor_divide,
+    "mod": np.remainder,
+    "pow": np.power,
+    "matmul": np.matmul,
+    "lshift": np.left_shift,
+    "rshift": np.right_shift,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "neg": np.negative,
+    "pos": np.positive,
+    "abs": np.absolute,
+    "invert": np.invert,
+}
+_NO_REFLECTION = {"lt", "le", "gt", "ge", "eq", "ne"}
+
+# ndarray methods that are the function of the same name (or another) applied to the array
+METHODS: dict[str, Any] = {
+    "sum": np.sum,
+    "mean": np.mean,
+    "max": np.max,
+    "min": np.min,
+    "any": np.any,
+    "all": np.all,
+    "dot": np.dot,
+    "astype": "astype",
+    "copy": "copy",
+    "squeeze": np.squeeze,
+    "swapaxes": np.swapaxes,
+}
+
+
+def _install() -> None:
+    def operator(ufunc: np.ufunc, reflected: bool) -> Callable[..., Any]:
+        def method(self: TracedArray, *other: Any) -> Any:
+            operands = (*other, self) if reflected else (self, *other)
+            return HANDLERS["operator"](ufunc, operands)
+
+        return method
+
+    def in_place(ufunc: np.ufunc) -> Callable[..., Any]:
+        def method(self: TracedArray, other: Any) -> Any:
+            if self.kind is Kind.SCALAR:  # scalars are immutable: the name is bound anew
+                return HANDLERS["operator"](ufunc, (self, other))
+            return HANDLERS["operator"](ufunc, (self, other), out=self)
+
+        return method
+
+    def function(name: str, key: Any) -> Callable[..., Any]:
+        def method(self: TracedArray, *args: Any, **kwargs: Any) -> Any:
+            if key not in HANDLERS:
+                return self.__getattr__(name)
+            return HANDLERS[key](self, *args, **kwargs)
+
+        method.__name__ = name
+        return method
+
+    for name, ufunc in OPERATORS.items():
+        setattr(TracedArray, f"__{name}__", operator(ufunc, False))
+        if ufunc.nin == 2 and name not in _NO_REFLECTION:
+            setattr(TracedArray, f"__r{name}__", operator(ufunc, True))
+            setattr(TracedArray, f"__i{name}__", in_place(ufunc))
+    for name, key in METHODS.items():
+        setattr(TracedArray, name, function(name, key))
+
+
+_install()
+
+
+def constant_extents(*sizes: int) -> Extents:
+    """Extents that are the same in every call."""
+    return tuple(map(AffineExpr.const, sizes))

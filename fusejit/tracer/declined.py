@@ -1,0 +1,25 @@
+"""The two ways in which tracing stops without an error of its own."""
+
+from __future__ import annotations
+
+
+class Declined(Exception):  # noqa: N818 - not an error: the call runs as plain NumPy
+    """fusejit does not take this call; plain NumPy runs it on the caller's own arguments.
+
+    Raised for arguments outside the machinery and wherever NumPy would raise: NumPy then raises
+    its own error at the user's line.
+    """
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(cause)
+        self.cause = cause
+
+
+def numpy_raises(error: BaseException | str) -> Declined:
+    """The `Declined` for an operation for which NumPy (or Python) raises ``error``."""
+    text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
+    return Declined(f"NumPy raises {text}")
+
+
+class Restart(Exception):  # noqa: N818 - control flow inside the tracer
+    """Start the trace again; the decision table has been changed."""

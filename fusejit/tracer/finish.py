@@ -1,0 +1,239 @@
+"""The end of a trace: results, aliasing, equal symbols replaced, unused inputs dropped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fusejit.errors import UnsupportedError
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import (
+    GenericOp,
+    Load,
+    Op,
+    Operand,
+    Store,
+    Value,
+    View,
+    ViewOp,
+    walk,
+)
+from fusejit.ir.payload import Payload
+from fusejit.ir.source import Location
+from fusejit.ir.traced import (
+    ArrayClass,
+    CheckKind,
+    HostLeaf,
+    PathLeaf,
+    ResultLeaf,
+    ResultMapping,
+    ResultSequence,
+    ResultStructure,
+    StaticLeaf,
+    TracedFunction,
+)
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.declined import Declined
+from fusejit.tracer.elementwise import copy_of
+from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.trace import Trace
+
+
+def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
+    """Complete the graph and describe how the function's result is put together."""
+    _require_unchanged_containers(trace)
+    structure = _Results(trace, result).structure
+    _require_separate_memory(trace)
+    _substitute_equal_symbols(trace)
+    _drop_unused(trace)
+    _mark_written_arguments(trace)
+    return TracedFunction(
+        trace.graph,
+        trace.checks,
+        structure,
+        location,
+        trace.notes,
+        constants=trace.constants,
+    )
+
+
+class _Results:
+    """Turns the object that the function returned into graph results and a structure."""
+
+    def __init__(self, trace: Trace, result: Any) -> None:
+        self.trace = trace
+        self.results: list[Value | View] = []
+        self._containers = {id(copy): path for copy, _, path in trace.containers}
+        self._places: dict[int, int] = {}
+        arrays: dict[int, TracedArray] = {}
+        result = self._with_arrays(result, arrays)
+        self._share_memory(list(arrays.values()))
+        self.structure = self._leaf(result)
+        trace.graph.results = tuple(self.results)
+
+    def _with_arrays(self, obj: Any, arrays: dict[int, TracedArray]) -> Any:
+        """The result with static arrays traced; collects the distinct traced arrays."""
+        if type(obj) is np.ndarray:
+            obj = self.trace.constant(obj)
+        if isinstance(obj, TracedArray):
+            arrays[id(obj)] = obj
+        elif id(obj) in self._containers:
+            return obj
+        elif type(obj) in (tuple, list):
+            return type(obj)(self._with_arrays(o, arrays) for o in obj)
+        elif type(obj) is dict:
+            return {k: self._with_arrays(o, arrays) for k, o in obj.items()}
+        return obj
+
+    def _share_memory(self, arrays: list[TracedArray]) -> None:
+        """What NumPy would hand out as views of one array becomes views of one buffer."""
+        uses = Counter(id(a.storage) for a in arrays)
+        for array in arrays:
+            storage = array.storage
+            if storage.buffer is None and (uses[id(storage)] > 1 or not array.is_whole):
+                storage.to_buffer()
+        used: set[Value] = set()
+        for array in arrays:
+            storage = array.storage
+            if storage.buffer is not None:
+                continue
+            value = storage.read()
+            if storage.buffer is None and (value in used or not self._is_computed(value)):
+                copied = copy_of(array, array.dtype, storage.order, "copy")
+                storage.value = value = copied.value()
+            used.add(value)
+
+    def _is_computed(self, value: Value) -> bool:
+        """Whether an op that makes new elements defines a value (a load or a view does not)."""
+        for op in reversed(self.trace.graph.block.ops):
+            if value in op.results:
+                return isinstance(op, GenericOp)
+        return False
+
+    def _leaf(self, obj: Any) -> ResultStructure:
+        if isinstance(obj, TracedArray):
+            if obj.path is not None:
+                return PathLeaf(obj.path)
+            if id(obj) not in self._places:
+                self._places[id(obj)] = len(self.results)
+                storage = obj.storage
+                if storage.buffer is None:
+                    self.results.append(storage.read())
+                else:
+                    self.results.append(obj.memory())
+            return ResultLeaf(self._places[id(obj)])
+        if isinstance(obj, TracedNumber):
+            return HostLeaf(obj.expr)
+        if id(obj) in self._containers:
+            return PathLeaf(self._containers[id(obj)])
+        if type(obj) in (tuple, list):
+            return ResultSequence(type(obj), tuple(map(self._leaf, obj)))
+        if isinstance(obj, tuple) and hasattr(type(obj), "_make"):
+            return ResultSequence(type(obj), tuple(map(self._leaf, obj)))
+        if type(obj) is dict:
+            return ResultMapping(tuple(obj), tuple(map(self._leaf, obj.values())))
+        return StaticLeaf(obj)
+
+
+def _require_unchanged_containers(trace: Trace) -> None:
+    """A list or dict from outside that the function changed: the caller's would stay as it was."""
+    for copy, before, path in trace.containers:
+        now = list(copy.items()) if isinstance(copy, dict) else copy
+        then = list(before.items()) if isinstance(before, dict) else before
+        if isinstance(copy, dict):
+            same = len(now) == len(then) and all(
+                a[0] == b[0] and a[1] is b[1] for a, b in zip(now, then, strict=True)
+            )
+        else:
+            same = len(now) == len(then) and all(
+                a is b for a, b in zip(now, then, strict=True)
+            )
+        if not same:
+            raise UnsupportedError(
+                f"{path.user_text()} is a {type(copy).__name__} from outside that the function "
+                "changes. Return the new items instead."
+            )
+
+
+def _require_separate_memory(trace: Trace) -> None:
+    """Stores into an argument that shares memory with another one are left to NumPy for now."""
+    written = {
+        op.view.buffer.origin.attr
+        for op in walk(trace.graph.block)
+        if isinstance(op, Store) and op.view.buffer.origin is not None
+    }
+    for path in written:
+        array = trace.originals[path]
+        for other, second in trace.originals.items():
+            if other != path and np.may_share_memory(array, second):
+                raise Declined("arguments share memory")
+
+
+# ------------------------------------------------------------------------------- equal symbols
+def _substitute_equal_symbols(trace: Trace) -> None:
+    """Write each extent with one symbol, also where it was used before the decision was taken."""
+    canonical = trace.decisions.canonical
+    table = {name: canonical(AffineExpr.symbol(name)) for name in trace.decisions.unified}
+    if not table:
+        return
+    graph = trace.graph
+    for buffer in graph.buffers:
+        buffer.type = buffer.type.substitute_symbols(table)
+    for op in walk(graph.block):
+        for value in op.results:
+            value.type = value.type.substitute_symbols(table)
+        _substitute_in_op(op, table)
+    graph.results = tuple(
+        _substitute_in_view(r, table) if isinstance(r, View) else r for r in graph.results
+    )
+
+
+def _substitute_in_op(op: Op, table: dict[str, AffineExpr]) -> None:
+    if isinstance(op, GenericOp):
+        op.domain = tuple(e.substitute(symbols=table) for e in op.domain)
+        op.inputs = tuple(Operand(o.value, o.map.substitute_symbols(table)) for o in op.inputs)
+        op.inits = tuple(replace(i, map=i.map.substitute_symbols(table)) for i in op.inits)
+        op.payload = _substitute_in_payload(op.payload, table)
+    elif isinstance(op, ViewOp):
+        op.map = op.map.substitute_symbols(table)
+    elif isinstance(op, Load | Store):
+        op.view = _substitute_in_view(op.view, table)
+
+
+def _substitute_in_view(view: View, table: dict[str, AffineExpr]) -> View:
+    extents = tuple(e.substitute(symbols=table) for e in view.extents)
+    return View(view.buffer, view.map.substitute_symbols(table), extents)
+
+
+def _substitute_in_payload(payload: Payload, table: dict[str, AffineExpr]) -> Payload:
+    instrs = tuple(
+        replace(i, attr=i.attr.substitute(symbols=table)) if i.op == "index" else i
+        for i in payload.instrs
+    )
+    return replace(payload, instrs=instrs)
+
+
+# -------------------------------------------------------------------------------- unused inputs
+def _drop_unused(trace: Trace) -> None:
+    """Drop pure ops that nothing reads, and symbols and scalars that nothing mentions."""
+    graph = trace.graph
+    needed: set[Value] = {r for r in graph.results if isinstance(r, Value)}
+    kept: list[Op] = []
+    for op in reversed(graph.block.ops):
+        if not isinstance(op, GenericOp | ViewOp | Load) or needed.intersection(op.results):
+            kept.append(op)
+            needed.update(op.operand_values)
+    graph.block.ops[:] = kept[::-1]
+    graph.scalars[:] = [s for s in graph.scalars if s.value in needed]
+
+
+def _mark_written_arguments(trace: Trace) -> None:
+    written = {b.origin.attr for b in trace.graph.buffers if b.origin is not None and b.writeable}
+    for k, check in enumerate(trace.checks):
+        if check.kind is CheckKind.ARRAY and check.path in written:
+            expected: ArrayClass = replace(check.expected, writeable=True)
+            trace.checks[k] = replace(check, expected=expected)
+

@@ -1,0 +1,179 @@
+"""One run of a staged function: what its hooks share, and the entry of the front end."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from types import FunctionType
+from typing import Any, Protocol
+
+from fusejit.errors import UnsupportedError
+from fusejit.ir.host import Path
+from fusejit.tracer.access import WATCHED
+from fusejit.tracer.activation import Activation
+from fusejit.tracer.calls import Calls, Handlers, native_call
+from fusejit.tracer.declined import Declined, Restart
+from fusejit.tracer.locations import mark_entry, unsupported
+from fusejit.tracer.outside import Outside, Reads
+from fusejit.tracer.plain import vet, vet_arguments
+from fusejit.tracer.rewrite import staged
+from fusejit.tracer.watch import Watch
+
+_CONSTANTS = (type(None), bool, int, float, complex, str, bytes)
+
+
+class TraceInterface(Reads, Handlers, Protocol):
+    """What the front end needs of a trace."""
+
+    notes: list[str]
+
+
+class Hooks:
+    """The front end's state of one trace.
+
+    Parameters
+    ----------
+    trace : TraceInterface
+        Makes stand-ins, records checks, knows the handlers.
+    entry : FunctionType
+        The function that is traced.
+
+    Attributes
+    ----------
+    outside : Outside
+        What was found outside, and where.
+    """
+
+    def __init__(self, trace: TraceInterface, entry: FunctionType) -> None:
+        self.trace = trace
+        self.entry = entry
+        self.watch = Watch()
+        self.outside = Outside(trace)
+        self._calls = Calls(trace, self.outside, self._activate, self._made_here)
+        self.call = self._calls.invoke
+        self.access = self._calls.access
+        self._bound: dict[int, tuple[FunctionType, FunctionType, bool]] = {}
+        for function in (*WATCHED, native_call):
+            self.watch.watch_callees(function.__code__)
+
+    def _made_here(self, function: FunctionType) -> bool:
+        return self.watch.allows(function.__code__)
+
+    def _activate(self, function: FunctionType, args: tuple[Any, ...]) -> FunctionType:
+        """The staged form of a function (the same one each time), its defaults read by path."""
+        entry = self._bound.get(id(function))
+        if entry is None:
+            path = None if function is self.entry else self.outside.path_of(function)
+            form = staged(function)
+            if form.code is None:
+                bound = function
+                if form.note is not None:
+                    self.trace.notes.append(form.note)
+                for code in vet(function, path, self.entry, self.outside):
+                    self.watch.allow(code)
+            else:
+                activation = Activation(
+                    function, path, self.entry, self.outside, self.access, self.call
+                )
+                bound = form.bind(activation)
+                self.watch.allow(bound.__code__)
+                if function is not self.entry:
+                    self._read_defaults(function, bound, path)
+            entry = self._bound[id(function)] = (function, bound, form.code is None)
+        _, bound, is_plain = entry
+        if is_plain:
+            vet_arguments(function, args, self.outside)
+        return bound
+
+    def _read_defaults(
+        self, function: FunctionType, bound: FunctionType, path: Path | None
+    ) -> None:
+        """Default values live outside; the entry's own are arguments of the call already."""
+        if function.__defaults__:
+            at = path.attribute("__defaults__") if path is not None else None
+            bound.__defaults__ = tuple(
+                self._default(function, None if at is None else at.item(i), value)
+                for i, value in enumerate(function.__defaults__)
+            )
+        keyword_only: dict[str, Any] | None = function.__kwdefaults__
+        if keyword_only:
+            at = path.attribute("__kwdefaults__") if path is not None else None
+            bound.__kwdefaults__ = {
+                name: self._default(function, None if at is None else at.item(name), value)
+                for name, value in keyword_only.items()
+            }
+
+    def _default(self, function: FunctionType, path: Path | None, value: Any) -> Any:
+        if isinstance(value, _CONSTANTS):
+            if path is not None:
+                self.outside.fix(path, value)
+            return value
+        if path is None:
+            what = f"a default value of {function.__qualname__} cannot be followed"
+            raise unsupported(what, "pass it as an argument")
+        return self.outside.read(path, value)
+
+    def run(self, arguments: Mapping[str, Any]) -> Any:
+        """Run the entry on stand-ins by parameter name."""
+        for name, standin in arguments.items():
+            self.outside.register(Path("arg", name), standin)
+        args, kwargs = positional_and_keyword(self.entry, arguments)
+        function = self._activate(self.entry, (*args, *kwargs.values()))
+        with self.watch.active():
+            try:
+                result = function(*args, **kwargs)
+            except (UnsupportedError, Declined, Restart):
+                raise
+            except Exception as error:
+                if self.watch.offence is not None:
+                    raise self.watch.offence from error
+                raise
+        if self.watch.offence is not None:
+            raise self.watch.offence
+        return result
+
+
+@mark_entry
+def run_staged(
+    fn: Callable[..., Any], trace: TraceInterface, bound_arguments: Mapping[str, Any]
+) -> Any:
+    """Run the staged form of ``fn`` on traced stand-ins and return what it returns.
+
+    Parameters
+    ----------
+    fn : FunctionType
+        The user's function, not the decorated one.
+    trace : TraceInterface
+        The trace that the stand-ins belong to; it must be the active one.
+    bound_arguments : mapping of str to object
+        Stand-ins by parameter name, as in `inspect.BoundArguments.arguments` with defaults applied.
+
+    Raises
+    ------
+    UnsupportedError
+        If the function does what cannot be traced; the message has the user's file and line.
+    """
+    if not isinstance(fn, FunctionType):
+        raise TypeError(f"expected a Python function, not {type(fn).__name__}")
+    return Hooks(trace, fn).run(bound_arguments)
+
+
+def positional_and_keyword(
+    function: FunctionType, arguments: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments by parameter name as they are written in a call."""
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    code = function.__code__
+    names = code.co_varnames
+    for name in names[: code.co_argcount]:
+        args.append(arguments[name])
+    end = code.co_argcount + code.co_kwonlyargcount
+    for name in names[code.co_argcount : end]:
+        kwargs[name] = arguments[name]
+    if code.co_flags & inspect.CO_VARARGS:
+        args += arguments.get(names[end], ())
+        end += 1
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        kwargs.update(arguments.get(names[end], {}))
+    return args, kwargs

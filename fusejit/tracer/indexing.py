@@ -1,0 +1,236 @@
+"""Basic indexing as affine maps; stores through it; masks of the full shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fusejit.errors import UnsupportedError
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import ViewOp
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.types import Kind
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.declined import numpy_raises
+from fusejit.tracer.dispatch import handles
+from fusejit.tracer.locations import current_location
+from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.operands import operand_of
+from fusejit.tracer.shapes import Decisions, Extents
+from fusejit.tracer.stores import assign_masked, assign_operand
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a basic index selects: a map from the result's axes, and the result's extents."""
+
+    map: IndexingMap
+    extents: Extents
+    is_element: bool  # ints for all axes and no Ellipsis: NumPy hands out a scalar
+
+
+@handles("getitem")
+def getitem(array: TracedArray, index: Any) -> TracedArray:
+    """``array[index]`` for ints, slices, Ellipsis and None: a view, or a scalar."""
+    index = index if isinstance(index, tuple) else (index,)
+    if any(map(_is_mask, index)):
+        raise _unsupported("a boolean mask selects a number of elements that depends on the data")
+    selection = select(array, index)
+    if not selection.is_element:
+        return array.view(selection.map, selection.extents)
+    if array.kind is Kind.SCALAR:
+        return array
+    trace = array.trace
+    element = array.view(selection.map, ())
+    base = element.storage.read()  # the scalar that is there now
+    result = trace.new_value(element.dtype, (), Kind.SCALAR)
+    trace.emit(ViewOp(results=(result,), source=base, map=element.map))
+    return TracedArray.of_value(trace, result)
+
+
+@handles("setitem")
+def setitem(array: TracedArray, index: Any, value: Any) -> None:
+    """``array[index] = value`` for basic indices, or a mask of the array's shape and a number."""
+    index = index if isinstance(index, tuple) else (index,)
+    if len(index) == 1 and _is_mask(index[0]):
+        _store_masked(array, index[0], value)
+        return
+    if any(map(_is_mask, index)):
+        raise _unsupported("a mask beside other indices")
+    selection = select(array, index)
+    target = array.view(selection.map, selection.extents)
+    if array.kind is Kind.SCALAR:
+        raise numpy_raises("TypeError: a NumPy scalar does not support item assignment")
+    if isinstance(value, TracedArray) and _same_view(value, target):
+        return  # `x[i] += y` stores into x[i] first and then assigns it to itself
+    assign_operand(target, operand_of(value))
+
+
+def _same_view(value: TracedArray, target: TracedArray) -> bool:
+    return (
+        value.storage is target.storage
+        and value.kind is Kind.ARRAY
+        and value.map == target.map
+        and value.extents == target.extents
+    )
+
+
+def _store_masked(array: TracedArray, mask: Any, value: Any) -> None:
+    traced = operand_of(mask).array
+    assert traced is not None
+    decisions = array.trace.decisions
+    if traced.ndim != array.ndim:
+        raise _unsupported("a mask of another rank than the array")
+    for a, b in zip(traced.extents, array.extents, strict=True):
+        if not decisions.equal(a, b, "a mask has the shape of the array"):
+            raise numpy_raises("IndexError: boolean index did not match indexed array")
+    operand = operand_of(value)
+    if operand.array is not None and operand.array.ndim:
+        raise _unsupported("a store through a mask of an array: use np.where")
+    assign_masked(array, traced, operand)
+
+
+def _is_mask(item: Any) -> bool:
+    if isinstance(item, bool | np.bool_):
+        return True
+    return isinstance(item, TracedArray | np.ndarray) and item.dtype == np.bool_
+
+
+def _unsupported(what: str) -> UnsupportedError:
+    return UnsupportedError(f"{current_location()}: fusejit does not trace this index: {what}")
+
+
+# ------------------------------------------------------------------------------- basic indices
+def select(array: TracedArray, index: tuple[Any, ...]) -> Selection:
+    """Resolve a basic index; declines where NumPy raises IndexError."""
+    decisions = array.trace.decisions
+    num_axes = sum(1 for i in index if i is not None and i is not Ellipsis)
+    if num_axes > array.ndim or sum(1 for i in index if i is Ellipsis) > 1:
+        raise numpy_raises("IndexError: too many indices for array")
+    items = list(index)
+    has_ellipsis = Ellipsis in [i if i is Ellipsis else None for i in items]
+    fill = [slice(None)] * (array.ndim - num_axes)
+    at = next((k for k, i in enumerate(items) if i is Ellipsis), len(items))
+    items[at : at + has_ellipsis] = fill
+
+    results: list[AffineExpr] = []
+    extents: list[AffineExpr] = []
+    axis = 0
+    for item in items:
+        if item is None:
+            extents.append(AffineExpr.const(1))
+            continue
+        size = decisions.canonical(array.extents[axis])
+        axis += 1
+        if isinstance(item, slice):
+            start, extent, step = resolve_slice(decisions, item, size)
+            results.append(start + AffineExpr.dim(len(extents)) * step)
+            extents.append(extent)
+        else:
+            results.append(resolve_index(decisions, _integer(item), size))
+    element = not extents and not has_ellipsis
+    return Selection(IndexingMap(len(extents), tuple(results)), tuple(extents), element)
+
+
+def resolve_index(decisions: Decisions, index: AffineExpr, size: AffineExpr) -> AffineExpr:
+    """A possibly negative integer index as one that counts from the start."""
+    if not decisions.nonnegative(index, "an index is not negative"):
+        index = decisions.canonical(index + size)
+        if not decisions.nonnegative(index, "an index is within bounds"):
+            raise numpy_raises("IndexError: index is out of bounds")
+    if not decisions.at_most(index + 1, size, "an index is within bounds"):
+        raise numpy_raises("IndexError: index is out of bounds")
+    return index
+
+
+def resolve_slice(
+    decisions: Decisions, item: slice, size: AffineExpr
+) -> tuple[AffineExpr, AffineExpr, int]:
+    """First index, number of elements and step of a slice of ``size`` elements.
+
+    Source: ``PySlice_AdjustIndices`` of CPython.
+    """
+    step = 1 if item.step is None else int(_exact(item.step))
+    if step == 0:
+        raise numpy_raises("ValueError: slice step cannot be zero")
+    first, last = (AffineExpr.const(0), size) if step > 0 else (size - 1, AffineExpr.const(-1))
+    bounds = [
+        None if b is None else _from_start(decisions, _integer(b), size)
+        for b in (item.start, item.stop)
+    ]
+    start, stop = (
+        d if b is None else b for b, d in zip(bounds, (first, last), strict=True)
+    )
+    _expect_no_clamps(decisions, start, stop, size, step)
+    if bounds[0] is not None:
+        start = _clamp(decisions, start, size, step)
+    if bounds[1] is not None:
+        stop = _clamp(decisions, stop, size, step)
+    length = (stop - start) if step > 0 else (start - stop)
+    if not decisions.nonnegative(length, "a slice does not end before it starts"):
+        return AffineExpr.const(0), AffineExpr.const(0), step
+    stride = abs(step)
+    extent = decisions.canonical((length + (stride - 1)).floordiv(stride))
+    return decisions.canonical(start), extent, step
+
+
+def _from_start(decisions: Decisions, bound: AffineExpr, size: AffineExpr) -> AffineExpr:
+    if decisions.nonnegative(bound, "a bound of a slice is not negative"):
+        return bound
+    return decisions.canonical(bound + size)
+
+
+def _expect_no_clamps(
+    decisions: Decisions, start: AffineExpr, stop: AffineExpr, size: AffineExpr, step: int
+) -> None:
+    """Decide the length first where nothing clamps: the other decisions mostly follow from it."""
+    hints = [decisions.hint(e) for e in (start, stop, size)]
+    low = min(hints[0], hints[1] - (step < 0))
+    in_range = -1 <= low and max(hints[:2]) <= hints[2]
+    length = (stop - start) if step > 0 else (start - stop)
+    if in_range and decisions.hint(length) >= 0:
+        decisions.nonnegative(length, "a slice does not end before it starts")
+
+
+def _clamp(
+    decisions: Decisions, bound: AffineExpr, size: AffineExpr, step: int
+) -> AffineExpr:
+    """Keep a bound within 0..size, or -1..size-1 for a negative step."""
+    low = AffineExpr.const(0 if step > 0 else -1)
+    high = size if step > 0 else size - 1
+    if not decisions.nonnegative(bound, "a bound of a slice is within the array"):
+        return low
+    if not decisions.at_most(bound, high, "a bound of a slice is within the array"):
+        return decisions.canonical(high)
+    return bound
+
+
+def _integer(item: Any) -> AffineExpr:
+    """An index as an affine expression."""
+    if isinstance(item, TracedNumber):
+        return item.as_affine()
+    if isinstance(item, TracedArray):
+        if item.ndim == 0 and item.dtype.kind in "iu":
+            raise UnsupportedError(
+                f"{current_location()}: an index that is an element of an array is known only "
+                "when the kernel runs; fusejit does not trace it"
+            )
+        raise _unsupported("arrays of indices (gathers)")
+    if isinstance(item, np.ndarray | list):
+        raise _unsupported("arrays of indices (gathers)")
+    try:
+        return AffineExpr.const(item.__index__())
+    except AttributeError as error:
+        raise numpy_raises(f"IndexError: {type(item).__name__} is not an index") from error
+
+
+def _exact(item: Any) -> int:
+    if isinstance(item, TracedArray):
+        raise _unsupported("a step that is an element of an array")
+    try:
+        return int(item.__index__())
+    except (AttributeError, TypeError) as error:
+        raise numpy_raises("TypeError: slice indices must be integers") from error
+

@@ -1,0 +1,339 @@
+"""Traced numbers: sizes, number arguments and what Python computes from them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fusejit.errors import UnsupportedError
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.host import HOST_OPS, HostExpr
+from fusejit.tracer.declined import Declined, numpy_raises
+from fusejit.tracer.dispatch import HANDLERS
+from fusejit.tracer.locations import current_location
+from fusejit.tracer.shapes import host_of
+
+if TYPE_CHECKING:
+    from fusejit.tracer.trace import Trace
+
+Condition = tuple[str, AffineExpr, bool]  # "ge" or "eq", compared with 0, whether it is negated
+_LIMIT = 1 << 62
+
+
+class TracedNumber:
+    """A number that each call computes anew: an expression and its value in this call.
+
+    Deliberately not an ``int``: C code would read past every hook.
+
+    Attributes
+    ----------
+    value : int, float, bool or numpy.generic
+        The value in this call; its type is the type in every call.
+    expr : HostExpr
+        How the launcher computes it.
+    affine : AffineExpr or None
+        For Python ints: the expression over symbols that it is.
+    condition : tuple or None
+        For the result of an integer comparison: what it asks of an affine expression.
+    """
+
+    __slots__ = ("affine", "condition", "expr", "trace", "value")
+
+    def __init__(
+        self,
+        trace: Trace,
+        value: Any,
+        expr: HostExpr,
+        affine: AffineExpr | None = None,
+        condition: Condition | None = None,
+    ) -> None:
+        self.trace = trace
+        self.value = value
+        self.expr = expr
+        self.affine = affine
+        self.condition = condition
+
+    @staticmethod
+    def of_affine(trace: Trace, affine: AffineExpr) -> TracedNumber:
+        """An int that is an affine expression of symbols."""
+        return TracedNumber(trace, trace.decisions.hint(affine), host_of(affine), affine)
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether it is a NumPy scalar, whose dtype counts in NEP 50."""
+        return isinstance(self.value, np.generic)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of a NumPy scalar."""
+        if not self.is_strong:
+            raise AttributeError(f"'{type(self.value).__name__}' object has no attribute 'dtype'")
+        dtype: np.dtype = self.value.dtype
+        return dtype
+
+    @property
+    def shape(self) -> tuple[()]:
+        """The shape of a NumPy scalar."""
+        _ = self.dtype
+        return ()
+
+    @property
+    def ndim(self) -> int:
+        """The rank of a NumPy scalar."""
+        return len(self.shape)
+
+    # -- what needs the value -----------------------------------------------------------------------
+    def __bool__(self) -> bool:
+        decisions = self.trace.decisions
+        if self.condition is not None:
+            kind, affine, negated = self.condition
+            holds = (
+                decisions.nonnegative(affine) if kind == "ge" else decisions.equal(affine, 0)
+            )
+            return holds is not negated
+        if self.affine is not None:
+            return not decisions.equal(self.affine, 0)
+        expr = self.expr
+        if type(self.value) is not bool:
+            expr = HostExpr("truth", (expr,))
+        return decisions.condition(expr, bool(self.value), "a condition on numbers")
+
+    def exact(self) -> Any:
+        """The value, guarded: every call must have the same one."""
+        if type(self.value) is bool:
+            return bool(self)
+        if self.affine is not None:
+            return self.trace.decisions.exactly(self.affine, "a number that had to be exact")
+        same = HostExpr("eq", (self.expr, HostExpr.const(self.value)))
+        if self.value != self.value:
+            raise UnsupportedError(f"{current_location()}: a NaN had to be an exact number")
+        self.trace.decisions.condition(same, True, "a number that had to be exact")
+        return self.value
+
+    def as_affine(self) -> AffineExpr:
+        """The int it is, as an affine expression: bools and NumPy integers are converted."""
+        if self.affine is not None:
+            return self.affine
+        if not isinstance(self.value, int | np.integer):
+            raise numpy_raises("TypeError: an integer is needed")
+        return self.trace.symbol(HostExpr("int", (self.expr,)), int(self.value))
+
+    def __index__(self) -> int:
+        if not isinstance(self.value, int | np.integer):
+            raise TypeError(f"'{type(self.value).__name__}' object cannot be used as an integer")
+        return int(self.exact())
+
+    def __int__(self) -> int:
+        return int(self.exact())
+
+    def __float__(self) -> float:
+        return float(self.exact())
+
+    def __hash__(self) -> int:
+        return hash(self.exact())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.exact(), spec)
+
+    def __repr__(self) -> str:
+        return f"<traced number {self.expr} = {self.value!r}>"
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise UnsupportedError(
+            f"{current_location()}: NumPy asked for the value of the traced number {self.expr}"
+        )
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
+        return HANDLERS["ufunc"](ufunc, method, args, kwargs)
+
+    def is_integer(self) -> TracedNumber:
+        """``float.is_integer``."""
+        return apply_host("is_integer", self)
+
+    def item(self) -> TracedNumber:
+        """A NumPy scalar as a Python number."""
+        _ = self.dtype
+        kind = self.value.dtype.kind
+        if kind == "b":
+            return apply_host("truth", self)
+        return apply_host("float" if kind == "f" else "int", self)
+
+    def astype(self, dtype: Any) -> Any:
+        """A NumPy scalar in another dtype."""
+        _ = self.dtype
+        return HANDLERS["astype"](self, dtype)
+
+
+# ---------------------------------------------------------------------------------------- arithmetic
+def is_host_number(obj: Any) -> bool:
+    """Whether ``obj`` can stand in host arithmetic."""
+    return isinstance(obj, TracedNumber | int | float | np.generic)
+
+
+def value_of(obj: Any) -> Any:
+    """The value in this call."""
+    return obj.value if isinstance(obj, TracedNumber) else obj
+
+
+def expr_of(obj: Any) -> HostExpr:
+    """How the launcher computes it."""
+    return obj.expr if isinstance(obj, TracedNumber) else HostExpr.const(obj)
+
+
+def _affine_of(obj: Any) -> AffineExpr | None:
+    if isinstance(obj, TracedNumber):
+        if obj.affine is None and type(obj.value) is bool:
+            return obj.as_affine()
+        return obj.affine
+    if isinstance(obj, int):
+        return AffineExpr.const(int(obj)) if abs(obj) < _LIMIT else None
+    return None
+
+
+def apply_host(op: str, *operands: Any) -> Any:
+    """One row of `HOST_OPS` on numbers; declines where Python would raise."""
+    trace = next(o.trace for o in operands if isinstance(o, TracedNumber))
+    affine = [_affine_of(o) for o in operands]
+    if all(a is not None for a in affine):
+        done = _apply_affine(trace, op, [a for a in affine if a is not None])
+        if done is not None:
+            return done
+    if op == "pow":
+        _guard_power(trace, *operands)
+    try:
+        value = HOST_OPS[op].function(*map(value_of, operands))
+    except (ArithmeticError, ValueError, TypeError) as error:
+        raise numpy_raises(error) from error
+    if isinstance(value, complex) and not isinstance(value, float):
+        raise Declined("a complex number")
+    expr = HostExpr(op, tuple(map(expr_of, operands)))
+    if type(value) is int:
+        return _derived(trace, expr, value, affine if op in ("mul", "min", "max", "abs") else ())
+    return TracedNumber(trace, value, expr)
+
+
+def _derived(trace: Trace, expr: HostExpr, value: int, operands: Any) -> TracedNumber:
+    """An int that is not affine: a symbol of its own."""
+    if abs(value) >= _LIMIT:
+        raise Declined("integer arithmetic beyond 62 bits")
+    decisions = trace.decisions
+    signs = [a is not None and decisions.proves_nonnegative(a) for a in operands]
+    low = 0 if expr.op == "abs" or (signs and all(signs)) else None
+    symbol = trace.symbol(expr, value, low)
+    if expr.op in ("min", "max"):
+        for a in operands:
+            decisions.assume_nonnegative(a - symbol if expr.op == "min" else symbol - a)
+    return TracedNumber.of_affine(trace, symbol)
+
+
+def _apply_affine(trace: Trace, op: str, operands: list[AffineExpr]) -> Any:
+    """Integer arithmetic and comparisons that stay affine; None where they do not."""
+    left = trace.decisions.canonical(operands[0])
+    if len(operands) == 1:
+        if op == "neg":
+            return trace.number(-left)
+        if op in ("pos", "int", "floor", "ceil", "round"):
+            return trace.number(left)
+        if op == "abs" and trace.decisions.proves_nonnegative(left):
+            return trace.number(left)
+        return None
+    right = trace.decisions.canonical(operands[1])
+    if op == "add":
+        return trace.number(left + right)
+    if op == "sub":
+        return trace.number(left - right)
+    if op == "mul" and (left.is_constant or right.is_constant):
+        return trace.number(
+            left * right.constant if right.is_constant else right * left.constant
+        )
+    if op in ("floordiv", "mod") and right.is_constant:
+        if not right.constant:
+            raise numpy_raises("ZeroDivisionError")
+        known = left.floordiv(right.constant) if op == "floordiv" else left.mod(right.constant)
+        return trace.number(known)
+    if op in ("min", "max"):
+        for small, large in ((left, right), (right, left)):
+            if trace.decisions.proves_nonnegative(large - small):
+                return trace.number(small if op == "min" else large)
+        return None
+    condition: Condition | None = {
+        "ge": ("ge", left - right, False),
+        "lt": ("ge", left - right, True),
+        "le": ("ge", right - left, False),
+        "gt": ("ge", right - left, True),
+        "eq": ("eq", left - right, False),
+        "ne": ("eq", left - right, True),
+    }.get(op)
+    if condition is None:
+        return None
+    value = HOST_OPS[op].function(*map(trace.decisions.hint, (left, right)))
+    expr = HostExpr(op, (host_of(left), host_of(right)))
+    return TracedNumber(trace, value, expr, None, condition)
+
+
+def _guard_power(trace: Trace, base: Any, exponent: Any) -> None:
+    """Decide what the type of ``base ** exponent`` depends on."""
+    b, e = value_of(base), value_of(exponent)
+    if isinstance(b, np.generic) or isinstance(e, np.generic):
+        return
+    zero = HostExpr.const(0)
+    decide = trace.decisions.condition
+    if isinstance(b, int) and isinstance(e, int):
+        if isinstance(exponent, TracedNumber):
+            decide(HostExpr("ge", (expr_of(exponent), zero)), e >= 0, "the sign of an exponent")
+    elif isinstance(base, TracedNumber) or isinstance(exponent, TracedNumber):
+        decide(HostExpr("ge", (expr_of(base), zero)), b >= 0, "the sign of the base of a power")
+        if b < 0 and isinstance(exponent, TracedNumber) and isinstance(e, float):
+            raise Declined("a negative number to a power")
+
+
+_BINARY = {
+    "add": "add",
+    "sub": "sub",
+    "mul": "mul",
+    "truediv": "truediv",
+    "floordiv": "floordiv",
+    "mod": "mod",
+    "pow": "pow",
+    "lshift": "lshift",
+    "rshift": "rshift",
+    "and": "bitand",
+    "or": "bitor",
+    "xor": "bitxor",
+}
+_COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+_UNARY = {"neg": "neg", "pos": "pos", "invert": "invert", "abs": "abs"}
+_ROUNDING = {"round": "round", "floor": "floor", "ceil": "ceil"}
+
+
+def _install() -> None:
+    def binary(op: str, reflected: bool) -> Callable[[TracedNumber, Any], Any]:
+        def method(self: TracedNumber, other: Any) -> Any:
+            if not is_host_number(other):
+                return NotImplemented
+            return apply_host(op, other, self) if reflected else apply_host(op, self, other)
+
+        return method
+
+    def unary(op: str) -> Callable[..., Any]:
+        def method(self: TracedNumber, *args: Any) -> Any:
+            if args:
+                value: Any = self.exact()
+                return round(value, *map(operator.index, args))
+            return apply_host(op, self)
+
+        return method
+
+    for python_name, op in _BINARY.items():
+        setattr(TracedNumber, f"__{python_name}__", binary(op, False))
+        setattr(TracedNumber, f"__r{python_name}__", binary(op, True))
+    for op in _COMPARISONS:
+        setattr(TracedNumber, f"__{op}__", binary(op, False))
+    for python_name, op in (_UNARY | _ROUNDING).items():
+        setattr(TracedNumber, f"__{python_name}__", unary(op))
+
+
+_install()

@@ -1,0 +1,147 @@
+"""Objects found outside the arguments, and the paths on which each call finds them again.
+
+An object is *leaf* (an array, a number: the trace works on a stand-in), *copied* (a list, tuple or
+dict: an eager copy whose elements were read) or *open* (an instance, class, function or module: the
+object itself, whose attributes are read by path when the function asks for them).
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import collections.abc
+from types import CellType, FunctionType, ModuleType
+from typing import Protocol
+
+import numpy as np
+
+from fusejit.ir.host import Path
+from fusejit.ir.traced import CheckKind, PathCheck
+from fusejit.tracer.callables import is_library_module
+from fusejit.tracer.locations import unsupported
+
+_MUTABLE_TYPES = (
+    set,
+    bytearray,
+    memoryview,
+    array.array,
+    collections.deque,
+    collections.abc.Iterator,
+    list,  # subclasses
+    dict,
+)
+
+
+class Reads(Protocol):
+    """What `Outside` needs of a trace."""
+
+    def read(self, path: Path, obj: object) -> object:
+        """The stand-in of an outside object; records its checks."""
+
+    def check(self, check: PathCheck) -> None:
+        """Record one check without a stand-in."""
+
+    def is_traced(self, obj: object) -> bool:
+        """Whether it is a stand-in."""
+
+
+class Outside:
+    """The registry: which objects come from outside, and from where.
+
+    Parameters
+    ----------
+    trace : Reads
+        Makes the stand-ins and records the checks.
+    """
+
+    def __init__(self, trace: Reads) -> None:
+        self._trace = trace
+        self._objects: dict[int, tuple[Path, object]] = {}  # keeps them alive: ids stay valid
+        self._read: dict[Path, object] = {}
+
+    def path_of(self, obj: object) -> Path | None:
+        """Where an open or copied object was found; None for everything made in the trace."""
+        entry = self._objects.get(id(obj))
+        return None if entry is None else entry[0]
+
+    def read(self, path: Path, obj: object) -> object:
+        """The stand-in of the object at ``path``; the same one at each read."""
+        if _is_hashable(path):
+            if path not in self._read:
+                self._read[path] = self._read_first(path, obj)
+            return self._read[path]
+        return self._read_first(path, obj)
+
+    def _read_first(self, path: Path, obj: object) -> object:
+        if isinstance(obj, tuple) and hasattr(type(obj), "_fields"):
+            self._trace.check(PathCheck(path, CheckKind.TYPE, type(obj)))
+            items = [self.read(path.item(i), item) for i, item in enumerate(obj)]
+            return type(obj)._make(items)  # type: ignore[attr-defined]
+        self._refuse(path, obj)
+        if isinstance(obj, FunctionType):
+            self.note(path, obj)
+        standin = self._trace.read(path, obj)
+        self.register(path, standin)
+        return standin
+
+    def register(self, path: Path, standin: object) -> None:
+        """Note where a stand-in comes from; the elements of copied containers too."""
+        if isinstance(standin, (list, tuple)) and type(standin) in (list, tuple):
+            self.note(path, standin)
+            for position, item in enumerate(standin):
+                self.register(path.item(position), item)
+        elif type(standin) is dict:
+            self.note(path, standin)
+            for key, item in standin.items():
+                self.register(path.item(key), item)
+        elif not self._trace.is_traced(standin) and is_open(standin):
+            self._refuse(path, standin)
+            self.note(path, standin)
+
+    def note(self, path: Path, obj: object) -> None:
+        """Remember where an object was found; the first path wins."""
+        if type(obj) is not tuple or obj:  # () is a singleton
+            self._objects.setdefault(id(obj), (path, obj))
+
+    def fix(self, path: Path, value: object) -> None:
+        """Record that the variant is right only for this very value (an int, a string, None)."""
+        self._trace.check(PathCheck(path, CheckKind.EQUAL, value))
+
+    def absent(self, path: Path) -> None:
+        """Record that a name or attribute does not exist."""
+        if path not in self._read:
+            self._read[path] = None
+            self._trace.check(PathCheck(path, CheckKind.ABSENT, None))
+
+    def is_container_copy(self, obj: object) -> bool:
+        """Whether it is the eager copy of an outside list, tuple or dict."""
+        return type(obj) in (list, tuple, dict) and id(obj) in self._objects
+
+    def _refuse(self, path: Path, obj: object) -> None:
+        """Refuse what would be read behind the trace's back: C containers and iterators."""
+        if type(obj) in (list, tuple, dict) or self._trace.is_traced(obj):
+            return
+        if type(obj) is frozenset:
+            self._trace.check(PathCheck(path, CheckKind.EQUAL, obj))
+        elif isinstance(obj, _MUTABLE_TYPES):
+            what = f"{path.user_text()} is a {type(obj).__name__} from outside"
+            raise unsupported(what, "pass its items as a list, tuple or dict")
+
+
+def is_open(obj: object) -> bool:
+    """Whether attributes of the object are read by path."""
+    if isinstance(obj, ModuleType):
+        return not is_library_module(obj.__name__)
+    if isinstance(obj, type):
+        return not is_library_module(obj.__module__)
+    if obj is None or isinstance(obj, (bool, int, float, complex, str, bytes, np.generic)):
+        return False
+    return not isinstance(obj, (np.ndarray, np.dtype, CellType))
+
+
+def _is_hashable(obj: object) -> bool:
+    try:
+        hash(obj)
+    except TypeError:
+        return False
+    return True

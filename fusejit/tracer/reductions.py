@@ -1,0 +1,256 @@
+"""Reductions over axes: sum, mean, max, min, any, all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.errors import UnsupportedError
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import GenericOp, Init, ViewOp
+from fusejit.ir.graph import Operand as GraphOperand
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.types import IteratorType, Kind
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.context import current_trace
+from fusejit.tracer.declined import Declined, numpy_raises
+from fusejit.tracer.dispatch import handles
+from fusejit.tracer.elementwise import Order, emit_elementwise, require_extents, result_order
+from fusejit.tracer.layout import arrange
+from fusejit.tracer.locations import current_location
+from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.operands import F64, Operand, dtype_argument, operand_of
+from fusejit.tracer.stores import assign_operand
+from fusejit.tracer.trace import Trace
+from fusejit.tracer.views import kept_axes_map, normalize_axes
+
+BOOL = np.dtype(np.bool_)
+_NO_VALUE = np._NoValue
+_WIDENED = {"b": np.dtype(np.int64), "i": np.dtype(np.int64), "u": np.dtype(np.uint64)}
+
+
+def accumulate_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype in which NumPy sums: integers narrower than the platform's are widened."""
+    if dtype.kind in "biu" and dtype.itemsize < 8:
+        return _WIDENED[dtype.kind]
+    return dtype
+
+
+def reduce_array(
+    array: TracedArray,
+    name: str,
+    combiner: str,
+    axis: Any,
+    keepdims: Any,
+    dtype: np.dtype,
+    may_be_empty: bool,
+) -> TracedArray:
+    """One generic op whose reduced axes are reduction dims, elements cast to ``dtype`` first."""
+    trace = array.trace
+    decisions = trace.decisions
+    rank = array.ndim
+    reduced = normalize_axes(axis, rank)
+    if not may_be_empty:
+        for a in reduced:
+            # over several axes NumPy raises if any is empty while the result is not
+            if decisions.equal(array.extents[a], 0, f"{name} of an empty array"):
+                raise numpy_raises("ValueError: zero-size array to reduction operation")
+    kept = tuple(a for a in range(rank) if a not in reduced)
+    domain = tuple(map(decisions.canonical, array.extents))
+    builder = PayloadBuilder([array.dtype], [dtype])
+    payload = builder.finish([builder.cast(0, dtype)])
+    order = _kept_order(trace, array, kept)
+    result = trace.new_value(
+        dtype,
+        tuple(domain[a] for a in kept),
+        Kind.ARRAY if kept else Kind.SCALAR,
+        order,
+    )
+    trace.emit(
+        GenericOp(
+            results=(result,),
+            domain=domain,
+            iterators=tuple(
+                IteratorType.REDUCTION if a in reduced else IteratorType.PARALLEL
+                for a in range(rank)
+            ),
+            inputs=(GraphOperand(array.value(), IndexingMap.identity(rank)),),
+            inits=(Init(IndexingMap.select(rank, kept), combiner),),
+            payload=payload,
+            name=name,
+        )
+    )
+    if not keepdims or not rank:
+        return TracedArray.of_value(trace, result)
+    extents = tuple(AffineExpr.const(1) if a in reduced else domain[a] for a in range(rank))
+    expanded = None if order is None else arrange([kept[a] for a in order], rank)
+    wide = trace.new_value(dtype, extents, Kind.ARRAY, expanded)
+    trace.emit(ViewOp(results=(wide,), source=result, map=kept_axes_map(rank, reduced)))
+    return TracedArray.of_value(trace, wide)
+
+
+def _kept_order(trace: Trace, array: TracedArray, kept: tuple[int, ...]) -> Order:
+    """The axis order of a reduction's result: that of its operand, the reduced axes left out."""
+    if len(kept) < 2:
+        return None
+    order = result_order(trace, [array], array.extents)
+    if order is None:
+        return None
+    long = [
+        kept.index(a)
+        for a in order
+        if a in kept and trace.decisions.constant(array.extents[a]) != 1
+    ]
+    arranged = arrange(long, len(kept))
+    return None if list(arranged) == sorted(arranged) else arranged
+
+
+def _arguments(name: str, a: Any, unsupported: dict[str, Any]) -> TracedArray:
+    for key, value in unsupported.items():
+        if value is not _NO_VALUE and not (key == "where" and value is True):
+            raise UnsupportedError(f"{current_location()}: np.{name} with {key}= is not traced")
+    operand = operand_of(a)
+    if operand.array is None:
+        raise UnsupportedError(f"{current_location()}: np.{name} of a single number")
+    return operand.array
+
+
+def _into(result: TracedArray, out: Any) -> TracedArray:
+    if out is None:
+        return result
+    if isinstance(out, tuple):
+        (out,) = out
+    if not isinstance(out, TracedArray):
+        raise Declined("out= is not an array of this trace")
+    if not np.can_cast(result.dtype, out.dtype, "same_kind"):
+        raise numpy_raises("UFuncTypeError: cannot cast the result to the dtype of out")
+    require_extents(result.trace, result.extents, out.extents)
+    assign_operand(out, Operand(result.dtype, array=result))
+    return out
+
+
+def _is_true(keepdims: Any) -> bool:
+    return keepdims is not _NO_VALUE and bool(keepdims)
+
+
+@handles(np.sum, ("reduce", np.add))
+def sum_of(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = _NO_VALUE,
+    initial: Any = _NO_VALUE,
+    where: Any = _NO_VALUE,
+) -> TracedArray:
+    """``out[i] = sum_k a[i, k]`` in NumPy's accumulation dtype."""
+    array = _arguments("sum", a, {"initial": initial, "where": where})
+    wanted = accumulate_dtype(array.dtype) if dtype is None else dtype_argument(dtype)
+    combiner = "or" if wanted == BOOL else "add"
+    return _into(reduce_array(array, "sum", combiner, axis, _is_true(keepdims), wanted, True), out)
+
+
+@handles(np.max, np.amax, ("reduce", np.maximum))
+def max_of(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    keepdims: Any = _NO_VALUE,
+    initial: Any = _NO_VALUE,
+    where: Any = _NO_VALUE,
+) -> TracedArray:
+    """``out[i] = max_k a[i, k]``; NaN if any is NaN."""
+    array = _arguments("max", a, {"initial": initial, "where": where})
+    return _into(
+        reduce_array(array, "max", "max", axis, _is_true(keepdims), array.dtype, False), out
+    )
+
+
+@handles(np.min, np.amin, ("reduce", np.minimum))
+def min_of(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    keepdims: Any = _NO_VALUE,
+    initial: Any = _NO_VALUE,
+    where: Any = _NO_VALUE,
+) -> TracedArray:
+    """``out[i] = min_k a[i, k]``; NaN if any is NaN."""
+    array = _arguments("min", a, {"initial": initial, "where": where})
+    return _into(
+        reduce_array(array, "min", "min", axis, _is_true(keepdims), array.dtype, False), out
+    )
+
+
+@handles(np.any, ("reduce", np.logical_or))
+def any_of(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NO_VALUE, *, where: Any = _NO_VALUE
+) -> TracedArray:
+    """Whether some element is not zero."""
+    array = _arguments("any", a, {"where": where})
+    return _into(reduce_array(array, "any", "or", axis, _is_true(keepdims), BOOL, True), out)
+
+
+@handles(np.all, ("reduce", np.logical_and))
+def all_of(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NO_VALUE, *, where: Any = _NO_VALUE
+) -> TracedArray:
+    """Whether every element is not zero."""
+    array = _arguments("all", a, {"where": where})
+    return _into(reduce_array(array, "all", "and", axis, _is_true(keepdims), BOOL, True), out)
+
+
+@handles(np.mean)
+def mean_of(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = _NO_VALUE,
+    *,
+    where: Any = _NO_VALUE,
+) -> TracedArray:
+    """``sum / count``: integers are summed in float64, the quotient is taken in float64.
+
+    Source: ``numpy._core._methods._mean``.
+    """
+    array = _arguments("mean", a, {"where": where})
+    trace = current_trace()
+    reduced = normalize_axes(axis, array.ndim)
+    count: Any = 1
+    for axis_number in reduced:
+        count = count * trace.number(array.extents[axis_number])
+    if isinstance(count, TracedNumber):
+        for axis_number in reduced:
+            if trace.decisions.equal(array.extents[axis_number], 0, "mean of an empty array"):
+                raise Declined("NumPy warns: mean of an empty slice")
+    elif count == 0:
+        raise Declined("NumPy warns: mean of an empty slice")
+    if dtype is not None:
+        wanted = dtype_argument(dtype)
+    else:
+        wanted = F64 if array.dtype.kind in "biu" else array.dtype
+    total = reduce_array(array, "mean", "add", axis, _is_true(keepdims), wanted, True)
+    if wanted.kind != "f":
+        raise UnsupportedError(f"{current_location()}: np.mean with dtype={wanted}")
+    divisor = Operand(int, number=count) if isinstance(count, TracedNumber) else Operand(
+        np.dtype(np.int64), literal=np.int64(count)
+    )
+
+    def quotient(builder: PayloadBuilder, refs: list[int]) -> int:
+        return builder.op("divide", refs, F64)
+
+    mean = emit_elementwise(
+        trace,
+        "mean",
+        [Operand(wanted, array=total), divisor],
+        [F64, F64],
+        wanted,
+        quotient,
+        order=total.storage.order,
+    )
+    return _into(mean, out)
+
+

@@ -1,0 +1,381 @@
+"""The staged form of a Python function: its own source with hooks at calls and outside reads.
+
+::
+
+    def f(x):
+        y = np.exp(x) * scale
+        cfg.n[0] += 1
+        return y
+
+    def f(x):
+        y = _st.call(_st.attr(_st.load_global('np'), 'exp'), x) * _st.load_global('scale')
+        _st.item_slot(_st.attr(_st.load_global('cfg'), 'n'), 0).value += 1
+        return y
+
+Operators, comparisons, control flow and local names stay Python. The new function runs in the
+user's globals with the user's closure cells, and its nodes keep the user's lines and columns, so
+tracebacks and debuggers show the user's file. ``_st`` (a fresh name) is one more closure cell: the
+hooks of this activation. Nothing is assigned into the user's module.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import types
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+from typing import Any, TypeVar
+
+from fusejit.tracer.scopes import Comprehension, Origin, Scope, ScopeNode, analyse
+from fusejit.tracer.source_text import FunctionNode, FunctionSource, compile_function, find_source
+
+Node = TypeVar("Node", bound=ast.AST)
+
+_TOO_NEW = ("TypeAlias", "TemplateStr")  # syntax of later Python versions, not rewritten
+
+
+class _CannotRewrite(Exception):
+    """Syntax the rewriter does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class StagedFunction:
+    """A function ready to be traced.
+
+    Attributes
+    ----------
+    function : FunctionType
+        The user's function.
+    code : CodeType or None
+        The rewritten code; None means that the function is traced plainly.
+    helper : str
+        The free variable of ``code`` that holds the hooks.
+    note : str or None
+        Why the function is traced plainly, for `explain`.
+    """
+
+    function: FunctionType
+    code: CodeType | None
+    helper: str
+    note: str | None
+
+    def bind(self, hooks: object) -> FunctionType:
+        """The rewritten function with ``hooks`` in its closure."""
+        if self.code is None:
+            raise ValueError(f"{self.function.__qualname__} has no rewritten form")
+        cells = dict(
+            zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True)
+        )
+        cells[self.helper] = types.CellType(hooks)
+        missing = [name for name in self.code.co_freevars if name not in cells]
+        assert missing in ([], ["__class__"]), missing
+        closure = tuple(cells[name] for name in self.code.co_freevars)
+        bound = FunctionType(
+            self.code,
+            self.function.__globals__,
+            self.function.__name__,
+            self.function.__defaults__,
+            closure,
+        )
+        bound.__kwdefaults__ = self.function.__kwdefaults__
+        bound.__qualname__ = self.function.__qualname__
+        bound.__module__ = self.function.__module__
+        return bound
+
+
+@dataclass(frozen=True, slots=True)
+class _Rewritten:
+    code: CodeType | None
+    helper: str
+    note: str | None
+
+
+def staged(function: FunctionType) -> StagedFunction:
+    """Rewrite a function, or say why it has to be traced plainly. Cached by code object."""
+    key = (function.__code__, function.__code__.co_filename)
+    result = _cache.get(key)
+    if result is None:
+        if len(_cache) >= _CACHE_SIZE:
+            _cache.clear()
+        result = _cache[key] = _rewrite(function)
+    return StagedFunction(function, result.code, result.helper, result.note)
+
+
+_CACHE_SIZE = 1024
+_cache: dict[tuple[CodeType, str], _Rewritten] = {}
+
+
+def _rewrite(function: FunctionType) -> _Rewritten:
+    code = function.__code__
+    source = find_source(function)
+    if isinstance(source, str):
+        return _Rewritten(None, "", f"{function.__qualname__} was traced plainly: {source}")
+    try:
+        node, helper = rewrite_node(source, code.co_freevars)
+        return _Rewritten(compile_function(source, node, code, helper), helper, None)
+    except _CannotRewrite as error:
+        note = f"{function.__qualname__} was traced plainly: {error} is not supported"
+        return _Rewritten(None, "", note)
+
+
+def rewrite_node(source: FunctionSource, free: tuple[str, ...]) -> tuple[FunctionNode, str]:
+    """The rewritten copy of a function's node, and the fresh name of its hooks."""
+    taken = set(free)
+    for node in ast.walk(source.node):
+        taken.update(v for _, v in ast.iter_fields(node) if isinstance(v, str))
+        if type(node).__name__ in _TOO_NEW or getattr(node, "type_params", None):
+            raise _CannotRewrite(f"{type(node).__name__} at line {getattr(node, 'lineno', '?')}")
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            taken.update(node.names)
+    helper = next(n for n in map("_st{}".format, ["", *range(len(taken) + 1)]) if n not in taken)
+    node = copy.deepcopy(source.node)
+    scopes = analyse(node, source.class_name, free)
+    return _Rewriter(scopes, helper).rewrite(node), helper
+
+
+class _Rewriter(ast.NodeTransformer):
+    def __init__(self, scopes: dict[ScopeNode, Scope], helper: str) -> None:
+        self.scopes = scopes
+        self.helper = helper
+        self.scope: Scope
+
+    def rewrite(self, node: FunctionNode) -> FunctionNode:
+        self.scope = self.scopes[node]
+        self._body(node)
+        return node
+
+    def _all(self, nodes: list[Any]) -> list[Any]:
+        """Visit a list of nodes; a statement may become several."""
+        result: list[Any] = []
+        for node in nodes:
+            new = self.visit(node)
+            result += new if isinstance(new, list) else [new]
+        return result
+
+    def _body(self, node: FunctionNode) -> None:
+        if isinstance(node, ast.Lambda):
+            node.body = self.visit(node.body)
+        else:
+            node.body = self._all(node.body)
+
+    def _hook(self, name: str, at: ast.AST, *arguments: ast.expr | str) -> ast.Call:
+        """``_st.name(arguments)`` at the position of ``at``; a str becomes a constant."""
+        place = functools.partial(_place, at=at)
+        function = place(
+            ast.Attribute(
+                value=place(ast.Name(id=self.helper, ctx=ast.Load())), attr=name, ctx=ast.Load()
+            )
+        )
+        values = [place(ast.Constant(value=a)) if isinstance(a, str) else a for a in arguments]
+        return place(ast.Call(func=function, args=values, keywords=[]))
+
+    def _statement(self, name: str, at: ast.AST, *arguments: ast.expr | str) -> ast.stmt:
+        return _place(ast.Expr(value=self._hook(name, at, *arguments)), at)
+
+    def _slot(self, name: str, at: ast.expr, ctx: ast.expr_context, *arguments: Any) -> ast.expr:
+        """``_st.name(arguments).value`` as a target, with the user's order of evaluation."""
+        slot = self._hook(name, at, *arguments)
+        return _place(ast.Attribute(value=slot, attr="value", ctx=ctx), at)
+
+    # ------------------------------------------------------------------------------- expressions
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        name = self.scope.mangle(node.id)
+        if name == "__debug__":
+            return node
+        origin = self.scope.origin(name)
+        if not isinstance(node.ctx, ast.Load):
+            if origin in (Origin.OWN, Origin.CLASS):
+                return node
+            return self._slot("name_slot", node, node.ctx, origin.value, name)
+        if origin is Origin.CLASS:
+            elsewhere = self._read(node, name, self.scope.outer_origin(name))
+            test = self._hook("class_binds", node, name)
+            return _place(ast.IfExp(test=test, body=node, orelse=elsewhere), node)
+        return self._read(node, name, origin)
+
+    def _read(self, node: ast.Name, name: str, origin: Origin) -> ast.expr:
+        if origin is Origin.GLOBAL:
+            return self._hook("load_global", node, name)
+        if origin is Origin.FREE:
+            return self._hook("load_closure", node, name, node)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        value = self.visit(node.value)
+        name = self.scope.mangle(node.attr)
+        if isinstance(node.ctx, ast.Load):
+            return self._hook("attr", node, value, name)
+        return self._slot("attr_slot", node, node.ctx, value, name)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        value = self.visit(node.value)
+        key = self._key(self.visit(node.slice))
+        if isinstance(node.ctx, ast.Load):
+            return self._hook("item", node, value, key)
+        return self._slot("item_slot", node, node.ctx, value, key)
+
+    def _key(self, key: ast.expr) -> ast.expr:
+        if isinstance(key, ast.Slice):
+            none = _place(ast.Constant(value=None), key)
+            return self._hook("slice", key, key.lower or none, key.upper or none, key.step or none)
+        if isinstance(key, ast.Tuple):
+            key.elts = [self._key(element) for element in key.elts]
+        return key
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if isinstance(node.func, ast.Name) and node.func.id == "super":
+            origin = self.scope.origin("super")
+            if origin is Origin.GLOBAL and not node.args and not node.keywords:
+                return node  # reads the caller's frame
+        function = self.visit(node.func)
+        call = self._hook("call", node, function, *self._all(node.args))
+        call.keywords = self._all(node.keywords)
+        return call
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
+        name = self.scope.mangle(node.target.id)
+        node.value = self.visit(node.value)
+        origin = self.scope.origin(name)
+        if origin in (Origin.FREE, Origin.GLOBAL):
+            return self._hook("store_name", node, origin.value, name)
+        return node
+
+    def _comprehension(self, node: Comprehension) -> Comprehension:
+        outer = self.scope
+        first = self.visit(node.generators[0].iter)
+        self.scope = self.scopes[node]
+        for position, generator in enumerate(node.generators):
+            generator.iter = self.visit(generator.iter) if position else first
+            generator.target = self.visit(generator.target)
+            generator.ifs = self._all(generator.ifs)
+        if isinstance(node, ast.DictComp):
+            node.key = self.visit(node.key)
+            node.value = self.visit(node.value)
+        else:
+            node.elt = self.visit(node.elt)
+        self.scope = outer
+        return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+    # ------------------------------------------------------------------- functions and classes
+    def _defaults(self, arguments: ast.arguments) -> None:
+        arguments.defaults = self._all(arguments.defaults)
+        arguments.kw_defaults = [
+            None if default is None else self.visit(default) for default in arguments.kw_defaults
+        ]
+
+    def _decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+        node.decorator_list = [
+            self._hook("decorator", d, self.visit(d)) for d in node.decorator_list
+        ]
+
+    def _inside(self, node: ScopeNode) -> None:
+        outer = self.scope
+        self.scope = self.scopes[node]
+        if isinstance(node, ast.ClassDef):
+            node.body = self._all(node.body)
+        else:
+            assert not isinstance(node, Comprehension)
+            self._body(node)
+        self.scope = outer
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        self._defaults(node.args)
+        self._inside(node)
+        return node
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
+        self._decorators(node)
+        self._defaults(node.args)
+        self._inside(node)
+        return [*self._name_stores(node, node.name), node]
+
+    visit_FunctionDef = visit_AsyncFunctionDef = _function
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> list[ast.stmt]:
+        self._decorators(node)
+        node.bases = self._all(node.bases)
+        node.keywords = self._all(node.keywords)
+        self._inside(node)
+        return [*self._name_stores(node, node.name), node]
+
+    # -------------------------------------------------------------------------------- statements
+    def _name_stores(self, at: ast.AST, *names: str) -> list[ast.stmt]:
+        """What stands in front of a statement that binds names which are not the function's."""
+        result = []
+        for name in map(self.scope.mangle, names):
+            origin = self.scope.origin(name)
+            if origin in (Origin.FREE, Origin.GLOBAL):
+                result.append(self._statement("store_name", at, origin.value, name))
+        return result
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AugAssign:
+        value = self.visit(node.value)
+        if isinstance(node.target, ast.Name):
+            name = self.scope.mangle(node.target.id)
+            if self.scope.origin(name) in (Origin.OWN, Origin.CLASS):
+                old = _place(ast.Name(id=node.target.id, ctx=ast.Load()), node.target)
+                value = self._hook("augment", node, self.visit(old), value)
+        node.target = self.visit(node.target)
+        node.value = value
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign | list[ast.stmt]:
+        if isinstance(node.target, ast.Name) and node.value is None:
+            return node
+        node.target = self.visit(node.target)
+        node.simple = int(isinstance(node.target, ast.Name) and node.simple)
+        if node.value is None:
+            return node
+        node.value = self.visit(node.value)
+        return node
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
+        if node.type is not None:
+            node.type = self.visit(node.type)
+        first = [self._statement("caught", node)]
+        if node.name is not None:
+            first += self._name_stores(node, node.name)
+        node.body = [*first, *self._all(node.body)]
+        return node
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> list[ast.stmt]:
+        if isinstance(node, ast.ImportFrom):
+            modules = ["." * node.level + (node.module or "")]
+        else:
+            modules = [alias.name for alias in node.names]
+        bound = [alias.asname or alias.name.partition(".")[0] for alias in node.names]
+        return [
+            *(self._statement("importing", node, module) for module in modules),
+            *self._name_stores(node, *bound),
+            node,
+        ]
+
+    visit_Import = visit_ImportFrom = _import
+
+    def visit_Match(self, node: ast.Match) -> list[ast.stmt]:
+        node.subject = self._hook("subject", node.subject, self.visit(node.subject))
+        before: list[ast.stmt] = []
+        for case in node.cases:
+            for part in ast.walk(case.pattern):
+                if isinstance(part, ast.MatchClass):  # read natively: noted here
+                    value = self.visit(copy.deepcopy(part.cls))
+                    before.append(self._statement("pattern_value", part, value))
+                elif isinstance(part, ast.MatchValue) and isinstance(part.value, ast.Attribute):
+                    value = self.visit(copy.deepcopy(part.value))
+                    before.append(self._statement("pattern_value", part, value))
+                elif isinstance(part, (ast.MatchAs, ast.MatchStar)) and part.name:
+                    before += self._name_stores(part, part.name)
+                elif isinstance(part, ast.MatchMapping) and part.rest:
+                    before += self._name_stores(part, part.rest)
+            if case.guard is not None:
+                case.guard = self.visit(case.guard)
+            case.body = self._all(case.body)
+        return [*before, node]
+
+
+def _place(node: Node, at: ast.AST) -> Node:
+    return ast.copy_location(node, at)

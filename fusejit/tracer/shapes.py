@@ -1,0 +1,320 @@
+"""Extents and decisions about them.
+
+Every question about sizes ("is this extent 1?", "does this slice clamp?") is asked here. It is
+first proved or refuted from what is known (constants, sizes are >= 0, decisions taken before); only
+if that fails is it answered with the sizes of this call and recorded as a guard on the decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from fusejit.ir.affine import AffineExpr, FloorDiv, Mod, Sym
+from fusejit.ir.graph import Guard
+from fusejit.ir.host import HostExpr
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.tracer.declined import numpy_raises
+from fusejit.tracer.locations import current_location
+
+MAX_SIZE = 1 << 47  # no array has more elements than a process has addresses
+Extents = tuple[AffineExpr, ...]
+
+
+class Decisions:
+    """Symbols with their values in this call, what is known of them, and the guards."""
+
+    def __init__(self) -> None:
+        self.hints: dict[str, int] = {}
+        self.unified: dict[str, AffineExpr] = {}
+        self.guards: list[Guard] = []
+        self._bounds: dict[str, tuple[int | None, int | None]] = {}
+        self._nonnegative: list[AffineExpr] = []
+        self._nonzero: set[AffineExpr] = set()
+        self._guarded: set[tuple[str, bool]] = set()
+
+    # -- symbols --------------------------------------------------------------------------------
+    def add_symbol(
+        self, name: str, hint: int, low: int | None = None, high: int | None = None
+    ) -> AffineExpr:
+        """Declare a symbol that is ``hint`` in this call and within given bounds in every call."""
+        self.hints[name] = hint
+        self._bounds[name] = (low, high)
+        return AffineExpr.symbol(name)
+
+    def canonical(self, expr: AffineExpr) -> AffineExpr:
+        """The expression with equal symbols replaced by one of them."""
+        while self.unified and any(s in self.unified for s in expr.symbols()):
+            expr = expr.substitute(symbols=self.unified)
+        return expr
+
+    def hint(self, expr: AffineExpr) -> int:
+        """The value in this call."""
+        return expr.evaluate((), self.hints)
+
+    def constant(self, expr: AffineExpr) -> int | None:
+        """The integer it is in every call, if that is known."""
+        return self.canonical(expr).as_constant()
+
+    # -- decisions ------------------------------------------------------------------------------
+    def nonnegative(self, expr: AffineExpr, reason: str = "") -> bool:
+        """Decide ``expr >= 0``."""
+        expr = self.canonical(expr)
+        if self.proves_nonnegative(expr):
+            return True
+        if self.proves_nonnegative(-expr - 1):
+            return False
+        answer = self.hint(expr) >= 0
+        self._guard("ge", expr, answer, reason)
+        self._learn_nonnegative(expr if answer else -expr - 1)
+        return answer
+
+    def at_most(self, left: AffineExpr | int, right: AffineExpr | int, reason: str = "") -> bool:
+        """Decide ``left <= right``."""
+        return self.nonnegative(AffineExpr.of(right) - AffineExpr.of(left), reason)
+
+    def equal(self, left: AffineExpr | int, right: AffineExpr | int, reason: str = "") -> bool:
+        """Decide ``left == right``; equal symbols are one symbol from then on."""
+        difference = self.canonical(AffineExpr.of(left) - AffineExpr.of(right))
+        known = difference.as_constant()
+        if known is not None:
+            return known == 0
+        if difference in self._nonzero or -difference in self._nonzero:
+            return False
+        above, below = -difference - 1, difference - 1
+        if self.proves_nonnegative(above) or self.proves_nonnegative(below):
+            return False
+        answer = self.hint(difference) == 0
+        self._guard("eq", difference, answer, reason)
+        if answer:
+            self._unify(difference)
+        else:
+            self._nonzero.add(difference)
+        return answer
+
+    def exactly(self, expr: AffineExpr, reason: str = "") -> int:
+        """The value of this call, guarded: for what must be a Python int."""
+        value = self.hint(expr)
+        self.equal(expr, value, reason)
+        return value
+
+    def condition(self, expr: HostExpr, answer: bool, reason: str = "") -> bool:
+        """Record a decision about a host expression that is not a comparison of sizes."""
+        key = (str(expr), answer)
+        if key not in self._guarded:
+            self._guarded.add(key)
+            self.guards.append(Guard(expr, answer, current_location(), reason))
+        return answer
+
+    def range_of(self, expr: AffineExpr) -> tuple[int | None, int | None]:
+        """Bounds that hold in every call; None where there is none."""
+        low: int | None = expr.constant
+        high: int | None = expr.constant
+        for atom, coefficient in expr.terms:
+            part = self._atom_range(atom)
+            small, large = part if coefficient > 0 else part[::-1]
+            low = None if low is None or small is None else low + coefficient * small
+            high = None if high is None or large is None else high + coefficient * large
+        return low, high
+
+    def assume_nonnegative(self, expr: AffineExpr) -> None:
+        """Note something that holds by construction (``min(a, b) <= a``)."""
+        self._learn_nonnegative(self.canonical(expr))
+
+    # -- proofs ---------------------------------------------------------------------------------
+    def proves_nonnegative(self, expr: AffineExpr) -> bool:
+        """Whether ``expr >= 0`` follows from what is known."""
+        expr = self.canonical(expr)
+        if self._obvious(expr):
+            return True
+        facts = [self.canonical(f) for f in self._nonnegative]
+        if any(self._obvious(expr - f) for f in facts):
+            return True
+        relevant = [f for f in facts if f.symbols() & expr.symbols()][:12]
+        return any(
+            self._obvious(expr - f - g) for i, f in enumerate(relevant) for g in relevant[i:]
+        )
+
+    def _obvious(self, expr: AffineExpr, depth: int = 3) -> bool:
+        low = self.range_of(expr)[0]
+        if low is not None and low >= 0:
+            return True
+        if depth == 0:
+            return False
+        for atom, coefficient in expr.terms:
+            # c * floor(n / k) lies between c * (n - k + 1) / k and c * n / k
+            if isinstance(atom, FloorDiv) and isinstance(atom.denominator, int):
+                k = atom.denominator
+                if k <= 0:
+                    continue
+                rest = expr - AffineExpr(((atom, coefficient),), 0)
+                numerator = atom.numerator if coefficient < 0 else atom.numerator - (k - 1)
+                if self._obvious(rest * k + numerator * coefficient + (k - 1), depth - 1):
+                    return True
+        return False
+
+    def _atom_range(self, atom: object) -> tuple[int | None, int | None]:
+        if isinstance(atom, Sym):
+            return self._bounds.get(atom.name, (None, None))
+        if isinstance(atom, FloorDiv) and isinstance(atom.denominator, int):
+            low, high = self.range_of(atom.numerator)
+            k = atom.denominator
+            ends = (
+                None if low is None else low // k,
+                None if high is None else high // k,
+            )
+            return ends if k > 0 else ends[::-1]
+        if isinstance(atom, Mod) and isinstance(atom.denominator, int):
+            k = atom.denominator
+            return (0, k - 1) if k > 0 else (k + 1, 0)
+        return None, None
+
+    def _learn_nonnegative(self, fact: AffineExpr) -> None:
+        name = None
+        if len(fact.terms) == 1:
+            atom, coefficient = fact.terms[0]
+            if isinstance(atom, Sym) and abs(coefficient) == 1:
+                name = atom.name
+        if name is None:
+            self._nonnegative.append(fact)
+            return
+        low, high = self._bounds.get(name, (None, None))
+        if fact.coefficient(Sym(name)) == 1:  # s + constant >= 0
+            bound = -fact.constant
+            low = bound if low is None else max(low, bound)
+        else:
+            high = fact.constant if high is None else min(high, fact.constant)
+        self._bounds[name] = (low, high)
+
+    def _unify(self, zero: AffineExpr) -> None:
+        """Replace a symbol everywhere, now that ``zero == 0``; prefer the newest symbol."""
+        for atom, coefficient in reversed(zero.terms):
+            if isinstance(atom, Sym) and abs(coefficient) == 1:
+                rest = zero - AffineExpr(((atom, coefficient),), 0)
+                if atom.name in rest.symbols():
+                    continue
+                value = rest * -coefficient
+                low, high = self._bounds.get(atom.name, (None, None))
+                self.unified[atom.name] = value
+                if low is not None and not self.proves_nonnegative(value - low):
+                    self._learn_nonnegative(self.canonical(value - low))
+                if high is not None and not self.proves_nonnegative(high - value):
+                    self._learn_nonnegative(self.canonical(high - value))
+                return
+        self._nonnegative += [zero, -zero]
+
+    def _guard(self, op: str, expr: AffineExpr, answer: bool, reason: str) -> None:
+        left, right = _sides(expr)
+        self.condition(HostExpr(op, (left, right)), answer, reason)
+
+
+def host_of(expr: AffineExpr) -> HostExpr:
+    """An affine expression of symbols as a host expression over their names."""
+    total: HostExpr | None = None
+    for atom, coefficient in expr.terms:
+        if isinstance(atom, Sym):
+            part = HostExpr.named(atom.name)
+        elif isinstance(atom, FloorDiv | Mod):
+            den = atom.denominator
+            divisor = HostExpr.named(den.name) if isinstance(den, Sym) else HostExpr.const(den)
+            op = "floordiv" if isinstance(atom, FloorDiv) else "mod"
+            part = HostExpr(op, (host_of(atom.numerator), divisor))
+        else:
+            raise ValueError(f"{expr} depends on the iteration domain")
+        size = abs(coefficient)
+        if size != 1:
+            part = HostExpr("mul", (part, HostExpr.const(size)))
+        if total is None:
+            total = part if coefficient > 0 else HostExpr("neg", (part,))
+        else:
+            total = HostExpr("add" if coefficient > 0 else "sub", (total, part))
+    if total is None:
+        return HostExpr.const(expr.constant)
+    if expr.constant:
+        op = "add" if expr.constant > 0 else "sub"
+        total = HostExpr(op, (total, HostExpr.const(abs(expr.constant))))
+    return total
+
+
+def _sides(expr: AffineExpr) -> tuple[HostExpr, HostExpr]:
+    """``expr`` compared with 0 as two sides without negative terms: ``s0 - 3`` is s0 and 3."""
+    if not any(c > 0 for _, c in expr.terms):
+        if not expr.constant > 0:
+            return host_of(expr), HostExpr.const(0)
+    left = AffineExpr(tuple(t for t in expr.terms if t[1] > 0), max(expr.constant, 0))
+    right = left - expr
+    return host_of(left), host_of(right)
+
+
+# ------------------------------------------------------------------------------------ broadcasting
+def broadcast(decisions: Decisions, shapes: Sequence[Extents]) -> Extents:
+    """The extents NumPy broadcasts ``shapes`` to; declines where NumPy would raise."""
+    rank = max((len(s) for s in shapes), default=0)
+    result: list[AffineExpr] = []
+    for axis in range(rank):
+        at = [s[axis - rank + len(s)] for s in shapes if axis - rank + len(s) >= 0]
+        extent = at[0]
+        for other in at[1:]:
+            extent = _broadcast_pair(decisions, extent, other)
+        result.append(extent)
+    return tuple(result)
+
+
+def _broadcast_pair(decisions: Decisions, left: AffineExpr, right: AffineExpr) -> AffineExpr:
+    left, right = decisions.canonical(left), decisions.canonical(right)
+    if left == right or right.as_constant() == 1:
+        return left
+    if left.as_constant() == 1:
+        return right
+    reason = "operands of one operation have the same extent"
+    a, b = decisions.hint(left), decisions.hint(right)
+    if a == b and decisions.equal(left, right, reason):
+        return decisions.canonical(left)
+    if b == 1 and decisions.equal(right, 1, "an extent of 1 is broadcast"):
+        return left
+    if a == 1 and decisions.equal(left, 1, "an extent of 1 is broadcast"):
+        return right
+    raise numpy_raises(f"ValueError: operands of extents {a} and {b} do not broadcast")
+
+
+def broadcast_map(decisions: Decisions, extents: Extents, domain: Extents) -> IndexingMap:
+    """The map from ``domain`` to an operand of ``extents`` that is broadcast to it."""
+    shift = len(domain) - len(extents)
+    results: list[AffineExpr] = []
+    for axis, extent in enumerate(extents):
+        one = decisions.constant(extent) == 1
+        whole = decisions.constant(domain[shift + axis]) == 1
+        results.append(AffineExpr.const(0) if one and not whole else AffineExpr.dim(shift + axis))
+    return IndexingMap(len(domain), tuple(results))
+
+
+# ------------------------------------------------------------------------------------ axis order
+def nditer_order(
+    rank: int, compare: Sequence[Callable[[int, int], int | None]]
+) -> tuple[int, ...] | None:
+    """The axis order of an array that NumPy allocates for operands in K order.
+
+    ``compare[k](i, j)`` is the sign of ``|stride i| - |stride j|`` of operand ``k``, or None where
+    either stride is 0. Returns the axes from the outermost to the innermost; None is C order.
+
+    Source: ``npyiter_find_best_axis_ordering`` of NumPy, an insertion sort.
+    """
+    order = list(range(rank))[::-1]  # innermost first
+    for i in range(1, rank):
+        axis, position = order[i], i
+        for j in range(i - 1, -1, -1):
+            signs = [c(axis, order[j]) for c in compare]
+            known = [s for s in signs if s is not None]
+            if not known:
+                continue
+            if all(s < 0 for s in known):
+                position = j
+            else:
+                break
+        del order[i]
+        order.insert(position, axis)
+    return normal_order(tuple(order[::-1]))
+
+
+def normal_order(order: tuple[int, ...]) -> tuple[int, ...] | None:
+    """None for C order."""
+    return None if list(order) == sorted(order) else order

@@ -1,0 +1,153 @@
+"""Where the elements of a traced array are: a pure value, or a buffer once something is stored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fusejit.ir.graph import Alloc, Buffer, Layout, Value, View
+from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.types import TensorType
+from fusejit.tracer.shapes import Extents
+
+if TYPE_CHECKING:
+    from fusejit.tracer.trace import Trace
+
+
+class Storage:
+    """Shared by all views of one array.
+
+    Attributes
+    ----------
+    value : Value or None
+        The elements, as long as nothing was stored into a part of them. Neither a value nor a
+        buffer is what ``np.empty`` returns.
+    buffer : Buffer or None
+        The memory, for arguments and for arrays that are written.
+    order : tuple of int or None
+        Axes from the outermost to the innermost; None is C order.
+    array : numpy.ndarray or None
+        The argument or constant in this call: its strides are the hints of `compare_strides`.
+    """
+
+    def __init__(self, trace: Trace, dtype: np.dtype, extents: Extents) -> None:
+        self.trace = trace
+        self.dtype = dtype
+        self.extents = extents
+        self.value: Value | None = None
+        self.buffer: Buffer | None = None
+        self.order: tuple[int, ...] | None = None
+        self.path: Path | None = None
+        self.array: np.ndarray | None = None
+        self._loaded: tuple[int, Value] | None = None
+
+    @staticmethod
+    def of_value(trace: Trace, value: Value) -> Storage:
+        """The storage of a result that nothing was stored into."""
+        storage = Storage(trace, value.type.dtype, value.type.extents)
+        storage.value = value
+        storage.order = value.order
+        return storage
+
+    @staticmethod
+    def of_buffer(
+        trace: Trace, buffer: Buffer, path: Path | None = None, array: np.ndarray | None = None
+    ) -> Storage:
+        """The storage of an argument, a constant or ``np.empty``."""
+        storage = Storage(trace, buffer.type.dtype, buffer.type.extents)
+        storage.buffer = buffer
+        storage.order = buffer.order
+        storage.path = path
+        storage.array = array
+        return storage
+
+    @property
+    def rank(self) -> int:
+        """The number of axes."""
+        return len(self.extents)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the strides follow from order and extents."""
+        return self.buffer is None or self.buffer.layout is Layout.CONTIGUOUS
+
+    def read(self) -> Value:
+        """All elements at this place of the program."""
+        if self.buffer is None:
+            if self.value is not None:
+                return self.value
+            self.to_buffer()
+        assert self.buffer is not None
+        version = self.trace.versions[self.buffer.alias_class]
+        if self._loaded is None or self._loaded[0] != version:
+            self._loaded = (version, self.trace.load(self.buffer))
+        return self._loaded[1]
+
+    def replace(self, value: Value) -> None:
+        """Take on a fresh value, for every view of the array."""
+        assert self.buffer is None
+        value.order = self.order
+        self.value = value
+
+    def forward(self, value: Value) -> None:
+        """Note that the whole buffer has just been given ``value``."""
+        assert self.buffer is not None
+        self._loaded = (self.trace.versions[self.buffer.alias_class], value)
+
+    def to_buffer(self) -> Buffer:
+        """The memory, which from here on is what counts."""
+        if self.buffer is not None:
+            return self.buffer
+        trace = self.trace
+        buffer = Buffer(
+            trace.unique_name("b0"),
+            TensorType(self.dtype, tuple(map(trace.decisions.canonical, self.extents))),
+            trace.new_alias_class(),
+            order=self.order,
+        )
+        trace.graph.buffers.append(buffer)
+        trace.emit(Alloc(buffer=buffer))
+        self.buffer = buffer
+        if self.value is not None:
+            trace.store(View.whole(buffer), self.value)
+            self.forward(self.value)
+            self.value = None
+        return buffer
+
+    # -- strides ------------------------------------------------------------------------------------
+    def stride_is_zero(self, axis: int) -> bool:
+        """Whether all indices of an axis are one element; a guard where that is so."""
+        if self.array is None or self.is_dense or self.array.strides[axis] != 0:
+            return False
+        expr = HostExpr("eq", (self._stride(axis), HostExpr.const(0)))
+        return self.trace.decisions.condition(expr, True, "the argument is a broadcast array")
+
+    def compare_strides(self, axis: int, step: int, other: int, other_step: int) -> int:
+        """The sign of ``|step * stride[axis]| - |other_step * stride[other]|``."""
+        order = self.order or tuple(range(self.rank))
+        at, other_at = order.index(axis), order.index(other)
+        if at > other_at:
+            return -self.compare_strides(other, other_step, axis, step)
+        step, other_step = abs(step), abs(other_step)
+        if step >= other_step:
+            return 1
+        decisions = self.trace.decisions
+        if not self.is_dense:
+            left = HostExpr("mul", (HostExpr.const(step), self._stride(axis)))
+            right = HostExpr("mul", (HostExpr.const(other_step), self._stride(other)))
+            absolute = [HostExpr("abs", (e,)) for e in (left, right)]
+            assert self.array is not None
+            strides = self.array.strides
+            answer = abs(step * strides[axis]) >= abs(other_step * strides[other])
+            decisions.condition(HostExpr("ge", tuple(absolute)), answer, "the order of the axes")
+            return 1 if answer else -1
+        # stride[axis] = stride[other] * (the extents from `other` outwards)
+        factor: object = step
+        for inner in order[at + 1 : other_at + 1]:
+            factor = self.trace.number(self.extents[inner]) * factor  # type: ignore[operator]
+        return 1 if factor >= other_step else -1  # type: ignore[operator]
+
+    def _stride(self, axis: int) -> HostExpr:
+        assert self.path is not None
+        return HostExpr.path(self.path.attribute("strides").item(axis))

@@ -1,0 +1,123 @@
+"""Stores into traced arrays: ``x[...] = v``, ``x += v``, ``out=``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fusejit.ir.graph import Value
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.types import Kind
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.declined import Declined, numpy_raises
+from fusejit.tracer.elementwise import emit_elementwise
+from fusejit.tracer.operands import Operand
+from fusejit.tracer.shapes import Extents
+
+
+def require_writeable(target: TracedArray) -> None:
+    """Decline where NumPy refuses to store."""
+    if target.kind is Kind.SCALAR:
+        raise numpy_raises("TypeError: a NumPy scalar does not support item assignment")
+    if not target.writeable:
+        raise numpy_raises("ValueError: assignment destination is read-only")
+    storage = target.storage
+    if any(storage.stride_is_zero(axis) for axis in range(storage.rank)):
+        raise Declined("a store into an array whose elements overlap")
+
+
+def store_order(target: TracedArray) -> tuple[int, ...] | None:
+    """The axis order that a value stored into all of ``target`` should have."""
+    return target.storage.order if target.is_whole else None
+
+
+def assign(target: TracedArray, value: TracedArray) -> None:
+    """Store a fresh value of the target's dtype and extents into all of it.
+
+    All of an array that is still a pure value is simply replaced, for every view of it.
+    """
+    require_writeable(target)
+    storage = target.storage
+    made = value.value()
+    if storage.buffer is None and target.is_whole:
+        storage.replace(made)
+        return
+    view = target.memory()
+    storage.trace.store(view, made)
+    if target.is_whole:
+        storage.forward(made)
+
+
+def assign_operand(target: TracedArray, operand: Operand) -> None:
+    """``target[...] = operand`` with NumPy's unsafe casting and broadcasting."""
+    require_writeable(target)
+    trace = target.trace
+    shape = operand.extents
+    if operand.array is not None and len(shape) > target.ndim:
+        operand = Operand(operand.token, array=_without_leading_ones(operand.array, target.ndim))
+    loop = operand.array.dtype if operand.array is not None else target.dtype
+    value = emit_elementwise(
+        trace,
+        "copy" if operand.array is not None else "full",
+        [operand],
+        [loop],
+        target.dtype,
+        lambda builder, refs: refs[0],
+        extents=target.extents,
+        kind=Kind.ARRAY,
+        order=store_order(target),
+    )
+    assign(target, value)
+
+
+def assign_masked(target: TracedArray, mask: TracedArray, operand: Operand) -> None:
+    """``target[mask] = number``, the mask having the target's shape."""
+    require_writeable(target)
+    trace = target.trace
+
+    def filled(builder: PayloadBuilder, refs: list[int]) -> int:
+        return refs[0]
+
+    if target.storage.buffer is None and target.is_whole:
+        condition = Operand(mask.dtype, array=mask)
+        old = Operand(target.dtype, array=target)
+        number = operand.array.dtype if operand.array is not None else target.dtype
+        chosen = emit_elementwise(
+            trace,
+            "masked_store",
+            [condition, operand, old],
+            [mask.dtype, number, target.dtype],
+            target.dtype,
+            lambda b, refs: b.op(
+                "select", [refs[0], b.cast(refs[1], target.dtype), refs[2]], target.dtype
+            ),
+            extents=target.extents,
+            kind=Kind.ARRAY,
+            order=target.storage.order,
+        )
+        assign(target, chosen)
+        return
+    number = operand.array.dtype if operand.array is not None else target.dtype
+    value = emit_elementwise(
+        trace,
+        "full",
+        [operand],
+        [number],
+        target.dtype,
+        filled,
+        extents=target.extents,
+        kind=Kind.ARRAY,
+        order=store_order(target),
+    )
+    mask_value: Value = mask.value()
+    trace.store(target.memory(), value.value(), mask_value)
+
+
+def _without_leading_ones(array: TracedArray, rank: int) -> TracedArray:
+    """A value may have more axes than its target if the first ones have length 1."""
+    extra = array.ndim - rank
+    for extent in array.extents[:extra]:
+        if not array.trace.decisions.equal(extent, 1, "a leading axis of length 1 is dropped"):
+            raise numpy_raises("ValueError: setting an array element with a sequence")
+    index: tuple[Any, ...] = (0,) * extra + (Ellipsis,)
+    return array[index]
+

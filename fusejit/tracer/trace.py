@@ -1,0 +1,326 @@
+"""The trace: the graph under construction and everything read from outside it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from fusejit.errors import UnsupportedError
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import (
+    Buffer,
+    Graph,
+    HostScalar,
+    HostSymbol,
+    Load,
+    Op,
+    Store,
+    Value,
+    View,
+)
+from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.traced import ArrayClass, CheckKind, PathCheck
+from fusejit.ir.types import DTYPES, Kind, TensorType, dtype_name, is_supported
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.context import ACTIVE
+from fusejit.tracer.declined import Declined
+from fusejit.tracer.dispatch import HANDLERS
+from fusejit.tracer.layout import classify
+from fusejit.tracer.locations import current_location
+from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.shapes import MAX_SIZE, Decisions, host_of
+from fusejit.tracer.storage import Storage
+
+MAX_OPS = 2000
+_STATIC_EQUAL = (bool, str, bytes, slice, range, complex, np.dtype)
+_STATIC_IS = (
+    type(None),
+    type(Ellipsis),
+    type,
+    types.ModuleType,
+    types.BuiltinFunctionType,
+    np.ufunc,
+    type(np.sum),
+)
+_INT64 = np.iinfo(np.int64)
+
+
+class Trace:
+    """One run of the user's function on traced arguments.
+
+    Attributes
+    ----------
+    decisions : Decisions
+        Symbols, what is known of them, and the guards.
+    checks : list of PathCheck
+        What each call must check before the variant serves it.
+    constants : dict
+        Arrays captured at trace time, by the name of their path ``const:k0``.
+    table : dict
+        Decisions that survive a restart of the trace.
+    """
+
+    def __init__(self, name: str, table: dict[Any, Any] | None = None) -> None:
+        self.graph = Graph(name)
+        self.decisions = Decisions()
+        self.graph.guards = self.decisions.guards
+        self.checks: list[PathCheck] = []
+        self.constants: dict[str, np.ndarray] = {}
+        self.notes: list[str] = []
+        self.table = {} if table is None else table
+        self.versions: dict[int, int] = {}
+        self.originals: dict[Path, np.ndarray] = {}
+        self.containers: list[tuple[Any, Any, Path]] = []
+        self._paths: dict[Path, Any] = {}
+        self._constant_ids: dict[int, tuple[np.ndarray, TracedArray]] = {}
+        self._scalars: dict[str, Value] = {}
+        self._derived: dict[str, AffineExpr] = {}
+        self._names: set[str] = set()
+        self._num_values = 0
+
+    @contextmanager
+    def active(self) -> Iterator[Trace]:
+        """Make this the trace of the current context."""
+        token = ACTIVE.set(self)
+        try:
+            yield self
+        finally:
+            ACTIVE.reset(token)
+
+    # -- interface of the staged front end ----------------------------------------------------------
+    def is_traced(self, obj: Any) -> bool:
+        """Whether ``obj`` stands for something that is known only when the kernel runs."""
+        return isinstance(obj, TracedArray | TracedNumber)
+
+    def handler(self, fn: Any) -> Callable[..., Any] | None:
+        """What to call instead of ``fn`` while tracing, or None."""
+        try:
+            return HANDLERS.get(fn)
+        except TypeError:  # unhashable callables
+            return None
+
+    def check(self, check: PathCheck) -> None:
+        """Note something that each call must check."""
+        self.checks.append(check)
+
+    def read(self, path: Path, obj: Any) -> Any:
+        """What the traced program sees in place of the outside object ``obj`` found at ``path``."""
+        try:
+            if path in self._paths:
+                return self._paths[path]
+        except TypeError as error:
+            raise UnsupportedError(f"{path.user_text()}: key is not hashable") from error
+        seen = self._paths[path] = self._read(path, obj)
+        return seen
+
+    def constant(self, array: np.ndarray) -> TracedArray:
+        """An array that the program made from static data while it was traced.
+
+        Each call of the traced function has its own: the result is a copy of the captured one.
+        """
+        known = self._constant_ids.get(id(array))
+        if known is not None:
+            return known[1]
+        path = Path("const", f"k{len(self.constants)}")
+        captured = np.array(array, order="K", copy=True)
+        source = self._read_array(path, captured)
+        fresh: TracedArray = HANDLERS["copy"](source, "K")
+        self.checks = [c for c in self.checks if c.path != path]
+        self.constants[path.name] = captured
+        self._constant_ids[id(array)] = (array, fresh)  # kept alive: ids are not reused
+        return fresh
+
+    # -- reading ------------------------------------------------------------------------------------
+    def _read(self, path: Path, obj: Any) -> Any:
+        kind = type(obj)
+        if kind is np.ndarray:
+            return self._read_array(path, obj)
+        if kind is int:
+            if not _INT64.min // 2 < obj < _INT64.max // 2:
+                raise Declined(f"{path.user_text()} is an integer beyond 62 bits")
+            self.check(PathCheck(path, CheckKind.TYPE, int))
+            return TracedNumber.of_affine(self, self.symbol(HostExpr.path(path), obj))
+        if kind is float:
+            self.check(PathCheck(path, CheckKind.TYPE, float))
+            return TracedNumber(self, obj, HostExpr.path(path))
+        if isinstance(obj, np.generic):
+            if not is_supported(obj.dtype) or kind is not obj.dtype.type:
+                raise Declined(f"{path.user_text()} has type {kind.__name__}")
+            self.check(PathCheck(path, CheckKind.TYPE, kind))
+            return TracedNumber(self, obj, HostExpr.path(path))
+        if kind in (list, tuple, dict):
+            return self._read_container(path, obj)
+        if isinstance(obj, _STATIC_EQUAL):
+            self.check(PathCheck(path, CheckKind.EQUAL, obj))
+            return obj
+        if isinstance(obj, types.FunctionType):
+            self.check(PathCheck(path, CheckKind.CODE, obj.__code__))
+            return obj
+        if isinstance(obj, _STATIC_IS):
+            self.check(PathCheck(path, CheckKind.IS, obj))
+            return obj
+        if isinstance(obj, np.ndarray):
+            raise Declined(f"{path.user_text()} is a subclass of ndarray: {kind.__name__}")
+        if any(hasattr(kind, a) for a in ("__array__", "__array_interface__", "__array_ufunc__")):
+            raise Declined(f"{path.user_text()} is a foreign array: {kind.__name__}")
+        if path.root == "arg":
+            self.check(PathCheck(path, CheckKind.TYPE, kind))
+        else:
+            self.check(PathCheck(path, CheckKind.IS, obj))
+        return obj
+
+    def _read_container(self, path: Path, obj: Any) -> Any:
+        self.check(PathCheck(path, CheckKind.TYPE, type(obj)))
+        copy: Any
+        if type(obj) is dict:
+            self.check(PathCheck(path, CheckKind.KEYS, tuple(obj)))
+            copy = {key: self.read(path.item(key), item) for key, item in obj.items()}
+            self.containers.append((copy, dict(copy), path))
+            return copy
+        self.check(PathCheck(path, CheckKind.KEYS, len(obj)))
+        items = [self.read(path.item(i), item) for i, item in enumerate(obj)]
+        if type(obj) is tuple:
+            return tuple(items)
+        self.containers.append((items, list(items), path))
+        return items
+
+    def _read_array(self, path: Path, array: np.ndarray) -> TracedArray:
+        text = path.user_text()
+        if not is_supported(array.dtype):
+            raise Declined(f"{text} has dtype {array.dtype}")
+        if not array.flags.aligned:
+            raise Declined(f"{text} is not aligned")
+        order, layout = classify(array)
+        extents: list[AffineExpr] = []
+        for axis, size in enumerate(array.shape):
+            expr = HostExpr.size(path, axis)
+            if size == 1:
+                one = HostExpr("eq", (expr, HostExpr.const(1)))
+                self.decisions.condition(one, True, "an axis of length 1 may be broadcast")
+                extents.append(AffineExpr.const(1))
+            else:
+                extents.append(self.symbol(expr, size, 0, MAX_SIZE))
+        dtype = DTYPES[dtype_name(array.dtype)]
+        self.check(
+            PathCheck(path, CheckKind.ARRAY, ArrayClass(dtype, array.ndim, order, layout, False))
+        )
+        buffer = Buffer(
+            self.unique_name("_".join([path.name, *(str(k) for _, k in path.steps)])),
+            TensorType(dtype, tuple(extents)),
+            self.new_alias_class(),
+            HostExpr.path(path),
+            None if list(order) == sorted(order) else order,
+            layout,
+            writeable=False,
+        )
+        self.graph.buffers.append(buffer)
+        self.originals[path] = array
+        storage = Storage.of_buffer(self, buffer, path, array)
+        traced = TracedArray.whole(storage, Kind.ARRAY, path)
+        traced.writeable = array.flags.writeable
+        return traced
+
+    # -- symbols and scalars ------------------------------------------------------------------------
+    def symbol(
+        self, expr: HostExpr, hint: int, low: int | None = None, high: int | None = None
+    ) -> AffineExpr:
+        """The symbol that names a host integer; one symbol for equal expressions."""
+        key = str(expr)
+        if key not in self._derived:
+            name = f"s{len(self.graph.symbols)}"
+            self.graph.symbols.append(HostSymbol(name, expr))
+            self._derived[key] = self.decisions.add_symbol(name, hint, low, high)
+        return self._derived[key]
+
+    def number(self, expr: AffineExpr) -> TracedNumber | int:
+        """An extent as the program sees it: a number, or the int it always is."""
+        expr = self.decisions.canonical(expr)
+        known = expr.as_constant()
+        return known if known is not None else TracedNumber.of_affine(self, expr)
+
+    def scalar(self, number: TracedNumber) -> Value:
+        """A host number as a scalar value of the graph."""
+        value = number.value
+        expr = host_of(number.affine) if number.affine is not None else number.expr
+        key = f"{type(value).__name__} {expr}"
+        if key not in self._scalars:
+            dtype = np.asarray(value).dtype if isinstance(value, np.generic | bool) else None
+            if dtype is None:
+                dtype = np.dtype(np.int64 if isinstance(value, int) else np.float64)
+            base = expr.attr.name if expr.op == "path" else "c"
+            kind = Kind.SCALAR if number.is_strong else Kind.PYTHON
+            made = Value(self.unique_name(base), TensorType(DTYPES[dtype_name(dtype)]), kind)
+            self.graph.scalars.append(HostScalar(made, expr))
+            self._scalars[key] = made
+        return self._scalars[key]
+
+    # -- building the graph -------------------------------------------------------------------------
+    def new_value(
+        self,
+        dtype: np.dtype,
+        extents: tuple[AffineExpr, ...],
+        kind: Kind = Kind.ARRAY,
+        order: tuple[int, ...] | None = None,
+    ) -> Value:
+        """A value with a fresh name."""
+        self._num_values += 1
+        canonical = tuple(map(self.decisions.canonical, extents))
+        name = self.unique_name(f"v{self._num_values - 1}")
+        return Value(name, TensorType(dtype, canonical), kind, order)
+
+    def emit(self, op: Op) -> None:
+        """Append an op at this place of the program."""
+        if len(self.graph.block.ops) >= MAX_OPS:
+            raise UnsupportedError(
+                f"{current_location()}: the program has more than {MAX_OPS} array operations; "
+                "loops are unrolled while tracing. Move the loop outside the decorated function."
+            )
+        op.location = current_location()
+        self.graph.block.ops.append(op)
+
+    def load(self, buffer: Buffer) -> Value:
+        """The contents of a whole buffer at this place."""
+        result = self.new_value(buffer.type.dtype, buffer.type.extents, Kind.ARRAY, buffer.order)
+        version = self.versions[buffer.alias_class]
+        self.emit(Load(results=(result,), view=View.whole(buffer), version=version))
+        return result
+
+    def store(self, view: View, value: Value, mask: Value | None = None) -> None:
+        """Store a value; advances the version of the buffer's alias class."""
+        buffer = view.buffer
+        buffer.writeable = True
+        self.versions[buffer.alias_class] += 1
+        version = self.versions[buffer.alias_class]
+        self.emit(Store(view=view, value=value, version=version, mask=mask))
+
+    def new_alias_class(self) -> int:
+        """A class of memory that nothing else overlaps."""
+        self.versions[len(self.versions)] = 0
+        return len(self.versions) - 1
+
+    def unique_name(self, base: str) -> str:
+        """``base`` as an identifier that no other value or buffer has."""
+        base = re.sub(r"\W", "_", base)
+        if not base.isidentifier() or re.fullmatch(r"[sdi]\d+", base):
+            base = "_" + base
+        name, k = base, 1
+        while name in self._names:
+            name, k = f"{base}_{k}", k + 1
+        self._names.add(name)
+        return name
+
+
+def bind(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The arguments by parameter name, defaults applied; declines where the call is an error."""
+    try:
+        bound = inspect.signature(fn, follow_wrapped=False).bind(*args, **kwargs)
+    except TypeError as error:
+        raise Declined(f"the call itself fails: {error}") from error
+    bound.apply_defaults()
+    return bound

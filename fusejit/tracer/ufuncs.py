@@ -1,0 +1,353 @@
+"""Ufuncs: every row of the scalar op table, driven by NumPy's own type resolution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fusejit.errors import UnsupportedError
+from fusejit.ir.host import HostExpr
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.scalar_ops import UFUNC_ROWS, ScalarOp
+from fusejit.ir.types import Kind
+from fusejit.tracer.array import OPERATORS, TracedArray
+from fusejit.tracer.context import current_trace
+from fusejit.tracer.declined import Declined, numpy_raises
+from fusejit.tracer.dispatch import HANDLERS, handles
+from fusejit.tracer.elementwise import Compute, emit_elementwise, require_extents
+from fusejit.tracer.locations import current_location
+from fusejit.tracer.number import TracedNumber, apply_host, is_host_number
+from fusejit.tracer.operands import (
+    F64,
+    Operand,
+    contains_traced,
+    dtype_argument,
+    int_fits,
+    operand_of,
+    resolve,
+    supported,
+)
+from fusejit.tracer.shapes import broadcast
+from fusejit.tracer.stores import assign, store_order
+from fusejit.tracer.trace import Trace
+
+BOOL = np.dtype(np.bool_)
+_IGNORED = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
+_HOST_NAMES = {
+    np.add: "add",
+    np.subtract: "sub",
+    np.multiply: "mul",
+    np.true_divide: "truediv",
+    np.power: "pow",
+    np.negative: "neg",
+    np.less: "lt",
+    np.less_equal: "le",
+    np.greater: "gt",
+    np.greater_equal: "ge",
+    np.equal: "eq",
+    np.not_equal: "ne",
+}
+_COMPARISONS = {np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal}
+
+
+@handles("ufunc")
+def call_method(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``ufunc.method(*args, **kwargs)``, from ``__array_ufunc__``."""
+    if method == "__call__":
+        handler = HANDLERS.get(ufunc)
+        return call_ufunc(ufunc, *args, **kwargs) if handler is None else handler(*args, **kwargs)
+    handler = HANDLERS.get((method, ufunc))
+    if handler is None:
+        raise UnsupportedError(
+            f"{current_location()}: fusejit does not trace np.{ufunc.__name__}.{method}. Call it "
+            "outside the decorated function."
+        )
+    return handler(*args, **kwargs)
+
+
+def call_ufunc(
+    ufunc: np.ufunc, *args: Any, out: Any = None, dtype: Any = None, **kwargs: Any
+) -> Any:
+    """A call of a ufunc with its keyword arguments."""
+    for key, value in kwargs.items():
+        if key not in _IGNORED:
+            raise UnsupportedError(
+                f"{current_location()}: np.{ufunc.__name__} with {key}= is not traced"
+            )
+        if value is not _IGNORED[key] and value != _IGNORED[key]:
+            raise UnsupportedError(
+                f"{current_location()}: np.{ufunc.__name__} with {key}={value!r} is not traced"
+            )
+    if isinstance(out, tuple):
+        (out,) = out
+    if len(args) == ufunc.nin + 1 and out is None:
+        *args, out = args  # type: ignore[assignment]
+    if len(args) != ufunc.nin:
+        raise numpy_raises(f"TypeError: {ufunc.__name__}() takes {ufunc.nin} arguments")
+    if out is None and not contains_traced(list(args)):
+        return ufunc(*args) if dtype is None else ufunc(*args, dtype=dtype)
+    if out is not None and not isinstance(out, TracedArray):
+        raise Declined("out= is not an array of this trace")
+    wanted = None if dtype is None else dtype_argument(dtype)
+    if wanted is None and out is None and all(map(is_host_number, args)):
+        name = _HOST_NAMES.get(ufunc)
+        if name is not None and any(_is_strong(a) for a in args):
+            return apply_host(name, *args)
+    return apply_ufunc(ufunc, args, out, wanted)
+
+
+def _is_strong(obj: Any) -> bool:
+    return isinstance(obj, np.generic) or (isinstance(obj, TracedNumber) and obj.is_strong)
+
+
+@handles("operator")
+def operator_call(
+    ufunc: np.ufunc, operands: tuple[Any, ...], out: TracedArray | None = None
+) -> Any:
+    """A Python operator on arrays; declines to objects that are not numbers or arrays."""
+    if len(operands) == 2 and not all(map(_is_operand, operands)):
+        return NotImplemented
+    if ufunc is np.matmul:
+        return HANDLERS[np.matmul](*operands, **({} if out is None else {"out": out}))
+    base = operands[0]
+    if (
+        ufunc is np.power
+        and type(operands[1]) is int
+        and operands[1] == 2
+        and isinstance(base, TracedArray)
+        and base.kind is Kind.ARRAY
+    ):
+        return apply_ufunc(np.square, operands[:1], out)
+    return apply_ufunc(ufunc, operands, out)
+
+
+def _is_operand(obj: Any) -> bool:
+    return isinstance(obj, TracedArray | TracedNumber | bool | int | float | np.generic) or (
+        type(obj) in (np.ndarray, list, tuple, complex)
+    )
+
+
+def apply_ufunc(
+    ufunc: np.ufunc,
+    args: Sequence[Any],
+    out: TracedArray | None = None,
+    dtype: np.dtype | None = None,
+) -> TracedArray:
+    """``ufunc(*args)`` as a generic op, stored into ``out`` where given."""
+    trace = current_trace()
+    operands = [operand_of(a) for a in args]
+    if ufunc in _COMPARISONS:
+        operands = [*_decide_comparison(ufunc, operands)]
+    *loop, result = resolve(ufunc, operands, dtype)
+    name = ufunc.__name__
+    compute: Compute
+    if ufunc is np.power:
+        compute, loop = _power(trace, operands, loop)
+    elif ufunc is np.positive:
+        name, compute = "copy", _first
+    else:
+        compute, loop = _row_computation(ufunc, loop, result)
+    if out is None:
+        return emit_elementwise(trace, name, operands, loop, result, compute)
+    if not np.can_cast(result, out.dtype, "same_kind"):
+        raise numpy_raises(f"UFuncTypeError: cannot cast the result of {name} to {out.dtype}")
+    shapes = [out.extents, *(o.extents for o in operands)]
+    require_extents(trace, broadcast(trace.decisions, shapes), out.extents)
+
+    def cast_result(builder: PayloadBuilder, refs: list[int]) -> int:
+        return builder.cast(compute(builder, refs), result)
+
+    value = emit_elementwise(
+        trace,
+        name,
+        operands,
+        loop,
+        out.dtype,
+        cast_result,
+        extents=out.extents,
+        kind=Kind.ARRAY,
+        order=store_order(out),
+    )
+    assign(out, value)
+    return out
+
+
+def _first(builder: PayloadBuilder, refs: list[int]) -> int:
+    return refs[0]
+
+
+def _row_computation(
+    ufunc: np.ufunc, loop: list[np.dtype], result: np.dtype
+) -> tuple[Compute, list[np.dtype]]:
+    """The row of the scalar op table for a ufunc, and the dtypes its operands are cast to."""
+    row = UFUNC_ROWS.get(ufunc)
+    if row is None:
+        raise UnsupportedError(
+            f"{current_location()}: fusejit does not trace np.{ufunc.__name__}. Call it outside "
+            "the decorated function and pass its result as an argument."
+        )
+    loop = _compiled_loop(row, loop, result)
+
+    def compute(builder: PayloadBuilder, refs: list[int]) -> int:
+        return builder.op(row.name, refs, result)
+
+    return compute, loop
+
+
+def _compiled_loop(row: ScalarOp, loop: list[np.dtype], result: np.dtype) -> list[np.dtype]:
+    """Operand dtypes for which the row has a template: logical functions take truth values."""
+    if len(set(loop)) == 1 and row.template(loop[0]) is not None:
+        return loop
+    if result == BOOL and len(set(loop)) == 1:
+        if set(row.templates) == {"b"}:
+            return [BOOL] * len(loop)
+        if set(row.templates) == {"f"}:  # isnan of integers
+            return [F64] * len(loop)
+    raise UnsupportedError(
+        f"{current_location()}: fusejit does not compile {row.name} for "
+        f"{', '.join(map(str, loop))}. Convert the operands with astype first."
+    )
+
+
+# ---------------------------------------------------------------------------------- comparisons
+def _decide_comparison(ufunc: np.ufunc, operands: list[Operand]) -> list[Operand]:
+    """A Python int outside the dtype it is compared with: NumPy knows the answer, not the dtype.
+
+    ``uint8_array < 300`` is True everywhere. Such an int is replaced by a number that compares
+    alike: one beyond the dtype's range in a wider dtype.
+    """
+    if len(operands) != 2:
+        return operands
+    for k, operand in enumerate(operands):
+        other = operands[1 - k].token
+        if not operand.is_weak_int or not isinstance(other, np.dtype) or other.kind not in "iu":
+            continue
+        if operand.number is None:
+            info = np.iinfo(other)
+            below, above = operand.literal < info.min, operand.literal > info.max
+        else:
+            fits = int_fits(operand.number, other)
+            below, above = not fits[0], not fits[1]
+        if below or above:
+            far = Operand(F64, literal=np.float64(-np.inf if below else np.inf))
+            operands = [far if i == k else o for i, o in enumerate(operands)]
+    return operands
+
+
+# --------------------------------------------------------------------------------------- powers
+_CLASSES = (2, 0.5, 1, -1, 0)
+
+
+def _power(
+    trace: Trace, operands: list[Operand], loop: list[np.dtype]
+) -> tuple[Compute, list[np.dtype]]:
+    """``base ** exponent``; a single exponent decides its class (-1, 0, 0.5, 1, 2, other)."""
+    base, exponent = operands
+    dtype = loop[0]
+    known = _exponent_class(exponent)
+    value = exponent.literal
+    if dtype.kind in "iu":
+        if value is None and exponent.number is not None and exponent.is_weak_int:
+            value = exponent.number.value
+            if known is None and not exponent.number >= 0:
+                value = -1
+        if value is not None and value < 0:
+            raise numpy_raises("ValueError: integers to negative integer powers are not allowed")
+        if known not in (0, 1, 2):
+            raise UnsupportedError(
+                f"{current_location()}: fusejit does not compile integer powers other than "
+                "x ** 0, x ** 1 and x ** 2. Multiply, or convert to float first."
+            )
+    scalar_base = base.array is not None and base.array.kind is Kind.SCALAR
+    if known == 0.5 and (scalar_base or base.array is None):
+        known = None  # NumPy's scalar power does not use sqrt
+
+    def compute(builder: PayloadBuilder, refs: list[int]) -> int:
+        x = refs[0]
+        if known == 2:
+            return builder.op("square", [x], dtype)
+        if known == 0.5:
+            return builder.op("sqrt", [x], dtype)
+        if known == 1:
+            return x
+        if known == -1:
+            return builder.op("reciprocal", [x], dtype)
+        if known == 0:
+            return builder.const(1, dtype)
+        return builder.op("power", refs, dtype)
+
+    return compute, loop
+
+
+def _exponent_class(exponent: Operand) -> float | None:
+    """-1, 0, 0.5, 1, 2 or None; guarded for an exponent that each call computes."""
+    if exponent.array is not None:
+        return None
+    if exponent.number is None:
+        return next((c for c in _CLASSES if exponent.literal == c), None)
+    number = exponent.number
+    for c in _CLASSES:
+        if number.affine is not None:
+            if isinstance(c, int) and number.trace.decisions.equal(number.affine, c, "exponent"):
+                return c
+            continue
+        same = HostExpr("eq", (number.expr, HostExpr.const(c)))
+        if number.trace.decisions.condition(same, bool(number.value == c), "class of an exponent"):
+            return c
+    return None
+
+
+# ---------------------------------------------------------------------------------------- where
+@handles(np.where)
+def where(condition: Any, *choices: Any) -> TracedArray:
+    """``np.where(condition, x, y)``: choose element by element."""
+    if len(choices) != 2:
+        raise UnsupportedError(
+            f"{current_location()}: np.where with one argument has a result whose size depends on "
+            "the data. Use the three-argument form."
+        )
+    if not contains_traced([condition, *choices]):
+        result: TracedArray = np.where(condition, *choices)  # type: ignore[assignment]
+        return result
+    operands = [operand_of(a) for a in (condition, *choices)]
+    dtype = np.result_type(*(o.promotion for o in operands[1:]))
+    dtype = supported(dtype)
+
+    def compute(builder: PayloadBuilder, refs: list[int]) -> int:
+        return builder.op("select", [builder.cast(refs[0], BOOL), *refs[1:]], dtype)
+
+    first = operands[0]
+    if first.array is not None:
+        loop = first.array.dtype
+    elif first.number is not None:
+        loop = current_trace().scalar(first.number).type.dtype
+    else:
+        loop = BOOL
+    return emit_elementwise(
+        current_trace(), "where", operands, [loop, dtype, dtype], dtype, compute, kind=Kind.ARRAY
+    )
+
+
+# ----------------------------------------------------------------------------- other names, rows
+@handles(abs)
+def absolute(x: Any) -> Any:
+    """``abs(x)``."""
+    return abs(x)
+
+
+def _register() -> None:
+    def handler(ufunc: np.ufunc) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return call_ufunc(ufunc, *args, **kwargs)
+
+        call.__name__ = ufunc.__name__
+        return call
+
+    for ufunc in [*UFUNC_ROWS, *OPERATORS.values()]:
+        if ufunc not in HANDLERS and ufunc is not np.matmul:
+            HANDLERS[ufunc] = handler(ufunc)
+
+
+_register()

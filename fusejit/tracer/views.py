@@ -1,0 +1,154 @@
+"""Views that move no data: permuted axes, new axes, broadcasts."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.context import current_trace
+from fusejit.tracer.creation import shape_argument
+from fusejit.tracer.declined import numpy_raises
+from fusejit.tracer.dispatch import handles
+from fusejit.tracer.elementwise import require_extents
+from fusejit.tracer.operands import operand_of
+from fusejit.tracer.shapes import broadcast, broadcast_map
+
+
+def array_operand(obj: Any) -> TracedArray:
+    """The array that a function is given."""
+    array = operand_of(obj).array
+    if array is None:
+        raise numpy_raises("an error or a scalar: no array was given")
+    return array
+
+
+def normalize_axis(axis: Any, rank: int) -> int:
+    """An axis counted from the first; declines where NumPy raises AxisError."""
+    try:
+        index = operator.index(axis)
+    except TypeError as error:
+        raise numpy_raises(error) from error
+    if not -rank <= index < rank:
+        raise numpy_raises(f"AxisError: axis {index} is out of bounds for rank {rank}")
+    return index % rank
+
+
+def normalize_axes(axis: Any, rank: int) -> tuple[int, ...]:
+    """``axis=`` of a reduction: None, an int or a tuple of ints, as a sorted tuple."""
+    if axis is None:
+        return tuple(range(rank))
+    given = axis if isinstance(axis, tuple) else (axis,)
+    axes = [normalize_axis(a, rank) for a in given]
+    if len(set(axes)) != len(axes):
+        raise numpy_raises("ValueError: duplicate value in 'axis'")
+    return tuple(sorted(axes))
+
+
+def permuted(array: TracedArray, axes: tuple[int, ...]) -> TracedArray:
+    """Axis ``i`` of the result is axis ``axes[i]`` of the array."""
+    where = {a: i for i, a in enumerate(axes)}
+    return array.view(
+        IndexingMap.permutation([where[a] for a in range(array.ndim)]),
+        tuple(array.extents[a] for a in axes),
+    )
+
+
+@handles(np.transpose)
+def transpose(a: Any, axes: Any = None) -> TracedArray:
+    """``np.transpose``: the axes permuted, reversed by default."""
+    array = array_operand(a)
+    if axes is None:
+        return permuted(array, tuple(range(array.ndim))[::-1])
+    given = [normalize_axis(x, array.ndim) for x in axes]
+    if sorted(given) != list(range(array.ndim)):
+        raise numpy_raises("ValueError: axes don't match array")
+    return permuted(array, tuple(given))
+
+
+@handles(np.matrix_transpose)
+def matrix_transpose(x: Any) -> TracedArray:
+    """The last two axes exchanged."""
+    return swapaxes(x, -1, -2)
+
+
+@handles(np.swapaxes)
+def swapaxes(a: Any, axis1: Any, axis2: Any) -> TracedArray:
+    """``np.swapaxes``."""
+    array = array_operand(a)
+    axes = list(range(array.ndim))
+    first, second = (normalize_axis(x, array.ndim) for x in (axis1, axis2))
+    axes[first], axes[second] = axes[second], axes[first]
+    return permuted(array, tuple(axes))
+
+
+@handles(np.moveaxis)
+def moveaxis(a: Any, source: Any, destination: Any) -> TracedArray:
+    """``np.moveaxis``."""
+    array = array_operand(a)
+
+    def listed(axis: Any) -> list[int]:
+        return [
+            normalize_axis(x, array.ndim) for x in (axis if isinstance(axis, tuple | list) else (axis,))
+        ]
+
+    sources, destinations = listed(source), listed(destination)
+    if len(sources) != len(destinations):
+        raise numpy_raises("ValueError: `source` and `destination` must have the same length")
+    order = [n for n in range(array.ndim) if n not in sources]
+    for place, axis in sorted(zip(destinations, sources, strict=True)):
+        order.insert(place, axis)
+    return permuted(array, tuple(order))
+
+
+@handles(np.expand_dims)
+def expand_dims(a: Any, axis: Any) -> TracedArray:
+    """``np.expand_dims``: new axes of length 1."""
+    array = array_operand(a)
+    given = axis if isinstance(axis, tuple | list) else (axis,)
+    rank = array.ndim + len(given)
+    new = {normalize_axis(x, rank) for x in given}
+    index = tuple(None if k in new else slice(None) for k in range(rank))
+    return array[index]
+
+
+@handles(np.squeeze)
+def squeeze(a: Any, axis: Any = None) -> TracedArray:
+    """``np.squeeze``: drop axes of length 1."""
+    array = array_operand(a)
+    decisions = array.trace.decisions
+    if axis is None:
+        axes = [
+            k for k, e in enumerate(array.extents) if decisions.equal(e, 1, "a squeezed axis")
+        ]
+    else:
+        axes = list(normalize_axes(axis, array.ndim))
+        for k in axes:
+            if not decisions.equal(array.extents[k], 1, "a squeezed axis has length 1"):
+                raise numpy_raises("ValueError: cannot select an axis to squeeze out")
+    index = tuple(0 if k in axes else slice(None) for k in range(array.ndim))
+    return array[(*index, Ellipsis)]
+
+
+@handles(np.broadcast_to)
+def broadcast_to(array: Any, shape: Any, subok: Any = False) -> TracedArray:
+    """``np.broadcast_to``: a read-only view."""
+    source = array_operand(array)
+    trace = current_trace()
+    extents = shape_argument(trace, shape)
+    if source.ndim > len(extents):
+        raise numpy_raises("ValueError: input operand has more dimensions than allowed")
+    require_extents(trace, broadcast(trace.decisions, [extents, source.extents]), extents)
+    result = source.view(broadcast_map(trace.decisions, source.extents, extents), extents)
+    result.writeable = False
+    return result
+
+
+def kept_axes_map(rank: int, reduced: tuple[int, ...]) -> IndexingMap:
+    """From an index of a ``keepdims`` result to one of the result without the reduced axes."""
+    kept = [AffineExpr.dim(a) for a in range(rank) if a not in reduced]
+    return IndexingMap(rank, tuple(kept))
