@@ -114,3 +114,11 @@ TOKENS = {name: DtypeToken(name) for name in DTYPE_TOKENS}
 
 for _name, _token in TOKENS.items():
     register(_name, _token, f"fusejit.codegen.arithmetic_jit:{_name}", doc=f"dtype {_token.dtype}")
+
+
+@twin("select", "fusejit.codegen.arithmetic_jit:select")
+def select(condition: Scalar, if_true: Scalar, if_false: Scalar) -> Scalar:
+    """``if_true`` where the bool is true, else ``if_false``; both are computed, nothing branches."""
+    if type(if_true) is not type(if_false):
+        raise TypeError(f"select: {type(if_true).__name__} and {type(if_false).__name__}")
+    return if_true if condition else if_false

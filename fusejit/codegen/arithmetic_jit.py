@@ -307,3 +307,15 @@ boolean = _make_token("boolean")
 i8, i16, i32, i64 = (_make_token(name) for name in ("i8", "i16", "i32", "i64"))
 u8, u16, u32, u64 = (_make_token(name) for name in ("u8", "u16", "u32", "u64"))
 f32, f64 = _make_token("f32"), _make_token("f64")
+
+
+@intrinsic
+def select(typing_context: Any, condition: Any, if_true: Any, if_false: Any) -> Any:
+    """``select`` of two operands of one type by a boolean."""
+    if condition != types.boolean or if_true != if_false:
+        raise TypingError(f"select: {condition}, {if_true}, {if_false}")
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.select(*arguments)
+
+    return if_true(condition, if_true, if_false), generate

@@ -242,7 +242,8 @@ class Loop(Op):
 
     The body's arguments start from ``carried`` and take what the body yields; the results are
     their last values. ``induction`` is a symbol that maps, extents and payloads of the body may
-    use. A conditional loop has a ``condition`` block over the same arguments that yields one bool.
+    use. A conditional loop has a ``condition`` block that yields one bool; its arguments are the very
+    values that are the body's.
     """
 
     carried: tuple[Value, ...]
@@ -367,6 +368,7 @@ class Guard:
 class Graph:
     """A traced function: what comes in, the block of ops, what goes out.
 
+    ``buffers`` are those of arguments (which have an ``origin``) and those the block allocates.
     ``results`` are values (fresh arrays and scalars), views (of arguments or of local buffers that
     are handed out) in the order of the result structure's leaves.
     """

@@ -41,7 +41,7 @@ from fusejit.ir.graph import (
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.interpreter_generic import run_generic
-from fusejit.ir.interpreter_memory import gather, grid_indices, in_order, real_view, uninitialised
+from fusejit.ir.interpreter_memory import gather, in_order, real_view, scatter, uninitialised
 from fusejit.ir.types import Kind, TensorType
 
 Paths = Callable[[Path], Any]
@@ -207,15 +207,15 @@ class _Interpreter:
     def store(self, op: Store) -> None:
         target = self.buffers[op.view.buffer]
         shape = self.shape(op.view.extents)
-        indices = grid_indices(op.view.map, shape, target.shape, self.symbols)
         value = self.values[op.value]
         if value.shape != shape:
             raise InternalError(f"a value of shape {value.shape} is stored to a view of {shape}")
-        if op.mask is None:
-            target[indices] = value
-        else:
-            chosen = self.values[op.mask]
-            target[tuple(i[chosen] for i in indices)] = value[chosen]
+        if op.mask is not None:
+            mask = self.values[op.mask]
+            if mask.shape != shape:
+                raise InternalError(f"a mask of shape {mask.shape} for a view of {shape}")
+            value = np.where(mask, value, self.load(op.view))
+        scatter(target, op.view.map, value, self.symbols)
 
     def loop(self, op: Loop) -> list[np.ndarray]:
         carried = [self.values[v] for v in op.carried]
@@ -260,6 +260,8 @@ class _Interpreter:
 
     def check(self, name: str, type_: TensorType, array: np.ndarray) -> None:
         shape = self.shape(type_.extents)
+        if not isinstance(array, np.ndarray):
+            raise InternalError(f"{name} is a {type(array).__name__}, not an array")
         if array.shape != shape or array.dtype != type_.dtype:
             raise InternalError(
                 f"{name} : {type_} is {shape} in this call, not {array.dtype} of {array.shape}"

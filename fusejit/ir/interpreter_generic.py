@@ -20,7 +20,7 @@ from fusejit.ir.interpreter_memory import (
     check_bounds,
     evaluate_on_grid,
     gather,
-    grid_indices,
+    scatter,
     uninitialised,
 )
 from fusejit.ir.scalar_ops import COMBINERS, SCALAR_OPS, Combiner
@@ -96,16 +96,9 @@ def _run_part(
     for init, result, value in zip(op.inits, results, yielded, strict=True):
         everywhere = np.broadcast_to(np.asarray(value, result.dtype), grid)
         if init.combiner is None:
-            _write(shifted(init.map), result, everywhere, symbols)
+            scatter(result, shifted(init.map), everywhere, symbols)
         else:
             _combine(COMBINERS[init.combiner], shifted(init.map), result, everywhere, symbols)
-
-
-def _write(init_map: IndexingMap, result: np.ndarray, values: np.ndarray, symbols: Symbols) -> None:
-    """Put ``values`` where the map says; dims that the map lacks have extent one by now."""
-    shape = [n for d, n in enumerate(values.shape) if d in init_map.dims() or n != 1]
-    indices = grid_indices(init_map, values.shape, result.shape, symbols)
-    result[tuple(i.reshape(shape) for i in indices)] = values.reshape(shape)
 
 
 def _combine(
@@ -124,7 +117,7 @@ def _combine(
     else:
         partial = _reduce_in_plain_order(combiner, values, reduced)
     before = gather(result, init_map, partial.shape, symbols)
-    _write(init_map, result, combine(combiner, before, partial), symbols)
+    scatter(result, init_map, combine(combiner, before, partial), symbols)
 
 
 def _reduce_in_plain_order(

@@ -48,6 +48,14 @@ def gather(
     return np.array(np.broadcast_to(array[indices], tuple(grid)))
 
 
+def scatter(
+    target: np.ndarray, indexing_map: IndexingMap, values: np.ndarray, symbols: Symbols
+) -> None:
+    """Write ``values`` to the elements of ``target`` that a map reaches from their indices."""
+    indices = grid_indices(indexing_map, values.shape, target.shape, symbols)
+    target[indices] = values.reshape(np.shape(target[indices]))
+
+
 def real_view(array: np.ndarray, indexing_map: IndexingMap, shape: Sequence[int]) -> np.ndarray:
     """The part of ``array`` that a linear map without symbols reaches, sharing its memory."""
     shape = tuple(shape)

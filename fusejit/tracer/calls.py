@@ -13,7 +13,8 @@ import numpy as np
 from fusejit.tracer.access import Access, class_attribute
 from fusejit.tracer.callables import (
     MUTATING_METHODS,
-    STATIC,
+    NATIVE,
+    RULES,
     Rule,
     Verdict,
     function_name,
@@ -85,8 +86,7 @@ class Calls:
             return native_call(function, args, kwargs)
         handler = self._trace.handler(function)
         if handler is not None:
-            if self._outside.path_of(function) is None or not is_user_function(function):
-                args, kwargs = self._with_callbacks(rule_for(function), args, kwargs)
+            args, kwargs = self._with_callbacks(RULES.get(function, NATIVE), args, kwargs)
             result = handler(*args, **kwargs)
             if result is not NotImplemented:
                 return result
@@ -94,7 +94,7 @@ class Calls:
         if special is not None:
             return special(*args, **kwargs)
         if handler is not None:
-            return self._native(function, args, kwargs, STATIC)
+            return self._native(function, args, kwargs, NATIVE)
         if kind is MethodType:
             if type(function.__self__).__module__.startswith("fusejit."):
                 return function(*args, **kwargs)

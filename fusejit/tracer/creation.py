@@ -110,7 +110,10 @@ def full_of(
 
 def natural_dtype(operand: Operand) -> np.dtype:
     """The dtype of ``np.array(operand)``."""
-    return {int: I64, float: F64}.get(operand.token, operand.token)
+    if operand.is_weak_int:
+        return I64
+    dtype: np.dtype = F64 if operand.token is float else operand.token
+    return dtype
 
 
 def _filled(shape: Any, value: Any, dtype: Any, order: Any) -> TracedArray:

@@ -47,7 +47,9 @@ class Operand:
     @property
     def promotion(self) -> Any:
         """A stand-in for ``np.result_type``."""
-        return self.token(0) if self.token in (int, float) else self.token
+        if self.token is int or self.token is float:  # not ==: np.dtype("f8") == float
+            return self.token(0)
+        return self.token
 
 
 def operand_of(obj: Any) -> Operand:

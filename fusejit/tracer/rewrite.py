@@ -160,14 +160,22 @@ class _Rewriter(ast.NodeTransformer):
         else:
             node.body = self._all(node.body)
 
-    def _hook(self, name: str, at: ast.AST, *arguments: ast.expr | str) -> ast.Call:
-        """``_st.name(arguments)`` at the position of ``at``; a str becomes a constant."""
+    def _hook(
+        self, name: str, at: ast.AST, *arguments: ast.expr | str, span: ast.AST | None = None
+    ) -> ast.Call:
+        """``_st.name(arguments)`` at the position of ``at``; a str becomes a constant.
+
+        CPython gives a method call the line on which the method's name ends. ``span`` is the
+        user's attribute where this is meant; ``_st.name`` stands on the first line otherwise.
+        """
         place = functools.partial(_place, at=at)
-        function = place(
-            ast.Attribute(
-                value=place(ast.Name(id=self.helper, ctx=ast.Load())), attr=name, ctx=ast.Load()
-            )
-        )
+        base = place(ast.Name(id=self.helper, ctx=ast.Load()))
+        function = ast.Attribute(value=base, attr=name, ctx=ast.Load())
+        if span is not None:
+            ast.copy_location(function, span)
+        else:
+            place(function)
+            function.end_lineno, function.end_col_offset = function.lineno, function.col_offset
         values = [place(ast.Constant(value=a)) if isinstance(a, str) else a for a in arguments]
         return place(ast.Call(func=function, args=values, keywords=[]))
 
@@ -206,7 +214,7 @@ class _Rewriter(ast.NodeTransformer):
         value = self.visit(node.value)
         name = self.scope.mangle(node.attr)
         if isinstance(node.ctx, ast.Load):
-            return self._hook("attr", node, value, name)
+            return self._hook("attr", node, value, name, span=node)
         return self._slot("attr_slot", node, node.ctx, value, name)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
@@ -229,8 +237,9 @@ class _Rewriter(ast.NodeTransformer):
             origin = self.scope.origin("super")
             if origin is Origin.GLOBAL and not node.args and not node.keywords:
                 return node  # reads the caller's frame
+        span = node.func if isinstance(node.func, ast.Attribute) else None
         function = self.visit(node.func)
-        call = self._hook("call", node, function, *self._all(node.args))
+        call = self._hook("call", node, function, *self._all(node.args), span=span)
         call.keywords = self._all(node.keywords)
         return call
 
@@ -336,11 +345,18 @@ class _Rewriter(ast.NodeTransformer):
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
         if node.type is not None:
             node.type = self.visit(node.type)
-        first = [self._statement("caught", node)]
-        if node.name is not None:
-            first += self._name_stores(node, node.name)
-        node.body = [*first, *self._all(node.body)]
+        node.body = [self._statement("caught", node), *self._all(node.body)]
         return node
+
+    def _try(self, node: ast.Try | ast.TryStar) -> list[ast.stmt]:
+        before: list[ast.stmt] = []
+        for handler in node.handlers:
+            if handler.name is not None:
+                before += self._name_stores(handler, handler.name)
+        self.generic_visit(node)
+        return [*before, node]
+
+    visit_Try = visit_TryStar = _try
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> list[ast.stmt]:
         if isinstance(node, ast.ImportFrom):

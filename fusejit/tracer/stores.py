@@ -54,6 +54,10 @@ def assign_operand(target: TracedArray, operand: Operand) -> None:
     shape = operand.extents
     if operand.array is not None and len(shape) > target.ndim:
         operand = Operand(operand.token, array=_without_leading_ones(operand.array, target.ndim))
+    array = operand.array
+    if array is not None and _can_be_stored(array, target):
+        assign(target, array)
+        return
     loop = operand.array.dtype if operand.array is not None else target.dtype
     value = emit_elementwise(
         trace,
@@ -67,6 +71,17 @@ def assign_operand(target: TracedArray, operand: Operand) -> None:
         order=store_order(target),
     )
     assign(target, value)
+
+
+def _can_be_stored(array: TracedArray, target: TracedArray) -> bool:
+    """Whether no conversion is needed; a pure value that is replaced needs a fresh one."""
+    replaced = target.storage.buffer is None and target.is_whole
+    canonical = array.trace.decisions.canonical
+    return (
+        not replaced
+        and array.dtype == target.dtype
+        and [canonical(e) for e in array.extents] == [canonical(e) for e in target.extents]
+    )
 
 
 def assign_masked(target: TracedArray, mask: TracedArray, operand: Operand) -> None:

@@ -25,7 +25,9 @@ from fusejit.tracer.operands import (
     contains_traced,
     dtype_argument,
     int_fits,
+    literal_as,
     operand_of,
+    require_number_fits,
     resolve,
     supported,
 )
@@ -111,16 +113,20 @@ def operator_call(
         return NotImplemented
     if ufunc is np.matmul:
         return HANDLERS[np.matmul](*operands, **({} if out is None else {"out": out}))
-    base = operands[0]
-    if (
-        ufunc is np.power
-        and type(operands[1]) is int
-        and operands[1] == 2
-        and isinstance(base, TracedArray)
-        and base.kind is Kind.ARRAY
-    ):
+    if ufunc is np.power and _is_square(*operands):
         return apply_ufunc(np.square, operands[:1], out)
     return apply_ufunc(ufunc, operands, out)
+
+
+def _is_square(base: Any, exponent: Any) -> bool:
+    """``array ** 2`` is np.square, which for bools gives another dtype than np.power."""
+    if not isinstance(base, TracedArray) or base.kind is not Kind.ARRAY:
+        return False
+    if type(exponent) is int or (
+        isinstance(exponent, TracedNumber) and type(exponent.value) is int and base.dtype == BOOL
+    ):
+        return bool(exponent == 2)
+    return False
 
 
 def _is_operand(obj: Any) -> bool:
@@ -255,6 +261,10 @@ def _power(
                 value = -1
         if value is not None and value < 0:
             raise numpy_raises("ValueError: integers to negative integer powers are not allowed")
+        for operand in operands:
+            require_number_fits(operand, dtype)
+            if operand.literal is not None:
+                literal_as(operand.literal, dtype)
         if known not in (0, 1, 2):
             raise UnsupportedError(
                 f"{current_location()}: fusejit does not compile integer powers other than "

@@ -118,14 +118,18 @@ def test_nothing_is_recomputed_along_a_reduction(parse: Parse) -> None:
 
 
 def test_a_value_that_is_handed_out_is_read_back(parse: Parse) -> None:
-    names, refused = fused(parse, M, unary("negative", "t", "%m"), column_sum("s", "%t"), "return %t, %s")
+    names, refused = fused(
+        parse, M, unary("negative", "t", "%m"), column_sum("s", "%t"), "return %t, %s"
+    )
     assert names == ["negative", "sum"]
     assert refused == ["negative -> sum: kept anyway"]
 
 
 def test_a_store_keeps_the_value(parse: Parse) -> None:
     report = FusionReport()
-    body = "\n".join([M, unary("negative", "t", "%m"), "store @w v1 = %t", unary("exp", "r", "%t"), "return %r"])
+    body = "\n".join(
+        [M, unary("negative", "t", "%m"), "store @w v1 = %t", unary("exp", "r", "%t"), "return %r"]
+    )
     graph = parse(body)
     assert fold_producers(graph, report=report) is graph
     assert [r.reason for r in report.refused] == ["%t is read by a store"]
@@ -138,7 +142,13 @@ def test_functions_without_a_vector_form_count_for_more(parse: Parse) -> None:
 
 
 def test_single_uses_is_linalgs_default(parse: Parse) -> None:
-    lines = [M, unary("negative", "t", "%m"), unary("exp", "e", "%t"), column_sum("s", "%t"), "return %e, %s"]
+    lines = [
+        M,
+        unary("negative", "t", "%m"),
+        unary("exp", "e", "%t"),
+        column_sum("s", "%t"),
+        "return %e, %s",
+    ]
     assert fused(parse, *lines)[0] == ["exp+1", "sum+1"]
     names, refused = fused(parse, *lines, control=fold_single_uses)
     assert names == ["negative", "exp", "sum"]
@@ -148,7 +158,9 @@ def test_single_uses_is_linalgs_default(parse: Parse) -> None:
 def test_the_number_of_arrays_is_bounded(parse: Parse) -> None:
     # A sum of 40 different rows: each row is an array of its own.
     rows = [f'%h{i} = host_call "f"() : s0 x s1 x f64' for i in range(40)]
-    adds = [binary("add", f"a{i}", f"%a{i - 1}" if i > 1 else "%h0", f"%h{i}") for i in range(1, 40)]
+    adds = [
+        binary("add", f"a{i}", f"%a{i - 1}" if i > 1 else "%h0", f"%h{i}") for i in range(1, 40)
+    ]
     names, refused = fused(parse, *rows, *adds, "return %a39")
     graph = fold_producers(parse("\n".join([*rows, *adds, "return %a39"])))
     assert 1 < len(names) < 4
@@ -161,6 +173,19 @@ def test_the_number_of_arrays_is_bounded(parse: Parse) -> None:
 
 def test_the_report_names_each_fold_once(parse: Parse) -> None:
     report = FusionReport()
-    graph = parse("\n".join([M, unary("exp", "a", "%m"), unary("negative", "b", "%a"), unary("sqrt", "c", "%b"), "return %c"]))
+    graph = parse(
+        "\n".join(
+            [
+                M,
+                unary("exp", "a", "%m"),
+                unary("negative", "b", "%a"),
+                unary("sqrt", "c", "%b"),
+                "return %c",
+            ]
+        )
+    )
     fold_producers(graph, report=report)
-    assert [(f.producer, f.consumer) for f in report.folded] == [("exp", "negative"), ("negative+1", "sqrt")]
+    assert [(f.producer, f.consumer) for f in report.folded] == [
+        ("exp", "negative"),
+        ("negative+1", "sqrt"),
+    ]

@@ -184,9 +184,7 @@ def test_a_broken_rule_is_named_with_its_reason(
 
 
 @pytest.mark.parametrize(("rule", "body", "reason"), CASES)
-def test_the_driver_never_breaks_a_rule(
-    parse: Parse, rule: str, body: str, reason: str
-) -> None:
+def test_the_driver_never_breaks_a_rule(parse: Parse, rule: str, body: str, reason: str) -> None:
     graph = parse(body)
     assert fold_producers(graph, control=fold_always) is graph
 
@@ -249,7 +247,9 @@ NOT_PRESERVED = {
         %p = generic "exp" domain (s0, s0) ins (%m) outs (write) {EXP} : s0 x s0 x f64
         %c = generic "add" domain (s0, s0) ins (%p, %p [(d0, d1) -> (d1, d0)]) outs (write) {{ t0 = add in0, in1 : f64; yield t0 }} : s0 x s0 x f64
         return %p, %c
-        """.replace("%m = load @m v0 : s0 x s0", "%m = load @m v0 [(d0, d1) -> (d0, d1)] : s0 x s0"),
+        """.replace(
+            "%m = load @m v0 : s0 x s0", "%m = load @m v0 [(d0, d1) -> (d0, d1)] : s0 x s0"
+        ),
         "add reads %p at other points too",
     ),
 }

@@ -112,14 +112,14 @@ def test_a_load_that_is_handed_out_is_a_copy(parse: Parse) -> None:
 
 def test_allocs_go_to_every_kernel_that_touches_the_buffer(parse: Parse) -> None:
     graph = parse(
-        f"""
+        """
         alloc @t : s0 x f64 class 9
         alloc @unused : s0 x f64 class 10
         %x = load @x v0 : s0 x f64
         store @t v1 = %x
         %r = host_call "f"(%x) : s0 x f64
         %l = load @t v1 : s0 x f64
-        %e = generic "add" domain (s0) ins (%l, %r) outs (write) {{ t0 = add in0, in1 : f64; yield t0 }} : s0 x f64
+        %e = generic "add" domain (s0) ins (%l, %r) outs (write) { t0 = add in0, in1 : f64; yield t0 } : s0 x f64
         return %e
         """
     )

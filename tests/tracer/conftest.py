@@ -1,144 +1,188 @@
-"""A trace that does nothing: stand-ins are the objects themselves, reads are written down."""
+"""The differential check: NumPy against the traced graph, run by the reference interpreter."""
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from fusejit.ir.host import Path
-from fusejit.ir.traced import CheckKind, PathCheck
-from fusejit.tracer.hooks import run_staged
+from fusejit.ir.interpreter import check_guards, host_environment, interpret
+from fusejit.ir.traced import (
+    HostLeaf,
+    PathLeaf,
+    ResultLeaf,
+    ResultMapping,
+    ResultSequence,
+    StaticLeaf,
+    TracedFunction,
+)
+from fusejit.tracer import trace_function
 
 
-class StandIn:
-    """What a traced value looks like to the front end: an object of the package fusejit."""
+def paths_of(traced: TracedFunction, arguments: dict[str, Any], fn: Callable[..., Any]) -> Any:
+    """Finds objects for the interpreter: arguments, globals, constants."""
+    closure = inspect.getclosurevars(fn).nonlocals
 
-    __module__ = "fusejit.tests"
+    def find(path: Path) -> Any:
+        root = {
+            "arg": arguments,
+            "global": fn.__globals__,
+            "closure": closure,
+            "const": traced.constants,
+        }[path.root]
+        found = root[path.name]
+        for kind, key in path.steps:
+            found = getattr(found, key) if kind == "." else found[key]
+        return found
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __add__(self, other: Any) -> StandIn:
-        return StandIn(self.value + getattr(other, "value", other))
-
-    __radd__ = __add__
-
-    def __iadd__(self, other: Any) -> StandIn:
-        self.value += getattr(other, "value", other)
-        return self
-
-    def __mul__(self, other: Any) -> StandIn:
-        return StandIn(self.value * getattr(other, "value", other))
-
-    __rmul__ = __mul__
-
-    def __getitem__(self, key: Any) -> StandIn:
-        return StandIn(self.value[key])
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self.value[key] = getattr(value, "value", value)
-
-    def total(self) -> StandIn:
-        return StandIn(np.sum(self.value))
+    return find
 
 
-class FakeTrace:
-    """Records checks. Arrays, ints and floats become `StandIn` if ``standins`` is set."""
-
-    def __init__(self, standins: bool = False, handlers: dict[Any, Any] | None = None) -> None:
-        self.standins = standins
-        self.handlers = handlers or {}
-        self.checks: list[PathCheck] = []
-        self.notes: list[str] = []
-        self.constants: list[np.ndarray] = []
-
-    def read(self, path: Path, obj: Any) -> Any:
-        if type(obj) in (list, tuple):
-            self.checks.append(PathCheck(path, CheckKind.KEYS, len(obj)))
-            return type(obj)(self.read(path.item(i), v) for i, v in enumerate(obj))
-        if type(obj) is dict:
-            self.checks.append(PathCheck(path, CheckKind.KEYS, tuple(obj)))
-            return {k: self.read(path.item(k), v) for k, v in obj.items()}
-        kind = CheckKind.CODE if inspect.isfunction(obj) else CheckKind.IS
-        if self.standins and type(obj) in (int, float, np.ndarray, np.float64):
-            self.checks.append(PathCheck(path, CheckKind.TYPE, type(obj)))
-            return StandIn(obj)
-        self.checks.append(PathCheck(path, kind, obj))
-        return obj
-
-    def check(self, check: PathCheck) -> None:
-        self.checks.append(check)
-
-    def is_traced(self, obj: Any) -> bool:
-        return isinstance(obj, StandIn)
-
-    def handler(self, fn: Any) -> Callable[..., Any] | None:
-        try:
-            return self.handlers.get(fn)
-        except TypeError:
-            return None
-
-    def constant(self, array: np.ndarray) -> Any:
-        self.constants.append(array)
-        return StandIn(array) if self.standins else array
-
-    def paths(self) -> list[str]:
-        """The paths that were read, in order."""
-        return [str(check.path) for check in self.checks]
+def assemble(structure: Any, results: list[Any], paths: Any, names: Any) -> Any:
+    """Put results together as the launcher will."""
+    if isinstance(structure, ResultLeaf):
+        return results[structure.index]
+    if isinstance(structure, PathLeaf):
+        return paths(structure.path)
+    if isinstance(structure, HostLeaf):
+        return structure.expr.evaluate(paths, names)
+    if isinstance(structure, StaticLeaf):
+        return structure.value
+    items = [assemble(i, results, paths, names) for i in structure.items]
+    if isinstance(structure, ResultSequence):
+        return structure.type(items)
+    assert isinstance(structure, ResultMapping)
+    return dict(zip(structure.keys, items, strict=True))
 
 
-def run(trace: FakeTrace, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Trace a call of ``fn``: arguments are read, then the staged function runs.
-
-    Every check that was recorded must hold for the very call that was traced.
-    """
-    bound = inspect.signature(fn, follow_wrapped=False).bind(*args, **kwargs)
-    bound.apply_defaults()
-    arguments = {
-        name: trace.read(Path("arg", name), value) for name, value in bound.arguments.items()
-    }
-    try:
-        return run_staged(fn, trace, arguments)
-    finally:
-        for check in trace.checks:
-            assert holds(check, fn, bound.arguments), check
+def relevant_strides(array: np.ndarray) -> list[int]:
+    """Strides of the axes that are longer than 1; nothing for an empty array."""
+    if not array.size:
+        return []
+    return [s for s, n in zip(array.strides, array.shape, strict=True) if n != 1]
 
 
-def holds(check: PathCheck, fn: Any, arguments: dict[str, Any]) -> bool:
-    """What the launcher does with a check."""
-    try:
-        found = resolve(check.path, fn, arguments)
-    except (AttributeError, LookupError):
-        return check.kind is CheckKind.ABSENT
-    expected = check.expected
-    if check.kind is CheckKind.KEYS:
-        return expected == (tuple(found) if isinstance(found, dict) else len(found))
-    if check.kind is CheckKind.TYPE:
-        return type(found) is expected
-    if check.kind is CheckKind.EQUAL:
-        return type(found) is type(expected) and found == expected
-    return check.kind is not CheckKind.ABSENT and found is expected
-
-
-def resolve(path: Path, fn: Any, arguments: dict[str, Any]) -> Any:
-    """The object at a path, for a call of ``fn``."""
-    if path.root == "arg":
-        found = arguments[path.name]
-    elif path.root == "global":
-        found = fn.__globals__[path.name]
+def assert_same(ours: Any, theirs: Any, tolerance: float) -> None:
+    """Same type, dtype, shape, strides and values."""
+    assert type(ours) is type(theirs), (ours, theirs)
+    if isinstance(theirs, np.ndarray | np.generic):
+        assert ours.dtype == theirs.dtype
+        assert ours.shape == theirs.shape
+        if isinstance(theirs, np.ndarray):
+            assert relevant_strides(ours) == relevant_strides(theirs)
+        if theirs.dtype.kind == "f":
+            np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
+            if not tolerance:
+                np.testing.assert_array_equal(np.signbit(ours), np.signbit(theirs))
+        else:
+            np.testing.assert_array_equal(ours, theirs)
+    elif isinstance(theirs, list | tuple):
+        assert len(ours) == len(theirs)
+        for a, b in zip(ours, theirs, strict=True):
+            assert_same(a, b, tolerance)
+    elif isinstance(theirs, dict):
+        assert list(ours) == list(theirs)
+        for key in theirs:
+            assert_same(ours[key], theirs[key], tolerance)
     else:
-        found = fn.__closure__[fn.__code__.co_freevars.index(path.name)].cell_contents
-    for kind, key in path.steps:
-        found = getattr(found, key) if kind == "." else found[key]
-    return found
+        assert ours == theirs or (ours != ours and theirs != theirs)
 
 
-@pytest.fixture
-def front() -> SimpleNamespace:
-    """The fake trace, its stand-ins, and how to run a function on them."""
-    return SimpleNamespace(FakeTrace=FakeTrace, StandIn=StandIn, run=run)
+def arrays_in(obj: Any) -> list[np.ndarray]:
+    """The arrays of nested containers, in order."""
+    if isinstance(obj, np.ndarray):
+        return [obj]
+    if isinstance(obj, dict):
+        return [a for v in obj.values() for a in arrays_in(v)]
+    if isinstance(obj, list | tuple):
+        return [a for v in obj for a in arrays_in(v)]
+    return []
+
+
+def aliasing(arrays: list[np.ndarray]) -> list[tuple[bool, bool]]:
+    """Which pairs are one object, and which share memory."""
+    return [
+        (a is b, np.shares_memory(a, b)) for i, a in enumerate(arrays) for b in arrays[i + 1 :]
+    ]
+
+
+def keep(array: Any) -> Any:
+    """A copy with the same strides, for nested arguments too."""
+    if isinstance(array, np.ndarray):
+        base = array
+        while isinstance(base.base, np.ndarray):
+            base = base.base
+        memory = np.array(base, copy=True, order="K")
+        offset = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+        if base.nbytes == 0 or memory.strides != base.strides:
+            return np.array(array, copy=True, order="K")
+        return np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
+    if isinstance(array, list | tuple):
+        return type(array)(map(keep, array))
+    if isinstance(array, dict):
+        return {k: keep(v) for k, v in array.items()}
+    return copy.copy(array)
+
+
+def run_graph(traced: TracedFunction, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """The function's result as the graph computes it on ``args``."""
+    arguments = inspect.signature(fn).bind(*args)
+    arguments.apply_defaults()
+    paths = paths_of(traced, arguments.arguments, fn)
+    broken = check_guards(traced.graph, paths)
+    assert broken is None, broken
+    names = host_environment(traced.graph, paths)
+    with np.errstate(all="ignore"):
+        results = interpret(traced.graph, paths)
+    return assemble(traced.structure, results, paths, names)
+
+
+class Checker:
+    """``check(fn, *args)`` traces ``fn`` and compares; ``also=[...]`` are further calls it serves."""
+
+    def __call__(
+        self,
+        fn: Callable[..., Any],
+        *args: Any,
+        also: list[tuple[Any, ...]] | None = None,
+        tolerance: float = 0.0,
+    ) -> TracedFunction:
+        before = keep(args)
+        traced = trace_function(fn, args, {})
+        for a, b in zip(arrays_in(args), arrays_in(before), strict=True):
+            np.testing.assert_array_equal(a, b)  # tracing modifies nothing
+        for call in [args, *(also or [])]:
+            ours, theirs = keep(call), keep(call)
+            with np.errstate(all="ignore"):
+                expected = fn(*theirs)
+            got = run_graph(traced, fn, ours)
+            assert_same(got, expected, tolerance)
+            assert_same(ours, theirs, tolerance)
+            one = aliasing([*arrays_in(got), *arrays_in(ours)])
+            other = aliasing([*arrays_in(expected), *arrays_in(theirs)])
+            for (same, shared), (as_numpy, shared_in_numpy) in zip(one, other, strict=True):
+                assert shared == shared_in_numpy
+                assert same or not as_numpy
+        return traced
+
+    @staticmethod
+    def run(traced: TracedFunction, fn: Callable[..., Any], *args: Any) -> Any:
+        """What the graph computes for a call whose guards hold."""
+        return run_graph(traced, fn, args)
+
+    @staticmethod
+    def refuses(traced: TracedFunction, fn: Callable[..., Any], *args: Any) -> bool:
+        """Whether some guard does not hold for a call."""
+        arguments = inspect.signature(fn).bind(*args).arguments
+        return check_guards(traced.graph, paths_of(traced, arguments, fn)) is not None
+
+
+@pytest.fixture(scope="session")
+def check() -> Checker:
+    """The differential check."""
+    return Checker()

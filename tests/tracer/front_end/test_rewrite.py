@@ -399,7 +399,34 @@ def continuation(x):
     return y
 
 
+def multi_line_call(x):
+    return two_arguments(
+        x,
+    )
+
+
+def multi_line_chain(x):
+    return (
+        x.upper()
+        .lower()
+        .missing
+    )  # fmt: skip
+
+
+def multi_line_method(x):
+    return (
+        x.upper()
+        .lower()
+        .join(
+            1,
+        )
+    )
+
+
 CASES = [
+    (multi_line_call, (1,)),
+    (multi_line_chain, ("a",)),
+    (multi_line_method, ("a",)),
     (arithmetic, (3,)),
     (arithmetic, (3, 1)),
     (globals_and_builtins, (2,)),
@@ -454,7 +481,12 @@ def outcome(call):
     except Exception as error:
         strip_frames(error)
         frames = traceback.extract_tb(error.__traceback__)
-        user = [(f.name, f.lineno, f.colno, f.end_colno) for f in frames if f.name != "outcome"]
+        # of a method call over several lines CPython marks the method's name
+        user = [
+            (f.name, f.lineno, *((f.colno, f.end_colno) if f.lineno == f.end_lineno else ()))
+            for f in frames
+            if f.name != "outcome"
+        ]
         skip = ("<lambda>", "run", "run_staged")
         text = str(error).replace("Activation.call()", "f()")
         return ("raised", type(error), text, [f for f in user if f[0] not in skip])
