@@ -116,9 +116,7 @@ class _State:
                 variant = stage.fuse().lower().compile()
             except Declined as declined:
                 cause = declined.cause
-                return self.decline(
-                    cause, positional, keywords, cause.startswith("NumPy raises")
-                )
+                return self.decline(cause, positional, keywords, cause.startswith("NumPy raises"))
             except FusejitError as error:
                 raise strip_frames(error) from error.__cause__
             result = variant.launch(*args)
@@ -260,9 +258,10 @@ def _carrier(state: _State) -> Callable[..., Any]:
             inspect.Parameter.KEYWORD_ONLY,
         ):
             parameters.append("*")
-        star = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+        stars = "*" if kind is inspect.Parameter.VAR_POSITIONAL else ""
+        stars = "**" if kind is inspect.Parameter.VAR_KEYWORD else stars
         default = "" if parameter.default is inspect.Parameter.empty else "=None"
-        parameters.append(f"{star.get(kind, '')}{name}{default}")
+        parameters.append(f"{stars}{name}{default}")
         previous = kind
     if previous is inspect.Parameter.POSITIONAL_ONLY:
         parameters.append("/")

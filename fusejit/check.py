@@ -51,7 +51,9 @@ def compare(name: str, expected: Any, actual: Any) -> list[str]:
     if isinstance(expected, dict):
         if list(expected) != list(actual):
             return [f"{name}: keys {list(expected)} != {list(actual)}"]
-        return [line for k in expected for line in compare(f"{name}[{k!r}]", expected[k], actual[k])]
+        return [
+            line for k in expected for line in compare(f"{name}[{k!r}]", expected[k], actual[k])
+        ]
     if isinstance(expected, np.ndarray | np.generic):
         return [_compare_arrays(name, np.asarray(expected), np.asarray(actual))]
     same = bool(expected == actual) or expected is actual or expected != expected

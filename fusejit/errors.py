@@ -1,4 +1,7 @@
-"""What fusejit itself raises. Whatever NumPy would raise, NumPy raises (see Declining in docs/design.md)."""
+"""What fusejit itself raises.
+
+Whatever NumPy would raise, NumPy raises: see Declining in docs/design.md.
+"""
 
 from __future__ import annotations
 

@@ -50,9 +50,7 @@ def explain_text(lowered: Lowered, arguments: Mapping[str, Any], variants: Varia
     ]
     if report.folded:
         lines.append("  fused:")
-        lines += [
-            f"    {f.producer} into {f.consumer}{_where(f.location)}" for f in report.folded
-        ]
+        lines += [f"    {f.producer} into {f.consumer}{_where(f.location)}" for f in report.folded]
     if report.refused:
         lines.append("  kept apart:")
         lines += [
@@ -66,9 +64,7 @@ def explain_text(lowered: Lowered, arguments: Mapping[str, Any], variants: Varia
     lines += [f"  note: {note}" for note in traced.traced.notes]
     if len(traced.graph.guards):
         lines.append("  serves calls where:")
-        lines += [
-            f"    {g.expr} is {g.expected}{_where(g.location)}" for g in traced.graph.guards
-        ]
+        lines += [f"    {g.expr} is {g.expected}{_where(g.location)}" for g in traced.graph.guards]
     lines.append(f"  variants compiled so far: {len(variants)}")
     lines += [f"  declined {_plural(n, 'call')}: {cause}" for cause, n in variants.declined.items()]
     return "\n".join(lines) + "\n"
@@ -93,7 +89,9 @@ def moved_bytes(graph: Graph, symbols: Mapping[str, int]) -> int:
                     if dim in dims:
                         points *= _evaluate(extent, symbols)
                 total += points * operand.value.type.dtype.itemsize
-            total += sum(_bytes(r, symbols) for r in op.results if not _is_stored_straight(r, graph))
+            total += sum(
+                _bytes(r, symbols) for r in op.results if not _is_stored_straight(r, graph)
+            )
         elif isinstance(op, Store):
             points = 1
             for extent in op.view.extents:
@@ -124,7 +122,7 @@ def _bytes(value: Value, symbols: Mapping[str, int]) -> int:
 
 
 def _scalar_functions(graph: Graph, vector: frozenset[str]) -> list[tuple[str, Location]]:
-    found = {}
+    found: dict[str, Location] = {}
     for op in walk(graph.block):
         if isinstance(op, GenericOp):
             for instr in op.payload.instrs:
@@ -151,4 +149,3 @@ def _size(num_bytes: int) -> str:
             return f"{size:.3g} {unit}"
         size /= 1000
     return f"{size:.3g} GB"
-

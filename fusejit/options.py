@@ -1,18 +1,18 @@
 """Options, and the one table of environment variables.
 
-| variable               | meaning                                                    | default           |
-|------------------------|------------------------------------------------------------|-------------------|
-| FUSEJIT_DISABLE        | 1: decorated functions run as plain NumPy                  | 0                 |
-| FUSEJIT_CACHE          | 0: no disk cache                                           | 1                 |
-| FUSEJIT_CACHE_DIR      | folder of the disk cache                                   | ~/.cache/fusejit  |
-| FUSEJIT_CACHE_SIZE     | bound of the disk cache in MiB                             | 256               |
-| FUSEJIT_NUM_THREADS    | threads a kernel may use                                   | usable cores      |
-| FUSEJIT_DUMP           | stages to print: graph,fused,schedule,loops,source or all  |                   |
-| FUSEJIT_DUMP_DIR       | where the IR in front of a failing pass is saved           | temporary folder  |
-| FUSEJIT_UNJITTED       | 1: kernels run as plain Python (for tests and debuggers)   | 0                 |
-| FUSEJIT_NO_LIBMVEC     | 1: no vector math library                                  | 0                 |
-| FUSEJIT_NO_SVML        | 1: NumPy's SVML is not used                                | 0                 |
-| FUSEJIT_VECTOR_BITS    | widest vector registers to use (128, 256, 512)             | the machine's     |
+| variable             | meaning                                                | default          |
+|----------------------|--------------------------------------------------------|------------------|
+| FUSEJIT_DISABLE      | 1: decorated functions run as plain NumPy              | 0                |
+| FUSEJIT_CACHE        | 0: no disk cache                                       | 1                |
+| FUSEJIT_CACHE_DIR    | folder of the disk cache                               | ~/.cache/fusejit |
+| FUSEJIT_CACHE_SIZE   | bound of the disk cache in MiB                         | 256              |
+| FUSEJIT_NUM_THREADS  | threads a kernel may use                               | usable cores     |
+| FUSEJIT_DUMP         | graph,fused,schedule,loops,source or all are printed   |                  |
+| FUSEJIT_DUMP_DIR     | where the IR before a failing pass is saved            | temporary folder |
+| FUSEJIT_UNJITTED     | 1: kernels run as plain Python, for debuggers          | 0                |
+| FUSEJIT_NO_LIBMVEC   | 1: no vector math library                              | 0                |
+| FUSEJIT_NO_SVML      | 1: NumPy's SVML is not used                            | 0                |
+| FUSEJIT_VECTOR_BITS  | widest vector registers to use (128, 256, 512)         | the machine's    |
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-
 from fusejit.codegen.compile import ArgType, Kernel, compile_kernel, python_kernel
 from fusejit.codegen.emit import emit_kernel
 from fusejit.codegen.intrinsics import INTRINSICS, load_providers
@@ -42,8 +41,10 @@ GraphPass = Callable[[Graph, Target, FusionReport], Graph]
 # The passes over graphs, in order. Each returns the same object when it changed nothing.
 PASSES: tuple[tuple[str, GraphPass], ...] = (
     ("canonicalize", lambda graph, target, report: canonicalize(graph)),
-    ("fold producers into consumers",
-     lambda graph, target, report: fold_producers(graph, target, report=report)),
+    (
+        "fold producers into consumers",
+        lambda graph, target, report: fold_producers(graph, target, report=report),
+    ),
     ("canonicalize again", lambda graph, target, report: canonicalize(graph)),
 )
 

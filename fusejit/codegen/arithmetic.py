@@ -118,7 +118,7 @@ for _name, _token in TOKENS.items():
 
 @twin("select", "fusejit.codegen.arithmetic_jit:select")
 def select(condition: Scalar, if_true: Scalar, if_false: Scalar) -> Scalar:
-    """``if_true`` where the bool is true, else ``if_false``; both are computed, nothing branches."""
+    """``if_true`` where the bool is true, else ``if_false``; both are computed."""
     if type(if_true) is not type(if_false):
         raise TypeError(f"select: {type(if_true).__name__} and {type(if_false).__name__}")
     return if_true if condition else if_false

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fusejit.codegen.chunks import chunked, work_ns
 from fusejit.codegen.nest import (
     TILE,
     LoopDim,
@@ -16,6 +17,7 @@ from fusejit.codegen.nest import (
     point_cost_ps,
     zero,
 )
+from fusejit.codegen.packing import lower_packed
 from fusejit.ir.loops import (
     Apply,
     Expr,
@@ -23,12 +25,16 @@ from fusejit.ir.loops import (
     If,
     Integer,
     Let,
-    ParallelFor,
     Stmt,
     StoreElement,
     Var,
 )
-from fusejit.ir.polynomial import Polynomial, product
+from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.scalar_ops import SCALAR_OPS
+
+SHORT_LOOP = (
+    16  # an inner loop below this many steps is turned outside if it calls vector functions
+)
 
 
 def lower_elementwise(nest: Nest) -> list[Stmt]:
@@ -47,7 +53,21 @@ def lower_elementwise(nest: Nest) -> list[Stmt]:
     if tiled is not None:
         return _tiled(nest, lets, innermost, work)
     statements = place_by_depth(nest.loops, lets, innermost)
-    return [chunked(nest.loops[0], statements, work, nest.op.name)]
+    usual = chunked(nest.loops[0], statements, work, nest.op.name)
+    if len(nest.loops) < 2 or not _calls_vector_functions(nest):
+        return [usual]
+    # In a short inner loop each vector function would be called for a few elements at a time.
+    if nest.mask is not None or nest.op.payload.has_index() or nest.op.payload.has_extract():
+        return [usual]
+    packed = lower_packed(nest, work)
+    return [
+        If(Apply(f"{{0}} < {SHORT_LOOP}", (Integer(nest.loops[-1].extent),)), [packed], [usual])
+    ]
+
+
+def _calls_vector_functions(nest: Nest) -> bool:
+    rows = (SCALAR_OPS.get(instr.op) for instr in nest.op.payload.instrs)
+    return any(row is not None and row.vector_function for row in rows)
 
 
 def point_statements(nest: Nest) -> tuple[list[Let], list[Stmt]]:
@@ -69,16 +89,6 @@ def point_statements(nest: Nest) -> tuple[list[Let], list[Stmt]]:
         lets.append(Let("m", mask.load()))
         return lets, [If(condition, stores)]
     return lets, stores
-
-
-def chunked(loop: LoopDim, statements: Sequence[Stmt], work: Expr, comment: str) -> ParallelFor:
-    """Run the outermost loop (in ``statements``, behind what was hoisted out of it) in chunks."""
-    body: list[Stmt] = []
-    for statement in statements:
-        if isinstance(statement, For) and statement.var == loop.var:
-            statement = For(loop.var, Var("lo"), Var("hi"), statement.body)
-        body.append(statement)
-    return ParallelFor(Integer(loop.extent), work, body, comment)
 
 
 def _tiled(nest: Nest, lets: Sequence[Let], innermost: Sequence[Stmt], work: Expr) -> list[Stmt]:
@@ -120,9 +130,3 @@ def _tiled(nest: Nest, lets: Sequence[Let], innermost: Sequence[Stmt], work: Exp
         body = [For(loop.var, zero(), Integer(loop.extent), [*extra, *body])]
     first = around[0] if around else tile_loop
     return [chunked(first, [*hoisted, *body], work, nest.op.name)]
-
-
-def work_ns(nest: Nest, cost_ps: int, over: Sequence[LoopDim] | None = None) -> Expr:
-    """Estimated nanoseconds of all points: ``extents * cost_ps // 1000``."""
-    points = product(loop.extent for loop in (nest.loops if over is None else over))
-    return Apply("({0} // 1000)", (Integer(points * cost_ps),))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from fusejit.ir.host import HOST_OPS, HostExpr, Path
 
-_KERNEL_OPS = frozenset(
-    ("add", "sub", "mul", "neg", "floordiv", "mod", "min", "max")
-    + ("lt", "le", "gt", "ge", "eq", "ne")
-)
+_ARITHMETIC = ("add", "sub", "mul", "neg", "floordiv", "mod", "min", "max")
+_COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+_KERNEL_OPS = frozenset((*_ARITHMETIC, *_COMPARISONS))
 
 
 def host_text(expr: HostExpr, path_text: Callable[[Path], str]) -> str:
@@ -21,6 +22,9 @@ def host_text(expr: HostExpr, path_text: Callable[[Path], str]) -> str:
         return f"{path_text(path)}.shape[{axis}]"
     if expr.op == "const":
         value = expr.attr
+        if isinstance(value, np.generic):  # repr has nan and inf without the module's name
+            plain = host_text(HostExpr.const(value.item()), path_text)
+            return f"np.{value.dtype.name}({plain})"
         if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):
             return f"float({str(value)!r})"
         return repr(value) if not (isinstance(value, int | float) and value < 0) else f"({value!r})"

@@ -7,6 +7,7 @@ when it refuses. A launcher returns a `Miss` when its variant does not serve the
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import linecache
 import math
@@ -98,6 +99,7 @@ class _Writer:
         self.globals = globals_
         self.closure = closure
         self.namespace: dict[str, Any] = {
+            "np": np,
             "ndarray": np.ndarray,
             "empty": np.empty,
             "math": math,
@@ -267,7 +269,7 @@ class _Writer:
                 for ref in (*step.operands, step.out):
                     needed |= _ref_symbols(ref)
         for slot in self.program.slots:
-            if self.like_argument(slot) is None:
+            if self.like_argument(slot) is None or not _is_c_or_f(slot):
                 needed |= frozenset().union(*(e.symbols() for e in slot.extents))
         by_name = {v: k for k, v in self.program.scalars.items()}
         for result in self.program.results:
@@ -338,7 +340,12 @@ class _Writer:
             else:
                 assert isinstance(step, LibraryCall)
                 operands = ", ".join(self.reference(ref) for ref in step.operands)
-                self.put(f"{step.function}({operands}, out={self.reference(step.out)})")
+                out = self.reference(step.out)
+                if step.function in _LIBRARY:
+                    self.put(f"{step.function}({operands}, out={out})")
+                else:
+                    function = self.bind("host", host_function(step.function))
+                    self.put(f"{out}[...] = {function}({operands})")
 
     def reference(self, ref: ArrayRef) -> str:
         """Text of an array or of a view of it."""
@@ -402,6 +409,16 @@ class _Writer:
         )
 
 
+_LIBRARY = ("matmul",)  # functions that write into their ``out``
+
+
+def host_function(name: str) -> Callable[..., Any]:
+    """The function of a host call by its dotted name: ``numpy.sort``."""
+    module, _, attribute = name.rpartition(".")
+    function: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+    return function
+
+
 # ------------------------------------------------------------------------------------- small text
 def _affine(expr: AffineExpr) -> str:
     return str(Polynomial.from_affine(expr))
@@ -409,6 +426,11 @@ def _affine(expr: AffineExpr) -> str:
 
 def _shape(extents: Sequence[AffineExpr]) -> str:
     return "(" + "".join(f"{_affine(e)}, " for e in extents).rstrip() + ")"
+
+
+def _is_c_or_f(slot: Slot) -> bool:
+    axes = tuple(range(len(slot.extents)))
+    return slot.order is None or slot.order in (axes, axes[::-1])
 
 
 def _ref_symbols(ref: ArrayRef) -> frozenset[str]:

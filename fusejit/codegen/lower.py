@@ -38,6 +38,7 @@ from fusejit.ir.graph import (
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import (
     Apply,
+    Element,
     Expr,
     For,
     Free,
@@ -108,7 +109,10 @@ class _Lowering:
                 self._finish_kernel()
                 step = here
             if isinstance(op, GenericOp) and op.library_call is not None:
-                self._library_step(op)
+                self._library_step(op.library_call, [o.value for o in op.inputs], op.results[0])
+                step = here + 1
+            elif isinstance(op, HostCall):
+                self._library_step(op.function, op.arguments, op.results[0])
                 step = here + 1
             else:
                 self.op(op)
@@ -150,14 +154,16 @@ class _Lowering:
                 continue
             root = self.placement.root(result)
             if root in placed or not isinstance(
-                self.placement.defining.get(root), GenericOp | Loop | Cond
+                self.placement.defining.get(root), GenericOp | Loop | Cond | HostCall
             ):
                 continue
             slot = self._slot_through_views(result, root)
             if slot is not None:
                 placed.add(root)
         for value in sorted(self.placement.slot_values - placed, key=self._position):
-            if isinstance(self.placement.defining.get(value), GenericOp | Loop | Cond | Load):
+            if isinstance(
+                self.placement.defining.get(value), GenericOp | Loop | Cond | Load | HostCall
+            ):
                 if isinstance(self.placement.defining.get(value), Load) and (
                     value not in self.placement.snapshots
                 ):
@@ -250,15 +256,12 @@ class _Lowering:
         self.program.steps.append(KernelCall(kernel))
         # values in variables and heap memory end with their kernel
 
-    def _library_step(self, op: GenericOp) -> None:
-        if op.library_call != "matmul":
-            raise UnsupportedError(f"unknown library call {op.library_call!r}")
+    def _library_step(self, function: str, operands: Sequence[Value], result: Value) -> None:
+        """A call of a library or host function on the launcher's arrays."""
         if not self.program.steps or self.statements:
             self._finish_kernel()
-        operands = tuple(self._array_ref(o.value) for o in op.inputs)
-        (result,) = op.results
-        out = self._array_ref(result)
-        self.program.steps.append(LibraryCall(op.library_call, operands, out))
+        refs = tuple(self._array_ref(value) for value in operands)
+        self.program.steps.append(LibraryCall(function, refs, self._array_ref(result)))
 
     def _array_ref(self, value: Value) -> ArrayRef:
         """The launcher's array for a value, seen through its views."""
@@ -401,7 +404,7 @@ class _Lowering:
         elif isinstance(op, Cond):
             self.cond(op)
         elif isinstance(op, HostCall):
-            raise UnsupportedError(f"host calls are not lowered yet: {op.function}")
+            raise UnsupportedError(f"a host call inside a loop is not lowered yet: {op.function}")
         else:
             assert isinstance(op, ViewOp | ConstantOp)
 
@@ -416,12 +419,16 @@ class _Lowering:
             self.statements += lower_elementwise(self._nest(op, targets, mask))
             return
         assert mask is None
-        accs = accumulators(op, [None] * len(op.inits))
-        mixed = len(accs) > 1 and len({(a.combiner, a.is_ordered) for a in accs}) > 1
-        if mixed:
+        if (
+            len(
+                {(i.combiner, r.type.dtype.kind) for i, r in zip(op.inits, op.results, strict=True)}
+            )
+            > 1
+        ):
             for single, target in zip(one_result_each(op), targets, strict=True):
                 self.generic(single, [target])
             return
+        accs = accumulators(op, [None] * len(op.inits))
         nest = self._nest(op, targets, None)
         if not any(a.is_ordered for a in accs):
             order_loops(nest)
@@ -447,7 +454,7 @@ class _Lowering:
         targets: Sequence[Located],
         mask: tuple[Located, IndexingMap] | None,
     ) -> Nest:
-        var = {d: f"i{d}" for d in range(len(op.domain))}
+        var = {d: f"d{d}" for d in range(len(op.domain))}
         dims = {d: Polynomial.name(v) for d, v in var.items()}
         extents = extent_polynomials(op.domain)
         loops = [
@@ -467,6 +474,9 @@ class _Lowering:
         ]
         if mask is not None:
             nest.mask = self._reference(mask[0], mask[1], nest)
+        if op.payload.has_extract():
+            sources = [self.locate(o.value) for o in op.inputs]
+            nest.extract = lambda at, subscripts: _gathered(sources[at], subscripts)
         return nest
 
     def _reference(self, located: Located, map: IndexingMap, nest: Nest) -> Reference:
@@ -645,6 +655,19 @@ class _Lowering:
         orelse = self._region(op.else_block, cells)
         self.statements.append(If(predicate, then, orelse))
         self._results(op, cells)
+
+
+def _gathered(source: Located, subscripts: Sequence[Expr]) -> Expr:
+    """The element of ``source`` at computed subscripts."""
+    dims = {}
+    for axis, subscript in enumerate(subscripts):
+        if isinstance(subscript, Number):
+            dims[axis] = Polynomial.const(int(subscript.value))
+        else:
+            assert isinstance(subscript, Var)
+            dims[axis] = Polynomial.name(subscript.name)
+    pointer, offset = source.address(IndexingMap.identity(len(subscripts)), dims)
+    return Element(pointer, offset)
 
 
 def _as(expr: Expr, dtype: np.dtype) -> Expr:

@@ -198,7 +198,7 @@ class PayloadWriter:
         payload: Payload = self.nest.op.payload
         lets: list[Let] = []
         refs: list[Expr | None] = []
-        used = payload.used_arguments()
+        used = {*payload.results, *(o for i in payload.instrs for o in i.operands)}
         named: dict[tuple[str, Polynomial], Var] = {}
         for position, reference in enumerate(inputs):
             if position not in used:

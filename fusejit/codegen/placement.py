@@ -18,6 +18,7 @@ from fusejit.ir.graph import (
     Buffer,
     GenericOp,
     Graph,
+    HostCall,
     Load,
     Op,
     Store,
@@ -110,9 +111,9 @@ def _find_straight_stores(graph: Graph, placement: Placement) -> None:
     block_of: dict[int, Block] = {}
     for value, op, _ in _uses(graph.block):
         uses.setdefault(value, []).append(op)
-    for value in graph.results:
-        if isinstance(value, Value):
-            uses.setdefault(value, []).append(None)
+    for result in graph.results:
+        if isinstance(result, Value):
+            uses.setdefault(result, []).append(None)
     _blocks(graph.block, block_of)
     for value, users in uses.items():
         producer = placement.defining.get(value)
@@ -184,19 +185,19 @@ def _find_snapshots(graph: Graph, placement: Placement) -> None:
         if isinstance(load, Load) and here.get(load.view.buffer.alias_class, 0) != load.version:
             placement.snapshots.add(load.results[0])
 
-    for value, op, block in _uses(graph.block):
-        if isinstance(op, ViewOp):
+    for value, user, block in _uses(graph.block):
+        if isinstance(user, ViewOp):
             continue
-        if op is None:
+        if user is None:
             check(value, _versions_at_end(block, placement, end))
         elif (
-            isinstance(op, GenericOp)
-            and len(op.results) == 1
-            and op.results[0] in placement.straight
+            isinstance(user, GenericOp)
+            and len(user.results) == 1
+            and user.results[0] in placement.straight
         ):
             continue
         else:
-            check(value, placement.versions_at[id(op)])
+            check(value, placement.versions_at[id(user)])
     for result in graph.results:
         if isinstance(result, Value):
             check(result, end)
@@ -240,9 +241,10 @@ def _find_slots(graph: Graph, placement: Placement) -> None:
             if buffer.origin is None and first_step.setdefault(buffer, here) != here:
                 placement.slot_buffers.add(buffer)
     for op in graph.block.ops:  # what a library call reads is an array of the launcher
-        if isinstance(op, GenericOp) and op.library_call is not None:
-            for operand in op.inputs:
-                root = placement.root(operand.value)
+        is_library = isinstance(op, GenericOp) and op.library_call is not None
+        if is_library or isinstance(op, HostCall):
+            for value in op.operand_values:
+                root = placement.root(value)
                 load = placement.defining.get(root)
                 if isinstance(load, Load) and root not in placement.snapshots:
                     if load.view.buffer.origin is None:

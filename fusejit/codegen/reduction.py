@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fusejit.codegen.elementwise import chunked, work_ns
+from fusejit.codegen.chunks import chunked, work_ns
 from fusejit.codegen.nest import (
     LoopDim,
     Nest,

@@ -96,7 +96,9 @@ def one_result_each(op: GenericOp) -> list[GenericOp]:
                 results=(op.results[at],),
                 location=op.location,
                 domain=op.domain,
-                iterators=op.iterators,
+                iterators=op.iterators
+                if init.combiner is not None
+                else (IteratorType.PARALLEL,) * len(op.iterators),
                 inputs=op.inputs,
                 inits=(init,),
                 payload=single,

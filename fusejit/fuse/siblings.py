@@ -47,14 +47,22 @@ def merge_siblings(
     def rewrite(block: Block, leaving: frozenset[Value]) -> Block:
         context = BlockContext(block, leaving, outer, target)
         changed = False
-        for op in context.generics():
-            current: GenericOp | None = op
-            while current is not None:
-                current = _merge_into(current, context, notes)
-                changed |= current is not None
+        while _sweep(context, notes):
+            changed = True
         return replace(block, ops=list(context.ops())) if changed else block
 
     return rewrite_blocks(graph, rewrite)
+
+
+def _sweep(context: BlockContext, notes: FusionReport) -> bool:
+    """Merge siblings into each op in program order; whether any were merged."""
+    merged = False
+    for op in context.generics():
+        current: GenericOp | None = op
+        while current is not None:
+            current = _merge_into(current, context, notes)
+            merged |= current is not None
+    return merged
 
 
 def _merge_into(op: GenericOp, context: BlockContext, notes: FusionReport) -> GenericOp | None:

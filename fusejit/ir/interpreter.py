@@ -89,9 +89,15 @@ def argument_paths(
     arguments: Mapping[str, Any],
     global_names: Mapping[str, Any] | None = None,
     closure: Mapping[str, Any] | None = None,
+    constants: Mapping[str, Any] | None = None,
 ) -> Paths:
     """Paths that are found in mappings from names to objects."""
-    roots = {"arg": arguments, "global": global_names or {}, "closure": closure or {}}
+    roots = {
+        "arg": arguments,
+        "global": global_names or {},
+        "closure": closure or {},
+        "const": constants or {},
+    }
 
     def find(path: Path) -> Any:
         found = roots[path.root][path.name]

@@ -69,7 +69,7 @@ def real_view(array: np.ndarray, indexing_map: IndexingMap, shape: Sequence[int]
     first = array
     if 0 not in shape:
         corner = indexing_map.evaluate([0] * len(shape))
-        first = array[tuple(slice(c, c + 1) for c in corner)]
+        first = array[(*(slice(c, c + 1) for c in corner), ...)]
     return as_strided(first, shape, strides)
 
 

@@ -141,7 +141,7 @@ class _GraphParser:
     def block_until(self, end: str) -> Block:
         block = Block()
         while not self.cursor.at(end):
-            if self.cursor.accept("yield"):
+            if end == "}" and self.cursor.accept("yield"):
                 block.yields = tuple(self.separated(self.value))
                 self.cursor.accept(";")
                 if not self.cursor.at(end):
@@ -215,7 +215,7 @@ class _GraphParser:
         results = self.define_all(names)
         if len(results) != 1:
             self.cursor.refuse("a constant has one result", token)
-        number = typed_number(self.cursor, number, results[0].type.dtype)
+        number = typed_number(self.cursor, number, results[0].type.dtype, token)
         return ConstantOp(number=number, results=results)
 
     def view_op(self, names: list[str]) -> Op:
@@ -365,7 +365,10 @@ class _GraphParser:
         cursor = self.cursor
         extents: list[AffineExpr] = []
         while cursor.peek.text not in DTYPES or cursor.peek_second.text == "x":
+            start = cursor.peek
             extents.append(self.affine())
+            if extents[-1].as_symbol() is not None and not cursor.at("x"):
+                cursor.fail("an element type such as f64", start)
             cursor.expect("x")
         return TensorType(DTYPES[cursor.name("an element type")], tuple(extents))
 

@@ -198,7 +198,7 @@ class PayloadBuilder:
         arguments: Sequence[int | None],
         rewrite: Callable[[Instr], Instr] = lambda instr: instr,
     ) -> tuple[int, ...]:
-        """Copy the instructions of ``payload``, its arguments replaced by refs; returns its results.
+        """Copy the instructions of ``payload``, its arguments replaced by refs; gives its results.
 
         ``rewrite`` sees each instruction before its operands are renumbered (to remap ``index``
         expressions and ``extract`` operands). An argument that nothing reads may be None.

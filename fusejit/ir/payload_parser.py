@@ -13,7 +13,7 @@ from fusejit.ir.affine import parse_affine_expr
 from fusejit.ir.host_parser import parse_literal
 from fusejit.ir.payload import Instr, Payload
 from fusejit.ir.scalar_ops import SCALAR_OPS
-from fusejit.ir.tokens import Cursor
+from fusejit.ir.tokens import Cursor, Token
 from fusejit.ir.types import DTYPES
 
 _REF = re.compile(r"(in|out|t)(\d+)$")
@@ -49,12 +49,12 @@ def parse_number(cursor: Cursor) -> Any:
     return number
 
 
-def typed_number(cursor: Cursor, number: Any, dtype: np.dtype) -> Any:
+def typed_number(cursor: Cursor, number: Any, dtype: np.dtype, token: Token) -> Any:
     """A number rounded to a dtype, as a Python number."""
     try:
         return dtype.type(number).item()
     except (OverflowError, ValueError):
-        cursor.refuse(f"{number} is not a number of dtype {dtype}", cursor.peek)
+        cursor.refuse(f"{number} is not a number of dtype {dtype}", token)
 
 
 class _PayloadParser:
@@ -92,7 +92,7 @@ class _PayloadParser:
         cursor.expect(":")
         dtype = DTYPES[cursor.one_of(tuple(DTYPES))]
         if op == "const":
-            attr = typed_number(cursor, attr, dtype)
+            attr = typed_number(cursor, attr, dtype, token)
         return Instr(op, tuple(operands), dtype, attr)
 
     def refs(self, end: str) -> list[int]:

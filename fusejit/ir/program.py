@@ -29,7 +29,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class ArrayRef:
-    """An array of the launcher, or a view of it: ``map`` takes an index of the view to the array's."""
+    """An array of the launcher, or a view: ``map`` takes an index of the view to the array's."""
 
     name: str
     map: IndexingMap | None = None

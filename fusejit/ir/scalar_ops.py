@@ -101,7 +101,15 @@ _ROWS: tuple[ScalarOp, ...] = (
         "multiply", np.multiply, 2, {**_arithmetic("*"), "b": "({0} & {1})"}, commutative=True
     ),
     ScalarOp("divide", np.divide, 2, _floating("({0} / {1})"), 0.4),
-    ScalarOp("power", np.power, 2, _floating("power({0}, {1})"), 8.0, exact=False),
+    ScalarOp(
+        "power",
+        np.power,
+        2,
+        _floating("power({0}, {1})"),
+        2.0,
+        exact=False,
+        vector_function="power",
+    ),
     ScalarOp("negative", np.negative, 1, {**dict.fromkeys("iu", "{T}(-{0})"), "f": "(-{0})"}),
     ScalarOp(
         "absolute", np.absolute, 1, {"i": "int_abs({0})", "u": "{0}", "b": "{0}", "f": "fabs({0})"}

@@ -16,13 +16,15 @@ log(n), as that of NumPy's pairwise sum does.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 LANES = 64
 BLOCK = 1024
 
 
-def ordered_sum(values: np.ndarray) -> np.generic:
+def ordered_sum(values: np.ndarray) -> Any:
     """Sum a 1-D array of shape (n,) in the written-out order; 0.0 if it is empty."""
     zero = values.dtype.type(0)
     sums = [_block_sum(values[at : at + BLOCK]) for at in range(0, len(values), BLOCK)]
@@ -32,7 +34,7 @@ def ordered_sum(values: np.ndarray) -> np.generic:
     return sums[0] if sums else zero
 
 
-def _block_sum(block: np.ndarray) -> np.generic:
+def _block_sum(block: np.ndarray) -> Any:
     lanes = np.zeros(LANES, block.dtype)
     for at in range(0, len(block), LANES):
         part = block[at : at + LANES]

@@ -1,4 +1,4 @@
-"""What the tracer hands on: the graph, what each call must check, and how results are put together."""
+"""What the tracer hands on: the graph, what each call must check, how results are built."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class PathCheck:
     expected: Any
 
 
-# ------------------------------------------------------------------------------ how results come out
+# ----------------------------------------------------------------------------- how results come out
 @dataclass(frozen=True, slots=True)
 class ResultLeaf:
     """The ``index``-th result of the graph."""

@@ -57,8 +57,8 @@ def buffers_and_scalars_are_well_formed(graph: Graph) -> Iterator[str]:
     """Known element types, orders that are permutations, known symbols, scalars of rank 0."""
     symbols = {s.name for s in graph.symbols}
     for buffer in graph.buffers:
-        yield from buffer_complaints(buffer)
         if buffer.origin is not None:
+            yield from buffer_complaints(buffer)
             for name in sorted(_symbols_in(buffer) - symbols):
                 yield f"the symbol {name} in the extents of {buffer!r} is not defined"
     for buffer, count in Counter(graph.buffers).items():

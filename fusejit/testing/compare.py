@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import operator
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from fusejit.ir.summation import BLOCK, LANES
 
 
 def difference(actual: Any, expected: Any) -> str | None:
@@ -50,3 +56,184 @@ def copy_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
         name: copy_keeping_strides(a) if isinstance(a, np.ndarray) else a
         for name, a in arguments.items()
     }
+
+
+# ------------------------------------------------------------------- results of whole functions
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """How far floats may be apart: ``ulps`` of the expected number, plus ``absolute``.
+
+    ``absolute`` is a number, or an array of the shape of the one result it belongs to. With
+    ``zero_sign`` False the sign of a zero is not looked at (`np.max`, `np.maximum`: NumPy hands
+    out either, depending on where in the array the zeros are).
+    """
+
+    ulps: float = 0.0
+    absolute: Any = 0.0
+    zero_sign: bool = True
+
+
+EXACT = Bound()
+
+
+def assert_same(expected: Any, actual: Any, bound: Bound = EXACT, where: str = "result") -> None:
+    """Raise AssertionError unless ``actual`` is what NumPy would hand out in place of ``expected``.
+
+    Compared are the exact type (array, NumPy scalar, Python number, container), dtype, shape,
+    strides (of axes longer than 1, in arrays that are not empty), writeability and bits; all NaNs
+    are one. Containers are gone through; dicts keep the order of their keys.
+    """
+    assert type(expected) is type(actual), (
+        f"{where}: {type(actual).__name__} {actual!r} instead of {type(expected).__name__} "
+        f"{expected!r}"
+    )
+    if isinstance(expected, list | tuple):
+        assert len(expected) == len(actual), f"{where}: {len(actual)} items, not {len(expected)}"
+        for at, (e, a) in enumerate(zip(expected, actual, strict=True)):
+            assert_same(e, a, bound, f"{where}[{at}]")
+    elif isinstance(expected, dict):
+        assert list(expected) == list(actual), f"{where}: keys {list(actual)}, not {list(expected)}"
+        for key in expected:
+            assert_same(expected[key], actual[key], bound, f"{where}[{key!r}]")
+    elif isinstance(expected, np.ndarray | np.generic | float):
+        _assert_same_array(expected, actual, bound, where)
+    elif expected is not actual:
+        assert expected == actual, f"{where}: {actual!r} instead of {expected!r}"
+
+
+def _assert_same_array(expected: Any, actual: Any, bound: Bound, where: str) -> None:
+    e, a = np.asarray(expected), np.asarray(actual)
+    assert e.dtype == a.dtype, f"{where}: dtype {a.dtype}, not {e.dtype}"
+    assert e.dtype.isnative == a.dtype.isnative, f"{where}: byte order {a.dtype.byteorder}"
+    assert e.shape == a.shape, f"{where}: shape {a.shape}, not {e.shape}"
+    if isinstance(expected, np.ndarray):
+        assert relevant_strides(e) == relevant_strides(a), (
+            f"{where}: strides {a.strides}, not {e.strides} (shape {e.shape}, {e.dtype})"
+        )
+        assert e.flags.writeable == a.flags.writeable, f"{where}: writeable {a.flags.writeable}"
+    wrong = _different(e, a, bound)
+    if np.any(wrong):
+        index = tuple(int(i[0]) for i in np.nonzero(wrong)) if e.shape else ()
+        raise AssertionError(
+            f"{where}: {np.count_nonzero(wrong)} of {e.size} elements differ, first at {index}: "
+            f"{a[index]!r} instead of {e[index]!r}"
+        )
+
+
+def _different(expected: np.ndarray, actual: np.ndarray, bound: Bound) -> np.ndarray:
+    """Where two arrays of one dtype and shape differ by more than the bound."""
+    if expected.dtype.kind not in "fc":
+        return np.asarray(expected != actual)
+    with np.errstate(all="ignore"):
+        same = np.asarray(expected == actual)
+        if bound.zero_sign:
+            same &= np.signbit(expected) == np.signbit(actual)
+        same |= np.isnan(expected) & np.isnan(actual)
+        if bound.ulps or np.any(bound.absolute):
+            size = np.maximum(np.abs(expected), np.abs(actual))
+            room = bound.ulps * np.spacing(size).astype(np.float64) + bound.absolute
+            distance = np.abs(expected.astype(np.float64) - actual.astype(np.float64))
+            same |= np.isfinite(size) & (distance <= room)
+            largest = np.finfo(expected.dtype).max  # an infinity beside the largest number
+            clipped = np.clip([expected, actual], -largest, largest).astype(np.float64)
+            same |= np.abs(clipped[0] - clipped[1]) <= bound.ulps * np.spacing(largest)
+    return ~same
+
+
+def relevant_strides(array: np.ndarray) -> list[int]:
+    """Strides of the axes longer than 1; nothing for an empty array."""
+    if not array.size:
+        return []
+    return [s for s, n in zip(array.strides, array.shape, strict=True) if n != 1]
+
+
+def arrays_in(obj: Any) -> list[np.ndarray]:
+    """The arrays of nested containers, in order."""
+    if isinstance(obj, np.ndarray):
+        return [obj]
+    if isinstance(obj, dict):
+        return [a for v in obj.values() for a in arrays_in(v)]
+    if isinstance(obj, list | tuple):
+        return [a for v in obj for a in arrays_in(v)]
+    return []
+
+
+def assert_same_aliasing(expected: Any, actual: Any, where: str = "") -> None:
+    """The same pairs of arrays are one object, or share memory."""
+    theirs, ours = arrays_in(expected), arrays_in(actual)
+    for i, j in itertools.combinations(range(len(theirs)), 2):
+        for what, ask in (("be one object", operator.is_), ("share memory", np.shares_memory)):
+            e, a = ask(theirs[i], theirs[j]), ask(ours[i], ours[j])
+            assert e == a, f"{where}arrays {i} and {j} should {'' if e else 'not '}{what}"
+
+
+def clone(obj: Any, memo: dict[int, Any] | None = None) -> Any:
+    """Fresh arrays of the same contents, strides, flags and overlaps, in the same containers."""
+    memo = {} if memo is None else memo
+    if id(obj) in memo:
+        return memo[id(obj)]
+    if isinstance(obj, np.ndarray):
+        memo[id(obj)] = result = _clone_array(obj, memo)
+    elif isinstance(obj, list | tuple):
+        result = type(obj)(clone(item, memo) for item in obj)
+    elif isinstance(obj, dict):
+        result = {key: clone(value, memo) for key, value in obj.items()}
+    else:
+        result = obj
+    return result
+
+
+def _clone_array(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
+    base = array
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    if id(base) not in memo:
+        fresh = base.copy(order="K")
+        fresh.flags.writeable = base.flags.writeable
+        memo[id(base)] = fresh
+    copied = memo[id(base)]
+    if base is array:
+        return copied
+    memory = copied.view() if copied.flags.writeable else copied
+    if not base.size or copied.strides != base.strides:
+        result = array.copy(order="K")
+    else:
+        offset = array.ctypes.data - base.ctypes.data
+        flat = np.lib.stride_tricks.as_strided(memory, (1,), (1,)).view(np.uint8)
+        flat = np.lib.stride_tricks.as_strided(flat, (base.nbytes,), (1,))
+        result = np.ndarray(array.shape, array.dtype, flat, offset, array.strides)
+    result.flags.writeable = array.flags.writeable
+    return result
+
+
+# ----------------------------------------------------------------------- bounds, from the problem
+def gamma(roundings: int, dtype: np.dtype) -> float:
+    """``k u / (1 - k u)``: the relative error of ``k`` roundings (Higham, section 3.1)."""
+    unit = float(np.finfo(dtype).eps) / 2
+    return roundings * unit / (1 - roundings * unit)
+
+
+def sum_roundings(n: int) -> int:
+    """Roundings on the longest path of `fusejit.ir.summation.ordered_sum` of ``n`` numbers."""
+    in_lane = -(-min(n, BLOCK) // LANES)
+    blocks = -(-n // BLOCK)
+    return in_lane + math.ceil(math.log2(LANES)) + (math.ceil(math.log2(blocks)) if blocks else 0)
+
+
+def sum_bound(values: np.ndarray, axis: Any = None, dtype: Any = None) -> Any:
+    """How far our sum and NumPy's may be apart: both roundings times the sum of magnitudes.
+
+    NumPy adds along other axes than the innermost one after the other: ``n`` roundings.
+    """
+    dtype = np.dtype(values.dtype if dtype is None else dtype)
+    axes = range(values.ndim) if axis is None else np.atleast_1d(axis)
+    count = math.prod(values.shape[a] for a in axes)
+    ours = sum(sum_roundings(values.shape[a]) for a in axes)
+    size = np.abs(values.astype(np.float64)).sum(axis=axis)
+    return (gamma(ours, dtype) + gamma(count, dtype)) * size
+
+
+def matmul_bound(a: np.ndarray, b: np.ndarray) -> Any:
+    """How far two matrix products may be apart, in any order of summation, with or without FMA."""
+    dtype = np.result_type(a, b)
+    return 2 * gamma(a.shape[-1], dtype) * (np.abs(a).astype(float) @ np.abs(b).astype(float))

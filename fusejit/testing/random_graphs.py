@@ -263,7 +263,8 @@ def random_array(
     flat = memory.reshape(-1)
     for i in range(flat.size):
         flat[i] = _random_number(rng, dtype)
-    return memory.transpose(np.argsort(axes))[(..., *(slice(None, None, s) for s in steps))]
+    strided: list[Any] = [slice(None, None, s) for s in steps]
+    return memory.transpose(np.argsort(axes))[(..., *strided)]
 
 
 def _random_number(rng: Random, dtype: np.dtype) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import keyword
 from collections.abc import Callable
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.host import Path
-from fusejit.tracer.callables import is_library_module, is_user_function
+from fusejit.tracer.callables import is_library_module, is_stand_in_type, is_user_function
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.outside import Outside
 
@@ -62,7 +63,7 @@ class Access:
         """Whether objects of a type know themselves what to do: builtins and traced objects."""
         if cls in self._native:
             return True
-        if cls.__module__.startswith("fusejit.") or (
+        if is_stand_in_type(cls) or (
             issubclass(cls, np.generic | np.dtype) and cls.__module__.startswith("numpy")
         ):
             self._native.add(cls)
@@ -77,6 +78,8 @@ class Access:
             return getattr(obj, name)
         if isinstance(obj, ModuleType) and is_library_module(obj.__name__):
             return getattr(obj, name)
+        if cls is super:
+            return self._super_attr(obj, name)
         owner, raw = class_attribute(cls, name)
         if owner is not None and not isinstance(obj, type):
             if isinstance(raw, property) and self._is_followed(raw.fget):
@@ -87,6 +90,9 @@ class Access:
         path = self._outside.path_of(obj)
         if path is None:
             return self._local_attr(obj, owner, name, raw)
+        if not name.isidentifier() or keyword.iskeyword(name):
+            what = f"reads the attribute {name!r} of {path.user_text()}"
+            raise unsupported(what, "give it a name that is an identifier")
         try:
             value = getattr(obj, name)
         except AttributeError:
@@ -111,6 +117,25 @@ class Access:
         value = native_getattr(obj, name)
         if owner is None or (name in getattr(obj, "__dict__", ()) and not isinstance(obj, type)):
             return value
+        return self._member(obj, owner, name, raw, value)
+
+    def _super_attr(self, obj: Any, name: str) -> Any:
+        """``super().name``: the next class of the method resolution order that defines it."""
+        bound = obj.__self__
+        order = (bound if isinstance(bound, type) else type(bound)).__mro__
+        for owner in order[order.index(obj.__thisclass__) + 1 :]:
+            if name in owner.__dict__:
+                raw = owner.__dict__[name]
+                break
+        else:
+            return native_getattr(obj, name)
+        if isinstance(raw, property) and self._is_followed(raw.fget):
+            self._note_member(bound, owner, name, "fget", raw.fget)
+            return self._invoke(raw.fget, (bound,), {})
+        return self._member(bound, owner, name, raw, native_getattr(obj, name))
+
+    def _member(self, obj: Any, owner: type, name: str, raw: Any, value: Any) -> Any:
+        """What a class holds under a name, read by the path of the class."""
         path = self._class_path(obj, owner)
         if path is None:
             return value
@@ -118,7 +143,8 @@ class Access:
         function = raw.__func__ if isinstance(raw, (staticmethod, classmethod)) else raw
         if isinstance(function, FunctionType):
             at = member if function is raw else member.attribute("__func__")
-            self._outside.read(at, function)
+            if not self._made_here(function):
+                self._outside.read(at, function)
             return value
         if hasattr(type(raw), "__get__"):  # slots, C methods
             return value

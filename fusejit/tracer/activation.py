@@ -8,9 +8,11 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, NoReturn
 
+from fusejit.errors import FusejitError
 from fusejit.ir.host import Path
 from fusejit.tracer.access import Access
-from fusejit.tracer.callables import is_library_module, is_library_object
+from fusejit.tracer.callables import is_library_module, is_library_object, is_stand_in_type
+from fusejit.tracer.declined import Declined, Restart
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.outside import Outside
 
@@ -138,13 +140,18 @@ class Activation:
     def caught(self) -> None:
         """The user's ``except`` must not swallow what stops the trace."""
         error = sys.exc_info()[1]
-        if error is not None and type(error).__module__.startswith("fusejit."):
+        if error is not None and isinstance(error, (FusejitError, Declined, Restart)):
             raise error
 
     def importing(self, module: str) -> None:
         """An import statement in the function."""
         if module.startswith(".") or not is_library_module(module):
             raise unsupported(f"imports {module}", "import it at the top of the file")
+
+    def identity(self, obj: Any) -> Any:
+        """An operand of ``is``."""
+        self._outside.identify(obj)
+        return obj
 
     def subject(self, obj: Any) -> Any:
         """The subject of ``match``, whose patterns read natively."""
@@ -156,7 +163,7 @@ class Activation:
 
     def pattern_value(self, value: Any) -> None:
         """A class or dotted name in a pattern, which Python reads again by itself."""
-        if type(value).__module__.startswith("fusejit."):
+        if is_stand_in_type(type(value)):
             raise unsupported("a pattern compares with a number from outside", "test it with if")
 
 

@@ -15,6 +15,7 @@ from fusejit.ir.graph import Value, View, ViewOp
 from fusejit.ir.host import Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
+from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.layout import arrange
 from fusejit.tracer.locations import current_location
@@ -58,7 +59,7 @@ class TracedArray:
         self.writeable = True
         self._viewed: tuple[Value, Value] | None = None
 
-    # -- construction -------------------------------------------------------------------------------
+    # -- construction -----------------------------------------------------------------------------
     @staticmethod
     def whole(storage: Storage, kind: Kind = Kind.ARRAY, path: Path | None = None) -> TracedArray:
         """All of a storage."""
@@ -77,7 +78,7 @@ class TracedArray:
         result.writeable = self.writeable
         return result
 
-    # -- elements -----------------------------------------------------------------------------------
+    # -- elements ---------------------------------------------------------------------------------
     @property
     def trace(self) -> Trace:
         """The trace it belongs to."""
@@ -135,7 +136,7 @@ class TracedArray:
         order = arrange(moving + still, self.ndim)
         return None if list(order) == sorted(order) else order
 
-    # -- attributes ---------------------------------------------------------------------------------
+    # -- attributes -------------------------------------------------------------------------------
     @property
     def dtype(self) -> np.dtype:
         """The element type."""
@@ -154,7 +155,7 @@ class TracedArray:
     @property
     def size(self) -> Any:
         """The number of elements."""
-        return math.prod(self.shape)  # type: ignore[arg-type]
+        return math.prod(self.shape)
 
     @property
     def itemsize(self) -> int:
@@ -167,12 +168,12 @@ class TracedArray:
         return self.size * self.itemsize
 
     @property
-    def T(self) -> TracedArray:  # noqa: N802
+    def T(self) -> TracedArray:
         """The axes reversed."""
         return self.transpose()
 
     @property
-    def mT(self) -> Any:  # noqa: N802
+    def mT(self) -> Any:
         """The last two axes exchanged."""
         return HANDLERS[np.matrix_transpose](self)
 
@@ -181,12 +182,13 @@ class TracedArray:
         """Itself: only real dtypes are traced."""
         return self
 
-    # -- methods ------------------------------------------------------------------------------------
+    # -- methods ----------------------------------------------------------------------------------
     def transpose(self, *axes: Any) -> TracedArray:
         """A view with the axes permuted."""
+        given: Any = axes or None
         if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], tuple | list)):
-            axes = axes[0]
-        result: TracedArray = HANDLERS[np.transpose](self, axes or None)
+            given = axes[0]
+        result: TracedArray = HANDLERS[np.transpose](self, given)
         return result
 
     def item(self, *args: Any) -> Any:
@@ -210,13 +212,13 @@ class TracedArray:
 
     def __iter__(self) -> Iterator[TracedArray]:
         if not self.ndim:
-            raise TypeError("iteration over a 0-d array")
+            raise numpy_raises("TypeError: iteration over a 0-d array")
         length = self.trace.decisions.exactly(self.extents[0], "a loop over the rows of an array")
         return (self[i] for i in range(length))
 
     def __len__(self) -> int:
         if not self.ndim:
-            raise TypeError("len() of unsized object")
+            raise numpy_raises("TypeError: len() of unsized object")
         return self.trace.decisions.exactly(self.extents[0], "len() as an exact int")
 
     def __bool__(self) -> bool:

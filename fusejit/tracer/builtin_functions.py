@@ -88,10 +88,7 @@ def result_type(*args: Any) -> Any:
     if not contains_traced(list(args)):
         return NotImplemented
     return np.result_type(
-        *(
-            operand_of(a).promotion if isinstance(a, TracedArray | TracedNumber) else a
-            for a in args
-        )
+        *(operand_of(a).promotion if isinstance(a, TracedArray | TracedNumber) else a for a in args)
     )
 
 
@@ -101,9 +98,23 @@ def _convert(kind: type, op: str) -> None:
         if len(args) == 1 and not kwargs and isinstance(args[0], TracedNumber):
             number = args[0]
             return number if type(number.value) is kind else apply_host(op, number)
+        if len(args) == 1 and isinstance(args[0], TracedArray):
+            return kind(args[0])  # raises ConcretizationError
         return NotImplemented
 
     convert.__name__ = kind.__name__
+
+
+@handles(bool)
+def truth(x: Any = False) -> Any:
+    """``bool(x)``: a decision."""
+    return bool(x)
+
+
+@handles(pow)
+def power(base: Any, exponent: Any, *modulus: Any) -> Any:
+    """``pow(x, y)``."""
+    return NotImplemented if modulus else base**exponent
 
 
 _convert(int, "int")
@@ -139,7 +150,7 @@ def _is_number(obj: Any) -> bool:
 @handles(builtins.round)
 def round_of(number: Any, *digits: Any) -> Any:
     """``round(x)``."""
-    return NotImplemented if not isinstance(number, TracedNumber) else round(number, *digits)
+    return NotImplemented if not isinstance(number, TracedNumber) else number.round(*digits)
 
 
 @handles(math.isqrt, math.gcd, math.factorial)

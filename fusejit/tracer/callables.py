@@ -105,11 +105,65 @@ _EFFECT_MODULES = {
     "warnings": _EFFECT,
 }
 _DENIED_NUMPY = frozenset(
-    ["save", "savez", "savez_compressed", "savetxt", "load", "loadtxt", "genfromtxt", "fromfile", "fromregex", "memmap", "seterr", "seterrcall", "setbufsize", "geterrcall", "set_printoptions", "printoptions", "put", "place", "copyto", "putmask", "fill_diagonal", "put_along_axis", "nditer", "nested_iters", "vectorize", "frompyfunc", "apply_along_axis", "apply_over_axes", "piecewise", "fromfunction", "fromiter"]
+    [
+        "save",
+        "savez",
+        "savez_compressed",
+        "savetxt",
+        "load",
+        "loadtxt",
+        "genfromtxt",
+        "fromfile",
+        "fromregex",
+        "memmap",
+        "seterr",
+        "seterrcall",
+        "setbufsize",
+        "geterrcall",
+        "set_printoptions",
+        "printoptions",
+        "put",
+        "place",
+        "copyto",
+        "putmask",
+        "fill_diagonal",
+        "put_along_axis",
+        "nditer",
+        "nested_iters",
+        "vectorize",
+        "frompyfunc",
+        "apply_along_axis",
+        "apply_over_axes",
+        "piecewise",
+        "fromfunction",
+        "fromiter",
+    ]
 )
 # Methods that change the object they are called on.
 MUTATING_METHODS = frozenset(
-    ["append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add", "discard", "difference_update", "intersection_update", "symmetric_difference_update", "__setitem__", "__delitem__", "__iadd__", "__imul__", "__ior__"]
+    [
+        "append",
+        "extend",
+        "insert",
+        "remove",
+        "pop",
+        "clear",
+        "sort",
+        "reverse",
+        "update",
+        "setdefault",
+        "popitem",
+        "add",
+        "discard",
+        "difference_update",
+        "intersection_update",
+        "symmetric_difference_update",
+        "__setitem__",
+        "__delitem__",
+        "__iadd__",
+        "__imul__",
+        "__ior__",
+    ]
 )
 _VALUE_TYPES: tuple[type, ...] = (
     str,
@@ -268,6 +322,11 @@ def function_name(function: Any) -> str:
     if module in (None, "builtins", "__main__"):
         return str(name)
     return f"{module}.{name}"
+
+
+def is_stand_in_type(cls: type) -> bool:
+    """Whether objects of a class are traced: they know themselves what to do."""
+    return cls.__module__.startswith("fusejit.tracer.")
 
 
 def is_library_object(obj: Any) -> bool:

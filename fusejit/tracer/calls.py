@@ -19,6 +19,7 @@ from fusejit.tracer.callables import (
     Verdict,
     function_name,
     is_library_module,
+    is_stand_in_type,
     is_user_function,
     rule_for,
 )
@@ -26,7 +27,7 @@ from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.outside import Outside
 
 MAX_DEPTH = 100
-WRAPPED = "__fusejit_wrapped__"  # the attribute in which fuse_jit keeps the user's function
+CARRIER = "<fusejit carrier"  # file name of the function that stands for a decorated one
 
 _CachedFunction = type(functools.lru_cache(lambda: None))
 _ERRSTATE_NATIVE = ("ignore", "warn", None)
@@ -96,14 +97,18 @@ class Calls:
         if handler is not None:
             return self._native(function, args, kwargs, NATIVE)
         if kind is MethodType:
-            if type(function.__self__).__module__.startswith("fusejit."):
+            if is_stand_in_type(type(function.__self__)):
                 return function(*args, **kwargs)
+            path = self._outside.path_of(function)
+            if path is not None:  # a bound method that was stored somewhere
+                self._outside.read(path.attribute("__func__"), function.__func__)
+                self._outside.read(path.attribute("__self__"), function.__self__)
             return self.invoke(function.__func__, (function.__self__, *args), kwargs)
         if kind is functools.partial:
             return self._partial(function, args, kwargs)
         if isinstance(function, type):
             return self._construct(function, args, kwargs)
-        if type(getattr(function, "__self__", None)).__module__.startswith("fusejit."):
+        if is_stand_in_type(type(getattr(function, "__self__", None))):
             return function(*args, **kwargs)
         wrapped = self._unwrapped(function)
         if wrapped is not None:
@@ -132,17 +137,16 @@ class Calls:
 
     def _unwrapped(self, function: Any) -> Any:
         """What a decorated or cached function computes; None if it is neither."""
-        attribute = ""
-        if isinstance(function, FunctionType) and WRAPPED in function.__dict__:
-            attribute = WRAPPED
-        elif isinstance(function, _CachedFunction):
-            attribute = "__wrapped__"
-        if not attribute:
+        # by its file, not by an attribute: functools.wraps copies those to the user's wrappers
+        if isinstance(function, FunctionType):
+            if not function.__code__.co_filename.startswith(CARRIER):
+                return None
+        elif not isinstance(function, _CachedFunction):
             return None
-        inner = getattr(function, attribute)
+        inner = function.__wrapped__
         path = self._outside.path_of(function)
         if path is not None:
-            self._outside.read(path.attribute(attribute), inner)
+            self._outside.read(path.attribute("__wrapped__"), inner)
         return inner
 
     def _partial(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

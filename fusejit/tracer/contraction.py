@@ -77,7 +77,8 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
 
 def _arrays(operands: list[Operand]) -> tuple[TracedArray, TracedArray]:
     left, right = (o.array for o in operands)
-    assert left is not None and right is not None
+    assert left is not None
+    assert right is not None
     return left, right
 
 
@@ -97,9 +98,11 @@ def _product(left: TracedArray, right: TracedArray, dtype: np.dtype) -> TracedAr
     domain = (*outer, decisions.canonical(depth))
 
     def stacked(array: TracedArray, core: tuple[int, ...]) -> IndexingMap:
-        batch = broadcast_map(decisions, array.extents[: -len(core)], stack) if (
-            array.ndim > 2
-        ) else IndexingMap.scalar(len(stack))
+        batch = (
+            broadcast_map(decisions, array.extents[: -len(core)], stack)
+            if (array.ndim > 2)
+            else IndexingMap.scalar(len(stack))
+        )
         return IndexingMap(rank, (*batch.results, *map(AffineExpr.dim, core)))
 
     row = len(stack)

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import GenericOp, Init
-from fusejit.ir.graph import Operand as GraphOperand
-from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.types import IteratorType, Kind
+from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.elementwise import Order, copy_of, full
 from fusejit.tracer.locations import current_location
-from fusejit.tracer.number import TracedNumber, apply_host, value_of
+from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import (
     F64,
     I64,
     Operand,
     contains_traced,
     dtype_argument,
-    literal_as,
-    number_ref,
     operand_of,
-    require_number_fits,
 )
 from fusejit.tracer.shapes import Extents
 from fusejit.tracer.storage import Storage
@@ -184,149 +176,6 @@ def full_like(
     return _fill(trace, extents, fill_value, wanted, axes)
 
 
-# --------------------------------------------------------------------------------------- arange
-@handles(np.arange)
-def arange(*args: Any, dtype: Any = None, **kwargs: Any) -> TracedArray:
-    """``np.arange([start,] stop[, step])``: ``start + i * ((start + step) - start)``."""
-    names = {k: kwargs.pop(k) for k in ("start", "stop", "step") if k in kwargs}
-    if kwargs.get("device") is None:
-        kwargs.pop("device", None)
-    if kwargs or not 1 <= len(args) + len(names) <= 4:
-        raise UnsupportedError(f"{current_location()}: np.arange with {sorted(kwargs)}")
-    if len(args) == 4:
-        *args, dtype = args  # type: ignore[assignment]
-    if len(args) == 1 and "stop" not in names:
-        start, stop, step = names.get("start", 0), args[0], names.get("step", 1)
-    else:
-        given = dict(zip(("start", "stop", "step"), args, strict=False)) | names
-        start, stop, step = given.get("start", 0), given.get("stop"), given.get("step", 1)
-        if stop is None:
-            start, stop = 0, start
-    start = 0 if start is None else start
-    step = 1 if step is None else step
-    if any(isinstance(p, TracedArray) for p in (start, stop, step)):
-        raise UnsupportedError(
-            f"{current_location()}: np.arange up to an element of an array: its size is known only "
-            "when the kernel runs"
-        )
-    parts = [operand_of(p) for p in (start, stop, step)]
-    if dtype is None:
-        wanted = np.result_type(*(natural_dtype(p) for p in parts))
-    else:
-        wanted = dtype
-    result_dtype = dtype_argument(wanted)
-    if result_dtype.kind == "b":
-        raise UnsupportedError(f"{current_location()}: np.arange of bools")
-    trace = current_trace()
-    if all(natural_dtype(p).kind in "iu" for p in parts):
-        extent = _int_length(trace, start, stop, step)
-    else:
-        extent = _float_length(trace, start, stop, step)
-    return _progression(trace, extent, start, step, result_dtype)
-
-
-def _affine(number: Any) -> AffineExpr:
-    if isinstance(number, TracedNumber):
-        return number.as_affine()
-    return AffineExpr.const(int(number))
-
-
-def _int_length(trace: Trace, start: Any, stop: Any, step: Any) -> AffineExpr:
-    decisions = trace.decisions
-    stride = int(step)
-    if stride == 0:
-        raise numpy_raises("ZeroDivisionError: division by zero")
-    length = _affine(stop) - _affine(start)
-    if stride < 0:
-        length, stride = -length, -stride
-    if not decisions.nonnegative(length, "np.arange is not empty"):
-        return AffineExpr.const(0)
-    return decisions.canonical((length + (stride - 1)).floordiv(stride))
-
-
-def _float_length(trace: Trace, start: Any, stop: Any, step: Any) -> AffineExpr:
-    try:
-        count = (stop - start) / step
-        if isinstance(count, TracedNumber):
-            number = apply_host("ceil", apply_host("float", count))
-            extent = _affine(number)
-        else:
-            extent = AffineExpr.const(math.ceil(float(count)))
-    except (ArithmeticError, ValueError) as error:
-        raise numpy_raises(error) from error
-    if not trace.decisions.nonnegative(extent, "np.arange is not empty"):
-        return AffineExpr.const(0)
-    return extent
-
-
-def _progression(
-    trace: Trace, extent: AffineExpr, start: Any, step: Any, dtype: np.dtype
-) -> TracedArray:
-    """Element 0 is start, 1 is start + step, i is start + i * delta, as NumPy's fill does it."""
-    second = start + step
-    operands = [operand_of(start), operand_of(second)]
-    inputs: list[GraphOperand] = []
-    for operand in operands:
-        require_number_fits(operand, dtype)
-        if operand.number is not None:
-            inputs.append(GraphOperand(trace.scalar(operand.number), IndexingMap.scalar(1)))
-    builder = PayloadBuilder([i.value.type.dtype for i in inputs], [dtype])
-    refs: list[int] = []
-    free = iter(range(len(inputs)))
-    for operand in operands:
-        if operand.number is not None:
-            refs.append(number_ref(builder, next(free), operand, dtype))
-        else:
-            refs.append(builder.const(literal_as(operand.literal, dtype), dtype))
-    index = builder.index(AffineExpr.dim(0))
-    first, next_one = refs
-    exact = dtype.kind in "iu"
-    if isinstance(value_of(second), TracedNumber):
-        raise AssertionError("nested numbers")
-    if operands[0].number is None and operands[1].number is None:
-        a, b = dtype.type(literal_as(start, dtype)), dtype.type(literal_as(second, dtype))
-        with np.errstate(all="ignore"):
-            delta_value = b - a
-            exact = exact or bool(a + delta_value == b)
-        delta = builder.const(delta_value.item(), dtype)
-        if exact and a == 0 and delta_value == 1:
-            return _emit_index(trace, extent, dtype, inputs, builder, builder.cast(index, dtype))
-    else:
-        delta = builder.op("subtract", [next_one, first], dtype)
-    result = builder.op(
-        "add", [first, builder.op("multiply", [builder.cast(index, dtype), delta], dtype)], dtype
-    )
-    if not exact:
-        boolean = np.dtype(np.bool_)
-        one = builder.const(1, I64)
-        is_one = builder.op("equal", [index, one], boolean)
-        result = builder.op("select", [is_one, next_one, result], dtype)
-    return _emit_index(trace, extent, dtype, inputs, builder, result)
-
-
-def _emit_index(
-    trace: Trace,
-    extent: AffineExpr,
-    dtype: np.dtype,
-    inputs: list[GraphOperand],
-    builder: PayloadBuilder,
-    ref: int,
-) -> TracedArray:
-    result = trace.new_value(dtype, (extent,))
-    trace.emit(
-        GenericOp(
-            results=(result,),
-            domain=result.type.extents,
-            iterators=(IteratorType.PARALLEL,),
-            inputs=tuple(inputs),
-            inits=(Init(IndexingMap.identity(1)),),
-            payload=builder.finish([ref]),
-            name="arange",
-        )
-    )
-    return TracedArray.of_value(trace, result)
-
-
 # --------------------------------------------------------------------------------------- copies
 @handles("astype", np.astype)
 def astype(
@@ -371,7 +220,7 @@ def copy_function(a: Any, order: Any = "K", subok: Any = False) -> TracedArray:
 
 @handles(np.array)
 def array_of(
-    object: Any,  # noqa: A002 - NumPy's name
+    object: Any,
     dtype: Any = None,
     *,
     copy: Any = True,
@@ -391,7 +240,7 @@ def array_of(
         dtype_argument(made.dtype)
         if made.ndim == 0:
             return full(current_trace(), (), operand_of(made[()]), made.dtype, None, "array")
-        object = made  # noqa: A001
+        object = made
     array = _as_array(object)
     wanted = array.dtype if dtype is None else dtype_argument(dtype)
     if copy in (None, False) and wanted == array.dtype and array.kind is Kind.ARRAY:
@@ -415,5 +264,3 @@ def _as_array(obj: Any) -> TracedArray:
     if operand.number is not None and operand.is_weak_int:
         dtype = I64
     return full(current_trace(), (), operand, dtype, None, "array")
-
-

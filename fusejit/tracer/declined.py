@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Declined(Exception):  # noqa: N818 - not an error: the call runs as plain NumPy
+class Declined(Exception):
     """fusejit does not take this call; plain NumPy runs it on the caller's own arguments.
 
     Raised for arguments outside the machinery and wherever NumPy would raise: NumPy then raises
@@ -21,5 +21,5 @@ def numpy_raises(error: BaseException | str) -> Declined:
     return Declined(f"NumPy raises {text}")
 
 
-class Restart(Exception):  # noqa: N818 - control flow inside the tracer
+class Restart(Exception):
     """Start the trace again; the decision table has been changed."""

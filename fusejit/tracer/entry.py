@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fusejit.errors import UnsupportedError
+from fusejit.errors import FusejitError, UnsupportedError
 from fusejit.ir.host import Path
 from fusejit.ir.source import Location
 from fusejit.ir.traced import TracedFunction
@@ -15,13 +15,15 @@ from fusejit.tracer import (
     contraction,
     creation,
     indexing,
+    progressions,
     reductions,
     ufuncs,
     views,
 )
-from fusejit.tracer.declined import Restart
+from fusejit.tracer.declined import Declined, Restart, numpy_raises
 from fusejit.tracer.finish import finish
 from fusejit.tracer.hooks import run_staged
+from fusejit.tracer.locations import is_package_file
 from fusejit.tracer.trace import Trace, bind
 
 # importing these modules fills the dispatch table
@@ -30,6 +32,7 @@ HANDLER_MODULES = (
     contraction,
     creation,
     indexing,
+    progressions,
     reductions,
     ufuncs,
     views,
@@ -89,9 +92,24 @@ def _trace_once(
     trace = Trace(fn.__name__, table)
     with trace.active():
         arguments = {n: trace.read(Path("arg", n), obj) for n, obj in bound.arguments.items()}
-        result = run_staged(fn, trace, arguments)
+        result = _run(fn, trace, arguments)
         code = fn.__code__
         location = Location(code.co_filename, code.co_firstlineno, code.co_qualname)
         traced = finish(trace, result, location)
     verify(traced.graph)
     return traced
+
+
+def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any:
+    """The staged function's result; an exception of the user's program is left to plain NumPy."""
+    try:
+        return run_staged(fn, trace, arguments)
+    except (FusejitError, Declined, Restart):
+        raise
+    except Exception as error:
+        innermost = error.__traceback__
+        while innermost is not None and innermost.tb_next is not None:
+            innermost = innermost.tb_next
+        if innermost is None or is_package_file(innermost.tb_frame.f_code.co_filename):
+            raise  # a bug of fusejit
+        raise numpy_raises(error) from error

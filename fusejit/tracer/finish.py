@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,23 @@ from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.trace import Trace
 
+_STATIC = (
+    type(None),
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    np.generic,
+    np.dtype,
+    type,
+    type(Ellipsis),
+    ModuleType,
+    BuiltinFunctionType,
+    np.ufunc,
+)
+
 
 def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     """Complete the graph and describe how the function's result is put together."""
@@ -49,6 +67,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     _require_separate_memory(trace)
     _substitute_equal_symbols(trace)
     _drop_unused(trace)
+    _drop_implied_guards(trace)
     _mark_written_arguments(trace)
     return TracedFunction(
         trace.graph,
@@ -131,11 +150,24 @@ class _Results:
             return PathLeaf(self._containers[id(obj)])
         if type(obj) in (tuple, list):
             return ResultSequence(type(obj), tuple(map(self._leaf, obj)))
-        if isinstance(obj, tuple) and hasattr(type(obj), "_make"):
-            return ResultSequence(type(obj), tuple(map(self._leaf, obj)))
         if type(obj) is dict:
-            return ResultMapping(tuple(obj), tuple(map(self._leaf, obj.values())))
-        return StaticLeaf(obj)
+            return ResultMapping(tuple(map(_exact, obj)), tuple(map(self._leaf, obj.values())))
+        if isinstance(obj, _STATIC):
+            return StaticLeaf(obj)
+        path = self.trace.path_of(obj)
+        if path is not None:
+            return PathLeaf(path)
+        raise UnsupportedError(
+            f"{self.trace.graph.name} returns an object of type {type(obj).__name__}: fusejit "
+            "returns arrays, numbers, strings, None, and tuples, lists and dicts of them"
+        )
+
+
+def _exact(key: Any) -> Any:
+    """A dict key as Python would have it."""
+    if isinstance(key, TracedNumber):
+        return key.exact()
+    return tuple(map(_exact, key)) if type(key) is tuple else key
 
 
 def _require_unchanged_containers(trace: Trace) -> None:
@@ -148,9 +180,7 @@ def _require_unchanged_containers(trace: Trace) -> None:
                 a[0] == b[0] and a[1] is b[1] for a, b in zip(now, then, strict=True)
             )
         else:
-            same = len(now) == len(then) and all(
-                a is b for a, b in zip(now, then, strict=True)
-            )
+            same = len(now) == len(then) and all(a is b for a, b in zip(now, then, strict=True))
         if not same:
             raise UnsupportedError(
                 f"{path.user_text()} is a {type(copy).__name__} from outside that the function "
@@ -230,10 +260,28 @@ def _drop_unused(trace: Trace) -> None:
     graph.scalars[:] = [s for s in graph.scalars if s.value in needed]
 
 
+def _drop_implied_guards(trace: Trace) -> None:
+    """Of ``s0 >= 1`` and ``s0 >= 3``, both true, keep the second."""
+    strongest: dict[str, int] = {}
+    bounds: list[tuple[str, int] | None] = []
+    for guard in trace.graph.guards:
+        bound = None
+        if guard.expr.op == "ge" and guard.expected:
+            left, right = guard.expr.operands
+            if right.op == "const" and isinstance(right.attr, int):
+                bound = (str(left), right.attr)
+                strongest[bound[0]] = max(bound[1], strongest.get(bound[0], bound[1]))
+        bounds.append(bound)
+    trace.graph.guards = [
+        guard
+        for guard, bound in zip(trace.graph.guards, bounds, strict=True)
+        if bound is None or strongest[bound[0]] == bound[1]
+    ]
+
+
 def _mark_written_arguments(trace: Trace) -> None:
     written = {b.origin.attr for b in trace.graph.buffers if b.origin is not None and b.writeable}
     for k, check in enumerate(trace.checks):
         if check.kind is CheckKind.ARRAY and check.path in written:
             expected: ArrayClass = replace(check.expected, writeable=True)
             trace.checks[k] = replace(check, expected=expected)
-

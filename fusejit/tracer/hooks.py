@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, Protocol
 
 from fusejit.errors import UnsupportedError
@@ -53,16 +53,34 @@ class Hooks:
         self.call = self._calls.invoke
         self.access = self._calls.access
         self._bound: dict[int, tuple[FunctionType, FunctionType, bool]] = {}
+        self._with_defaults: set[int] = set()
+        self._rewritten: dict[int, CodeType] = {}
         for function in (*WATCHED, native_call):
             self.watch.watch_callees(function.__code__)
 
     def _made_here(self, function: FunctionType) -> bool:
-        return self.watch.allows(function.__code__)
+        return id(function.__code__) in self._rewritten
+
+    def _note_rewritten(self, code: CodeType) -> None:
+        self._rewritten[id(code)] = code
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                self._note_rewritten(constant)
 
     def _activate(self, function: FunctionType, args: tuple[Any, ...]) -> FunctionType:
-        """The staged form of a function (the same one each time), its defaults read by path."""
-        entry = self._bound.get(id(function))
-        if entry is None:
+        """The staged form of a function that is called, its default values read by path."""
+        bound, is_plain = self._bind(function)
+        path = self.outside.path_of(function)
+        if is_plain:
+            vet_arguments(function, args, self.outside)
+        elif id(function) not in self._with_defaults:
+            self._with_defaults.add(id(function))
+            self._read_defaults(function, bound, path)
+        return bound
+
+    def _bind(self, function: FunctionType) -> tuple[FunctionType, bool]:
+        """The staged form of a function (the same one each time), and whether it is plain."""
+        if id(function) not in self._bound:
             path = None if function is self.entry else self.outside.path_of(function)
             form = staged(function)
             if form.code is None:
@@ -77,18 +95,14 @@ class Hooks:
                 )
                 bound = form.bind(activation)
                 self.watch.allow(bound.__code__)
-                if function is not self.entry:
-                    self._read_defaults(function, bound, path)
-            entry = self._bound[id(function)] = (function, bound, form.code is None)
-        _, bound, is_plain = entry
-        if is_plain:
-            vet_arguments(function, args, self.outside)
-        return bound
+                self._note_rewritten(bound.__code__)
+            self._bound[id(function)] = (function, bound, form.code is None)
+        return self._bound[id(function)][1:]
 
     def _read_defaults(
         self, function: FunctionType, bound: FunctionType, path: Path | None
     ) -> None:
-        """Default values live outside; the entry's own are arguments of the call already."""
+        """Default values live outside: a call that leaves an argument out reads them."""
         if function.__defaults__:
             at = path.attribute("__defaults__") if path is not None else None
             bound.__defaults__ = tuple(
@@ -118,7 +132,9 @@ class Hooks:
         for name, standin in arguments.items():
             self.outside.register(Path("arg", name), standin)
         args, kwargs = positional_and_keyword(self.entry, arguments)
-        function = self._activate(self.entry, (*args, *kwargs.values()))
+        function, is_plain = self._bind(self.entry)
+        if is_plain:
+            vet_arguments(self.entry, (*args, *kwargs.values()), self.outside)
         with self.watch.active():
             try:
                 result = function(*args, **kwargs)

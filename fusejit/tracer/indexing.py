@@ -160,9 +160,7 @@ def resolve_slice(
         None if b is None else _from_start(decisions, _integer(b), size)
         for b in (item.start, item.stop)
     ]
-    start, stop = (
-        d if b is None else b for b, d in zip(bounds, (first, last), strict=True)
-    )
+    start, stop = (d if b is None else b for b, d in zip(bounds, (first, last), strict=True))
     _expect_no_clamps(decisions, start, stop, size, step)
     if bounds[0] is not None:
         start = _clamp(decisions, start, size, step)
@@ -188,15 +186,13 @@ def _expect_no_clamps(
     """Decide the length first where nothing clamps: the other decisions mostly follow from it."""
     hints = [decisions.hint(e) for e in (start, stop, size)]
     low = min(hints[0], hints[1] - (step < 0))
-    in_range = -1 <= low and max(hints[:2]) <= hints[2]
+    in_range = low >= -1 and max(hints[:2]) <= hints[2]
     length = (stop - start) if step > 0 else (start - stop)
     if in_range and decisions.hint(length) >= 0:
         decisions.nonnegative(length, "a slice does not end before it starts")
 
 
-def _clamp(
-    decisions: Decisions, bound: AffineExpr, size: AffineExpr, step: int
-) -> AffineExpr:
+def _clamp(decisions: Decisions, bound: AffineExpr, size: AffineExpr, step: int) -> AffineExpr:
     """Keep a bound within 0..size, or -1..size-1 for a negative step."""
     low = AffineExpr.const(0 if step > 0 else -1)
     high = size if step > 0 else size - 1
@@ -233,4 +229,3 @@ def _exact(item: Any) -> int:
         return int(item.__index__())
     except (AttributeError, TypeError) as error:
         raise numpy_raises("TypeError: slice indices must be integers") from error
-

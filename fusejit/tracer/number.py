@@ -85,14 +85,12 @@ class TracedNumber:
         """The rank of a NumPy scalar."""
         return len(self.shape)
 
-    # -- what needs the value -----------------------------------------------------------------------
+    # -- what needs the value ---------------------------------------------------------------------
     def __bool__(self) -> bool:
         decisions = self.trace.decisions
         if self.condition is not None:
             kind, affine, negated = self.condition
-            holds = (
-                decisions.nonnegative(affine) if kind == "ge" else decisions.equal(affine, 0)
-            )
+            holds = decisions.nonnegative(affine) if kind == "ge" else decisions.equal(affine, 0)
             return holds is not negated
         if self.affine is not None:
             return not decisions.equal(self.affine, 0)
@@ -123,7 +121,8 @@ class TracedNumber:
 
     def __index__(self) -> int:
         if not isinstance(self.value, int | np.integer):
-            raise TypeError(f"'{type(self.value).__name__}' object cannot be used as an integer")
+            kind = type(self.value).__name__
+            raise numpy_raises(f"TypeError: '{kind}' object cannot be interpreted as an integer")
         return int(self.exact())
 
     def __int__(self) -> int:
@@ -149,11 +148,17 @@ class TracedNumber:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
         return HANDLERS["ufunc"](ufunc, method, args, kwargs)
 
-    def is_integer(self) -> TracedNumber:
+    def round(self, *digits: Any) -> Any:
+        """``round(x)``; with digits the value has to be exact."""
+        if digits:
+            return round(self.exact(), *map(operator.index, digits))
+        return apply_host("round", self)
+
+    def is_integer(self) -> Any:
         """``float.is_integer``."""
         return apply_host("is_integer", self)
 
-    def item(self) -> TracedNumber:
+    def item(self) -> Any:
         """A NumPy scalar as a Python number."""
         _ = self.dtype
         kind = self.value.dtype.kind
@@ -167,7 +172,7 @@ class TracedNumber:
         return HANDLERS["astype"](self, dtype)
 
 
-# ---------------------------------------------------------------------------------------- arithmetic
+# ---------------------------------------------------------------------------------------- arithmeti
 def is_host_number(obj: Any) -> bool:
     """Whether ``obj`` can stand in host arithmetic."""
     return isinstance(obj, TracedNumber | int | float | np.generic)
@@ -246,9 +251,7 @@ def _apply_affine(trace: Trace, op: str, operands: list[AffineExpr]) -> Any:
     if op == "sub":
         return trace.number(left - right)
     if op == "mul" and (left.is_constant or right.is_constant):
-        return trace.number(
-            left * right.constant if right.is_constant else right * left.constant
-        )
+        return trace.number(left * right.constant if right.is_constant else right * left.constant)
     if op in ("floordiv", "mod") and right.is_constant:
         if not right.constant:
             raise numpy_raises("ZeroDivisionError")
@@ -306,7 +309,7 @@ _BINARY = {
 }
 _COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 _UNARY = {"neg": "neg", "pos": "pos", "invert": "invert", "abs": "abs"}
-_ROUNDING = {"round": "round", "floor": "floor", "ceil": "ceil"}
+_ROUNDING = {"floor": "floor", "ceil": "ceil"}
 
 
 def _install() -> None:
@@ -318,11 +321,8 @@ def _install() -> None:
 
         return method
 
-    def unary(op: str) -> Callable[..., Any]:
-        def method(self: TracedNumber, *args: Any) -> Any:
-            if args:
-                value: Any = self.exact()
-                return round(value, *map(operator.index, args))
+    def unary(op: str) -> Callable[[TracedNumber], Any]:
+        def method(self: TracedNumber) -> Any:
             return apply_host(op, self)
 
         return method
@@ -334,6 +334,7 @@ def _install() -> None:
         setattr(TracedNumber, f"__{op}__", binary(op, False))
     for python_name, op in (_UNARY | _ROUNDING).items():
         setattr(TracedNumber, f"__{python_name}__", unary(op))
+    TracedNumber.__round__ = TracedNumber.round  # type: ignore[attr-defined]
 
 
 _install()

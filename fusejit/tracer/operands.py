@@ -53,7 +53,7 @@ class Operand:
 
 
 def operand_of(obj: Any) -> Operand:
-    """What an operand of an array operation is; declines what NumPy would not compute in our dtypes."""
+    """What an operand of an array operation is; declines objects that are neither."""
     if isinstance(obj, TracedArray):
         return Operand(obj.dtype, array=obj)
     if isinstance(obj, TracedNumber):
@@ -106,7 +106,9 @@ def resolve(
 ) -> tuple[np.dtype, ...]:
     """The loop's dtypes, as NumPy itself resolves them: operands, then the result."""
     tokens = (*(o.token for o in operands), None)
-    signature = {} if dtype is None else {"signature": (*(None for _ in operands), dtype)}
+    signature: dict[str, Any] = (
+        {} if dtype is None else {"signature": (*(None for _ in operands), dtype)}
+    )
     try:
         resolved = ufunc.resolve_dtypes(tokens, **signature)
     except TypeError as error:
@@ -152,10 +154,8 @@ def require_number_fits(operand: Operand, dtype: np.dtype) -> None:
         )
 
 
-def number_ref(
-    builder: PayloadBuilder, ref: int, operand: Operand, dtype: np.dtype
-) -> int:
-    """The ref of a run-time number in the loop's dtype: Python ints go to float32 through float64."""
+def number_ref(builder: PayloadBuilder, ref: int, operand: Operand, dtype: np.dtype) -> int:
+    """A run-time number in the loop's dtype: Python ints go to float32 through float64."""
     if operand.is_weak_int and dtype.kind == "f":
         ref = builder.cast(ref, F64)
     return builder.cast(ref, dtype)

@@ -10,7 +10,16 @@ from __future__ import annotations
 import array
 import collections
 import collections.abc
-from types import CellType, FunctionType, ModuleType
+import enum
+import functools
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    FunctionType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+)
 from typing import Protocol
 
 import numpy as np
@@ -30,6 +39,34 @@ _MUTABLE_TYPES = (
     list,  # subclasses
     dict,
 )
+
+# What the trace itself guards, and what is only asked for attributes or called.
+_KNOWN_TYPES = (
+    type(None),
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    range,
+    slice,
+    np.generic,
+    np.ndarray,
+    np.dtype,
+    np.ufunc,
+    type,
+    ModuleType,
+    FunctionType,
+    MethodType,
+    BuiltinFunctionType,
+    SimpleNamespace,
+    functools.partial,
+    type(functools.lru_cache(lambda: None)),
+    type(np.sum),
+    type(Ellipsis),
+)
+_PROTOCOLS = ("__len__", "__iter__", "__getitem__", "__float__", "__index__", "__bool__")
 
 
 class Reads(Protocol):
@@ -58,6 +95,7 @@ class Outside:
         self._trace = trace
         self._objects: dict[int, tuple[Path, object]] = {}  # keeps them alive: ids stay valid
         self._read: dict[Path, object] = {}
+        self._identified: set[Path] = set()
 
     def path_of(self, obj: object) -> Path | None:
         """Where an open or copied object was found; None for everything made in the trace."""
@@ -107,6 +145,18 @@ class Outside:
         """Record that the variant is right only for this very value (an int, a string, None)."""
         self._trace.check(PathCheck(path, CheckKind.EQUAL, value))
 
+    def identify(self, obj: object) -> None:
+        """The program compares the identity of an object: record that it is this very one."""
+        path = self.path_of(obj)
+        if path is None:
+            return
+        if self.is_container_copy(obj):
+            what = f"compares the identity of {path.user_text()}"
+            raise unsupported(what, "compare contents instead")
+        if path not in self._identified:
+            self._identified.add(path)
+            self._trace.check(PathCheck(path, CheckKind.IS, obj))
+
     def absent(self, path: Path) -> None:
         """Record that a name or attribute does not exist."""
         if path not in self._read:
@@ -121,11 +171,19 @@ class Outside:
         """Refuse what would be read behind the trace's back: C containers and iterators."""
         if type(obj) in (list, tuple, dict) or self._trace.is_traced(obj):
             return
-        if type(obj) is frozenset:
-            self._trace.check(PathCheck(path, CheckKind.EQUAL, obj))
-        elif isinstance(obj, _MUTABLE_TYPES):
-            what = f"{path.user_text()} is a {type(obj).__name__} from outside"
+        kind = type(obj)
+        if isinstance(obj, _MUTABLE_TYPES):
+            what = f"{path.user_text()} is a {kind.__name__} from outside"
             raise unsupported(what, "pass its items as a list, tuple or dict")
+        if isinstance(obj, enum.Enum):
+            self.fix(path, obj)
+        elif is_library_module(kind.__module__) and not isinstance(obj, _KNOWN_TYPES):
+            # Decimal, Fraction, datetime, frozenset ...: C code may read them unnoticed
+            if kind.__hash__ is not None and kind.__hash__ is not object.__hash__:
+                self.fix(path, obj)
+            elif any(hasattr(kind, name) for name in _PROTOCOLS):
+                what = f"{path.user_text()} is a {kind.__name__} from outside"
+                raise unsupported(what, "pass numbers, arrays, or lists and dicts of them")
 
 
 def is_open(obj: object) -> bool:

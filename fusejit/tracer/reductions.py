@@ -135,7 +135,7 @@ def _is_true(keepdims: Any) -> bool:
     return keepdims is not _NO_VALUE and bool(keepdims)
 
 
-@handles(np.sum, ("reduce", np.add))
+@handles(np.sum, np.add.reduce)
 def sum_of(
     a: Any,
     axis: Any = None,
@@ -152,7 +152,7 @@ def sum_of(
     return _into(reduce_array(array, "sum", combiner, axis, _is_true(keepdims), wanted, True), out)
 
 
-@handles(np.max, np.amax, ("reduce", np.maximum))
+@handles(np.max, np.amax, np.maximum.reduce)
 def max_of(
     a: Any,
     axis: Any = None,
@@ -168,7 +168,7 @@ def max_of(
     )
 
 
-@handles(np.min, np.amin, ("reduce", np.minimum))
+@handles(np.min, np.amin, np.minimum.reduce)
 def min_of(
     a: Any,
     axis: Any = None,
@@ -184,7 +184,7 @@ def min_of(
     )
 
 
-@handles(np.any, ("reduce", np.logical_or))
+@handles(np.any, np.logical_or.reduce)
 def any_of(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NO_VALUE, *, where: Any = _NO_VALUE
 ) -> TracedArray:
@@ -193,7 +193,7 @@ def any_of(
     return _into(reduce_array(array, "any", "or", axis, _is_true(keepdims), BOOL, True), out)
 
 
-@handles(np.all, ("reduce", np.logical_and))
+@handles(np.all, np.logical_and.reduce)
 def all_of(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NO_VALUE, *, where: Any = _NO_VALUE
 ) -> TracedArray:
@@ -235,8 +235,10 @@ def mean_of(
     total = reduce_array(array, "mean", "add", axis, _is_true(keepdims), wanted, True)
     if wanted.kind != "f":
         raise UnsupportedError(f"{current_location()}: np.mean with dtype={wanted}")
-    divisor = Operand(int, number=count) if isinstance(count, TracedNumber) else Operand(
-        np.dtype(np.int64), literal=np.int64(count)
+    divisor = (
+        Operand(int, number=count)
+        if isinstance(count, TracedNumber)
+        else Operand(np.dtype(np.int64), literal=np.int64(count))
     )
 
     def quotient(builder: PayloadBuilder, refs: list[int]) -> int:
@@ -252,5 +254,3 @@ def mean_of(
         order=total.storage.order,
     )
     return _into(mean, out)
-
-

@@ -161,7 +161,7 @@ class _Rewriter(ast.NodeTransformer):
             node.body = self._all(node.body)
 
     def _hook(
-        self, name: str, at: ast.AST, *arguments: ast.expr | str, span: ast.AST | None = None
+        self, name: str, at: ast.AST, *arguments: ast.expr | str, span: ast.Attribute | None = None
     ) -> ast.Call:
         """``_st.name(arguments)`` at the position of ``at``; a str becomes a constant.
 
@@ -173,6 +173,8 @@ class _Rewriter(ast.NodeTransformer):
         function = ast.Attribute(value=base, attr=name, ctx=ast.Load())
         if span is not None:
             ast.copy_location(function, span)
+            if span.end_col_offset is not None:
+                function.end_col_offset = span.end_col_offset - len(span.attr) + len(name)
         else:
             place(function)
             function.end_lineno, function.end_col_offset = function.lineno, function.col_offset
@@ -242,6 +244,15 @@ class _Rewriter(ast.NodeTransformer):
         call = self._hook("call", node, function, *self._all(node.args), span=span)
         call.keywords = self._all(node.keywords)
         return call
+
+    def visit_Compare(self, node: ast.Compare) -> ast.Compare:
+        operands = self._all([node.left, *node.comparators])
+        for at, operator in enumerate(node.ops):
+            pair = operands[at : at + 2]
+            if isinstance(operator, (ast.Is, ast.IsNot)) and not any(map(_is_constant, pair)):
+                operands[at : at + 2] = [self._hook("identity", o, o) for o in pair]
+        node.left, *node.comparators = operands
+        return node
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
         name = self.scope.mangle(node.target.id)
@@ -395,3 +406,7 @@ class _Rewriter(ast.NodeTransformer):
 
 def _place(node: Node, at: ast.AST) -> Node:
     return ast.copy_location(node, at)
+
+
+def _is_constant(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant)

@@ -32,7 +32,7 @@ class Decisions:
         self._nonzero: set[AffineExpr] = set()
         self._guarded: set[tuple[str, bool]] = set()
 
-    # -- symbols --------------------------------------------------------------------------------
+    # -- symbols ----------------------------------------------------------------------------------
     def add_symbol(
         self, name: str, hint: int, low: int | None = None, high: int | None = None
     ) -> AffineExpr:
@@ -55,7 +55,7 @@ class Decisions:
         """The integer it is in every call, if that is known."""
         return self.canonical(expr).as_constant()
 
-    # -- decisions ------------------------------------------------------------------------------
+    # -- decisions --------------------------------------------------------------------------------
     def nonnegative(self, expr: AffineExpr, reason: str = "") -> bool:
         """Decide ``expr >= 0``."""
         expr = self.canonical(expr)
@@ -120,7 +120,7 @@ class Decisions:
         """Note something that holds by construction (``min(a, b) <= a``)."""
         self._learn_nonnegative(self.canonical(expr))
 
-    # -- proofs ---------------------------------------------------------------------------------
+    # -- proofs -----------------------------------------------------------------------------------
     def proves_nonnegative(self, expr: AffineExpr) -> bool:
         """Whether ``expr >= 0`` follows from what is known."""
         expr = self.canonical(expr)
@@ -237,9 +237,8 @@ def host_of(expr: AffineExpr) -> HostExpr:
 
 def _sides(expr: AffineExpr) -> tuple[HostExpr, HostExpr]:
     """``expr`` compared with 0 as two sides without negative terms: ``s0 - 3`` is s0 and 3."""
-    if not any(c > 0 for _, c in expr.terms):
-        if not expr.constant > 0:
-            return host_of(expr), HostExpr.const(0)
+    if expr.constant <= 0 and not any(c > 0 for _, c in expr.terms):
+        return host_of(expr), HostExpr.const(0)
     left = AffineExpr(tuple(t for t in expr.terms if t[1] > 0), max(expr.constant, 0))
     right = left - expr
     return host_of(left), host_of(right)

@@ -107,9 +107,8 @@ def compile_function(
         inner.decorator_list = []
         inner.returns = None
         inner.args = _bare_arguments(node.args)
-        if hasattr(inner, "type_params"):
-            inner.type_params = []
     ast.copy_location(inner, node)
+    definition = inner
     free = [name for name in like.co_freevars if name != "__class__" or not source.class_name]
     if helper is not None:
         free.append(helper)
@@ -132,6 +131,8 @@ def compile_function(
     imports = ast.Import(names=[ast.alias(name=name) for name in source.imported])
     parts: list[ast.stmt] = [imports] if source.imported else []
     module = ast.Module(body=[*parts, ast.copy_location(factory, node)], type_ignores=[])
+    for made in (factory, inner, definition):
+        vars(made)["type_params"] = []  # required from Python 3.12 on; ignored before
     ast.fix_missing_locations(module)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -115,7 +115,7 @@ class Storage:
             self.value = None
         return buffer
 
-    # -- strides ------------------------------------------------------------------------------------
+    # -- strides ----------------------------------------------------------------------------------
     def stride_is_zero(self, axis: int) -> bool:
         """Whether all indices of an axis are one element; a guard where that is so."""
         if self.array is None or self.is_dense or self.array.strides[axis] != 0:

@@ -11,7 +11,6 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.elementwise import emit_elementwise
 from fusejit.tracer.operands import Operand
-from fusejit.tracer.shapes import Extents
 
 
 def require_writeable(target: TracedArray) -> None:
@@ -135,4 +134,3 @@ def _without_leading_ones(array: TracedArray, rank: int) -> TracedArray:
             raise numpy_raises("ValueError: setting an array element with a sequence")
     index: tuple[Any, ...] = (0,) * extra + (Ellipsis,)
     return array[index]
-

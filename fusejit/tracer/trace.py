@@ -93,7 +93,7 @@ class Trace:
         finally:
             ACTIVE.reset(token)
 
-    # -- interface of the staged front end ----------------------------------------------------------
+    # -- interface of the staged front end --------------------------------------------------------
     def is_traced(self, obj: Any) -> bool:
         """Whether ``obj`` stands for something that is known only when the kernel runs."""
         return isinstance(obj, TracedArray | TracedNumber)
@@ -119,6 +119,10 @@ class Trace:
         seen = self._paths[path] = self._read(path, obj)
         return seen
 
+    def path_of(self, obj: Any) -> Path | None:
+        """Where an outside object was found."""
+        return next((path for path, seen in self._paths.items() if seen is obj), None)
+
     def constant(self, array: np.ndarray) -> TracedArray:
         """An array that the program made from static data while it was traced.
 
@@ -136,7 +140,7 @@ class Trace:
         self._constant_ids[id(array)] = (array, fresh)  # kept alive: ids are not reused
         return fresh
 
-    # -- reading ------------------------------------------------------------------------------------
+    # -- reading ----------------------------------------------------------------------------------
     def _read(self, path: Path, obj: Any) -> Any:
         kind = type(obj)
         if kind is np.ndarray:
@@ -200,7 +204,9 @@ class Trace:
         extents: list[AffineExpr] = []
         for axis, size in enumerate(array.shape):
             expr = HostExpr.size(path, axis)
-            if size == 1:
+            if path.root == "const":
+                extents.append(AffineExpr.const(size))
+            elif size == 1:
                 one = HostExpr("eq", (expr, HostExpr.const(1)))
                 self.decisions.condition(one, True, "an axis of length 1 may be broadcast")
                 extents.append(AffineExpr.const(1))
@@ -226,7 +232,7 @@ class Trace:
         traced.writeable = array.flags.writeable
         return traced
 
-    # -- symbols and scalars ------------------------------------------------------------------------
+    # -- symbols and scalars ----------------------------------------------------------------------
     def symbol(
         self, expr: HostExpr, hint: int, low: int | None = None, high: int | None = None
     ) -> AffineExpr:
@@ -260,7 +266,7 @@ class Trace:
             self._scalars[key] = made
         return self._scalars[key]
 
-    # -- building the graph -------------------------------------------------------------------------
+    # -- building the graph -----------------------------------------------------------------------
     def new_value(
         self,
         dtype: np.dtype,

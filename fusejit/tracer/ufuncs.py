@@ -60,7 +60,7 @@ def call_method(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dic
     if method == "__call__":
         handler = HANDLERS.get(ufunc)
         return call_ufunc(ufunc, *args, **kwargs) if handler is None else handler(*args, **kwargs)
-    handler = HANDLERS.get((method, ufunc))
+    handler = HANDLERS.get(getattr(ufunc, method))
     if handler is None:
         raise UnsupportedError(
             f"{current_location()}: fusejit does not trace np.{ufunc.__name__}.{method}. Call it "
@@ -257,7 +257,7 @@ def _power(
     if dtype.kind in "iu":
         if value is None and exponent.number is not None and exponent.is_weak_int:
             value = exponent.number.value
-            if known is None and not exponent.number >= 0:
+            if known is None and apply_host("lt", exponent.number, 0):
                 value = -1
         if value is not None and value < 0:
             raise numpy_raises("ValueError: integers to negative integer powers are not allowed")
@@ -319,7 +319,7 @@ def where(condition: Any, *choices: Any) -> TracedArray:
             "the data. Use the three-argument form."
         )
     if not contains_traced([condition, *choices]):
-        result: TracedArray = np.where(condition, *choices)  # type: ignore[assignment]
+        result: TracedArray = np.where(condition, *choices)
         return result
     operands = [operand_of(a) for a in (condition, *choices)]
     dtype = np.result_type(*(o.promotion for o in operands[1:]))

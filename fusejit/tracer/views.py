@@ -9,6 +9,7 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.creation import shape_argument
@@ -51,6 +52,8 @@ def normalize_axes(axis: Any, rank: int) -> tuple[int, ...]:
 
 def permuted(array: TracedArray, axes: tuple[int, ...]) -> TracedArray:
     """Axis ``i`` of the result is axis ``axes[i]`` of the array."""
+    if array.kind is Kind.SCALAR:
+        return array
     where = {a: i for i, a in enumerate(axes)}
     return array.view(
         IndexingMap.permutation([where[a] for a in range(array.ndim)]),
@@ -93,7 +96,8 @@ def moveaxis(a: Any, source: Any, destination: Any) -> TracedArray:
 
     def listed(axis: Any) -> list[int]:
         return [
-            normalize_axis(x, array.ndim) for x in (axis if isinstance(axis, tuple | list) else (axis,))
+            normalize_axis(x, array.ndim)
+            for x in (axis if isinstance(axis, tuple | list) else (axis,))
         ]
 
     sources, destinations = listed(source), listed(destination)
@@ -122,9 +126,7 @@ def squeeze(a: Any, axis: Any = None) -> TracedArray:
     array = array_operand(a)
     decisions = array.trace.decisions
     if axis is None:
-        axes = [
-            k for k, e in enumerate(array.extents) if decisions.equal(e, 1, "a squeezed axis")
-        ]
+        axes = [k for k, e in enumerate(array.extents) if decisions.equal(e, 1, "a squeezed axis")]
     else:
         axes = list(normalize_axes(axis, array.ndim))
         for k in axes:

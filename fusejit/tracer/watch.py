@@ -44,10 +44,6 @@ class Watch:
         self._codes.append(code)
         self._callers.add(id(code))
 
-    def allows(self, code: CodeType) -> bool:
-        """Whether `allow` was given this code."""
-        return id(code) in self._allowed
-
     @contextmanager
     def active(self) -> Iterator[None]:
         """Watch this thread."""

@@ -13,6 +13,7 @@ import pytest
 from fusejit.ir.host import Path
 from fusejit.ir.interpreter import check_guards, host_environment, interpret
 from fusejit.ir.traced import (
+    CheckKind,
     HostLeaf,
     PathLeaf,
     ResultLeaf,
@@ -22,6 +23,7 @@ from fusejit.ir.traced import (
     TracedFunction,
 )
 from fusejit.tracer import trace_function
+from fusejit.tracer.layout import classify
 
 
 def paths_of(traced: TracedFunction, arguments: dict[str, Any], fn: Callable[..., Any]) -> Any:
@@ -106,9 +108,7 @@ def arrays_in(obj: Any) -> list[np.ndarray]:
 
 def aliasing(arrays: list[np.ndarray]) -> list[tuple[bool, bool]]:
     """Which pairs are one object, and which share memory."""
-    return [
-        (a is b, np.shares_memory(a, b)) for i, a in enumerate(arrays) for b in arrays[i + 1 :]
-    ]
+    return [(a is b, np.shares_memory(a, b)) for i, a in enumerate(arrays) for b in arrays[i + 1 :]]
 
 
 def keep(array: Any) -> Any:
@@ -143,7 +143,7 @@ def run_graph(traced: TracedFunction, fn: Callable[..., Any], args: tuple[Any, .
 
 
 class Checker:
-    """``check(fn, *args)`` traces ``fn`` and compares; ``also=[...]`` are further calls it serves."""
+    """``check(fn, *args)`` traces ``fn`` and compares; ``also`` are further calls it serves."""
 
     def __call__(
         self,
@@ -154,6 +154,7 @@ class Checker:
     ) -> TracedFunction:
         before = keep(args)
         traced = trace_function(fn, args, {})
+        assert not any(self.refuses(traced, fn, *call) for call in [args, *(also or [])])
         for a, b in zip(arrays_in(args), arrays_in(before), strict=True):
             np.testing.assert_array_equal(a, b)  # tracing modifies nothing
         for call in [args, *(also or [])]:
@@ -177,9 +178,18 @@ class Checker:
 
     @staticmethod
     def refuses(traced: TracedFunction, fn: Callable[..., Any], *args: Any) -> bool:
-        """Whether some guard does not hold for a call."""
-        arguments = inspect.signature(fn).bind(*args).arguments
-        return check_guards(traced.graph, paths_of(traced, arguments, fn)) is not None
+        """Whether some guard, or the class of some array, does not hold for a call."""
+        arguments = inspect.signature(fn).bind(*args)
+        arguments.apply_defaults()
+        paths = paths_of(traced, arguments.arguments, fn)
+        for check in traced.checks:
+            if check.kind is CheckKind.ARRAY:
+                array = paths(check.path)
+                found = (array.dtype, array.ndim, *classify(array))
+                wanted = check.expected
+                if found != (wanted.dtype, wanted.ndim, wanted.order, wanted.layout):
+                    return True
+        return check_guards(traced.graph, paths) is not None
 
 
 @pytest.fixture(scope="session")

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import GenericOp
 from fusejit.ir.printer import print_graph
 from fusejit.ir.scalar_ops import SCALAR_OPS, UFUNC_ROWS
 from fusejit.ir.types import DTYPES
-from fusejit.errors import UnsupportedError
 from fusejit.tracer import trace_function
 from fusejit.tracer.declined import Declined
 
@@ -37,7 +37,10 @@ def test_each_row_is_reached(op: str) -> None:
         except (Declined, UnsupportedError):
             continue
         reached |= {
-            i.op for o in traced.graph.block.ops if isinstance(o, GenericOp) for i in o.payload.instrs
+            i.op
+            for o in traced.graph.block.ops
+            if isinstance(o, GenericOp)
+            for i in o.payload.instrs
         }
     assert op in reached
 
@@ -149,7 +152,15 @@ def test_results_have_the_strides_of_numpy(check: Any, shape: tuple[int, ...]) -
     row = np.arange(float(shape[-1]))
     for x in found.values():
         check(
-            lambda a, r: (a + 1, a * r, np.where(a > r, a, 0.0), -a.T, a.T + a.T, a[::-1] + 1, a[:, None] * 2),
+            lambda a, r: (
+                a + 1,
+                a * r,
+                np.where(a > r, a, 0.0),
+                -a.T,
+                a.T + a.T,
+                a[::-1] + 1,
+                a[:, None] * 2,
+            ),
             x,
             row,
         )

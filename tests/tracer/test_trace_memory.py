@@ -285,7 +285,7 @@ def test_results_share_memory_as_in_numpy(check: Any) -> None:
 
 # ---------------------------------------------------------------------------- random programs
 @given(data=st.data())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_random_mutation_programs(check: Any, data: Any) -> None:
     draw = data.draw
     steps = [

@@ -67,7 +67,13 @@ def test_exact_ints_guard_their_value(check: Any) -> None:
 
 def test_extents_that_must_be_equal(check: Any) -> None:
     f = lambda x, y, z: x + y[1:] * z[:, None]  # noqa: E731
-    traced = check(f, np.ones((3, 4)), np.ones((4, 4)), np.ones(3), also=[(np.ones((7, 2)), np.ones((8, 2)), np.ones(7))])
+    traced = check(
+        f,
+        np.ones((3, 4)),
+        np.ones((4, 4)),
+        np.ones(3),
+        also=[(np.ones((7, 2)), np.ones((8, 2)), np.ones(7))],
+    )
     assert check.refuses(traced, f, np.ones((3, 4)), np.ones((5, 4)), np.ones(3))
     assert check.refuses(traced, f, np.ones((3, 4)), np.ones((4, 4)), np.ones(4))
     for a, b in (((3,), (4,)), ((2, 3), (3, 2)), ((0,), (2,))):
@@ -158,6 +164,11 @@ def test_structured_arguments_and_results(check: Any) -> None:
 
     with pytest.raises(UnsupportedError, match="items"):
         trace_function(appends, ([np.ones(2)],), {})
+    check(lambda x: {len(x): x + 1, (x.ndim, x.shape[0]): (np.exp, ...)}, np.ones(3))
+    check(lambda x: (x.sum().T, x.sum()[...]), np.ones(3))
+    for fn in (lambda x: {1, 2}, lambda x: iter([x]), lambda x: slice(x.shape[0])):
+        with pytest.raises(UnsupportedError, match="returns an object"):
+            trace_function(fn, (np.ones(2),), {})
 
 
 def test_tracing_twice_gives_the_same_graph() -> None:

@@ -30,7 +30,9 @@ def test_reductions(check: Any, name: str, dtype: Any) -> None:
     for axis, keepdims in itertools.product(AXES, [False, True]):
         for x in (cube(dtype), cube(dtype, "F"), cube(dtype).transpose(1, 2, 0)):
             check(
-                lambda a, k=axis, d=keepdims: function(a, axis=k, keepdims=d), x, tolerance=tolerance
+                lambda a, k=axis, d=keepdims: function(a, axis=k, keepdims=d),
+                x,
+                tolerance=tolerance,
             )
     check(lambda a: (getattr(a, name)(), getattr(a, name)(0)), cube(dtype), tolerance=tolerance)
     check(lambda a: function(a), np.array(3, dtype))
@@ -85,7 +87,13 @@ def test_matrix_products(check: Any, dtype: Any) -> None:
     a, b = cube(dtype)[0], cube(dtype)[1].T
     v = cube(dtype)[0, 0]
     tolerance = 1e-6
-    check(lambda a, b, v: (a @ b, a @ v, v @ b, v @ v, np.dot(a, b), a.T @ a), a, b, v, tolerance=tolerance)
+    check(
+        lambda a, b, v: (a @ b, a @ v, v @ b, v @ v, np.dot(a, b), a.T @ a),
+        a,
+        b,
+        v,
+        tolerance=tolerance,
+    )
     s = cube(dtype, "F")
     check(lambda s, b: (s @ b, b.T @ np.swapaxes(s, 1, 2)), s, b, tolerance=tolerance)
 
@@ -93,7 +101,9 @@ def test_matrix_products(check: Any, dtype: Any) -> None:
 def test_matrix_product_of_mixed_operands(check: Any) -> None:
     a, i = np.ones((2, 3)), np.arange(6).reshape(3, 2)
     traced = check(lambda a, i: (a @ i, np.dot(a, 2.0), a.astype("f4") @ i.astype("f4")), a, i)
-    products = [o for o in traced.graph.block.ops if isinstance(o, GenericOp) and o.name == "matmul"]
+    products = [
+        o for o in traced.graph.block.ops if isinstance(o, GenericOp) and o.name == "matmul"
+    ]
     assert [p.library_call for p in products] == [None, "matmul"]
     for bad in (np.ones((2, 2)), np.ones(()), np.ones((2, 2, 2))):
         with pytest.raises(Declined):

@@ -18,7 +18,7 @@ from fusejit.tracer.hooks import run_staged
 class StandIn:
     """What a traced value looks like to the front end: an object of the package fusejit."""
 
-    __module__ = "fusejit.tests"
+    __module__ = "fusejit.tracer.stand_in"
 
     def __init__(self, value: Any) -> None:
         self.value = value

@@ -1,3 +1,4 @@
+# ruff: noqa: B007
 """What calls do in a trace: handled, inlined, native or refused."""
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import types
 import numpy as np
 import pytest
 
+from fusejit.api import fuse_jit
 from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.locations import current_location, strip_frames
@@ -38,7 +40,7 @@ def refused(front, fn, *args, traced=True, **handlers):
     return str(info.value)
 
 
-# --------------------------------------------------------------------------------------------- handlers
+# ------------------------------------------------------------ handlers
 def uses_exp(x):
     return np.exp(x) + np.exp(0.0)
 
@@ -91,7 +93,7 @@ def test_arrays_in_results_of_static_calls_become_constants(front):
     assert isinstance(b, front.StandIn)
 
 
-# ---------------------------------------------------------------------------------------------- refused
+# ------------------------------------------------------------ refused
 def prints(x):
     y = x
     print(y)
@@ -195,7 +197,7 @@ def except_global(x):
     global OFFSET
     try:
         raise ValueError
-    except ValueError as OFFSET:
+    except ValueError as OFFSET:  # noqa: F841
         pass
 
 
@@ -291,7 +293,7 @@ def catches_all(x):
         return None
 
 
-# ---------------------------------------------------------------------------------------------- inlining
+# ------------------------------------------------------------ inlining
 def helper(x, w=OFFSET, *, k=2):
     return scaled(x) + w * k
 
@@ -362,7 +364,7 @@ def test_callable_instances_methods_and_properties(front):
     assert any(p.endswith("__dict__['__call__']") for p in code)
     assert any(p.endswith("__dict__['bias'].fget") for p in code)
     assert any(p.endswith("__dict__['__getitem__']") for p in code)
-    assert {"global:Layer.twice", "global:LAYER.apply.__func__"} <= code
+    assert {"global:LAYER.__class__.twice", "global:LAYER.apply.__func__"} <= code
 
 
 def makes_layer(x):
@@ -415,21 +417,90 @@ def test_partial_and_lru_cache_are_seen_through(front):
     assert "global:PARTIAL_WITH.keywords['w']" in trace.paths()
 
 
-def decorated_by_fuse_jit(x):
-    raise AssertionError("the compiled form must not run in a trace")
+def timer(f):
+    @functools.wraps(f)  # copies the attributes of f as well
+    def inner(*args):
+        return f(*args) + OFFSET
+
+    return inner
 
 
-decorated_by_fuse_jit.__fusejit_wrapped__ = scaled
+DECORATED = fuse_jit(scaled)
+TIMED = timer(DECORATED)
 
 
 def uses_decorated(x):
-    return decorated_by_fuse_jit(x)
+    return DECORATED(x) + TIMED(x)
 
 
 def test_decorated_functions_are_traced_into(front):
     trace = front.FakeTrace()
-    assert front.run(trace, uses_decorated, 2.0) == 20.0
-    assert "global:decorated_by_fuse_jit.__fusejit_wrapped__" in trace.paths()
+    assert front.run(trace, uses_decorated, 2.0) == 50.0
+    assert "global:DECORATED.__wrapped__" in trace.paths()
+    assert not DECORATED.variants.compiled  # the compiled form did not run
+
+
+class Child(Layer):
+    gain = 7.0
+
+    def apply(self, x):
+        return super().apply(x) + super().gain * x + super().bias
+
+    def same(self, other):
+        return self is other
+
+
+CHILD = Child(2.0)
+
+
+def test_super_is_followed(front):
+    def f(x):
+        return CHILD.apply(x) + Child(x).apply(x)
+
+    trace = front.FakeTrace(standins=True)
+    assert front.run(trace, f, 3.0).value == f(3.0)
+    read = {str(c.path): c.kind.value for c in trace.checks}
+    assert read["global:CHILD.__class__.__mro__[1].__dict__['apply']"] == "code"
+    assert read["global:CHILD.__class__.__mro__[1].__dict__['gain']"] == "type"
+
+
+def test_identity_of_arguments_is_checked(front):
+    trace = front.FakeTrace()
+    assert front.run(trace, Child.same, CHILD, CHILD) is True
+    assert [c for c in trace.checks if str(c.path) == "arg:self" and c.kind.value == "is"]
+
+
+def test_stored_bound_methods_are_checked(front):
+    def f(step, x):
+        return step(x)
+
+    trace = front.FakeTrace()
+    assert front.run(trace, f, LAYER.apply, 2.0) == LAYER.apply(2.0)
+    read = {str(c.path): c.kind.value for c in trace.checks}
+    assert read["arg:step.__func__"] == "code"
+    assert {"arg:step.__self__", "arg:step.__self__.w"} <= set(read)
+
+
+def recursive_with_default(n, w=WEIGHTS["w"]):
+    return w if n == 0 else recursive_with_default(n - 1) + 1
+
+
+def test_default_values_of_the_traced_function_in_a_recursion(front):
+    trace = front.FakeTrace()
+    result = front.run(trace, recursive_with_default, 2)
+    np.testing.assert_array_equal(result, recursive_with_default(2))
+    assert "global:recursive_with_default.__defaults__[0]" in trace.paths()
+
+
+def test_closures_of_a_plain_factory_are_looked_at(front):
+    namespace = {}
+    exec("def make(k):\n    def inner(x):\n        return x + k\n    return inner", namespace)
+    make, from_outside = namespace["make"], namespace["make"](np.ones(2))
+
+    def f(x):
+        return make, from_outside(x)
+
+    assert "closure k" in refused(front, f, 1.0)
 
 
 def endless(n):
@@ -456,7 +527,7 @@ def test_functions_called_back_from_c_are_staged(front):
     assert "global:OFFSET" in trace.paths()
 
 
-# ----------------------------------------------------------------------------------- unhooked user code
+# ------------------------------------------------------------ unhooked user code
 class Vec:
     def __init__(self, x):
         self.x = x
@@ -515,7 +586,7 @@ def test_an_active_profiler_is_left_alone(front):
         sys.setprofile(None)
 
 
-# ------------------------------------------------------------------------------------------ plain tracing
+# ------------------------------------------------------------ plain tracing
 def plain(text, **names):
     namespace = {"np": np, "math": math, **names}
     exec(text, namespace)
@@ -551,7 +622,10 @@ def test_plain_tracing_guards_what_it_reads(front):
         ("class C: pass\nc = C()\ndef f(x): return c.w", "global c"),
         ("def f(x):\n    import user_module", "user_module"),
         ("def o(w):\n    def f(x): return x + w\n    return f\nf = o(np.ones(2))", "closure w"),
-        ("def o(w):\n    def f(x):\n        nonlocal w\n        w = x\n    return f\nf=o(1)", "'w'"),
+        (
+            "def o(w):\n    def f(x):\n        nonlocal w\n        w = x\n    return f\nf=o(1)",
+            "'w'",
+        ),
     ],
 )
 def test_plain_tracing_refuses_what_it_would_bake_in(front, text, match):
@@ -563,7 +637,7 @@ def test_plain_tracing_refuses_attributes_of_arguments(front):
     assert "obj" in refused(front, fn, Layer(1.0))
 
 
-# ------------------------------------------------------------------------------------ places and errors
+# ------------------------------------------------------------ places and errors
 PLACES = []
 
 

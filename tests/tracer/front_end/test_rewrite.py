@@ -1,3 +1,4 @@
+# ruff: noqa: C416, RUF012, UP031, F842, F821
 """The staged form of a function does what the function does."""
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ TABLE = {"lr": 0.5, "n": [1, 2, 3]}
 Point = namedtuple("Point", "x y")
 
 
-# ------------------------------------------------------------------ functions of every statement kind
+# ------------------------------------------------------------ functions of every statement kind
 def arithmetic(a, b=2, *, c=3):
     return -a + b * c - a**b / c // 1 % 7, a @ np.eye(2) if False else ~a, a << 2 & 6 | 1 ^ 3
 
@@ -60,7 +61,7 @@ def unbound_local(x):
 
 
 def undefined_global():
-    return 1 + no_such_name  # noqa: F821
+    return 1 + no_such_name
 
 
 def comprehensions(xs):
@@ -315,9 +316,9 @@ def f_strings(x, width=8):
     return f"{x!r:>{width}} {SCALE=} {TABLE['lr']:.2f} {'nested ' + f'{x}'} {{}}", "%d" % x
 
 
-def annotated(x: no_such_type) -> no_such_type:  # noqa: F821
+def annotated(x: no_such_type) -> no_such_type:
     y: int = x
-    z: undefined_annotation  # noqa: F821
+    z: undefined_annotation
     w: list[int] = [y]
     w[0]: int = 4
     return w
@@ -584,7 +585,7 @@ def test_methods_super_and_private_names(front):
     assert front.run(front.FakeTrace(), Derived.implicit, obj, 3) == obj.implicit(3)
 
 
-# ---------------------------------------------------------------------------------- source and bytecode
+# ------------------------------------------------------------ source and bytecode
 def load_module(path, name):
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
@@ -745,7 +746,7 @@ def test_names_are_classified_as_the_compiler_does(module):
 
 
 def declared_globals(node):
-    """Names that `global` statements declare: their stores are refused in front of the statement."""
+    """Names that `global` statements declare: their stores are refused."""
     return {n for part in ast.walk(node) if isinstance(part, ast.Global) for n in part.names}
 
 

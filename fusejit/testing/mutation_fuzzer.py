@@ -1,0 +1,169 @@
+"""The mutation fuzzer: random programs run every way, compared with NumPy, and shrunk.
+
+NumPy = interpreter of the traced graph = interpreter of the fused graph = unjitted source (= jitted
+kernel), for results, for what the arguments hold afterwards, and for which arrays are one object or
+share memory. Programs come from `fusejit.testing.mutation_maker`.
+
+Run ``python -m fusejit.testing.mutation_fuzzer FIRST COUNT [jit]`` for a campaign by hand.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from fusejit.api import FuseWarning
+from fusejit.errors import UnsupportedError
+from fusejit.testing.mutation_maker import is_exact, make_program
+from fusejit.testing.mutation_programs import HELPERS, MutationProgram
+from fusejit.testing.oracle import compare_outcomes, decorate, interpreted, run
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the programs of a campaign."""
+
+    programs: int = 0
+    variants: int = 0
+    served: int = 0
+    skipped: int = 0
+    declined: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.programs} programs, {self.served} calls served by {self.variants} variants, "
+            f"{self.skipped} calls skipped, declined {dict(self.declined)}, "
+            f"refused {dict(self.refused)}, {len(self.failures)} failures"
+        )
+
+
+def check_program(
+    program: MutationProgram, folder: Path, *, jit: bool = False, tally: Tally | None = None
+) -> None:
+    """Run every call of a program every way; raise what differs.
+
+    A call whose numbers are not exact under NumPy is left out. A program that fusejit says it does
+    not support, or declines, is counted.
+    """
+    tally = Tally() if tally is None else tally
+    tally.programs += 1
+    function = program.load(folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FuseWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)
+        decorated = decorate(function, jit=jit)
+        for call in range(len(program.calls)):
+            args = program.arguments(call)
+            where = f"call {call}"
+            expected = run(function, args)
+            if not (is_exact(expected.result) and is_exact(expected.args)):
+                tally.skipped += 1
+                continue
+            known = decorated.variants.compiled
+            declined = sum(decorated.variants.declined.values())
+            actual = run(decorated, args)
+            if isinstance(actual.error, UnsupportedError):
+                tally.refused[reason(str(actual.error))] += 1
+                return
+            compare_outcomes(expected, actual, where=where)
+            served = expected.error is None
+            served &= sum(decorated.variants.declined.values()) == declined
+            tally.served += served
+            if served and len(decorated.variants.compiled) > len(known):
+                variant = decorated.variants[0]
+                stages = (("traced", variant.traced.graph), ("fused", variant.schedule.graph))
+                for stage, graph in stages:
+                    outcome = run(interpreted(variant.traced, graph, function), args)
+                    compare_outcomes(expected, outcome, where=f"{where}, {stage} graph")
+        tally.variants += len(decorated.variants)
+        tally.declined.update({reason(k): n for k, n in decorated.variants.declined.items()})
+
+
+def reason(message: str) -> str:
+    """A message without file and numbers, to count it by."""
+    text = message.rsplit(".py", 1)[-1]
+    return "".join(c for c in text if not c.isdigit())[:60]
+
+
+def failure_of(program: MutationProgram, folder: Path, *, jit: bool = False) -> str | None:
+    """The kind of failure of a program (its exception's type and place), or None."""
+    try:
+        check_program(program, folder, jit=jit)
+    except Exception as error:
+        cause = error.__cause__ or error
+        return f"{type(error).__name__} {type(cause).__name__} {reason(str(cause))[:20]}"
+    return None
+
+
+def shrink(program: MutationProgram, folder: Path, *, jit: bool = False) -> MutationProgram:
+    """Drop statements, results and calls as long as the program fails in the same way."""
+    kind = failure_of(program, folder, jit=jit)
+    kind = None if kind is None else kind.split()[0]
+    progress = True
+    while progress:
+        progress = False
+        for candidate in program.smaller():
+            found = failure_of(candidate, folder, jit=jit)
+            if found is not None and found.split()[0] == kind:
+                program, progress = candidate, True
+                break
+    return program
+
+
+def report(program: MutationProgram, folder: Path, *, jit: bool = False) -> str:
+    """A failing program, shrunk, with its arguments and its failure."""
+    small = shrink(program, folder, jit=jit)
+    try:
+        check_program(small, folder, jit=jit)
+        failure = "(does not fail when run again)"
+    except Exception:
+        failure = traceback.format_exc(limit=-6)
+    lines = [f"seed {program.seed}{', jitted' if jit else ''}", small.source[len(HELPERS) :]]
+    for call in range(len(small.calls)):
+        lines.append(f"call {call}: {small.calls[call]}")
+    for parameter, array in zip(small.parameters, small.arguments(len(small.calls) - 1), strict=True):
+        with np.printoptions(threshold=50):
+            lines.append(f"{parameter.name} ({parameter.layout}, {array.dtype}) = {array!r}")
+    return "\n".join([*lines, failure])
+
+
+def campaign(seeds: Iterable[int], *, jit_every: int = 0, stop_after: int = 5) -> Tally:
+    """Check the programs of ``seeds``; every ``jit_every``-th is compiled as well."""
+    tally = Tally()
+    with tempfile.TemporaryDirectory(prefix="fusejit-fuzz-") as name:
+        folder = Path(name)
+        for seed in seeds:
+            program = make_program(seed)
+            for jit in (False, True) if jit_every and seed % jit_every == 0 else (False,):
+                try:
+                    check_program(program, folder, jit=jit, tally=tally)
+                except Exception:
+                    tally.failures.append(report(program, folder, jit=jit))
+            for file in folder.iterdir():
+                file.unlink()
+            if len(tally.failures) >= stop_after:
+                break
+    return tally
+
+
+def main(first: int, count: int, jit_every: int = 0) -> int:
+    """Run a campaign and print it."""
+    tally = campaign(range(first, first + count), jit_every=jit_every, stop_after=20)
+    for failure in tally.failures:
+        print("=" * 100, failure, sep="\n")
+    print(tally)
+    return bool(tally.failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))

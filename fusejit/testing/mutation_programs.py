@@ -1,0 +1,192 @@
+"""Random NumPy programs full of views and stores, for `fusejit.testing.mutation_check`.
+
+A program is made statement by statement while NumPy executes it: a statement that NumPy refuses, or
+whose numbers would no longer be exact, is thrown away. What is left runs without an error on the
+arguments it was made with. All numbers are small multiples of 1/64, so that sums are exact in
+any order and results can be compared bit by bit.
+
+    def f(a, b):
+        t0 = a[::-1]              persistent views, views of views
+        b[1:] -= t0[:-1]          overlapping stores
+        for i in range(2):        unrolled loops
+            t0[i] = b.sum()
+        a, b = b, a
+        return a, t0[1:], a       arguments, views, one object twice
+"""
+
+from __future__ import annotations
+
+import linecache
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+LARGEST = 2.0**12
+FINEST = 2.0**-6
+MAX_ELEMENTS = 120
+
+HELPERS = """\
+import numpy as np
+
+
+def bump(x, k):
+    x += k
+    return x[::-1]
+
+
+def first_half(x):
+    return x[: x.shape[0] // 2]
+
+
+def ordered(x, y):
+    if x.shape[0] > y.shape[0]:
+        return x, y
+    return y, x
+
+
+"""
+
+
+# ------------------------------------------------------------------------------------- programs
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An array argument: ``dims`` are names of sizes; ``layout`` says how its memory lies."""
+
+    name: str
+    dtype: str
+    dims: tuple[str, ...]
+    layout: str  # C, F, step, reversed, offset, broadcast, or same:<name> for the same memory
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A line of text, or the header of a loop or branch with a body."""
+
+    text: str
+    body: tuple[Statement, ...] = ()
+
+    def lines(self, indent: str) -> Iterator[str]:
+        """The source of the statement."""
+        yield indent + self.text
+        for statement in self.body:
+            yield from statement.lines(indent + "    ")
+
+
+@dataclass(frozen=True, slots=True)
+class MutationProgram:
+    """A program with sizes to call it with."""
+
+    seed: int
+    parameters: tuple[Parameter, ...]
+    body: tuple[Statement, ...]
+    returned: tuple[str, ...]
+    container: str
+    calls: tuple[dict[str, int], ...]
+
+    @property
+    def source(self) -> str:
+        """The text of its file."""
+        names = ", ".join(p.name for p in self.parameters)
+        lines = [f"def f({names}):"]
+        for statement in self.body:
+            lines += statement.lines("    ")
+        lines.append(f"    return {self.result_text()}")
+        return HELPERS + "\n".join(lines) + "\n"
+
+    def result_text(self) -> str:
+        """The expression that is returned."""
+        items = ", ".join(self.returned)
+        match self.container:
+            case "one":
+                return self.returned[0] if self.returned else "None"
+            case "list":
+                return f"[{items}]"
+            case "dict":
+                return "{" + ", ".join(f"'{k}': {r}" for k, r in enumerate(self.returned)) + "}"
+            case "nested":
+                return f"({', '.join(self.returned[:1])},), [{', '.join(self.returned[1:])}]"
+        return f"({items},)" if self.returned else "None"
+
+    def arguments(self, call: int) -> tuple[np.ndarray, ...]:
+        """The arguments of one of its calls, the same ones each time."""
+        rng = np.random.default_rng([self.seed, call])
+        made: dict[str, np.ndarray] = {}
+        for parameter in self.parameters:
+            made[parameter.name] = make_argument(parameter, self.calls[call], rng, made)
+        return tuple(made.values())
+
+    def load(self, folder: Path) -> Callable[..., Any]:
+        """Write its source into ``folder`` and return the function ``f`` that it defines."""
+        with tempfile.NamedTemporaryFile(
+            "w", suffix=".py", prefix=f"program_{self.seed}_", dir=folder, delete=False
+        ) as file:
+            file.write(self.source)
+        linecache.checkcache(file.name)
+        namespace: dict[str, Any] = {"__name__": "mutation_program"}
+        exec(compile(self.source, file.name, "exec"), namespace)
+        function: Callable[..., Any] = namespace["f"]
+        return function
+
+    def smaller(self) -> Iterator[MutationProgram]:
+        """The programs with one statement, result or call less."""
+        for body in _without_one(self.body):
+            yield replace(self, body=body)
+        for k in range(len(self.returned)):
+            yield replace(self, returned=self.returned[:k] + self.returned[k + 1 :])
+        for k in range(len(self.calls)):
+            if len(self.calls) > 1 and k == len(self.calls) - 1:
+                yield replace(self, calls=self.calls[:k])
+
+
+def _without_one(body: tuple[Statement, ...]) -> Iterator[tuple[Statement, ...]]:
+    for k, statement in enumerate(body):
+        yield body[:k] + body[k + 1 :]
+        if statement.body:
+            yield body[:k] + statement.body + body[k + 1 :]
+            for inner in _without_one(statement.body):
+                if inner:
+                    yield (*body[:k], replace(statement, body=inner), *body[k + 1 :])
+
+
+# ------------------------------------------------------------------------------------ arguments
+def make_argument(
+    parameter: Parameter,
+    sizes: dict[str, int],
+    rng: np.random.Generator,
+    made: dict[str, np.ndarray],
+) -> np.ndarray:
+    """An array for a parameter; ``made`` are the arguments before it."""
+    if parameter.layout.startswith("same:"):
+        return made[parameter.layout[5:]]
+    if parameter.layout.startswith("part:"):
+        whole = made[parameter.layout[5:]]
+        return whole[1:] if len(whole) > 1 else whole
+    shape = tuple(sizes[d] for d in parameter.dims)
+    dtype = np.dtype(parameter.dtype)
+
+    def filled(shape: tuple[int, ...]) -> np.ndarray:
+        if dtype.kind == "b":
+            return rng.integers(0, 2, shape).astype(dtype)
+        low = 0 if dtype.kind == "u" else -6
+        numbers = rng.integers(low, 7, shape)
+        return (numbers * 0.5).astype(dtype) if dtype.kind == "f" else numbers.astype(dtype)
+
+    match parameter.layout:
+        case "F":
+            return np.asfortranarray(filled(shape))
+        case "step":
+            return filled(tuple(2 * n for n in shape))[tuple(slice(1, None, 2) for _ in shape)]
+        case "reversed":
+            return filled(shape)[::-1]
+        case "offset":
+            return filled(tuple(n + 3 for n in shape))[tuple(slice(2, n + 2) for n in shape)]
+        case "broadcast":
+            return np.broadcast_to(filled(shape[1:]), shape)
+    return filled(shape)
+
+

@@ -1,0 +1,211 @@
+"""The differential check of a whole function.
+
+NumPy = interpreter of the traced graph = interpreter of the fused graph = unjitted source = jitted
+kernel, for results, for what the arguments hold afterwards, and for which arrays share memory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fusejit.api import fuse_jit
+from fusejit.ir.graph import Graph
+from fusejit.ir.host import Path
+from fusejit.ir.interpreter import host_environment, interpret
+from fusejit.ir.traced import (
+    HostLeaf,
+    PathLeaf,
+    ResultLeaf,
+    ResultMapping,
+    ResultSequence,
+    ResultStructure,
+    StaticLeaf,
+    TracedFunction,
+)
+from fusejit.pipeline import closure_cells
+from fusejit.testing.compare import EXACT, Bound, assert_same, assert_same_aliasing, clone
+
+Function = Callable[..., Any]
+
+
+@contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+def decorate(function: Function, *, jit: bool, fullgraph: bool = False) -> Any:
+    """``fuse_jit(function)``, jitted or with kernels that run as plain Python."""
+    with _environment("FUSEJIT_UNJITTED", "0" if jit else "1"):
+        return fuse_jit(fullgraph=fullgraph)(function)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one call did: its result or its error, and its arguments afterwards."""
+
+    result: Any
+    error: BaseException | None
+    args: tuple[Any, ...]
+
+
+def run(function: Function, args: tuple[Any, ...]) -> Outcome:
+    """Call ``function`` on a clone of ``args``."""
+    ours = clone(args)
+    with np.errstate(all="ignore"):
+        try:
+            return Outcome(function(*ours), None, ours)
+        except Exception as error:
+            return Outcome(None, error, ours)
+
+
+def compare_outcomes(
+    expected: Outcome, actual: Outcome, bound: Bound = EXACT, where: str = ""
+) -> None:
+    """Same result or same error, same arguments afterwards, same sharing of memory."""
+    if expected.error is not None:
+        assert type(actual.error) is type(expected.error), (
+            f"{where}: {actual.error!r} instead of {expected.error!r}"
+        )
+        assert str(actual.error) == str(expected.error), where
+    elif actual.error is not None:
+        raise AssertionError(f"{where}: {actual.error!r}") from actual.error
+    else:
+        assert_same(expected.result, actual.result, bound, f"{where}: result")
+    assert_same(expected.args, actual.args, bound, f"{where}: arguments afterwards")
+    if expected.error is None:
+        assert_same_aliasing(
+            [expected.result, expected.args], [actual.result, actual.args], f"{where}: "
+        )
+
+
+# ------------------------------------------------------------------------------- the interpreter
+def paths_of(traced: TracedFunction, arguments: Mapping[str, Any], function: Function) -> Any:
+    """Finds outside objects for the interpreter."""
+    cells = {n: c.cell_contents for n, c in closure_cells(function).items()}
+    roots: dict[str, Mapping[str, Any]] = {
+        "arg": arguments,
+        "global": function.__globals__,
+        "closure": cells,
+        "const": traced.constants,
+    }
+
+    def find(path: Path) -> Any:
+        found = roots[path.root][path.name]
+        for kind, key in path.steps:
+            found = getattr(found, key) if kind == "." else found[key]
+        return found
+
+    return find
+
+
+def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: Any) -> Any:
+    """Put the results of a graph together as the launcher does."""
+    match structure:
+        case ResultLeaf():
+            return results[structure.index]
+        case PathLeaf():
+            return paths(structure.path)
+        case HostLeaf():
+            return structure.expr.evaluate(paths, names)
+        case StaticLeaf():
+            return structure.value
+        case ResultSequence():
+            return structure.type(assemble(i, results, paths, names) for i in structure.items)
+        case ResultMapping():
+            items = [assemble(i, results, paths, names) for i in structure.items]
+            return dict(zip(structure.keys, items, strict=True))
+
+
+def interpreted(traced: TracedFunction, graph: Graph, function: Function) -> Function:
+    """The function as a graph of its variant means it, for calls that the variant serves."""
+
+    def call(*args: Any) -> Any:
+        names = function.__code__.co_varnames[: function.__code__.co_argcount]
+        defaults = function.__defaults__ or ()
+        given = {**dict(zip(reversed(names), reversed(defaults), strict=False))}
+        given |= dict(zip(names, args, strict=False))
+        paths = paths_of(traced, given, function)
+        host = host_environment(graph, paths)
+        return assemble(traced.structure, interpret(graph, paths), paths, host)
+
+    return call
+
+
+# ------------------------------------------------------------------------------------- the check
+def check(
+    function: Function,
+    *calls: tuple[Any, ...],
+    jit: bool = False,
+    bound: Bound = EXACT,
+    inner_bound: Bound = EXACT,
+    reference: Function | None = None,
+    variants: int | None = 1,
+) -> Any:
+    """Run every call every way and compare; returns the decorated function (unjitted, or jitted).
+
+    Parameters
+    ----------
+    function : callable
+        The undecorated function: what NumPy says.
+    *calls : tuple
+        The arguments of each call, in order.
+    jit : bool
+        Whether to compile as well.
+    bound : Bound
+        NumPy against the others.
+    inner_bound : Bound
+        The interpreter, the unjitted source and the kernels against each other.
+    reference : callable, optional
+        What ``bound`` is measured against instead of ``function``.
+    variants : int or None
+        How many variants all calls together may need; None for any number.
+    """
+    decorated = None
+    for jitted in (False, True) if jit else (False,):
+        decorated = decorate(function, jit=jitted)
+        for at, args in enumerate(calls):
+            name = f"call {at}, {'jitted' if jitted else 'unjitted'}"
+            expected = run(reference or function, args)
+            actual = run(decorated, args)
+            compare_outcomes(expected, actual, bound, name)
+            if expected.error is None and len(decorated.variants) and not jitted:
+                _check_interpreters(function, decorated, args, actual, inner_bound, name)
+            if jitted:
+                compare_outcomes(run(unjitted, args), actual, inner_bound, f"{name}/unjitted")
+        if not jitted:
+            unjitted = decorated
+        if variants is not None:
+            assert len(decorated.variants) == variants, decorated.variants
+            assert not decorated.variants.declined, decorated.variants
+    return decorated
+
+
+def _check_interpreters(
+    function: Function,
+    decorated: Any,
+    args: tuple[Any, ...],
+    actual: Outcome,
+    bound: Bound,
+    name: str,
+) -> None:
+    variant = decorated.variants[0]
+    if len(decorated.variants) > 1 or decorated.variants.declined:
+        return  # which variant served the call is not known
+    traced = variant.traced
+    for stage, graph in (("traced", traced.graph), ("fused", variant.schedule.graph)):
+        outcome = run(interpreted(traced, graph, function), args)
+        compare_outcomes(outcome, actual, bound, f"{name} against the {stage} graph")

@@ -1,0 +1,92 @@
+"""NumPy with the two liberties that fusejit takes written out, so that programs compare bit by bit.
+
+`numpy_as_written` is NumPy, except that float sums and means add in the order of
+`fusejit.ir.summation` and that extrema take 0.0 as larger than -0.0.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.summation import ordered_sum_along
+
+
+def _ordered(a: np.ndarray, axis: Any, dtype: np.dtype) -> np.ndarray:
+    axes = range(a.ndim) if axis is None else np.atleast_1d(axis)
+    total = a.astype(dtype)
+    for at in sorted((int(x) % a.ndim for x in axes), reverse=True):
+        total = ordered_sum_along(total, at)
+    return total
+
+
+def _like(a: np.ndarray, bits: np.ndarray) -> Any:
+    """``bits`` in the shape, with the strides and of the kind of NumPy's own result ``a``."""
+    result = np.copy(a, order="K") if isinstance(a, np.ndarray) else np.empty((), bits.dtype)
+    result[...] = np.asarray(bits).reshape(result.shape)
+    return result if isinstance(a, np.ndarray) else result[()]
+
+
+def _sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    result = np.sum(a, axis=axis, dtype=dtype, keepdims=keepdims)
+    if result.dtype.kind != "f":
+        return result
+    return _like(result, _ordered(np.asarray(a), axis, result.dtype))
+
+
+def _mean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    result = np.mean(a, axis=axis, dtype=dtype, keepdims=keepdims)
+    a = np.asarray(a)
+    total = _ordered(a, axis, result.dtype)
+    count = np.int64(a.size // max(1, total.size))
+    return _like(result, np.true_divide(total, count).astype(result.dtype))
+
+
+def _extremum(name: str) -> Any:
+    row = SCALAR_OPS[name]
+
+    def extremum(a: Any, b: Any) -> Any:
+        plain = row.ufunc(a, b)  # type: ignore[misc]
+        if plain.dtype.kind != "f":
+            return plain
+        operands = (np.asarray(a).astype(plain.dtype), np.asarray(b).astype(plain.dtype))
+        return _like(plain, row.evaluate(operands, plain.dtype))
+
+    return extremum
+
+
+def _reduced_extremum(name: str) -> Any:
+    take, pair = getattr(np, name[:3]), _extremum(name)
+
+    def reduce(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        plain = take(a, axis=axis, keepdims=keepdims)
+        a = np.asarray(a)
+        axes = tuple(range(a.ndim)) if axis is None else tuple(np.atleast_1d(axis) % a.ndim)
+        if a.dtype.kind != "f":
+            return plain
+        moved = np.moveaxis(a, axes, range(len(axes)))
+        moved = moved.reshape(-1, *moved.shape[len(axes) :])
+        result = moved[0]
+        for row in moved[1:]:
+            result = pair(result, row)
+        return _like(plain, np.asarray(result))
+
+    return reduce
+
+
+class _NumPyAsWritten(SimpleNamespace):
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+
+numpy_as_written = _NumPyAsWritten(
+    sum=_sum,
+    mean=_mean,
+    maximum=_extremum("maximum"),
+    minimum=_extremum("minimum"),
+    max=_reduced_extremum("maximum"),
+    min=_reduced_extremum("minimum"),
+)

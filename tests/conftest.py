@@ -1,0 +1,27 @@
+"""Fixtures of all tests: a private kernel cache, and ``--update-golden``."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--update-golden`` rewrites the files under tests/golden instead of comparing."""
+    parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def private_cache() -> Iterator[None]:
+    """Kernels of the tests are kept in a folder of this session, never in ~/.cache."""
+    before = os.environ.get("FUSEJIT_CACHE_DIR")
+    with tempfile.TemporaryDirectory(prefix="fusejit-tests-") as folder:
+        os.environ["FUSEJIT_CACHE_DIR"] = folder
+        yield
+        if before is None:
+            del os.environ["FUSEJIT_CACHE_DIR"]
+        else:
+            os.environ["FUSEJIT_CACHE_DIR"] = before
