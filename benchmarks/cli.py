@@ -18,6 +18,7 @@ from benchmarks.engines import DEFAULT_ENGINES
 from benchmarks.first_call import measure_first_call
 from benchmarks.gauge import CoreProbe, Gauge
 from benchmarks.machine import machine_facts
+from benchmarks.markdown import markdown
 from benchmarks.records import CaseRecord, FirstCallRecord, RunRecord, from_json, save
 from benchmarks.runner import Runner
 from benchmarks.selection import SUITES, Case, select_cases, select_workloads
@@ -51,6 +52,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--json", type=Path, metavar="FILE", help="write everything")
     p.add_argument("--load", type=Path, metavar="FILE", help="read a run instead of measuring")
     p.add_argument("--plot", type=Path, metavar="FILE.png", help="draw ratios over sizes")
+    p.add_argument("--markdown", action="store_true", help="print the tables of the documents")
     p.add_argument("--list", action="store_true", help="list the workloads and stop")
     return p
 
@@ -70,7 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if options.load:
         run = from_json(options.load.read_text())
-        report.print_machine(console, run)
+        if not options.markdown:
+            report.print_machine(console, run)
     else:
         sizes = options.sizes or (QUICK_SIZES if options.quick and not options.bars else ())
         cases = select_cases(workloads, sizes, options.dtypes, not options.no_out)
@@ -102,7 +105,8 @@ def _measure(console: Console, options: argparse.Namespace, cases: list[Case]) -
         run = RunRecord(
             facts, _plain(options), runner.versions, runner.unavailable, cases=(), first_calls=()
         )
-        report.print_machine(console, run)
+        if not options.markdown:
+            report.print_machine(console, run)
         task = progress.add_task("", total=len(cases))
         for case in cases:
             name = f"{case.workload.name} {case.dtype} {case.size:,}"
@@ -119,9 +123,12 @@ def _measure(console: Console, options: argparse.Namespace, cases: list[Case]) -
 
 
 def _present(console: Console, options: argparse.Namespace, run: RunRecord) -> int:
-    report.print_cases(console, run)
-    report.print_first_calls(console, run)
-    report.print_summary(console, run)
+    if options.markdown:
+        print(markdown(run), end="")
+    else:
+        report.print_cases(console, run)
+        report.print_first_calls(console, run)
+        report.print_summary(console, run)
     report.print_wrong(console, run)
     missed = False
     if options.bars:

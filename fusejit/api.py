@@ -22,7 +22,7 @@ from fusejit.errors import FusejitError, UnsupportedError
 from fusejit.explain import explain_text
 from fusejit.options import Options, options_from_environment
 from fusejit.pipeline import Compiled, Traced, trace
-from fusejit.tracer.declined import Declined
+from fusejit.tracer.declined import NUMPY_RAISES, Declined
 from fusejit.tracer.locations import strip_frames
 
 P = ParamSpec("P")
@@ -91,6 +91,7 @@ class _State:
         self.lock = threading.RLock()
         self.namespace: dict[str, Any] = {}
         self.signature = inspect.signature(function)
+        self.carrier: Callable[..., Any] | None = None
 
     def slow(self, args: tuple[Any, ...], missed: Miss) -> Any:
         """A call that the newest variant does not serve; ``args`` are in parameter order."""
@@ -126,6 +127,16 @@ class _State:
             self.namespace["k0"] = variant.launch
             return result
 
+    def compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Compiled | str:
+        """A new variant for a call, or why there is none."""
+        try:
+            stage = trace(self.function, args, kwargs, self.options)
+            return stage.fuse().lower().compile()
+        except Declined as declined:
+            return declined.cause
+        except FusejitError as error:
+            raise strip_frames(error) from error.__cause__
+
     def split(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Values in parameter order as positional and keyword arguments of the function."""
         bound = inspect.BoundArguments(
@@ -139,11 +150,10 @@ class _State:
         cause: str,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        numpy_raises: bool = False,
     ) -> Any:
         """Run the undecorated function; warn once per cause unless NumPy raises."""
         name = self.function.__name__
-        if numpy_raises:
+        if cause.startswith(NUMPY_RAISES):
             return self.function(*args, **kwargs)
         self.variants.declined[cause] += 1
         if self.options.fullgraph:
@@ -221,14 +231,15 @@ def _decorate(function: Callable[..., Any], *, enabled: bool, fullgraph: bool) -
     ):
         if test(function):
             raise TypeError(f"fuse_jit cannot compile {function.__name__!r}: it is {kind}")
-    wrapped = getattr(function, "__fusejit_state__", None)
-    if wrapped is not None:
-        function = wrapped.function
+    known = getattr(function, "__fusejit_state__", None)
+    if known is not None and known.carrier is function:  # not a wrapper that copied our attributes
+        function = known.function
     state = _State(function, options_from_environment(enabled=enabled, fullgraph=fullgraph))
     carrier = _carrier(state)
     functools.update_wrapper(carrier, function)
     carrier.__defaults__ = function.__defaults__
     carrier.__kwdefaults__ = function.__kwdefaults__
+    state.carrier = carrier
     result = cast(Any, carrier)
     result.__fusejit_state__ = state
     result.variants = state.variants

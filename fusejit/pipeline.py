@@ -25,7 +25,7 @@ from fusejit.codegen.launcher import LauncherSource, compile_launcher, launcher_
 from fusejit.codegen.lower import lower
 from fusejit.codegen.target import host_target
 from fusejit.errors import FusejitError, InternalError
-from fusejit.fuse import canonicalize, fold_producers, make_schedule
+from fusejit.fuse import canonicalize, fold_producers, make_schedule, merge_siblings
 from fusejit.ir.graph import Graph
 from fusejit.ir.printer import print_graph
 from fusejit.ir.program import KernelCall, LibraryCall, Program
@@ -45,7 +45,12 @@ PASSES: tuple[tuple[str, GraphPass], ...] = (
         "fold producers into consumers",
         lambda graph, target, report: fold_producers(graph, target, report=report),
     ),
-    ("canonicalize again", lambda graph, target, report: canonicalize(graph)),
+    ("merge siblings", lambda graph, target, report: merge_siblings(graph, target, report)),
+    (
+        "fold what merging made single",
+        lambda graph, target, report: fold_producers(graph, target, report=report),
+    ),
+    ("canonicalize the result", lambda graph, target, report: canonicalize(graph)),
 )
 
 

@@ -52,7 +52,9 @@ def operand(x: Scalar) -> np.generic:
         return x
     if isinstance(x, bool):
         return np.bool_(x)
-    return np.int64(x) if isinstance(x, int) else np.float64(x)
+    if isinstance(x, int):
+        return np.int64(x) if x < 2**63 else np.uint64(x)
+    return np.float64(x)
 
 
 def _truncate(x: float, bits: int) -> int:

@@ -18,6 +18,7 @@ from fusejit.codegen.nest import token
 from fusejit.ir.graph import Buffer, Graph, Guard, Layout, Store, walk
 from fusejit.ir.host import Path
 from fusejit.ir.loops import Apply, Exit, If, KernelParameter, Let, LoopKernel, Stmt
+from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import Program
 from fusejit.ir.traced import ArrayClass
 
@@ -153,7 +154,9 @@ def _extent_checks(name: str, buffer: Buffer, graph: Graph) -> list[Stmt]:
     checks = []
     for axis, extent in enumerate(buffer.type.extents):
         if extent.as_symbol() is None or own.get(axis) != extent.as_symbol():
-            checks.append(_exit_if(f"{name}.shape[{axis}] != {extent}", GUARD))
+            checks.append(
+                _exit_if(f"{name}.shape[{axis}] != {Polynomial.from_affine(extent)}", GUARD)
+            )
     return checks
 
 

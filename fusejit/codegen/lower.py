@@ -12,7 +12,7 @@ from fusejit.codegen.nest import LoopDim, Nest, Reference, collapse_loops, order
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
 from fusejit.codegen.placement import Placement, place
 from fusejit.codegen.reduction import accumulators, lower_reduction
-from fusejit.codegen.split import one_result_each, split_reduction
+from fusejit.codegen.split import one_result_each, split_reduction, without_reductions
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
@@ -416,7 +416,7 @@ class _Lowering:
     ) -> None:
         """One op as loops that write into ``targets``."""
         if op.is_elementwise:
-            self.statements += lower_elementwise(self._nest(op, targets, mask))
+            self.statements += lower_elementwise(self._nest(without_reductions(op), targets, mask))
             return
         assert mask is None
         if (

@@ -53,6 +53,57 @@ from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.scalar_ops import COMBINERS, SCALAR_OPS
 from fusejit.ir.summation import BLOCK, LANES
 
+
+def _constant_level(half: int) -> str:
+    """A level of the tree over all lanes: a constant count, so that it is straight vector code."""
+    return (
+        f"        for j in range({half}):\n"
+        "            left = get(lanes, j)\n"
+        f"            right = get(lanes, j + {half})\n"
+        "            put(lanes, j, {merged})\n"
+    )
+
+
+_COMBINING_HELPERS: dict[str, str] = {
+    "merge_lanes_{c}": f'''\
+def merge_lanes_{{c}}(lanes, width):
+    """Halving tree over the lanes."""
+    if width == {LANES}:
+{"".join(_constant_level(half) for half in (32, 16, 8, 4, 2, 1))}        return get(lanes, 0)
+    while width > 1:
+        width //= 2
+        for j in range(width):
+            left = get(lanes, j)
+            right = get(lanes, j + width)
+            put(lanes, j, {{merged}})
+    return get(lanes, 0)
+''',
+    "push_{c}": '''\
+def push_{c}(stack, top, count, right):
+    """Put the total of block number `count` on the stack, merging neighbours of equal size."""
+    while count & 1:
+        top -= 1
+        left = get(stack, top)
+        right = {merged}
+        count >>= 1
+    put(stack, top, right)
+    return top + 1
+''',
+    "finish_{c}": '''\
+def finish_{c}(stack, top, identity):
+    """Merge what is left on the stack, the smallest first."""
+    if top == 0:
+        return identity
+    top -= 1
+    right = get(stack, top)
+    while top > 0:
+        top -= 1
+        left = get(stack, top)
+        right = {merged}
+    return right
+''',
+}
+
 # What generated source calls; `emit` puts the functions a kernel uses in front of it.
 SUM_HELPERS: dict[str, str] = {
     "lane_width": f'''\
@@ -68,37 +119,16 @@ def clear_lanes(lanes, width, zero):
     for j in range(width):
         put(lanes, j, zero)
 """,
-    "merge_lanes": '''\
-def merge_lanes(lanes, width):
-    """Halving tree over the lanes."""
-    while width > 1:
-        width //= 2
-        for j in range(width):
-            put(lanes, j, get(lanes, j) + get(lanes, j + width))
-    return get(lanes, 0)
-''',
-    "push_sum": '''\
-def push_sum(stack, top, count, value):
-    """Put block sum number `count` on the stack, merging neighbours of equal size."""
-    while count & 1:
-        top -= 1
-        value = get(stack, top) + value
-        count >>= 1
-    put(stack, top, value)
-    return top + 1
-''',
-    "finish_sum": '''\
-def finish_sum(stack, top, zero):
-    """Merge what is left on the stack, the smallest first."""
-    if top == 0:
-        return zero
-    top -= 1
-    value = get(stack, top)
-    while top > 0:
-        top -= 1
-        value = get(stack, top) + value
-    return value
-''',
+    **{
+        name.format(c=combiner): text.format(c=combiner, merged=merged)
+        for combiner, merged in (
+            ("add", "left + right"),
+            ("multiply", "left * right"),
+            ("max", "maximum(left, right)"),
+            ("min", "minimum(left, right)"),
+        )
+        for name, text in _COMBINING_HELPERS.items()
+    },
     "reverse_bits": '''\
 def reverse_bits(value, width):
     """The bits of value in reverse, in a number below the power of two `width`."""
@@ -125,7 +155,8 @@ def push_row(stack, top, count, w):
     return top + 1
 ''',
 }
-COLUMN_TILE = 2048  # columns that are combined at once
+TILE_BYTES = 4096  # of the columns that are combined at once
+SHORT_ROW = 16  # rows of fewer numbers are reduced down columns, many rows at once
 LANE_LEVELS = 8  # partial rows on the stack of a block: log2(LANES) + 2
 STACK = 64
 _PLAIN_ROWS = 256  # rows of a block when the order of combining does not show
@@ -145,6 +176,11 @@ class Accumulator:
     def is_ordered(self) -> bool:
         """Whether the order of merging shows in the bits."""
         return self.dtype.kind in COMBINERS[self.combiner].ordered
+
+    @property
+    def in_lanes(self) -> bool:
+        """Whether rows are reduced in lanes: all floats (LLVM vectorises integers by itself)."""
+        return self.dtype.kind == "f"
 
     @property
     def identity(self) -> Number:
@@ -179,6 +215,15 @@ def lower_reduction(nest: Nest, accs: Sequence[Accumulator]) -> list[Stmt]:
     parallel = [loop for loop in nest.loops if not loop.is_reduction]
     if parallel and not nest.loops[-1].is_reduction:
         return _down_columns(nest, accs, parallel, reductions)
+    if parallel and len(reductions) == 1 and all(acc.in_lanes for acc in accs):
+        is_short = Apply(f"{{0}} < {SHORT_ROW}", (Integer(reductions[0].extent),))
+        return [
+            If(
+                is_short,
+                _down_columns(nest, accs, parallel, reductions),
+                _along_rows(nest, accs, parallel, reductions),
+            )
+        ]
     if parallel:
         return _along_rows(nest, accs, parallel, reductions)
     if len(reductions) == 1:
@@ -229,7 +274,7 @@ def _row_sums(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[St
         _let("width", "lane_width(m)"),
     ]
     for acc in accs:
-        if acc.is_ordered:
+        if acc.in_lanes:
             blocks.append(_let("_", f"clear_lanes(lanes{acc.suffix}, width, {{0}})", acc.identity))
     blocks.append(
         For(
@@ -257,28 +302,29 @@ def _row_sums(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[St
         )
     )
     for acc in accs:
-        if acc.is_ordered:
+        if acc.in_lanes:
             s = acc.suffix
             blocks.append(
                 _let(
                     f"top{s}",
-                    f"push_sum(stack{s}, top{s}, k, merge_lanes(lanes{s}, width))",
+                    f"push_{acc.combiner}(stack{s}, top{s}, k, "
+                    f"merge_lanes_{acc.combiner}(lanes{s}, width))",
                     rebind=True,
                 )
             )
     statements: list[Stmt] = []
     for acc in accs:
-        if acc.is_ordered:
+        if acc.in_lanes:
             statements.append(_let(f"top{acc.suffix}", "0"))
         else:
             statements.append(Let(f"total{acc.suffix}", acc.identity))
     count = _name(f"(({loop.extent + (BLOCK - 1)}) // {BLOCK})")
     statements.append(For("k", zero(), Integer(count), blocks))
     for acc in accs:
-        if acc.is_ordered:
+        if acc.in_lanes:
             s = acc.suffix
             statements.append(
-                _let(f"total{s}", f"finish_sum(stack{s}, top{s}, {{0}})", acc.identity)
+                _let(f"total{s}", f"finish_{acc.combiner}(stack{s}, top{s}, {{0}})", acc.identity)
             )
     return statements
 
@@ -290,7 +336,7 @@ def _lane_loop(
     body: list[Stmt] = list(lets)
     lane = _name("j")
     for acc, result in zip(accs, results, strict=True):
-        if acc.is_ordered:
+        if acc.in_lanes:
             lanes = f"lanes{acc.suffix}"
             body.append(StoreElement(lanes, lane, acc.combine(Element(lanes, lane), result)))
         else:
@@ -302,7 +348,7 @@ def _lane_loop(
 def _lane_scratch(accs: Sequence[Accumulator]) -> list[Stmt]:
     statements: list[Stmt] = []
     for acc in accs:
-        if acc.is_ordered:
+        if acc.in_lanes:
             for name, size in (("lanes", LANES), ("stack", STACK)):
                 statements.append(
                     Scratch(f"{name}{acc.suffix}", Integer(Polynomial.const(size)), acc.dtype, True)
@@ -329,12 +375,13 @@ def _along_rows(
     reductions: Sequence[LoopDim],
 ) -> list[Stmt]:
     totals = [Var(f"total{acc.suffix}") for acc in accs]
-    if any(acc.is_ordered for acc in accs):
+    laned = len(reductions) == 1 and any(acc.in_lanes for acc in accs)
+    if laned:
         (loop,) = reductions
         inner = [*_row_sums(nest, accs, loop), *_write(nest, accs, totals)]
     else:
         inner = [*_plain_totals(nest, accs, reductions), *_write(nest, accs, totals)]
-    scratch = _lane_scratch(accs)
+    scratch = _lane_scratch(accs) if laned else []
     if not parallel:
         return [*scratch, *inner]
     statements = [*scratch, *wrap(parallel, inner)]
@@ -345,7 +392,7 @@ def _along_rows(
 # ---------------------------------------------------------------------------------- everything
 def _of_everything(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
     """A full reduction: block totals in parallel, then their merging."""
-    block = BLOCK if any(a.is_ordered for a in accs) else 4 * BLOCK
+    block = BLOCK if any(a.in_lanes for a in accs) else 4 * BLOCK
     count = Integer(_name(f"(({loop.extent + (block - 1)}) // {block})"))
     lets: list[Stmt] = [
         Let("blocks", count),
@@ -356,17 +403,17 @@ def _of_everything(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> li
         Let("base", Integer(_name("b") * block)),
         _let("m", f"min({{0}} - base, {block})", Integer(loop.extent)),
     ]
-    if any(a.is_ordered for a in accs):
+    if any(a.in_lanes for a in accs):
         inner += [
             Let("full", Apply(f"(m // {LANES})", ())),
             _let("width", "lane_width(m)"),
         ]
     for acc in accs:
-        if acc.is_ordered:
+        if acc.in_lanes:
             inner.append(_let("_", f"clear_lanes(lanes{acc.suffix}, width, {{0}})", acc.identity))
         else:
             inner.append(Let(f"total{acc.suffix}", acc.identity))
-    if any(a.is_ordered for a in accs):
+    if any(a.in_lanes for a in accs):
         inner.append(
             For(
                 "g",
@@ -396,8 +443,8 @@ def _of_everything(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> li
         inner.append(_lane_loop(nest, accs, loop, Var("m"), _name("base")))
     for acc in accs:
         value: Expr = (
-            Apply(f"merge_lanes(lanes{acc.suffix}, width)", ())
-            if acc.is_ordered
+            Apply(f"merge_lanes_{acc.combiner}(lanes{acc.suffix}, width)", ())
+            if acc.in_lanes
             else Var(f"total{acc.suffix}")
         )
         inner.append(StoreElement(f"part{acc.suffix}", _name("b"), value))
@@ -410,16 +457,23 @@ def _of_everything(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> li
     for acc in accs:
         s = acc.suffix
         part = Element(f"part{s}", _name("k"))
-        if acc.is_ordered:
+        if acc.in_lanes:
             statements += [
                 _let(f"top{s}", "0"),
                 For(
                     "k",
                     zero(),
                     Var("blocks"),
-                    [_let(f"top{s}", f"push_sum(stack{s}, top{s}, k, {{0}})", part, rebind=True)],
+                    [
+                        _let(
+                            f"top{s}",
+                            f"push_{acc.combiner}(stack{s}, top{s}, k, {{0}})",
+                            part,
+                            rebind=True,
+                        )
+                    ],
                 ),
-                _let(f"total{s}", f"finish_sum(stack{s}, top{s}, {{0}})", acc.identity),
+                _let(f"total{s}", f"finish_{acc.combiner}(stack{s}, top{s}, {{0}})", acc.identity),
             ]
         else:
             statements += [
@@ -455,7 +509,8 @@ def _down_columns(
     block = BLOCK if ordered else _PLAIN_ROWS
     work = Body()
     tile, blocks, tiles = _name("tile"), _name("blocks"), _name("tiles")
-    work.let("tiles", Integer(_ceil_div(column.extent, COLUMN_TILE)))
+    tile_columns = TILE_BYTES // max(acc.dtype.itemsize for acc in accs)
+    work.let("tiles", Integer(_ceil_div(column.extent, tile_columns)))
     work.apply("blocks", "max({0}, 1)", Integer(_ceil_div(rows.extent, block)))
     outer = around[0] if around else None
     for acc in accs:
@@ -464,8 +519,8 @@ def _down_columns(
     inner = Body()
     inner.let("tile", Apply("(item % tiles)", ()))
     inner.let("k", Apply("(item // tiles)", ()))
-    inner.let("c0", Integer(tile * COLUMN_TILE))
-    inner.apply("w", f"min({{0}} - c0, {COLUMN_TILE})", Integer(column.extent))
+    inner.let("c0", Integer(tile * tile_columns))
+    inner.apply("w", f"min({{0}} - c0, {tile_columns})", Integer(column.extent))
     inner.let("base", Integer(_name("k") * block))
     inner.apply("m", f"min({{0}} - base, {block})", Integer(rows.extent))
     if ordered:
@@ -493,7 +548,7 @@ def _down_columns(
     scratch: list[Stmt] = [
         Scratch(
             f"stack{a.suffix}",
-            Integer(Polynomial.const(stack_rows * COLUMN_TILE)),
+            Integer(Polynomial.const(stack_rows * tile_columns)),
             a.dtype,
             False,
             _scope(accs, a, 2),
@@ -628,18 +683,22 @@ def _column_sums(
             more.statements,
         )
     )
-    empty: list[Stmt] = [
-        _let("_", f"clear_row(stack{acc.suffix}, top * w, w, {{0}})", acc.identity) for acc in accs
-    ]
+    # A lane without rows is the right one of its pair: the left one alone is the pair's sum.
+    empty = Body()
     lanes = Body()
     lanes.let("lane", Apply("reverse_bits(v, width)", ()))
-    lanes.add(If(Apply("lane < m", ()), first.statements, empty))
     for acc in accs:
         assert acc.combiner == "add", "rows of sums merge only with sums"
-        lanes.let("height", Apply(f"push_row(stack{acc.suffix}, top, v, w)", ()))
+        first.let("height", Apply(f"push_row(stack{acc.suffix}, top, v, w)", ()))
+        empty.let("height", Apply(f"push_row(stack{acc.suffix}, top - 1, v >> 1, w)", ()))
+    lanes.add(If(Apply("lane < m", ()), first.statements, empty.statements))
     lanes.add(_let("top", "height", rebind=True))
     return [
         _let("width", "lane_width(m)"),
         _let("top", "0"),
-        For("v", zero(), Var("width"), lanes.statements),
+        If(
+            Apply("m > 0", ()),
+            [For("v", zero(), Var("width"), lanes.statements)],
+            [_let("_", f"clear_row(stack{acc.suffix}, 0, w, {{0}})", acc.identity) for acc in accs],
+        ),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -69,7 +70,8 @@ def real_view(array: np.ndarray, indexing_map: IndexingMap, shape: Sequence[int]
     first = array
     if 0 not in shape:
         corner = indexing_map.evaluate([0] * len(shape))
-        first = array[(*(slice(c, c + 1) for c in corner), ...)]
+        where: tuple[Any, ...] = (*(slice(c, c + 1) for c in corner), ...)
+        first = array[where]
     return as_strided(first, shape, strides)
 
 

@@ -172,14 +172,13 @@ def clone(obj: Any, memo: dict[int, Any] | None = None) -> Any:
     memo = {} if memo is None else memo
     if id(obj) in memo:
         return memo[id(obj)]
+    result: Any = obj
     if isinstance(obj, np.ndarray):
         memo[id(obj)] = result = _clone_array(obj, memo)
     elif isinstance(obj, list | tuple):
         result = type(obj)(clone(item, memo) for item in obj)
     elif isinstance(obj, dict):
         result = {key: clone(value, memo) for key, value in obj.items()}
-    else:
-        result = obj
     return result
 
 
@@ -191,17 +190,15 @@ def _clone_array(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
         fresh = base.copy(order="K")
         fresh.flags.writeable = base.flags.writeable
         memo[id(base)] = fresh
-    copied = memo[id(base)]
+    copied: np.ndarray = memo[id(base)]
     if base is array:
         return copied
-    memory = copied.view() if copied.flags.writeable else copied
     if not base.size or copied.strides != base.strides:
         result = array.copy(order="K")
     else:
+        memory = copied.reshape(-1, order="A").view(np.uint8)
         offset = array.ctypes.data - base.ctypes.data
-        flat = np.lib.stride_tricks.as_strided(memory, (1,), (1,)).view(np.uint8)
-        flat = np.lib.stride_tricks.as_strided(flat, (base.nbytes,), (1,))
-        result = np.ndarray(array.shape, array.dtype, flat, offset, array.strides)
+        result = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
     result.flags.writeable = array.flags.writeable
     return result
 

@@ -96,25 +96,31 @@ def reason(message: str) -> str:
 
 
 def failure_of(program: MutationProgram, folder: Path, *, jit: bool = False) -> str | None:
-    """The kind of failure of a program (its exception's type and place), or None."""
+    """The kind of failure of a program, or None; programs that miss a name have none."""
+    try:
+        function = program.load(folder)
+    except SyntaxError:
+        return None
+    for call in range(len(program.calls)):
+        if isinstance(run(function, program.arguments(call)).error, NameError):
+            return None
     try:
         check_program(program, folder, jit=jit)
     except Exception as error:
         cause = error.__cause__ or error
-        return f"{type(error).__name__} {type(cause).__name__} {reason(str(cause))[:20]}"
+        words = [w for w in str(cause).split() if w.isalpha()]
+        return " ".join([type(cause).__name__, *words[:2]])
     return None
 
 
 def shrink(program: MutationProgram, folder: Path, *, jit: bool = False) -> MutationProgram:
     """Drop statements, results and calls as long as the program fails in the same way."""
     kind = failure_of(program, folder, jit=jit)
-    kind = None if kind is None else kind.split()[0]
-    progress = True
+    progress = kind is not None
     while progress:
         progress = False
         for candidate in program.smaller():
-            found = failure_of(candidate, folder, jit=jit)
-            if found is not None and found.split()[0] == kind:
+            if failure_of(candidate, folder, jit=jit) == kind:
                 program, progress = candidate, True
                 break
     return program
@@ -126,8 +132,9 @@ def report(program: MutationProgram, folder: Path, *, jit: bool = False) -> str:
     try:
         check_program(small, folder, jit=jit)
         failure = "(does not fail when run again)"
-    except Exception:
-        failure = traceback.format_exc(limit=-6)
+    except Exception as error:
+        trace = traceback.format_exception(_root(error), limit=-5, chain=False)
+        failure = "".join(trace) + (f"\n{error}" if error.__cause__ else "")
     lines = [f"seed {program.seed}{', jitted' if jit else ''}", small.source[len(HELPERS) :]]
     for call in range(len(small.calls)):
         lines.append(f"call {call}: {small.calls[call]}")
@@ -135,6 +142,12 @@ def report(program: MutationProgram, folder: Path, *, jit: bool = False) -> str:
         with np.printoptions(threshold=50):
             lines.append(f"{parameter.name} ({parameter.layout}, {array.dtype}) = {array!r}")
     return "\n".join([*lines, failure])
+
+
+def _root(error: BaseException) -> BaseException:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
 
 
 def campaign(seeds: Iterable[int], *, jit_every: int = 0, stop_after: int = 5) -> Tally:

@@ -224,7 +224,12 @@ class _Maker:
 
     def _store(self) -> str | None:
         target = self.target()
-        return None if target is None else f"{target[0]} = {self.expression(target[1])}"
+        if target is None:
+            return None
+        text = self.expression(target[1])
+        if numpy_copies_wrongly(self.evaluate(target[0]), self.evaluate(text)):
+            text = f"({text}).copy()"
+        return f"{target[0]} = {text}"
 
     def _update(self) -> str | None:
         target = self.target()
@@ -243,7 +248,7 @@ class _Maker:
             "{x}[1:] -= {x}[:-1]",
             "{x}[:-1] += {x}[1:]",
             "{x}[:] = {x}[::-1]",
-            "{x}[::2] = {x}[: ({x}.shape[0] + 1) // 2]",
+            "{x}[::2] = {x}[: ({x}.shape[0] + 1) // 2] * 1",
             "{x}[1:-1] = {x}[:-2] + {x}[2:]",
             "{x} += {x}[::-1]",
             "{x}[2:] = {x}[:-2] - {x}[1:-1]",
@@ -260,7 +265,7 @@ class _Maker:
                 "{x} -= {x}[0]",
                 "{x} -= {x}[:, :1]",
                 "{x}.T[1:] *= {x}.T[:-1]",
-                "{x}[0] = {x}[:, 0]",
+                "{x}[0] = {x}[:, 0] * 1",
             ]
         return self.rng.choice(choices).format(x=name)
 
@@ -395,6 +400,19 @@ def broadcasts(value: Any, shape: tuple[int, ...]) -> bool:
         return np.broadcast_shapes(value.shape, shape) == shape
     except ValueError:
         return False
+
+
+def numpy_copies_wrongly(target: Any, value: Any) -> bool:
+    """Whether NumPy may overwrite elements of ``value`` before it has read them.
+
+    ``x[::2] = x[:3]`` copies forwards without a temporary: NumPy 2.4 takes one only for strides of
+    opposite signs, and goes backwards only if the value starts in front of the target.
+    """
+    if not isinstance(target, np.ndarray) or not isinstance(value, np.ndarray):
+        return False
+    if not np.may_share_memory(target, value):
+        return False
+    return target.ndim == 1 and target.strides[-1:] != value.strides[-1:]
 
 
 def is_exact(value: Any) -> bool:

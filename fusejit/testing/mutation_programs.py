@@ -1,6 +1,6 @@
-"""Random NumPy programs full of views and stores, for `fusejit.testing.mutation_check`.
+"""Random NumPy programs full of views and stores: what the mutation fuzzer runs.
 
-A program is made statement by statement while NumPy executes it: a statement that NumPy refuses, or
+`fusejit.testing.mutation_maker` makes a program statement by statement while NumPy executes it: a statement that NumPy refuses, or
 whose numbers would no longer be exact, is thrown away. What is left runs without an error on the
 arguments it was made with. All numbers are small multiples of 1/64, so that sums are exact in
 any order and results can be compared bit by bit.
@@ -19,16 +19,11 @@ from __future__ import annotations
 import linecache
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import numpy as np
-
-LARGEST = 2.0**12
-FINEST = 2.0**-6
-MAX_ELEMENTS = 120
 
 HELPERS = """\
 import numpy as np
@@ -109,7 +104,8 @@ class MutationProgram:
             case "dict":
                 return "{" + ", ".join(f"'{k}': {r}" for k, r in enumerate(self.returned)) + "}"
             case "nested":
-                return f"({', '.join(self.returned[:1])},), [{', '.join(self.returned[1:])}]"
+                first = "".join(f"{item}, " for item in self.returned[:1])
+                return f"({first}), [{', '.join(self.returned[1:])}]"
         return f"({items},)" if self.returned else "None"
 
     def arguments(self, call: int) -> tuple[np.ndarray, ...]:

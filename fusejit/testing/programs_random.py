@@ -201,7 +201,7 @@ class _Writer:
     def reduction(self, name: str) -> str:
         rank = self.envs[0][name].ndim
         axes: list[Any] = [None, *range(-rank, rank)]
-        axes += [p for p in itertools.permutations(range(rank), 2)]
+        axes += itertools.permutations(range(rank), 2)
         axis = self.pick(axes)
         keep = self.pick(["", "", ", keepdims=True"])
         function = self.pick(["sum", "sum", "mean", "max", "min", "any", "all"])
@@ -214,7 +214,10 @@ class _Writer:
         if depth and self.rng.random() < 0.5:
             return self.operand()
         name = self.operand()
-        e = lambda: self.expression(depth + 1) if depth < 2 else self.operand()  # noqa: E731
+
+        def e() -> str:
+            return self.expression(depth + 1) if depth < 2 else self.operand()
+
         arrays = self.usable()
         form = int(self.rng.integers(24))
         if form < 7:
@@ -231,8 +234,8 @@ class _Writer:
             return f"np.{function}({name})"
         if form == 11:
             return f"np.sqrt(np.abs({e()}))"
-        if form == 12:
-            return f"({name} ** {self.pick(['2', '0.5', '-1', '1', '2.0'])})"
+        if form == 12 and arrays:
+            return f"({self.pick(arrays)} ** {self.pick(['2', '0.5', '-1', '1', '2.0'])})"
         if form == 13:
             return f"({name} {self.pick('&|^')} {self.operand()})"
         if form == 14 and arrays:
@@ -394,7 +397,7 @@ def shrink(program: RandomProgram, fails: Callable[[RandomProgram], bool]) -> Ra
             shorter = replace(program, statements=kept)
             if fails(shorter):
                 program, changed = shorter, True
-        names = [n for n in _names(program.returned)]
+        names = _names(program.returned)
         for name in names if len(names) > 1 or program.returned != names[0] else []:
             shorter = replace(program, returned=name)
             if fails(shorter):

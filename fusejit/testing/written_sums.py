@@ -16,8 +16,10 @@ from fusejit.ir.summation import ordered_sum_along
 
 
 def _ordered(a: np.ndarray, axis: Any, dtype: np.dtype) -> np.ndarray:
-    axes = range(a.ndim) if axis is None else np.atleast_1d(axis)
+    axes = range(a.ndim) if axis is None else list(np.atleast_1d(axis))
     total = a.astype(dtype)
+    if not axes:
+        return np.asarray(total + total.dtype.type(0))
     for at in sorted((int(x) % a.ndim for x in axes), reverse=True):
         total = ordered_sum_along(total, at)
     return total
@@ -65,7 +67,7 @@ def _reduced_extremum(name: str) -> Any:
         plain = take(a, axis=axis, keepdims=keepdims)
         a = np.asarray(a)
         axes = tuple(range(a.ndim)) if axis is None else tuple(np.atleast_1d(axis) % a.ndim)
-        if a.dtype.kind != "f":
+        if a.dtype.kind != "f" or not a.size:
             return plain
         moved = np.moveaxis(a, axes, range(len(axes)))
         moved = moved.reshape(-1, *moved.shape[len(axes) :])

@@ -43,6 +43,7 @@ class Activation:
         outside: Outside,
         access: Access,
         invoke: Invoke,
+        exact: Callable[[Any], Any],
     ) -> None:
         self._function = function
         self._path = path
@@ -55,6 +56,7 @@ class Activation:
         self.attr = access.attr
         self.item = access.item
         self.augment = access.augment
+        self.formatted = exact
 
     # -------------------------------------------------------------------------------------- names
     def global_path(self, name: str) -> Path | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusejit.errors import ConcretizationError, UnsupportedError
-from fusejit.ir.affine import AffineExpr, Dim
+from fusejit.ir.affine import Dim
 from fusejit.ir.graph import Value, View, ViewOp
 from fusejit.ir.host import Path
 from fusejit.ir.indexing_map import IndexingMap
@@ -356,8 +356,3 @@ def _install() -> None:
 
 
 _install()
-
-
-def constant_extents(*sizes: int) -> Extents:
-    """Extents that are the same in every call."""
-    return tuple(map(AffineExpr.const, sizes))

@@ -78,6 +78,7 @@ class Calls:
             type: self._type,
             object.__setattr__: self._object_setattr,
             np.errstate: self._errstate,
+            **{text: functools.partial(self._text, text) for text in (str, repr, ascii, format)},
         }
 
     def invoke(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -207,6 +208,8 @@ class Calls:
             if path is not None:
                 what = f"calls {name} on {path.user_text()}, an object from outside"
                 raise unsupported(what, "work on a copy and return it")
+        if name in ("str.format", "str.format_map"):
+            args, kwargs = tuple(map(self.exact, args)), self.exact(kwargs)
         args, kwargs = self._with_callbacks(rule, args, kwargs)
         return self._as_constant(native_call(function, args, kwargs))
 
@@ -268,6 +271,22 @@ class Calls:
         if self._outside.path_of(obj) is not None and not self._outside.is_container_copy(obj):
             return self.access.attr(obj, "__class__")
         return type(obj)
+
+    def _text(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(*map(self.exact, args), **kwargs)
+
+    def exact(self, obj: Any) -> Any:
+        """What text is made of: numbers become exact, arrays have no value yet."""
+        if not self._contains_traced(obj):
+            return obj
+        if isinstance(obj, dict):
+            return {key: self.exact(value) for key, value in obj.items()}
+        if isinstance(obj, (list, tuple)):
+            return type(obj)(map(self.exact, obj))
+        if hasattr(obj, "exact"):
+            return obj.exact()
+        what = "makes text of an array whose values are known only when the kernel runs"
+        raise unsupported(what, MOVE_OUTSIDE)
 
     def _object_setattr(self, obj: Any, name: str, value: Any) -> None:
         path = self._outside.path_of(obj)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 
+NUMPY_RAISES = "NumPy raises"
+"""How the cause begins when the call is declined so that NumPy raises its own error."""
+
+
 class Declined(Exception):
     """fusejit does not take this call; plain NumPy runs it on the caller's own arguments.
 
@@ -18,7 +22,7 @@ class Declined(Exception):
 def numpy_raises(error: BaseException | str) -> Declined:
     """The `Declined` for an operation for which NumPy (or Python) raises ``error``."""
     text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
-    return Declined(f"NumPy raises {text}")
+    return Declined(f"{NUMPY_RAISES} {text}")
 
 
 class Restart(Exception):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -38,6 +39,9 @@ HANDLER_MODULES = (
     views,
 )
 MAX_RESTARTS = 50
+_WRONG_CALL = re.compile(
+    r"unexpected keyword|required .*argument|positional argument|multiple values"
+)
 
 
 def trace_function(
@@ -110,6 +114,8 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
         innermost = error.__traceback__
         while innermost is not None and innermost.tb_next is not None:
             innermost = innermost.tb_next
+        if isinstance(error, TypeError) and _WRONG_CALL.search(str(error)):
+            raise Declined(f"a call with arguments that are not traced: {error}") from error
         if innermost is None or is_package_file(innermost.tb_frame.f_code.co_filename):
             raise  # a bug of fusejit
         raise numpy_raises(error) from error

@@ -16,7 +16,7 @@ from fusejit.tracer.declined import Declined, Restart
 from fusejit.tracer.locations import mark_entry, unsupported
 from fusejit.tracer.outside import Outside, Reads
 from fusejit.tracer.plain import vet, vet_arguments
-from fusejit.tracer.rewrite import staged
+from fusejit.tracer.staged import staged
 from fusejit.tracer.watch import Watch
 
 _CONSTANTS = (type(None), bool, int, float, complex, str, bytes)
@@ -91,7 +91,13 @@ class Hooks:
                     self.watch.allow(code)
             else:
                 activation = Activation(
-                    function, path, self.entry, self.outside, self.access, self.call
+                    function,
+                    path,
+                    self.entry,
+                    self.outside,
+                    self.access,
+                    self.call,
+                    self._calls.exact,
                 )
                 bound = form.bind(activation)
                 self.watch.allow(bound.__code__)

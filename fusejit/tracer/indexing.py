@@ -15,6 +15,7 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import handles
+from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.locations import current_location
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import operand_of
@@ -39,6 +40,8 @@ def getitem(array: TracedArray, index: Any) -> TracedArray:
         raise _unsupported("a boolean mask selects a number of elements that depends on the data")
     selection = select(array, index)
     if not selection.is_element:
+        if array.kind is Kind.SCALAR:  # NumPy makes an array of it first
+            array = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
         return array.view(selection.map, selection.extents)
     if array.kind is Kind.SCALAR:
         return array

@@ -85,6 +85,16 @@ class TracedNumber:
         """The rank of a NumPy scalar."""
         return len(self.shape)
 
+    def __divmod__(self, other: Any) -> Any:
+        if not is_host_number(other):
+            return NotImplemented
+        return apply_host("floordiv", self, other), apply_host("mod", self, other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        if not is_host_number(other):
+            return NotImplemented
+        return apply_host("floordiv", other, self), apply_host("mod", other, self)
+
     # -- what needs the value ---------------------------------------------------------------------
     def __bool__(self) -> bool:
         decisions = self.trace.decisions

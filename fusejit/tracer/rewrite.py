@@ -23,101 +23,18 @@ from __future__ import annotations
 import ast
 import copy
 import functools
-import types
-from dataclasses import dataclass
-from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 from fusejit.tracer.scopes import Comprehension, Origin, Scope, ScopeNode, analyse
-from fusejit.tracer.source_text import FunctionNode, FunctionSource, compile_function, find_source
+from fusejit.tracer.source_text import FunctionNode, FunctionSource
 
 Node = TypeVar("Node", bound=ast.AST)
 
 _TOO_NEW = ("TypeAlias", "TemplateStr")  # syntax of later Python versions, not rewritten
 
 
-class _CannotRewrite(Exception):
+class CannotRewrite(Exception):
     """Syntax the rewriter does not know."""
-
-
-@dataclass(frozen=True, slots=True)
-class StagedFunction:
-    """A function ready to be traced.
-
-    Attributes
-    ----------
-    function : FunctionType
-        The user's function.
-    code : CodeType or None
-        The rewritten code; None means that the function is traced plainly.
-    helper : str
-        The free variable of ``code`` that holds the hooks.
-    note : str or None
-        Why the function is traced plainly, for `explain`.
-    """
-
-    function: FunctionType
-    code: CodeType | None
-    helper: str
-    note: str | None
-
-    def bind(self, hooks: object) -> FunctionType:
-        """The rewritten function with ``hooks`` in its closure."""
-        if self.code is None:
-            raise ValueError(f"{self.function.__qualname__} has no rewritten form")
-        cells = dict(
-            zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True)
-        )
-        cells[self.helper] = types.CellType(hooks)
-        missing = [name for name in self.code.co_freevars if name not in cells]
-        assert missing in ([], ["__class__"]), missing
-        closure = tuple(cells[name] for name in self.code.co_freevars)
-        bound = FunctionType(
-            self.code,
-            self.function.__globals__,
-            self.function.__name__,
-            self.function.__defaults__,
-            closure,
-        )
-        bound.__kwdefaults__ = self.function.__kwdefaults__
-        bound.__qualname__ = self.function.__qualname__
-        bound.__module__ = self.function.__module__
-        return bound
-
-
-@dataclass(frozen=True, slots=True)
-class _Rewritten:
-    code: CodeType | None
-    helper: str
-    note: str | None
-
-
-def staged(function: FunctionType) -> StagedFunction:
-    """Rewrite a function, or say why it has to be traced plainly. Cached by code object."""
-    key = (function.__code__, function.__code__.co_filename)
-    result = _cache.get(key)
-    if result is None:
-        if len(_cache) >= _CACHE_SIZE:
-            _cache.clear()
-        result = _cache[key] = _rewrite(function)
-    return StagedFunction(function, result.code, result.helper, result.note)
-
-
-_CACHE_SIZE = 1024
-_cache: dict[tuple[CodeType, str], _Rewritten] = {}
-
-
-def _rewrite(function: FunctionType) -> _Rewritten:
-    code = function.__code__
-    source = find_source(function)
-    if isinstance(source, str):
-        return _Rewritten(None, "", f"{function.__qualname__} was traced plainly: {source}")
-    try:
-        node, helper = rewrite_node(source, code.co_freevars)
-        return _Rewritten(compile_function(source, node, code, helper), helper, None)
-    except _CannotRewrite as error:
-        note = f"{function.__qualname__} was traced plainly: {error} is not supported"
-        return _Rewritten(None, "", note)
 
 
 def rewrite_node(source: FunctionSource, free: tuple[str, ...]) -> tuple[FunctionNode, str]:
@@ -126,7 +43,7 @@ def rewrite_node(source: FunctionSource, free: tuple[str, ...]) -> tuple[Functio
     for node in ast.walk(source.node):
         taken.update(v for _, v in ast.iter_fields(node) if isinstance(v, str))
         if type(node).__name__ in _TOO_NEW or getattr(node, "type_params", None):
-            raise _CannotRewrite(f"{type(node).__name__} at line {getattr(node, 'lineno', '?')}")
+            raise CannotRewrite(f"{type(node).__name__} at line {getattr(node, 'lineno', '?')}")
         if isinstance(node, (ast.Global, ast.Nonlocal)):
             taken.update(node.names)
     helper = next(n for n in map("_st{}".format, ["", *range(len(taken) + 1)]) if n not in taken)
@@ -252,6 +169,17 @@ class _Rewriter(ast.NodeTransformer):
             if isinstance(operator, (ast.Is, ast.IsNot)) and not any(map(_is_constant, pair)):
                 operands[at : at + 2] = [self._hook("identity", o, o) for o in pair]
         node.left, *node.comparators = operands
+        return node
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.FormattedValue:
+        self.generic_visit(node)
+        node.value = self._hook("formatted", node.value, node.value)
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Mod) and _is_text(node.left):
+            node.right = self._hook("formatted", node.right, node.right)
         return node
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
@@ -410,3 +338,9 @@ def _place(node: Node, at: ast.AST) -> Node:
 
 def _is_constant(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant)
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))
+    )

@@ -203,7 +203,7 @@ class Decisions:
         self._nonnegative += [zero, -zero]
 
     def _guard(self, op: str, expr: AffineExpr, answer: bool, reason: str) -> None:
-        left, right = _sides(expr)
+        left, right = _sides(-expr if op == "eq" and expr.constant > 0 else expr)
         self.condition(HostExpr(op, (left, right)), answer, reason)
 
 

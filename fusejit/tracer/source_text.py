@@ -117,7 +117,7 @@ def compile_function(
             name=source.class_name, bases=[], keywords=[], body=[inner], decorator_list=[]
         )
         ast.copy_location(inner, node)
-    names = [] if isinstance(inner, ast.Expr) else [inner.name]  # type: ignore[attr-defined]
+    names = [] if isinstance(inner, ast.Expr) else [inner.name]
     own_names = [name for name in names if name not in free]
     body: list[ast.stmt] = [ast.Global(names=own_names), inner] if own_names else [inner]
     parameters = ast.arguments(

@@ -78,7 +78,7 @@ class Trace:
         self.originals: dict[Path, np.ndarray] = {}
         self.containers: list[tuple[Any, Any, Path]] = []
         self._paths: dict[Path, Any] = {}
-        self._constant_ids: dict[int, tuple[np.ndarray, TracedArray]] = {}
+        self._constant_ids: dict[int, tuple[np.ndarray, TracedArray, np.ndarray]] = {}
         self._scalars: dict[str, Value] = {}
         self._derived: dict[str, AffineExpr] = {}
         self._names: set[str] = set()
@@ -129,7 +129,7 @@ class Trace:
         Each call of the traced function has its own: the result is a copy of the captured one.
         """
         known = self._constant_ids.get(id(array))
-        if known is not None:
+        if known is not None and known[2].tobytes() == array.tobytes():
             return known[1]
         path = Path("const", f"k{len(self.constants)}")
         captured = np.array(array, order="K", copy=True)
@@ -137,7 +137,7 @@ class Trace:
         fresh: TracedArray = HANDLERS["copy"](source, "K")
         self.checks = [c for c in self.checks if c.path != path]
         self.constants[path.name] = captured
-        self._constant_ids[id(array)] = (array, fresh)  # kept alive: ids are not reused
+        self._constant_ids[id(array)] = (array, fresh, captured)  # kept alive for its id
         return fresh
 
     # -- reading ----------------------------------------------------------------------------------

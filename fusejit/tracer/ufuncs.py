@@ -78,7 +78,7 @@ def call_ufunc(
             raise UnsupportedError(
                 f"{current_location()}: np.{ufunc.__name__} with {key}= is not traced"
             )
-        if value is not _IGNORED[key] and value != _IGNORED[key]:
+        if type(value) is not type(_IGNORED[key]) or value != _IGNORED[key]:
             raise UnsupportedError(
                 f"{current_location()}: np.{ufunc.__name__} with {key}={value!r} is not traced"
             )

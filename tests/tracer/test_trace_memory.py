@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit.ir.graph import Alloc, Store
+from fusejit.ir.printer import print_graph
 from fusejit.tracer import trace_function
 from fusejit.tracer.declined import Declined
 
@@ -257,6 +258,28 @@ def test_shared_arguments_decline_if_stored_into(check: Any) -> None:
         with pytest.raises(Declined, match="share memory"):
             trace_function(f, pair, {})
     check(lambda a, b: a * b, x, x)
+
+
+def test_printed_stores() -> None:
+    def heat(u: np.ndarray, c: float) -> np.ndarray:
+        un = np.zeros_like(u)
+        un[1:-1] = u[1:-1] + c * (u[2:] - u[:-2])
+        un *= 2
+        u[0] = 1
+        return un
+
+    text = print_graph(trace_function(heat, (grid(6), 0.1), {}).graph)
+    lines = [line.strip() for line in text.splitlines()]
+    assert [line for line in lines if line.startswith(("guard", "buffer", "alloc", "store"))] == [
+        'guard ge(s0, 2) is true "a slice does not end before it starts"',
+        "buffer @u : s0 x f64 = arg:u class 0",
+        "alloc @b0 : s0 x f64 class 1",
+        "store @b0 v1 = %v0",
+        "store @b0 v2 [(d0) -> (d0 + 1)] (s0 - 2) = %v7",
+        "store @b0 v3 = %v9",
+        "store @u v1 [() -> (0)] () = %v10",
+    ]
+    assert lines[-2] == "return @b0"
 
 
 # -------------------------------------------------------------------------------------- results

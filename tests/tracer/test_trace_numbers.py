@@ -55,6 +55,48 @@ def test_decisions_become_guards(check: Any) -> None:
     check(f, x, 2, 0.25)
 
 
+EXPRESSIONS = [
+    "n * m",
+    "n + k",
+    "n // 2",
+    "k % 3",
+    "-k",
+    "abs(k - n)",
+    "min(n, k)",
+    "max(m, k - 3)",
+    "n * k // 2",
+    "k ** 2",
+    "n // (k * k + 1)",
+    "k << 1",
+    "k & 5",
+    "int(c)",
+    "int(n / 2)",
+    "round(c)",
+    "n > m",
+    "k == n",
+    "-(-n // 2)",
+    "divmod(n, k * k + 2)",
+    "c ** 2 + math.exp(c)",
+    "1 if n * m > 10 else 2",
+    "1 if k % 2 and not c > 0.5 else 2",
+    "[1, 2][n - m == k]",
+]
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+def test_host_arithmetic_at_other_values(check: Any, text: str) -> None:
+    fn = eval(f"lambda x, k, c, n=3, m=2: (lambda n, m: {text})(*x.shape)", {"math": math})
+    calls = [
+        (np.ones((n, m)), k, c)
+        for n, m, k, c in [(3, 2, 1, 0.5), (6, 5, -3, 2.5), (4, 4, 4, 0.1), (2, 3, 0, -1.5)]
+    ]
+    for first in calls:
+        traced = check(fn, *first)
+        for other in calls:
+            if not check.refuses(traced, fn, *other):
+                assert check.run(traced, fn, *other) == fn(*other)
+
+
 def test_exact_ints_guard_their_value(check: Any) -> None:
     def f(x: np.ndarray, k: int) -> Any:
         for i in range(k):

@@ -176,3 +176,15 @@ def test_constants_are_fresh_in_every_call(check: Any) -> None:
     check(f, np.arange(3.0) + 5)
     constant = np.array([4.0, 5.0])
     check(lambda x: (x + constant, constant), np.ones(2))
+
+
+def test_static_arrays_without_source(check: Any) -> None:
+    names: dict[str, Any] = {"np": np}
+    text = """def f(x):
+        c = np.array([1.0, 2.0, 3.0])
+        a = x * c
+        c[0] = 7
+        return a + np.sum(c * x), c, c[1:] + x[1:]"""
+    exec(text, names)
+    traced = check(names["f"], np.arange(3.0))
+    assert any("no source" in note for note in traced.notes)

@@ -224,7 +224,27 @@ def outer_cell():
     return bump
 
 
+def formats(x):
+    return f"{[x]}"
+
+
+def formats_percent(x):
+    return "%s %r" % (1, x)  # noqa: UP031
+
+
+def formats_method(x):
+    return "{a}".format(a={"b": x})
+
+
+def formats_repr(x):
+    return repr(x) + str(1)
+
+
 CASES = [
+    *(
+        (f, "return", "makes text")
+        for f in (formats, formats_percent, formats_method, formats_repr)
+    ),
     (prints, "print(y)", "print"),
     (reads_clock, "perf_counter", "time.perf_counter"),
     (draws, "np.random.rand", "rand"),

@@ -22,13 +22,14 @@ import numpy as np
 import pytest
 
 from fusejit.tracer.locations import strip_frames
-from fusejit.tracer.rewrite import rewrite_node, staged
+from fusejit.tracer.rewrite import rewrite_node
 from fusejit.tracer.source_text import (
     _functions_by_line,
     compile_function,
     find_source,
     same_code,
 )
+from fusejit.tracer.staged import staged
 
 SCALE = 3
 TABLE = {"lr": 0.5, "n": [1, 2, 3]}

@@ -1,0 +1,82 @@
+"""The tables of docs/performance.md: ``python -m benchmarks --load FILE --markdown``."""
+
+from collections.abc import Iterable, Sequence
+
+from benchmarks.bars import BarResult, evaluate
+from benchmarks.records import RunRecord
+from benchmarks.report import duration
+from benchmarks.summary import NOISE, family_means, lost_cases
+
+
+def markdown(run: RunRecord) -> str:
+    """Machine, bars, means per family, first calls and lost cases of a run."""
+    parts = [_machine(run), _bars(evaluate(run.cases)), _means(run)]
+    if run.first_calls:
+        parts.append(_first_calls(run))
+    parts.append(_losses(run))
+    return "\n".join(parts)
+
+
+def _table(header: Sequence[str], alignment: str, rows: Iterable[Sequence[str]]) -> str:
+    """A table; ``alignment`` has a letter per column, ``l`` or ``r``."""
+    rule = "".join(f"{'---' if side == 'l' else '---:'}|" for side in alignment)
+    lines = [f"| {' | '.join(cells)} |" for cells in (header, *rows)]
+    return "\n".join([lines[0], f"|{rule}", *lines[1:], ""])
+
+
+def _machine(run: RunRecord) -> str:
+    facts = run.machine
+    versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
+    discarded = sum(case.discarded_rounds for case in run.cases)
+    noisy = sum(case.noisy for case in run.cases)
+    return (
+        f"{facts['cpu']}, {facts['cores']} cores, {facts['system']}, Python {facts['python']}, "
+        f"{versions}; {facts['date']}; {len(run.cases)} cases, {discarded} rounds discarded, "
+        f"{noisy} cases noisy.\n"
+    )
+
+
+def _bars(results: Iterable[BarResult]) -> str:
+    rows = []
+    for result in results:
+        unit = result.bar.unit
+        figure = "" if result.figure is None else f"{result.figure:.2f} {unit}"
+        rows.append(
+            (result.bar.name, f"{result.bar.least:g} {unit}", figure, result.verdict, result.worst)
+        )
+    return _table(("bar", "needed", "worst case", "verdict", "which"), "lrrll", rows)
+
+
+def _means(run: RunRecord) -> str:
+    means = family_means(run.cases)
+    engines = list(dict.fromkeys(name for by_engine in means.values() for name in by_engine))
+    rows = []
+    for family, by_engine in means.items():
+        cells = [by_engine.get(engine) for engine in engines]
+        rows.append((family, *(f"{c[0]:.2f}x of {c[1]}" if c else "" for c in cells)))
+    return _table(
+        ("NumPy / engine, geometric mean of cases", *engines), "l" + "r" * len(engines), rows
+    )
+
+
+def _first_calls(run: RunRecord) -> str:
+    rows = [
+        (
+            entry.workload,
+            duration(entry.cold_load_ns),
+            duration(entry.cold_call_ns),
+            duration(entry.cached_load_ns),
+            duration(entry.cached_call_ns),
+        )
+        for entry in run.first_calls
+    ]
+    header = ("first call in a process", "import", "call", "import, cached", "call, cached")
+    return _table(header, "lrrrr", rows)
+
+
+def _losses(run: RunRecord) -> str:
+    lost = lost_cases(run.cases, "fusejit")
+    if not lost:
+        return f"No case is slower than NumPy (below {NOISE}).\n"
+    rows = [(case.label, f"{speedup:.2f}x") for case, speedup in lost]
+    return _table((f"slower than NumPy (below {NOISE})", "NumPy / fusejit"), "lr", rows)

@@ -1,0 +1,292 @@
+"""Tables in the documents are made from the tables of the code, and both are held together here.
+
+What stands between ``<!-- begin: NAME -->`` and ``<!-- end: NAME -->`` is made by the function
+of that name. ``FUSEJIT_UPDATE_DOCS=1 pytest tests/docs`` writes it anew. (The ulp table of
+docs/semantics.md is measured by tests/codegen/test_accuracy.py.)
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fusejit.tracer.entry  # noqa: F401  (fills the dispatch table)
+from fusejit import UnsupportedError, fuse_jit, options
+from fusejit.ir.scalar_ops import SCALAR_OPS, UFUNC_ROWS, ScalarOp
+from fusejit.ir.types import DTYPES
+from fusejit.tracer.array import METHODS, OPERATORS
+from fusejit.tracer.dispatch import HANDLERS
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+UPDATE = os.environ.get("FUSEJIT_UPDATE_DOCS", "0") not in ("", "0")
+SECTION = re.compile(r"(<!-- begin: ([\w ]+) -->\n)(.*?)(<!-- end: \2 -->)", re.DOTALL)
+ELSEWHERE = {"ulp table", "bars"}
+
+# --------------------------------------------------------------------- what the functions are for
+# One call of every function of the dispatch table, for arrays x, y of shape (n, n), a vector v and
+# a float a. Each is traced, lowered, run unjitted and compared with NumPy.
+CALLS: dict[Any, str] = {
+    np.where: "np.where(x > 0, x, y)",
+    np.positive: "+x",
+    np.matmul: "x @ y",
+    np.dot: "np.dot(x, v)",
+    np.empty: "np.empty(len(v)) * 0 == 0",
+    np.zeros: "np.zeros((3, len(v)))",
+    np.ones: "np.ones(3, np.uint8)",
+    np.full: "np.full(len(v), a)",
+    np.empty_like: "np.empty_like(x) * 0 == 0",
+    np.zeros_like: "np.zeros_like(x)",
+    np.ones_like: "np.ones_like(x)",
+    np.full_like: "np.full_like(x, 7)",
+    np.astype: "np.astype(x, np.float32)",
+    np.copy: "np.copy(x.T)",
+    np.array: "np.array([1.0, 2.0, 4.0])",
+    np.asarray: "np.asarray(x) + 1",
+    np.asanyarray: "np.asanyarray(x) + 1",
+    np.arange: "np.arange(1, len(v))",
+    np.transpose: "np.transpose(x) + 1",
+    np.matrix_transpose: "np.matrix_transpose(x) + 1",
+    np.swapaxes: "np.swapaxes(x, 0, 1) + 1",
+    np.moveaxis: "np.moveaxis(x, 0, 1) + 1",
+    np.expand_dims: "np.expand_dims(v, 1) + x",
+    np.squeeze: "np.squeeze(v[:, None]) + 1",
+    np.broadcast_to: "np.broadcast_to(v, x.shape) + 1",
+    np.sum: "np.sum(x, axis=0)",
+    np.add.reduce: "np.add.reduce(x, axis=1)",
+    np.max: "np.max(x, axis=(0, 1))",
+    np.amax: "np.amax(x)",
+    np.maximum.reduce: "np.maximum.reduce(x, axis=0)",
+    np.min: "np.min(x, keepdims=True)",
+    np.amin: "np.amin(x)",
+    np.minimum.reduce: "np.minimum.reduce(x, axis=0)",
+    np.any: "np.any(x > 1)",
+    np.logical_or.reduce: "np.logical_or.reduce(x > 1, axis=1)",
+    np.all: "np.all(x > 1, axis=0)",
+    np.logical_and.reduce: "np.logical_and.reduce(x > 1, axis=1)",
+    np.mean: "np.mean(x, axis=0)",
+    np.shape: "np.zeros(np.shape(x))",
+    np.ndim: "x * np.ndim(x)",
+    np.size: "x / np.size(x)",
+    np.result_type: "x.astype(np.result_type(x, np.float32))",
+}
+"""NumPy functions that are not rows of the scalar op table."""
+
+REFUSED = {np.floor_divide, np.remainder, np.left_shift, np.right_shift}
+"""Ufuncs of Python operators that are traced for numbers, but not compiled for arrays yet."""
+
+ON_NUMBERS = {
+    "x * math.sqrt(a)": "`math.sqrt exp log sin cos tan tanh floor ceil fabs` of numbers",
+    "x * min(a, len(v))": "`min max abs round int float bool pow` of numbers, `len` of arrays",
+    "x[: len(v) // 2] + len(v) % 3": "`+ - * / // % **` and comparisons of numbers",
+}
+
+
+def name_of(function: Any) -> str:
+    """``np.sum``, ``np.add.reduce``."""
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, np.ufunc):
+        return f"np.{owner.__name__}.{function.__name__}"
+    return f"np.{function.__name__}"
+
+
+def first_sentence(handler: Any) -> str:
+    """What a handler's docstring says, where it says more than the name."""
+    line = (handler.__doc__ or "").strip().partition("\n")[0].replace("``", "`").rstrip(".")
+    return "" if re.fullmatch(r"`np\.\w+`", line) else line.replace("|", "\\|")
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [" | ".join(cells) for cells in (header, *rows)]
+    lines = [f"| {line} |" for line in lines]
+    lines.insert(1, "|" + "---|" * (lines[0].count("|") - 1))
+    return "\n".join(lines) + "\n"
+
+
+# ---------------------------------------------------------------------------------- the sections
+def environment() -> str:
+    """The table of environment variables, from the docstring of `fusejit.options`."""
+    rows = re.findall(r"^\| (\w+) +\| (.*?) +\| (.*?) *\|$", options.__doc__ or "", re.MULTILINE)
+    return table(
+        ("variable", "meaning", "default"),
+        ((f"`{n}`", meaning, default) for n, meaning, default in rows if n != "variable"),
+    )
+
+
+def dtypes() -> str:
+    """The element types."""
+    return ", ".join(f"`{np.dtype(dtype).name}`" for dtype in DTYPES.values()) + "\n"
+
+
+_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**", "neg": "-x"}
+_SYMBOLS |= {"and": "&", "or": "|", "xor": "^", "invert": "~x", "abs": "abs"}
+_SYMBOLS |= {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+_CLASSES = {"b": "bool", "i": "signed", "u": "unsigned", "f": "float"}
+
+
+def symbol_of(row: ScalarOp) -> str:
+    """The Python operator of a row, as a column."""
+    for name, ufunc in OPERATORS.items():
+        if ufunc is row.ufunc and name in _SYMBOLS:
+            return f"`{_SYMBOLS[name]}`".replace("|", "\\|")
+    return ""
+
+
+def scalar_ops() -> str:
+    """The elementwise functions: rows of the scalar op table."""
+    rows = []
+    for row in SCALAR_OPS.values():
+        name = "np.where" if row.ufunc is None else f"np.{row.name}"
+        kinds = ", ".join(_CLASSES[k] for k in "biuf" if k in row.templates)
+        if row.ufunc is None:
+            kinds = "all"
+        bits = "NumPy's bits" if row.exact else "at most 4 ulp, see below"
+        if row.name in ("maximum", "minimum"):
+            bits = "NumPy's bits but for the sign of a zero"
+        rows.append((f"`{name}`", symbol_of(row), kinds, bits))
+    return table(("function", "operator", "computed in", "result"), rows)
+
+
+def functions() -> str:
+    """The other functions of the dispatch table, each with a call."""
+    rows = []
+    for function, call in CALLS.items():
+        rows.append((f"`{name_of(function)}`", f"`{call}`", first_sentence(HANDLERS[function])))
+    rows += [(text, f"`{call}`", "computed by the launcher") for call, text in ON_NUMBERS.items()]
+    return table(("function", "for example", ""), rows)
+
+
+def methods() -> str:
+    """Methods of arrays."""
+    return ", ".join(f"`{name}`" for name in sorted([*METHODS, "transpose", "fill"])) + "\n"
+
+
+def supported() -> str:
+    """The short list of the README."""
+    elementwise = " ".join(name for name, row in SCALAR_OPS.items() if row.ufunc is not None)
+    others = [name_of(f).removeprefix("np.") for f in CALLS if "." not in name_of(f)[3:]]
+    return (
+        f"- elementwise: `{elementwise}` and their operators\n"
+        f"- other functions: `{' '.join(others)}`\n"
+        f"- methods of arrays: {methods()}"
+        f"- dtypes: {dtypes()}"
+    )
+
+
+SECTIONS: dict[str, Callable[[], str]] = {
+    "environment": environment,
+    "dtypes": dtypes,
+    "scalar ops": scalar_ops,
+    "functions": functions,
+    "methods": methods,
+    "supported": supported,
+}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
+def test_generated_sections_are_up_to_date(path):
+    document = path.read_text()
+
+    def fresh(match: re.Match[str]) -> str:
+        if match[2] in ELSEWHERE:
+            return match[0]
+        return f"{match[1]}{SECTIONS[match[2]]()}{match[4]}"
+
+    made = SECTION.sub(fresh, document)
+    if UPDATE:
+        path.write_text(made)
+    else:
+        assert document == made
+
+
+def test_every_section_stands_somewhere():
+    found = {m[2] for path in DOCUMENTS for m in SECTION.finditer(path.read_text())}
+    assert found == set(SECTIONS) | ELSEWHERE
+
+
+# ------------------------------------------------------------------------------- they are complete
+def test_the_tables_name_every_numpy_function_of_the_dispatch_table():
+    types = {dtype.type for dtype in DTYPES.values()}
+    numpy_functions = {
+        f
+        for f in HANDLERS
+        if isinstance(f, np.ufunc)
+        or getattr(f, "__module__", "") == "numpy"
+        or isinstance(getattr(f, "__self__", None), np.ufunc)
+    }
+    assert numpy_functions - types == set(CALLS) | set(UFUNC_ROWS) | REFUSED
+
+
+ARRAYS = (
+    np.arange(16.0).reshape(4, 4) / 8 - 1,
+    np.arange(16.0, 0, -1).reshape(4, 4) / 4,
+    np.array([0.5, -2.0, 3.0, 4.0]),
+    2.5,
+)
+
+
+def define(folder: Path, expression: str) -> Any:
+    """A function of that expression, from a file."""
+    path = folder / "example.py"
+    path.write_text(
+        f"import math\nimport numpy as np\ndef f(x, y, v, a):\n    return {expression}\n"
+    )
+    namespace: dict[str, Any] = {"__name__": "example"}
+    exec(compile(path.read_text(), str(path), "exec"), namespace)
+    return namespace["f"]
+
+
+@pytest.mark.parametrize("expression", [*CALLS.values(), *ON_NUMBERS])
+def test_the_calls_of_the_table_give_numpy_s_results(expression, tmp_path, monkeypatch):
+    monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
+    function = define(tmp_path, expression)
+    found = fuse_jit(fullgraph=True)(function)(*ARRAYS)
+    expected = function(*ARRAYS)
+    np.testing.assert_array_equal(found, expected)  # these numbers are exact in any order
+    assert found.dtype == expected.dtype
+
+
+@pytest.mark.parametrize("row", SCALAR_OPS.values(), ids=lambda row: row.name)
+def test_the_scalar_ops_of_the_table_give_numpy_s_results(row, tmp_path, monkeypatch):
+    if row.ufunc is None:
+        pytest.skip("select is np.where")
+    monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
+    is_logical = set(row.templates) == {"b"} or "f" not in row.templates
+    x, y, v, a = ARRAYS
+    given = (x > 0, y > 2, v, a) if is_logical else (abs(x) + 0.25, y, v, a)
+    function = define(tmp_path, f"np.{row.name}({'x, y' if row.arity == 2 else 'x'})")
+    found, expected = fuse_jit(fullgraph=True)(function)(*given), function(*given)
+    if row.exact:
+        np.testing.assert_array_equal(found, expected)
+    else:
+        np.testing.assert_array_max_ulp(found, expected, maxulp=8)
+
+
+@pytest.mark.parametrize("ufunc", REFUSED, ids=lambda u: u.__name__)
+def test_the_refused_ufuncs_are_refused(ufunc, tmp_path):
+    function = define(tmp_path, f"np.{ufunc.__name__}(x, y)")
+    x = np.ones((2, 2), np.int64)
+    with pytest.raises(UnsupportedError, match=ufunc.__name__):
+        fuse_jit(function)(x, x, x, 1)
+
+
+# ---------------------------------------------------------------------------- environment variables
+def test_the_table_has_every_variable_that_the_package_reads():
+    read: set[str] = set()
+    for path in (ROOT / "fusejit").rglob("*.py"):
+        if "testing" not in path.parts:
+            read |= set(re.findall(r"[\"'](FUSEJIT_[A-Z_]+)[\"']", path.read_text()))
+    listed = set(re.findall(r"^\| (FUSEJIT_\w+)", options.__doc__ or "", re.MULTILINE))
+    assert read == listed
+
+
+def test_documents_name_only_variables_that_exist():
+    listed = set(re.findall(r"FUSEJIT_\w+", options.__doc__ or "")) | {"FUSEJIT_UPDATE_DOCS"}
+    for path in DOCUMENTS:
+        assert set(re.findall(r"FUSEJIT_\w+", path.read_text())) <= listed, path.name
