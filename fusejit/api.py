@@ -95,43 +95,41 @@ class _State:
 
     def slow(self, args: tuple[Any, ...], missed: Miss) -> Any:
         """A call that the newest variant does not serve; ``args`` are in parameter order."""
-        for variant in self.variants.compiled[1:]:
-            result = variant.launch(*args)
-            if not isinstance(result, Miss):
-                self.namespace["k0"] = variant.launch
-                return result
-            missed = missed if result is MISS else result
-        positional, keywords = self.split(args)
-        if missed is ERRSTATE or missed is OVERLAP:
-            return self.decline(missed.reason, positional, keywords)
-        with self.lock:
-            for variant in self.variants.compiled:  # another thread may have made it meanwhile
+        while True:
+            seen = self.variants.compiled
+            for variant in seen:
                 result = variant.launch(*args)
                 if not isinstance(result, Miss):
+                    self.namespace["k0"] = variant.launch
                     return result
-            if len(self.variants) >= self.options.max_variants:
-                cause = f"more than {self.options.max_variants} variants"
-                return self.decline(cause, positional, keywords)
-            try:
-                stage = trace(self.function, positional, keywords, self.options)
-                variant = stage.fuse().lower().compile()
-            except Declined as declined:
-                cause = declined.cause
-                return self.decline(cause, positional, keywords, cause.startswith("NumPy raises"))
-            except FusejitError as error:
-                raise strip_frames(error) from error.__cause__
-            result = variant.launch(*args)
-            if isinstance(result, Miss):
-                return self.decline(result.reason, positional, keywords)
-            self.variants.compiled = (variant, *self.variants.compiled)
-            self.namespace["k0"] = variant.launch
-            return result
+                missed = missed if result is MISS else result
+            positional, keywords = self.split(args)
+            if missed is ERRSTATE or missed is OVERLAP:
+                return self.decline(missed.reason, positional, keywords)
+            with self.lock:
+                if self.variants.compiled is seen:  # no other thread made one meanwhile
+                    made = self.compiled(positional, keywords)
+                    break
+        if isinstance(made, str):
+            return self.decline(made, positional, keywords)
+        result = made.launch(*args)
+        if isinstance(result, Miss):
+            with self.lock:
+                kept = tuple(v for v in self.variants.compiled if v is not made)
+                self.variants.compiled = kept
+            return self.decline(result.reason, positional, keywords)
+        self.namespace["k0"] = made.launch
+        return result
 
     def compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Compiled | str:
-        """A new variant for a call, or why there is none."""
+        """A new variant for a call, entered into the table, or why there is none."""
+        if len(self.variants) >= self.options.max_variants:
+            return f"more than {self.options.max_variants} variants"
         try:
             stage = trace(self.function, args, kwargs, self.options)
-            return stage.fuse().lower().compile()
+            variant = stage.fuse().lower().compile()
+            self.variants.compiled = (variant, *self.variants.compiled)
+            return variant
         except Declined as declined:
             return declined.cause
         except FusejitError as error:
@@ -152,20 +150,26 @@ class _State:
         kwargs: dict[str, Any],
     ) -> Any:
         """Run the undecorated function; warn once per cause unless NumPy raises."""
-        name = self.function.__name__
         if cause.startswith(NUMPY_RAISES):
-            return self.function(*args, **kwargs)
-        self.variants.declined[cause] += 1
+            result = self.function(*args, **kwargs)
+            self.note(f"it was expected to fail ({cause})")
+            return result
         if self.options.fullgraph:
+            self.variants.declined[cause] += 1
             raise UnsupportedError(
-                f"{name}: this call cannot be compiled: {cause}. Without fullgraph=True it runs "
-                "as plain NumPy."
+                f"{self.function.__name__}: this call cannot be compiled: {cause}. Without "
+                "fullgraph=True it runs as plain NumPy."
             )
-        if self.variants.declined[cause] == 1:
-            warnings.warn(
-                f"{name} runs as plain NumPy for this call: {cause}", FuseWarning, stacklevel=4
-            )
+        self.note(cause)
         return self.function(*args, **kwargs)
+
+    def note(self, cause: str) -> None:
+        """Count a declined call; the first one of a cause warns at the user's line."""
+        self.variants.declined[cause] += 1
+        if self.variants.declined[cause] == 1:
+            name = self.function.__name__
+            text = f"{name} runs as plain NumPy for this call: {cause}"
+            warnings.warn(text, FuseWarning, stacklevel=5)
 
 
 @overload

@@ -141,9 +141,15 @@ def _with_ordered_zeros(name: str) -> Callable[..., Scalar]:
     return evaluate
 
 
+def _power(x: Scalar, y: Scalar) -> Scalar:
+    """``pow``: NumPy takes `np.power` with one exponent for sqrt where that is 0.5."""
+    return np.power(np.array([x]), np.array([y]))[0]
+
+
 _IMPLEMENTED_HERE: dict[str, Callable[..., Scalar]] = {
     "erf": math.erf,
     "erfc": math.erfc,
+    "power": _power,
     **{name: _with_ordered_zeros(name) for name in EXTREMA},
 }
 

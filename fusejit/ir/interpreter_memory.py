@@ -54,7 +54,8 @@ def scatter(
 ) -> None:
     """Write ``values`` to the elements of ``target`` that a map reaches from their indices."""
     indices = grid_indices(indexing_map, values.shape, target.shape, symbols)
-    target[indices] = values.reshape(np.shape(target[indices]))
+    if values.size:  # no index of a target of rank 0 reaches nothing
+        target[indices] = values.reshape(np.shape(target[indices]))
 
 
 def real_view(array: np.ndarray, indexing_map: IndexingMap, shape: Sequence[int]) -> np.ndarray:

@@ -7,6 +7,7 @@ docs/semantics.md is measured by tests/codegen/test_accuracy.py.)
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -20,6 +21,7 @@ import fusejit.tracer.entry  # noqa: F401  (fills the dispatch table)
 from fusejit import UnsupportedError, fuse_jit, options
 from fusejit.ir.scalar_ops import SCALAR_OPS, UFUNC_ROWS, ScalarOp
 from fusejit.ir.types import DTYPES
+from fusejit.pipeline import PASSES
 from fusejit.tracer.array import METHODS, OPERATORS
 from fusejit.tracer.dispatch import HANDLERS
 
@@ -179,7 +181,26 @@ def supported() -> str:
     )
 
 
+def passes() -> str:
+    """The passes over graphs, in order."""
+    return "".join(f"{at}. {name}\n" for at, (name, _) in enumerate(PASSES, 1))
+
+
+def layout() -> str:
+    """Every file of the package with the first line of its docstring."""
+    lines: list[str] = []
+    for folder in ("", "tracer", "fuse", "ir", "codegen", "numpy", "testing"):
+        lines.append(f"    fusejit/{folder}{'/' if folder else ''}")
+        for path in sorted((ROOT / "fusejit" / folder).glob("*.py")):
+            doc = ast.get_docstring(ast.parse(path.read_text())) or ""
+            if path.name != "__init__.py" or folder in ("", "ir", "numpy"):
+                lines.append(f"      {path.name:<24}{doc.partition(chr(10))[0]}".rstrip())
+    return "\n".join(lines) + "\n"
+
+
 SECTIONS: dict[str, Callable[[], str]] = {
+    "passes": passes,
+    "layout": layout,
     "environment": environment,
     "dtypes": dtypes,
     "scalar ops": scalar_ops,
@@ -252,10 +273,8 @@ def test_the_calls_of_the_table_give_numpy_s_results(expression, tmp_path, monke
     assert found.dtype == expected.dtype
 
 
-@pytest.mark.parametrize("row", SCALAR_OPS.values(), ids=lambda row: row.name)
+@pytest.mark.parametrize("row", UFUNC_ROWS.values(), ids=lambda row: row.name)
 def test_the_scalar_ops_of_the_table_give_numpy_s_results(row, tmp_path, monkeypatch):
-    if row.ufunc is None:
-        pytest.skip("select is np.where")
     monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
     is_logical = set(row.templates) == {"b"} or "f" not in row.templates
     x, y, v, a = ARRAYS

@@ -1,0 +1,78 @@
+"""Random programs of views and stores: NumPy and every stage of fusejit agree, bit for bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit.codegen.lower import _Lowering
+from fusejit.testing.mutation_fuzzer import campaign, check_program, report, shrink
+from fusejit.testing.mutation_maker import make_program
+from fusejit.testing.mutation_programs import MutationProgram, Parameter, Statement
+
+CHUNK = 125
+
+
+@pytest.mark.parametrize("first", range(0, 1000, CHUNK))
+def test_random_programs(first: int) -> None:
+    tally = campaign(range(first, first + CHUNK), jit_every=CHUNK)
+    assert not tally.failures, "\n\n".join([*tally.failures, str(tally)])
+    assert tally.served > 1.5 * tally.programs, tally  # most calls run through a kernel
+    assert sum(tally.refused.values()) < 0.1 * tally.programs, tally
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("first", range(1000, 21_000, 1000))
+def test_many_random_programs(first: int) -> None:
+    tally = campaign(range(first, first + 1000), jit_every=200)
+    assert not tally.failures, "\n\n".join([*tally.failures, str(tally)])
+
+
+def test_a_seed_gives_one_program() -> None:
+    for seed in range(40):
+        one, other = make_program(seed), make_program(seed)
+        assert one.source == other.source
+        assert one.calls == other.calls
+        for call in range(len(one.calls)):
+            for a, b in zip(one.arguments(call), other.arguments(call), strict=True):
+                np.testing.assert_array_equal(a, b)
+                assert a.strides == b.strides
+
+
+def test_programs_have_what_they_are_made_for() -> None:
+    text = "\n".join(make_program(seed).source for seed in range(300))
+    for part in ("[::-1]", ".T", "-= ", "[:-1] =", "out=", "for i0 in", "if ", "bump(", ".sum("):
+        assert part in text
+    layouts = {p.layout for seed in range(300) for p in make_program(seed).parameters}
+    assert {"C", "F", "step", "reversed", "offset", "broadcast"} < layouts
+
+
+@pytest.fixture
+def overlapping() -> MutationProgram:
+    """A program with one statement that matters, among others."""
+    body = (
+        Statement("t = a + 1"),
+        Statement("for i in range(2):", (Statement("t[i] = 5"), Statement("a[1:] = a[:-1]"))),
+        Statement("u = t[::-1]"),
+        Statement("u *= 2"),
+    )
+    parameters = (Parameter("a", "float64", ("n",), "C"),)
+    return MutationProgram(1, parameters, body, ("t", "u"), "tuple", ({"n": 5},) * 2)
+
+
+def test_a_fault_is_found_and_shrunk(
+    overlapping: MutationProgram, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    check_program(overlapping, tmp_path)
+    no_hazard: Any = lambda self, located, op: False  # noqa: E731
+    monkeypatch.setattr(_Lowering, "_meets", no_hazard)
+    with pytest.raises(AssertionError, match=r"arguments afterwards\[0\]"):
+        check_program(overlapping, tmp_path)
+    small = shrink(overlapping, tmp_path)
+    assert [s.text for s in small.body] == ["a[1:] = a[:-1]"]
+    assert small.returned == ()
+    assert len(small.calls) == 1
+    assert "a[1:] = a[:-1]" in report(overlapping, tmp_path)
