@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.codegen.nest import token
-from fusejit.codegen.reduction import SUM_HELPERS
+from fusejit.codegen.sum_helpers import SUM_HELPERS
 from fusejit.ir.loops import (
     Apply,
     Comment,

@@ -248,6 +248,28 @@ class AffineExpr:
             total = total + part * coefficient
         return total
 
+    def replace_atoms(self, table: Mapping[Atom, AffineExpr]) -> AffineExpr:
+        """Replace whole atoms, quotients and remainders included, inside numerators too.
+
+        >>> half = parse_affine_expr("(s0 + 1) floordiv 2")
+        >>> print((2 * half - 1).replace_atoms({half.terms[0][0]: AffineExpr.const(3)}))
+        5
+        """
+        total = AffineExpr.const(self.constant)
+        for atom, coefficient in self.terms:
+            if atom in table:
+                part = table[atom]
+            elif isinstance(atom, FloorDiv | Mod):
+                den = atom.denominator
+                divisor = AffineExpr.symbol(den.name) if isinstance(den, Sym) else den
+                numerator = atom.numerator.replace_atoms(table)
+                is_quotient = isinstance(atom, FloorDiv)
+                part = numerator.floordiv(divisor) if is_quotient else numerator.mod(divisor)
+            else:
+                part = AffineExpr(((atom, 1),), 0)
+            total = total + part * coefficient
+        return total
+
     def evaluate(self, dims: Sequence[int] = (), symbols: Mapping[str, int] | None = None) -> int:
         """The integer it is for given dims and symbols."""
         names = symbols or {}

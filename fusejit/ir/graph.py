@@ -164,8 +164,13 @@ class GenericOp(Op):
 
     @property
     def is_elementwise(self) -> bool:
-        """Whether all dims are parallel."""
-        return all(i is IteratorType.PARALLEL for i in self.iterators)
+        """Whether all dims are parallel and nothing is combined.
+
+        A combiner counts without reduction dims too: the sum of one -0.0 is 0.0, not -0.0.
+        """
+        return all(i is IteratorType.PARALLEL for i in self.iterators) and all(
+            init.combiner is None for init in self.inits
+        )
 
     @property
     def reduction_dims(self) -> tuple[int, ...]:

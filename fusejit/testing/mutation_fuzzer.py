@@ -138,7 +138,9 @@ def report(program: MutationProgram, folder: Path, *, jit: bool = False) -> str:
     lines = [f"seed {program.seed}{', jitted' if jit else ''}", small.source[len(HELPERS) :]]
     for call in range(len(small.calls)):
         lines.append(f"call {call}: {small.calls[call]}")
-    for parameter, array in zip(small.parameters, small.arguments(len(small.calls) - 1), strict=True):
+    for parameter, array in zip(
+        small.parameters, small.arguments(len(small.calls) - 1), strict=True
+    ):
         with np.printoptions(threshold=50):
             lines.append(f"{parameter.name} ({parameter.layout}, {array.dtype}) = {array!r}")
     return "\n".join([*lines, failure])

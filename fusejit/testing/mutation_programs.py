@@ -1,9 +1,9 @@
 """Random NumPy programs full of views and stores: what the mutation fuzzer runs.
 
-`fusejit.testing.mutation_maker` makes a program statement by statement while NumPy executes it: a statement that NumPy refuses, or
-whose numbers would no longer be exact, is thrown away. What is left runs without an error on the
-arguments it was made with. All numbers are small multiples of 1/64, so that sums are exact in
-any order and results can be compared bit by bit.
+`fusejit.testing.mutation_maker` makes a program statement by statement while NumPy executes it: a
+statement that NumPy refuses, or whose numbers would no longer be exact, is thrown away. What is
+left runs without an error on the arguments it was made with. All numbers are small multiples of
+1/64, so that sums are exact in any order and results can be compared bit by bit.
 
     def f(a, b):
         t0 = a[::-1]              persistent views, views of views
@@ -184,5 +184,3 @@ def make_argument(
         case "broadcast":
             return np.broadcast_to(filled(shape[1:]), shape)
     return filled(shape)
-
-

@@ -18,6 +18,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,8 @@ def blocks_of(document: str) -> list[Block]:
 def examples_of(document: str) -> Iterator[tuple[Block, Block | None]]:
     """The python blocks, each with the text block that is the next one."""
     blocks = blocks_of(document)
-    for block, following in zip(blocks, [*blocks[1:], None], strict=True):
-        if block.language == "python":
+    for block, following in pairwise([*blocks, None]):
+        if block is not None and block.language == "python":
             is_output = following is not None and following.language == "text"
             yield block, following if is_output else None
 

@@ -251,9 +251,7 @@ def missing_name(x: Any, y: Any) -> Any:
 
 
 @pytest.mark.parametrize("known", [False, True])
-@pytest.mark.parametrize(
-    "function", [mismatched, out_of_bounds, bad_axis, bad_cast, missing_name]
-)
+@pytest.mark.parametrize("function", [mismatched, out_of_bounds, bad_axis, bad_cast, missing_name])
 def test_errors_are_numpys_own_at_the_users_line(
     function: Callable[..., Any], known: bool, recwarn: pytest.WarningsRecorder
 ) -> None:

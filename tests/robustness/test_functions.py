@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
+from fusejit.errors import UnsupportedError
 from fusejit.testing.compare import assert_same
 
 pytestmark = pytest.mark.usefixtures("unjitted")
@@ -80,13 +81,13 @@ def test_all_ways_with_one_function() -> None:
 
 
 def test_names_of_parameters_that_the_machinery_uses_itself() -> None:
-    def function(k0: Any, Miss: Any, slow: Any, result: Any, s0: Any, p_a0: Any) -> Any:  # noqa: N803
+    def function(k0: Any, Miss: Any, slow: Any, result: Any, s0: Any, p_a0: Any) -> Any:
         return k0 + Miss - slow * result + s0 - p_a0
 
     args = (X, Y, X + 1, Y + 1, 2.0, X)
     assert_same(function(*args), fuse_jit(function)(*args))
 
-    def more(arg_x: Any, status: Any, np: Any, K0: Any, view: Any, error_state: Any) -> Any:  # noqa: N803
+    def more(arg_x: Any, status: Any, np: Any, K0: Any, view: Any, error_state: Any) -> Any:
         return arg_x + status - np * K0 + view - error_state
 
     assert_same(more(*args), fuse_jit(more)(*args))
@@ -165,8 +166,11 @@ def test_recursion() -> None:
     for n in (1, 4, 6):
         expected = X * float(np.prod(range(2, n + 1)))
         assert_same(expected, factorial(X, n))
-    with pytest.raises(RecursionError):
+    with pytest.raises(UnsupportedError, match=r"test_functions.*endless.*as a loop"):
         endless(X)
+    with pytest.raises(UnsupportedError, match="factorial"):
+        factorial(X, 500)
+    assert_same(X, factorial(X, 1))
 
 
 def test_callbacks_as_arguments() -> None:

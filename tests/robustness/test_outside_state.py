@@ -1,4 +1,4 @@
-"""What a function reads from outside its arguments may change between calls: NumPy's answer, always."""
+"""What a function reads from outside may change between calls: always NumPy's answer."""
 
 from __future__ import annotations
 

@@ -1,0 +1,132 @@
+"""What the nests of reductions have in common: accumulators, one point, the final store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fusejit.codegen.nest import (
+    Nest,
+    PayloadWriter,
+    Reference,
+    token,
+)
+from fusejit.ir.graph import GenericOp
+from fusejit.ir.loops import (
+    Apply,
+    Expr,
+    Let,
+    Number,
+    Stmt,
+    StoreElement,
+    Var,
+)
+from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.scalar_ops import COMBINERS, SCALAR_OPS
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulator:
+    """One init of the op: how partial results merge."""
+
+    combiner: str
+    dtype: np.dtype
+    suffix: str
+    start: Reference | None
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the order of merging shows in the bits."""
+        return self.dtype.kind in COMBINERS[self.combiner].ordered
+
+    @property
+    def in_lanes(self) -> bool:
+        """Whether rows are reduced in lanes: all floats (LLVM vectorises integers by itself)."""
+        return self.dtype.kind == "f"
+
+    @property
+    def identity(self) -> Number:
+        """The number to start from."""
+        return Number(COMBINERS[self.combiner].identity(self.dtype), self.dtype)
+
+    def combine(self, left: Expr, right: Expr) -> Expr:
+        """``left combiner right``."""
+        row = SCALAR_OPS[COMBINERS[self.combiner].scalar_op]
+        template = row.template(self.dtype)
+        assert template is not None
+        return Apply(template, (left, right), token(self.dtype))
+
+
+def accumulators(
+    op: GenericOp, starts: Sequence[Reference | None], tag: str = ""
+) -> list[Accumulator]:
+    """One per init; ``tag`` keeps the names of nests that share a function apart."""
+    many = len(op.inits) > 1
+    return [
+        Accumulator(
+            init.combiner or "add", result.type.dtype, f"{tag}_{at}" if many else tag, starts[at]
+        )
+        for at, (init, result) in enumerate(zip(op.inits, op.results, strict=True))
+    ]
+
+
+def reduction_point(
+    nest: Nest, replacements: dict[str, Polynomial]
+) -> tuple[list[Let], list[Expr]]:
+    """The payload with loop variables replaced by offsets inside blocks, lanes or tiles."""
+    inputs = nest.inputs
+    dims = dict(nest.index_dims)
+    for var, value in replacements.items():
+        inputs = [r.substitute(var, value) for r in inputs]
+        dims = {d: p.substitute(var, value) for d, p in dims.items()}
+    return PayloadWriter(nest, nest.prefix).write(inputs, [None] * len(nest.outputs), dims)
+
+
+def write_totals(nest: Nest, accs: Sequence[Accumulator], values: Sequence[Expr]) -> list[Stmt]:
+    """Store the totals, each combined with what its init starts from."""
+    statements: list[Stmt] = []
+    for acc, reference, value in zip(accs, nest.outputs, values, strict=True):
+        total = value if acc.start is None else acc.combine(acc.start.load(), value)
+        if reference.pointer is None:
+            assert isinstance(reference.expr, Var)
+            statements.append(Let(reference.expr.name, total))
+        else:
+            statements.append(StoreElement(reference.pointer, reference.offset, total))
+    return statements
+
+
+def name(text: str) -> Polynomial:
+    return Polynomial.name(text)
+
+
+def let(name: str, template: str, *operands: Expr, rebind: bool = False) -> Let:
+    return Let(name, Apply(template, operands), rebind)
+
+
+def ceil_div(extent: Polynomial, size: int) -> Polynomial:
+    return name(f"(({extent + (size - 1)}) // {size})")
+
+
+class Body:
+    """Statements being written down one after the other."""
+
+    def __init__(self) -> None:
+        self.statements: list[Stmt] = []
+
+    def add(self, statement: Stmt) -> None:
+        """Append a statement."""
+        self.statements.append(statement)
+
+    def extend(self, statements: Sequence[Stmt]) -> None:
+        """Append statements."""
+        self.statements.extend(statements)
+
+    def let(self, name: str, value: Expr) -> None:
+        """``name = value``."""
+        self.statements.append(Let(name, value))
+
+    def apply(self, name: str, template: str, *operands: Expr) -> None:
+        """``name = template(operands)``."""
+        self.statements.append(Let(name, Apply(template, operands)))

@@ -1,0 +1,233 @@
+"""Reductions down columns: whole rows of a tile of columns are combined at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fusejit.codegen.accumulators import (
+    Accumulator,
+    Body,
+    ceil_div,
+    let,
+    name,
+    reduction_point,
+    write_totals,
+)
+from fusejit.codegen.chunks import chunked, work_ns
+from fusejit.codegen.nest import (
+    LoopDim,
+    Nest,
+    point_cost_ps,
+    wrap,
+    zero,
+)
+from fusejit.ir.loops import (
+    Apply,
+    Element,
+    Expr,
+    For,
+    Free,
+    If,
+    Integer,
+    ParallelFor,
+    Scratch,
+    Stmt,
+    StoreElement,
+    Var,
+    While,
+)
+from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.summation import BLOCK, LANES
+
+TILE_BYTES = 4096  # of the columns that are combined at once
+LANE_LEVELS = 8  # partial rows on the stack of a block: log2(LANES) + 2
+_PLAIN_ROWS = 256  # rows of a block when the order of combining does not show
+_SCRATCH_SCOPE = 28
+
+
+def down_columns(
+    nest: Nest,
+    accs: Sequence[Accumulator],
+    parallel: Sequence[LoopDim],
+    reductions: Sequence[LoopDim],
+) -> list[Stmt]:
+    """A parallel loop is innermost: whole rows of a tile of columns are combined at once.
+
+    The work is cut into tiles of columns times blocks of rows. One block writes its totals straight
+    out; several leave them in a scratch array of one row per block, whose rows are merged at the
+    end. Other parallel loops, and other reduction loops, stand around the work.
+    """
+    column = parallel[-1]
+    around = list(parallel[:-1])
+    ordered = any(acc.is_ordered for acc in accs)
+    rows, inner_reductions = reductions[0], list(reductions[1:])
+    block = BLOCK if ordered else _PLAIN_ROWS
+    work = Body()
+    tile, blocks, tiles = name("tile"), name("blocks"), name("tiles")
+    tile_columns = TILE_BYTES // max(acc.dtype.itemsize for acc in accs)
+    work.let("tiles", Integer(ceil_div(column.extent, tile_columns)))
+    work.apply("blocks", "max({0}, 1)", Integer(ceil_div(rows.extent, block)))
+    outer = around[0] if around else None
+    for acc in accs:
+        size = blocks * column.extent
+        work.add(Scratch(f"part{acc.suffix}", Integer(size), acc.dtype, False, _scope(accs, acc)))
+    inner = Body()
+    inner.let("tile", Apply("(item % tiles)", ()))
+    inner.let("k", Apply("(item // tiles)", ()))
+    inner.let("c0", Integer(tile * tile_columns))
+    inner.apply("w", f"min({{0}} - c0, {tile_columns})", Integer(column.extent))
+    inner.let("base", Integer(name("k") * block))
+    inner.apply("m", f"min({{0}} - base, {block})", Integer(rows.extent))
+    if ordered:
+        inner.extend(_column_sums(nest, accs, rows, column))
+    else:
+        for acc in accs:
+            inner.apply("_", f"clear_row(stack{acc.suffix}, 0, w, {{0}})", acc.identity)
+        row = {rows.var: name("base") + name("r")}
+        loop = LoopDim("r", name("m"), True)
+        nothing = Polynomial.const(0)
+        inner.extend(wrap([loop, *inner_reductions], [_row_loop(nest, accs, column, row, nothing)]))
+    totals = [Element(f"stack{acc.suffix}", name("c")) for acc in accs]
+    partial: list[Stmt] = [
+        StoreElement(f"part{a.suffix}", name("k") * column.extent + name("c0") + name("c"), t)
+        for a, t in zip(accs, totals, strict=True)
+    ]
+    inner.add(
+        If(
+            Apply("blocks == 1", ()),
+            [_write_columns(nest, accs, column, totals, name("c0") + name("c"), Var("w"))],
+            [For("c", zero(), Var("w"), partial)],
+        )
+    )
+    stack_rows = LANE_LEVELS if ordered else 1
+    scratch: list[Stmt] = [
+        Scratch(
+            f"stack{a.suffix}",
+            Integer(Polynomial.const(stack_rows * tile_columns)),
+            a.dtype,
+            False,
+            _scope(accs, a, 2),
+        )
+        for a in accs
+    ]
+    frees: list[Stmt] = [Free(f"stack{a.suffix}") for a in accs]
+    cost = work_ns(nest, point_cost_ps(nest))
+    merge: list[Stmt] = []
+    for acc in accs:
+        merge += _merge_blocks(acc, column)
+    rows_out = [Element(f"part{acc.suffix}", name("c")) for acc in accs]
+    merge.append(_write_columns(nest, accs, column, rows_out, name("c"), Integer(column.extent)))
+    finish = If(Apply("blocks > 1", ()), merge)
+    part_frees: list[Stmt] = [Free(f"part{a.suffix}") for a in accs]
+    if outer is None:
+        items = ParallelFor(
+            Integer(blocks * tiles),
+            cost,
+            [*scratch, For("item", Var("lo"), Var("hi"), inner.statements), *frees],
+            nest.op.name,
+        )
+        return [*work.statements, items, finish, *part_frees]
+    all_items = For("item", zero(), Integer(blocks * tiles), inner.statements)
+    loops = wrap(around, [all_items, finish])
+    body = [*work.statements, *scratch, *loops, *frees, *part_frees]
+    return [chunked(outer, body, cost, nest.op.name)]
+
+
+def _scope(accs: Sequence[Accumulator], acc: Accumulator, base: int = 0) -> int:
+    """Alias scopes of the scratch of reductions; 0 (no promise) when there are too many."""
+    at = list(accs).index(acc)
+    return _SCRATCH_SCOPE + base + at if at < 2 else 0
+
+
+def _write_columns(
+    nest: Nest,
+    accs: Sequence[Accumulator],
+    column: LoopDim,
+    totals: Sequence[Expr],
+    at: Polynomial,
+    count: Expr,
+) -> For:
+    """Store the totals of ``count`` columns, the loop's column being ``at``."""
+    placed = [r.substitute(column.var, at) for r in nest.outputs]
+    starts = [None if a.start is None else a.start.substitute(column.var, at) for a in accs]
+    moved = [replace(a, start=s) for a, s in zip(accs, starts, strict=True)]
+    return For("c", zero(), count, write_totals(replace(nest, outputs=placed), moved, totals))
+
+
+def _merge_blocks(acc: Accumulator, column: LoopDim) -> list[Stmt]:
+    """Merge the rows of the blocks into the first one, neighbours in pairs."""
+    part = f"part{acc.suffix}"
+    n, b, c = column.extent, name("b"), name("c")
+    left, right = Element(part, 2 * b * n + c), Element(part, (2 * b + 1) * n + c)
+    last = Element(part, (name("left") - 1) * n + c)
+    pair = For("c", zero(), Integer(n), [StoreElement(part, b * n + c, acc.combine(left, right))])
+    odd = For("c", zero(), Integer(n), [StoreElement(part, name("half") * n + c, last)])
+    level: list[Stmt] = [
+        let("half", "(left // 2)"),
+        For("b", zero(), Var("half"), [pair]),
+        If(Apply("left % 2 == 1", ()), [odd]),
+        let("left", "half + left % 2", rebind=True),
+    ]
+    return [let("left", "blocks"), While([], Apply("(left > 1)", ()), level)]
+
+
+def _row_loop(
+    nest: Nest,
+    accs: Sequence[Accumulator],
+    column: LoopDim,
+    replacements: dict[str, Polynomial],
+    row: Polynomial,
+    *,
+    is_first: bool = False,
+) -> For:
+    """Combine one row of the tile into the accumulator row that starts at ``row``."""
+    lets, results = reduction_point(nest, {column.var: name("c0") + name("c"), **replacements})
+    body: list[Stmt] = list(lets)
+    at = row + name("c")
+    for acc, result in zip(accs, results, strict=True):
+        stack = f"stack{acc.suffix}"
+        left = acc.identity if is_first else Element(stack, at)
+        body.append(StoreElement(stack, at, acc.combine(left, result)))
+    return For("c", zero(), Var("w"), body)
+
+
+def _column_sums(
+    nest: Nest, accs: Sequence[Accumulator], loop: LoopDim, column: LoopDim
+) -> list[Stmt]:
+    """Statements that leave a block's totals of a tile of columns in row 0 of the stacks."""
+    row = {loop.var: name("row")}
+    top = name("top") * name("w")
+    first = Body()
+    first.let("row", Apply("(base + lane)", ()))
+    first.add(_row_loop(nest, accs, column, row, top, is_first=True))
+    more = Body()
+    more.let("row", Apply(f"(base + lane + g * {LANES})", ()))
+    more.add(_row_loop(nest, accs, column, row, top))
+    first.add(
+        For(
+            "g",
+            Integer(Polynomial.const(1)),
+            Apply(f"((m - lane + {LANES - 1}) // {LANES})", ()),
+            more.statements,
+        )
+    )
+    # A lane without rows is the right one of its pair: the left one alone is the pair's sum.
+    empty = Body()
+    lanes = Body()
+    lanes.let("lane", Apply("reverse_bits(v, width)", ()))
+    for acc in accs:
+        assert acc.combiner == "add", "rows of sums merge only with sums"
+        first.let("height", Apply(f"push_row(stack{acc.suffix}, top, v, w)", ()))
+        empty.let("height", Apply(f"push_row(stack{acc.suffix}, top - 1, v >> 1, w)", ()))
+    lanes.add(If(Apply("lane < m", ()), first.statements, empty.statements))
+    lanes.add(let("top", "height", rebind=True))
+    return [
+        let("width", "lane_width(m)"),
+        let("top", "0"),
+        If(
+            Apply("m > 0", ()),
+            [For("v", zero(), Var("width"), lanes.statements)],
+            [let("_", f"clear_row(stack{acc.suffix}, 0, w, {{0}})", acc.identity) for acc in accs],
+        ),
+    ]

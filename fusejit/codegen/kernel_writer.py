@@ -1,0 +1,292 @@
+"""Statements of a kernel: values are located, ops become nests, stores are made safe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fusejit.codegen.accumulators import accumulators
+from fusejit.codegen.elementwise import lower_elementwise
+from fusejit.codegen.nest import LoopDim, Nest, Reference, collapse_loops, order_loops
+from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
+from fusejit.codegen.placement import Placement
+from fusejit.codegen.reduction import lower_reduction
+from fusejit.codegen.split import one_result_each, split_reduction, without_reductions
+from fusejit.errors import UnsupportedError
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import (
+    Alloc,
+    Buffer,
+    ConstantOp,
+    GenericOp,
+    Graph,
+    HostCall,
+    Init,
+    Load,
+    Op,
+    Operand,
+    Store,
+    Value,
+    ViewOp,
+)
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.loops import (
+    Element,
+    Expr,
+    Integer,
+    Number,
+    Scratch,
+    Stmt,
+    Var,
+)
+from fusejit.ir.payload import identity_payload
+from fusejit.ir.polynomial import Polynomial, product
+from fusejit.ir.types import IteratorType
+
+NO_MEMORY = 4
+_MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions
+
+
+class KernelWriter:
+    """Writes the ops of a graph down as loop statements, one kernel after the other.
+
+    ``located`` tells where values that were computed live, ``memory`` where buffers do.
+    """
+
+    def __init__(self, graph: Graph, placement: Placement) -> None:
+        self.graph = graph
+        self.placement = placement
+        self.located: dict[Value, Located] = {}
+        self.memory: dict[Buffer, Memory] = {}
+        self.statements: list[Stmt] = []
+        self.frees: list[str] = []
+        self.counter = 0
+        self.scope: dict[str, int] = {}
+
+    # -- values and memory ----------------------------------------------------------------------
+    def locate(self, value: Value) -> Located:
+        """Where a value's elements are."""
+        if value in self.located:
+            return self.located[value]
+        op = self.placement.defining[value]
+        if isinstance(op, ViewOp):
+            return self.locate(op.source).through(op.map)
+        if isinstance(op, Load):
+            return Located(self.memory[op.view.buffer], op.view.map)
+        if isinstance(op, ConstantOp):
+            return Located(expr=Number(op.number, value.type.dtype))
+        raise AssertionError(f"%{value.name} has no place")
+
+    def _name(self, prefix: str) -> str:
+        self.counter += 1
+        return f"{prefix}{self.counter - 1}"
+
+    def _heap(
+        self, dtype: np.dtype, extents: tuple[AffineExpr, ...], order: tuple[int, ...] | None
+    ) -> Memory:
+        polynomials = extent_polynomials(extents)
+        name = self._name("t")
+        scope = len(self.scope) + 16
+        self.scope[name] = scope if scope <= _MAX_SCOPE else 0
+        self.statements.append(
+            Scratch(
+                f"p_{name}",
+                Integer(product(polynomials)),
+                dtype,
+                False,
+                self.scope[name],
+                NO_MEMORY,
+            )
+        )
+        self.frees.append(f"p_{name}")
+        return Memory(f"p_{name}", dtype, dense_strides(polynomials, order))
+
+    def _new_place(self, value: Value) -> Located:
+        """A place for a value that is about to be computed."""
+        if value in self.located:
+            return self.located[value]
+        if value.type.rank == 0:
+            located = Located(expr=Var(self._name("n")))
+        else:
+            memory = self._heap(value.type.dtype, value.type.extents, value.order)
+            located = Located(memory, IndexingMap.identity(value.type.rank))
+        self.located[value] = located
+        return located
+
+    # -- ops ------------------------------------------------------------------------------------
+    def op(self, op: Op) -> None:
+        """Lower one op of a kernel."""
+        if isinstance(op, GenericOp):
+            if len(op.results) == 1 and op.results[0] in self.placement.straight:
+                return  # computed at its store
+            self.generic(op, [self._new_place(r) for r in op.results])
+        elif isinstance(op, Store):
+            self.store(op)
+        elif isinstance(op, Load):
+            (value,) = op.results
+            if value in self.placement.snapshots:
+                source = Located(self.memory[op.view.buffer], op.view.map)
+                self._copy_from(source, value, self._new_place(value), "snapshot")
+        elif isinstance(op, Alloc):
+            buffer = op.buffer
+            if buffer not in self.memory:
+                memory = self._heap(buffer.type.dtype, buffer.type.extents, buffer.order)
+                self.memory[buffer] = Memory(
+                    memory.pointer, memory.dtype, memory.strides, buffer.alias_class
+                )
+        elif isinstance(op, HostCall):
+            raise UnsupportedError(f"a host call inside a loop is not lowered yet: {op.function}")
+        else:
+            assert isinstance(op, ViewOp | ConstantOp)
+
+    def generic(
+        self,
+        op: GenericOp,
+        targets: Sequence[Located],
+        mask: tuple[Located, IndexingMap] | None = None,
+    ) -> None:
+        """One op as loops that write into ``targets``."""
+        if op.is_elementwise:
+            self.statements += lower_elementwise(self._nest(without_reductions(op), targets, mask))
+            return
+        assert mask is None
+        if (
+            len(
+                {(i.combiner, r.type.dtype.kind) for i, r in zip(op.inits, op.results, strict=True)}
+            )
+            > 1
+        ):
+            for single, target in zip(one_result_each(op), targets, strict=True):
+                self.generic(single, [target])
+            return
+        accs = accumulators(op, [None] * len(op.inits))
+        nest = self._nest(op, targets, None)
+        if not any(a.is_ordered for a in accs):
+            order_loops(nest)
+            collapse_loops(nest)
+        reductions = [loop for loop in nest.loops if loop.is_reduction]
+        all_reduced = len(reductions) == len(nest.loops)
+        if len(reductions) > 1 and (all_reduced or any(a.is_ordered for a in accs)):
+            first, second = split_reduction(op)
+            self.generic(first, [self._new_place(r) for r in first.results])
+            self.generic(second, targets)
+            return
+        starts = [
+            None if init.start is None else self._reference(self.locate(init.start), init.map, nest)
+            for init in op.inits
+        ]
+        shared = all(loop.is_reduction for loop in nest.loops)  # written into the kernel itself
+        tag = self._name("_") if shared else ""
+        self.statements += lower_reduction(nest, accumulators(op, starts, tag))
+
+    def _nest(
+        self,
+        op: GenericOp,
+        targets: Sequence[Located],
+        mask: tuple[Located, IndexingMap] | None,
+    ) -> Nest:
+        var = {d: f"d{d}" for d in range(len(op.domain))}
+        dims = {d: Polynomial.name(v) for d, v in var.items()}
+        extents = extent_polynomials(op.domain)
+        loops = [
+            LoopDim(var[d], extents[d], op.iterators[d] is IteratorType.REDUCTION)
+            for d in range(len(op.domain))
+        ]
+        prefix = "" if loops else self._name("y")
+        nest = Nest(op, loops, [], [], dims, prefix=prefix)
+        nest.inputs = [
+            self._reference(self.locate(o.value), o.map, nest)
+            if at in op.payload.used_arguments()
+            else Reference(None, Polynomial.const(0), Number(0, o.value.type.dtype))
+            for at, o in enumerate(op.inputs)
+        ]
+        nest.outputs = [
+            self._reference(t, i.map, nest) for t, i in zip(targets, op.inits, strict=True)
+        ]
+        if mask is not None:
+            nest.mask = self._reference(mask[0], mask[1], nest)
+        if op.payload.has_extract():
+            sources = [self.locate(o.value) for o in op.inputs]
+            nest.extract = lambda at, subscripts: _gathered(sources[at], subscripts)
+        return nest
+
+    def _reference(self, located: Located, map: IndexingMap, nest: Nest) -> Reference:
+        if located.expr is not None:
+            return Reference(None, Polynomial.const(0), located.expr)
+        pointer, offset = located.address(map, nest.index_dims)
+        return Reference(pointer, offset)
+
+    def store(self, op: Store) -> None:
+        """``view = value``: straight from its producer, or by a copy (through a temporary)."""
+        buffer = op.view.buffer
+        target = Located(self.memory[buffer], op.view.map)
+        rank = len(op.view.extents)
+        mask = None if op.mask is None else self.locate(op.mask)
+        if op.value in self.placement.straight:
+            producer = self.placement.defining[op.value]
+            assert isinstance(producer, GenericOp)
+            place = None if mask is None else (mask, producer.inits[0].map)
+            self.generic(producer, [target], place)
+            return
+        source = self.locate(op.value)
+        identity = IndexingMap.identity(rank)
+        if self._meets(source, op) or (mask is not None and self._meets(mask, op)):
+            if mask is not None and self._meets(mask, op):
+                mask = self._temporary_copy(mask, op.mask)  # type: ignore[arg-type]
+            source = self._temporary_copy(source, op.value)
+        self._copy_from(
+            source, op.value, target, "store", None if mask is None else (mask, identity)
+        )
+
+    def _meets(self, located: Located, op: Store) -> bool:
+        """Whether copying from ``located`` into the store's view could read what was written."""
+        memory = located.memory
+        if memory is None or memory.alias_class is None:
+            return False
+        return memory.alias_class == op.view.buffer.alias_class
+
+    def _temporary_copy(self, source: Located, value: Value) -> Located:
+        memory = self._heap(value.type.dtype, value.type.extents, None)
+        target = Located(memory, IndexingMap.identity(value.type.rank))
+        self._copy_from(source, value, target, "temporary")
+        return target
+
+    def _copy(self, value: Value, target: Located, name: str) -> None:
+        self._copy_from(self.locate(value), value, target, name)
+
+    def _copy_from(
+        self,
+        source: Located,
+        value: Value,
+        target: Located,
+        name: str,
+        mask: tuple[Located, IndexingMap] | None = None,
+    ) -> None:
+        """``target = source`` elementwise; ``value`` gives type and extents."""
+        identity = IndexingMap.identity(value.type.rank)
+        stand_in = Value(f"{value.name}_source", value.type)
+        self.located[stand_in] = source
+        op = GenericOp(
+            results=(Value(f"{value.name}_copy", value.type),),
+            domain=value.type.extents,
+            iterators=(IteratorType.PARALLEL,) * value.type.rank,
+            inputs=(Operand(stand_in, identity),),
+            inits=(Init(identity),),
+            payload=identity_payload(value.type.dtype),
+            name=name,
+        )
+        self.generic(op, [target], mask)
+
+
+def _gathered(source: Located, subscripts: Sequence[Expr]) -> Expr:
+    """The element of ``source`` at computed subscripts."""
+    dims = {}
+    for axis, subscript in enumerate(subscripts):
+        if isinstance(subscript, Number):
+            dims[axis] = Polynomial.const(int(subscript.value))
+        else:
+            assert isinstance(subscript, Var)
+            dims[axis] = Polynomial.name(subscript.name)
+    pointer, offset = source.address(IndexingMap.identity(len(subscripts)), dims)
+    return Element(pointer, offset)

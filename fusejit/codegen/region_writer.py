@@ -1,0 +1,163 @@
+"""Loops and conditionals of the graph: cells carry values through them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fusejit.codegen.kernel_writer import KernelWriter
+from fusejit.codegen.nest import token
+from fusejit.codegen.operands import Located
+from fusejit.errors import UnsupportedError
+from fusejit.ir.graph import (
+    Block,
+    Cond,
+    Loop,
+    Op,
+    Value,
+)
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.loops import (
+    Apply,
+    Expr,
+    For,
+    Free,
+    If,
+    Integer,
+    Let,
+    Number,
+    Stmt,
+    Var,
+    While,
+)
+from fusejit.ir.polynomial import Polynomial
+
+NO_MEMORY = 4
+_MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions
+
+
+class RegionWriter(KernelWriter):
+    """Adds ops that own blocks: carried values live in cells, variables or memory."""
+
+    def op(self, op: Op) -> None:
+        """Lower one op of a kernel, with the blocks it owns."""
+        if isinstance(op, Loop):
+            self.loop(op)
+        elif isinstance(op, Cond):
+            self.cond(op)
+        else:
+            super().op(op)
+
+    def block(self, block: Block) -> list[Stmt]:
+        """The statements of an inner block; its memory ends with it."""
+        outer, self.statements = self.statements, []
+        frees, self.frees = self.frees, []
+        for op in block.ops:
+            self.op(op)
+        statements, self.statements = self.statements, outer
+        self.pending_frees = self.frees
+        self.frees = frees
+        return statements
+
+    def _cells(self, values: Sequence[Value], starts: Sequence[Value]) -> list[Located]:
+        """A cell for each carried value: a variable for a scalar, memory for an array."""
+        cells = []
+        for value, start in zip(values, starts, strict=True):
+            if value.type.rank == 0:
+                name = self._name("n")
+                source = self.locate(start).element(IndexingMap.identity(0), {})
+                self.statements.append(Let(name, _as(source, value.type.dtype)))
+                cell = Located(expr=Var(name))
+            else:
+                memory = self._heap(value.type.dtype, value.type.extents, value.order)
+                cell = Located(memory, IndexingMap.identity(value.type.rank))
+                self._copy(start, cell, "carry")
+            cells.append(cell)
+        return cells
+
+    def _assign(self, cells: Sequence[Located], values: Sequence[Value]) -> None:
+        """All cells take their new values at once (a value may be another cell's old one)."""
+        staged: list[tuple[Located, Located, Value]] = []
+        for cell, value in zip(cells, values, strict=True):
+            source = self.locate(value)
+            if value.type.rank == 0:
+                name = self._name("n")
+                self.statements.append(Let(name, source.element(IndexingMap.identity(0), {})))
+                staged.append((cell, Located(expr=Var(name)), value))
+            elif any(c.memory is source.memory for c in cells if c is not cell):
+                staged.append((cell, self._temporary_copy(source, value), value))
+            else:
+                staged.append((cell, source, value))
+        for cell, source, value in staged:
+            if value.type.rank == 0:
+                assert isinstance(cell.expr, Var)
+                assert source.expr is not None
+                self.statements.append(Let(cell.expr.name, source.expr, rebind=True))
+            elif source.memory is not cell.memory:
+                self._copy_from(source, value, cell, "carry")
+
+    def _results(self, op: Loop | Cond, cells: Sequence[Located]) -> None:
+        for result, cell in zip(op.results, cells, strict=True):
+            if result in self.located:  # a slot
+                self._copy_from(cell, result, self.located[result], "result")
+            else:
+                self.located[result] = cell
+
+    def loop(self, op: Loop) -> None:
+        """A counted or conditional loop around nests, carrying cells."""
+        cells = self._cells(op.body.arguments, op.carried)
+        for argument, cell in zip(op.body.arguments, cells, strict=True):
+            self.located[argument] = cell
+        body = self._region(op.body, cells)
+        if op.condition is None:
+            assert op.induction is not None
+            assert op.lower is not None
+            assert op.upper is not None
+            lower, upper = Polynomial.from_affine(op.lower), Polynomial.from_affine(op.upper)
+            if op.step < 0:
+                raise UnsupportedError("loops that count down are not lowered yet")
+            self.statements.append(For(op.induction, Integer(lower), Integer(upper), body, op.step))
+        else:
+            for argument, cell in zip(op.condition.arguments, cells, strict=True):
+                self.located[argument] = cell
+            head = self.block(op.condition)
+            (value,) = op.condition.yields
+            test = self.locate(value).element(IndexingMap.identity(0), {})
+            name = self._name("n")
+            head = [*head, Let(name, test), *(Free(f) for f in self.pending_frees)]
+            self.statements.append(While(head, Var(name), body))
+        self._results(op, cells)
+
+    def _region(self, block: Block, cells: Sequence[Located]) -> list[Stmt]:
+        outer, self.statements = self.statements, []
+        frees, self.frees = self.frees, []
+        for op in block.ops:
+            self.op(op)
+        self._assign(cells, block.yields)
+        for name in self.frees:
+            self.statements.append(Free(name))
+        statements, self.statements = self.statements, outer
+        self.frees = frees
+        return statements
+
+    def cond(self, op: Cond) -> None:
+        """A conditional: both blocks assign the same cells."""
+        cells = []
+        for result in op.results:
+            if result.type.rank == 0:
+                name = self._name("n")
+                self.statements.append(Let(name, Number(0, result.type.dtype)))
+                cells.append(Located(expr=Var(name)))
+            else:
+                memory = self._heap(result.type.dtype, result.type.extents, result.order)
+                cells.append(Located(memory, IndexingMap.identity(result.type.rank)))
+        predicate = self.locate(op.predicate).element(IndexingMap.identity(0), {})
+        then = self._region(op.then_block, cells)
+        orelse = self._region(op.else_block, cells)
+        self.statements.append(If(predicate, then, orelse))
+        self._results(op, cells)
+
+
+def _as(expr: Expr, dtype: np.dtype) -> Expr:
+    return Apply("{T}({0})", (expr,), token(dtype))

@@ -1,0 +1,174 @@
+"""sum, mean, max, min, any, all: axes, keepdims, dtype=, dtypes, layouts, special values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit.testing.compare import Bound, sum_bound
+from fusejit.testing.oracle import check
+
+AXES: dict[int, list[Any]] = {
+    0: [None, ()],
+    1: [None, 0, -1, (0,)],
+    2: [None, 0, 1, -1, (0, 1), (1, 0), (-1,), ()],
+    3: [None, 0, 1, 2, -2, (0, 1), (0, 2), (1, 2), (2, 0), (0, 1, 2)],
+}
+SHAPES: dict[int, tuple[tuple[int, ...], ...]] = {
+    0: ((),),
+    1: ((7,), (130,)),
+    2: ((4, 5), (3, 70)),
+    3: ((2, 3, 4), (5, 2, 3)),
+}
+
+
+def numbers(shape: tuple[int, ...], dtype: Any, order: Any = "C") -> np.ndarray:
+    rng = np.random.default_rng(len(shape))
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return np.array(rng.random(shape) < 0.5, order=order)
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return np.array(rng.integers(info.min, info.max, shape, dtype), order=order)
+    return np.array(rng.normal(size=shape), dtype, order=order)
+
+
+def error_of_sum(x: np.ndarray, axis: Any, keepdims: bool, dtype: Any, mean: bool = False) -> Any:
+    """The bound for a sum or mean of ``x`` in ``dtype``, in the shape of the result."""
+    if np.dtype(dtype).kind != "f" or axis == ():
+        return 0.0
+    bound = np.asarray(sum_bound(x, axis, dtype))
+    if mean:
+        axes = range(x.ndim) if axis is None else np.atleast_1d(axis)
+        bound = bound / np.prod([x.shape[a] for a in axes])
+    return np.expand_dims(bound, _axes(axis, x.ndim)) if keepdims else bound
+
+
+def _axes(axis: Any, rank: int) -> tuple[int, ...]:
+    return tuple(range(rank)) if axis is None else tuple(int(a) for a in np.atleast_1d(axis))
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2, 3])
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_axes(rank: int, keepdims: bool, order: str) -> None:
+    for axis in AXES[rank]:
+        calls = [(numbers(s, "f8", order),) for s in SHAPES[rank]]
+        kwargs = {"axis": axis, "keepdims": keepdims}
+        check(lambda x: (np.max(x, **kwargs), np.min(x, **kwargs)), *calls)
+        for (x,) in calls:
+            for mean in (False, True):
+                function = np.mean if mean else np.sum
+                bound = Bound(1, error_of_sum(x, axis, keepdims, "f8", mean))
+                check(lambda x, function=function: function(x, **kwargs), (x,), bound=bound)
+        check(lambda x: x.max(**kwargs) - x.min(**kwargs), *calls)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "?"])
+def test_jitted(axis: Any, dtype: str) -> None:
+    """Jitted, unjitted and interpreted sums have the same bits, whatever the layout."""
+
+    def f(x: Any) -> Any:
+        return np.sum(x, axis=axis), np.max(x, axis=axis), np.min(x, axis=axis, keepdims=True)
+
+    x = numbers((13, 137), dtype)
+    other = numbers((40, 11), dtype)
+    size = float(np.abs(x).astype(float).sum()) + 100
+    bound = Bound(absolute=1e-14 * size if dtype == "f8" else 1e-5 * size)
+    exact = Bound()
+    for view in (x, np.asfortranarray(x), x[::-1, ::2], x[:, 1:]):
+        check(f, (view,), jit=True, bound=bound if dtype in ("f4", "f8") else exact)
+    check(f, (x,), (other,), jit=True, bound=bound if dtype in ("f4", "f8") else exact)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "i4", "i8", "u1", "u4", "u8", "f4", "f8"])
+def test_dtypes(dtype: str) -> None:
+    """Small integers are summed in 64 bits, bools are counted, means of integers are float64."""
+    x = numbers((6, 5), dtype)
+    size = float(np.abs(x.astype(float)).sum())
+    eps = 1e-6 if dtype == "f4" else 1e-15
+    bound = Bound(1, eps * size)
+
+    def f(x: Any) -> Any:
+        return x.sum(), x.sum(axis=0), x.mean(), x.mean(axis=1), x.max(axis=0), x.min()
+
+    check(f, (x,), bound=bound if dtype[0] == "f" else Bound(1, 1e-15 * size))
+    check(lambda x: (np.any(x, axis=0), np.all(x), x.any(), x.all(axis=1)), (x,))
+
+
+@pytest.mark.parametrize("source", ["?", "u1", "i4", "f4", "f8"])
+@pytest.mark.parametrize("target", ["i8", "i4", "f4", "f8", "u1"])
+def test_dtype_argument(source: str, target: str) -> None:
+    if source[0] == "f" and target[0] != "f":
+        x = np.arange(12.0, dtype=source).reshape(3, 4)
+    else:
+        x = numbers((3, 4), source)
+    bound = Bound(1, error_of_sum(x, None, False, target))
+    check(lambda x: np.sum(x, dtype=target), (x,), bound=bound)
+    if target[0] == "f":
+        check(lambda x: x.mean(dtype=target), (x,), bound=bound)
+
+
+def test_special_values() -> None:
+    """NaN propagates through extrema; infinities through sums."""
+    for values in (
+        [1.0, np.nan, 3.0], [np.nan], [np.inf, 1.0], [-np.inf, np.inf], [-0.0, -0.0], [-np.inf] * 3,
+        [np.nan, np.inf, -np.inf], [1e308, 1e308], [5e-324, -5e-324, 5e-324],
+    ):  # fmt: skip
+        for length in (1, 17):
+            x = np.array(values * length)
+            check(lambda x: (x.max(), x.min(), x.sum()), (x,))
+    x = np.ones(1000)
+    x[777] = np.nan
+    check(lambda x: (x.max(), x.min(), np.any(np.isnan(x))), (x,), (x[:700],), jit=True)
+
+
+def test_infinite_means() -> None:
+    check(lambda x: x.mean(), (np.array([np.inf, 1.0]),))
+    check(lambda x: x.mean(), (np.array([np.inf, -np.inf]),))
+
+
+def test_empty() -> None:
+    check(lambda x: (x.sum(), x.sum(axis=0), np.any(x), np.all(x, axis=0)), (np.zeros((0, 3)),))
+    check(lambda x: (x.sum(axis=1), x.max(axis=1)), (np.zeros((0, 3)),))
+    for f in (lambda x: x.max(), lambda x: np.min(x, axis=0)):
+        check(f, (np.zeros((0, 3)),), variants=0)
+        check(f, (np.ones((2, 3)),), (np.zeros((0, 3)),), (np.ones((4, 2)),))
+
+
+def test_axis_errors_are_numpys() -> None:
+    for axis in (2, -3, (0, 0), (0, 5)):
+        check(lambda x, axis=axis: np.sum(x, axis=axis), (np.ones((2, 3)),), variants=0)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 63, 64, 65, 1023, 1024, 1025, 5000])
+def test_lengths_around_lanes_and_blocks(n: int) -> None:
+    for dtype in ("f4", "f8"):
+        x = numbers((n,), dtype)
+        bound = Bound(absolute=error_of_sum(x, None, False, dtype))
+        check(lambda x: np.sum(x), (x,), bound=bound, jit=n in (65, 5000))
+
+
+def test_reductions_fused_with_what_surrounds_them() -> None:
+    def softmax(x: Any) -> Any:
+        e = np.exp(x - np.max(x, axis=-1, keepdims=True))
+        return e / np.sum(e, axis=-1, keepdims=True)
+
+    def variance(x: Any) -> Any:
+        m = x.mean(axis=0)
+        return ((x - m) ** 2).mean(axis=0), m
+
+    x, y = numbers((5, 9), "f8"), numbers((3, 70), "f8")
+    inner = Bound(ulps=40)  # sums of functions that are within 4 ulp
+    check(softmax, (x,), (y,), jit=True, bound=Bound(ulps=80), inner_bound=inner)
+    check(variance, (x,), (y,), jit=True, bound=Bound(absolute=1e-13))
+
+
+def test_integer_sums_wrap() -> None:
+    x = np.full((3, 4), np.iinfo(np.int64).max)
+    check(lambda x: (x.sum(), x.sum(axis=0)), (x,), jit=True)
+    y = np.full((300, 4), 255, np.uint8)
+    check(lambda x: (x.sum(), x.sum(axis=0), x.sum(dtype=np.uint8)), (y,), jit=True)

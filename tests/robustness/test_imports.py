@@ -1,0 +1,96 @@
+"""The import rules of docs/design.md."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fusejit
+
+PACKAGE = Path(fusejit.__file__).parent
+STAGES = ("tracer", "fuse", "codegen")
+FREE = ("errors", "options", "outside")  # modules that anyone may import
+COMPILERS = {"numba", "llvmlite"}
+
+# who may import which parts of the package
+ALLOWED = {
+    "ir": {"ir", "errors", "options"},
+    "tracer": {"tracer", "ir", *FREE},
+    "fuse": {"fuse", "ir", *FREE},
+    "codegen": {"codegen", "ir", *FREE},
+    "errors": set(),
+    "options": set(),
+    "pipeline": {*STAGES, "ir", *FREE},
+}
+
+
+def imports_of(path: Path) -> set[str]:
+    """Dotted names that a file imports; those under ``if TYPE_CHECKING`` too."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            assert node.module is not None
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+    return found
+
+
+def part_of(path: Path) -> str:
+    """The stage or top-level module a file belongs to."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def test_the_parts_exist() -> None:
+    assert {part_of(f) for f in FILES} >= {*ALLOWED, "api"}
+
+
+@pytest.mark.parametrize("part", ALLOWED)
+def test_parts_import_only_what_they_may(part: str) -> None:
+    for path in FILES:
+        if part_of(path) != part:
+            continue
+        for name in imports_of(path):
+            if name.startswith("fusejit."):
+                imported = name.split(".")[1]
+                assert imported in ALLOWED[part] or imported == part, f"{path}: {name}"
+
+
+def test_only_codegen_imports_a_compiler() -> None:
+    users = {part_of(f) for f in FILES if {n.split(".")[0] for n in imports_of(f)} & COMPILERS}
+    assert users - {"testing"} == {"codegen"}
+
+
+def test_nothing_but_tests_imports_the_testing_tools() -> None:
+    for path in FILES:
+        if part_of(path) != "testing":
+            assert not any(n.startswith("fusejit.testing") for n in imports_of(path)), path
+
+
+def test_importing_and_tracing_load_no_compiler(
+    run_python: Callable[..., Any], tmp_path: Path
+) -> None:
+    script = tmp_path / "lean.py"
+    script.write_text(
+        "import sys\n"
+        "import fusejit\n"
+        "loaded = {name.split('.')[0] for name in sys.modules}\n"
+        "assert not loaded & {'numba', 'llvmlite', 'tbb'}, loaded\n"
+        "import numpy as np\n"
+        "@fusejit.fuse_jit\n"
+        "def f(x):\n"
+        "    return x + 1\n"
+        "assert 'loop nest' in f.explain(np.ones(3))\n"
+        "import threading\n"
+        "assert threading.active_count() == 1\n"
+    )
+    run_python(script)
+    script.write_text(script.read_text() + "assert 'numba' not in sys.modules\n")

@@ -1,0 +1,251 @@
+"""What fusejit does not trace: an error that names function, line and what to do instead."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import re
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit import fuse_jit
+from fusejit.errors import ConcretizationError, FusejitError, UnsupportedError
+
+pytestmark = pytest.mark.usefixtures("unjitted")
+
+STATE = SimpleNamespace(count=0)
+SEEN: list[Any] = []
+RNG = np.random.default_rng(0)
+
+
+def fft(x: Any) -> Any:
+    return np.fft.fft(x).real
+
+
+def global_random(x: Any) -> Any:
+    return x + np.random.rand(3)
+
+
+def generator_random(x: Any) -> Any:
+    return x + RNG.standard_normal(3)
+
+
+def python_random(x: Any) -> Any:
+    return x + random.random()
+
+
+def printing(x: Any) -> Any:
+    print("called")
+    return x + 1
+
+
+def printing_an_array(x: Any) -> Any:
+    y = x + 1
+    print(y)
+    return y
+
+
+def attribute_write(x: Any) -> Any:
+    STATE.count = 1
+    return x + STATE.count
+
+
+def attribute_update(x: Any) -> Any:
+    STATE.count += 1
+    return x
+
+
+def list_append(x: Any) -> Any:
+    SEEN.append(1)
+    return x * 2
+
+
+def clock(x: Any) -> Any:
+    return x + time.time()
+
+
+def environment(x: Any) -> Any:
+    return x + float(os.environ.get("SHIFT", "1"))
+
+
+def global_write(x: Any) -> Any:
+    global COUNT
+    COUNT = 1
+    return x
+
+
+def sorting(x: Any) -> Any:
+    return np.sort(x)
+
+
+def unknown_method(x: Any) -> Any:
+    return (x + 1).argsort()
+
+
+def gather(x: Any) -> Any:
+    return x[[0, 1]]
+
+
+def compress(x: Any) -> Any:
+    return x[x > 1]
+
+
+def opening(x: Any) -> Any:
+    with open("/dev/null") as file:
+        file.read()
+    return x
+
+
+UNSUPPORTED = [
+    fft,
+    global_random,
+    generator_random,
+    python_random,
+    printing,
+    printing_an_array,
+    attribute_write,
+    attribute_update,
+    list_append,
+    clock,
+    environment,
+    global_write,
+    sorting,
+    unknown_method,
+    gather,
+    compress,
+    opening,
+]
+
+
+def branch(x: Any) -> Any:
+    if x.sum() > 0:
+        return x
+    return -x
+
+
+def loop(x: Any) -> Any:
+    while x[0] < 10:
+        x = x * 2
+    return x
+
+
+def conditional_expression(x: Any) -> Any:
+    return x if np.max(x) > 1 else -x
+
+
+def both(x: Any) -> Any:
+    return x + 1 if x[0] > 0 and x[1] > 0 else x
+
+
+def assertion(x: Any) -> Any:
+    assert (x > 0).all()
+    return x
+
+
+def as_float(x: Any) -> Any:
+    return math.floor(float(x[0])) + x
+
+
+def item(x: Any) -> Any:
+    return x + x[0].item()
+
+
+def trip_count(x: Any) -> Any:
+    for _ in range(x[1]):
+        x = x + 1
+    return x
+
+
+def size_from_data(x: Any) -> Any:
+    return np.zeros(int(x[1]))
+
+
+CONCRETE = [
+    branch,
+    loop,
+    conditional_expression,
+    both,
+    assertion,
+    as_float,
+    item,
+    trip_count,
+    size_from_data,
+]
+
+
+def check_message(error: FusejitError, function: Callable[..., Any]) -> None:
+    """Function and line of the program are named, and something else is suggested."""
+    text = str(error)
+    first = function.__code__.co_firstlineno
+    found = re.search(r"test_refusals\.py:(\d+)", text)
+    assert found is not None, text
+    assert first < int(found[1]) <= first + 5, text
+    assert function.__name__ in text
+    hints = r"instead|outside|Use |Call it|Move |Return |Pass |pass |write |Multiply|without"
+    assert re.search(hints, text), f"no alternative: {text}"
+    assert len(text) < 600
+
+
+@pytest.mark.parametrize("function", UNSUPPORTED, ids=lambda f: f.__name__)
+def test_unsupported(function: Callable[..., Any], capsys: pytest.CaptureFixture[str]) -> None:
+    x = np.arange(3.0)
+    fused = fuse_jit(function)
+    before = (STATE.count, list(SEEN), random.getstate(), dict(globals()).get("COUNT"))
+    messages = []
+    for call in (fused, fused, fused.explain, fused.trace):
+        with pytest.raises(UnsupportedError) as caught:
+            call(x)
+        check_message(caught.value, function)
+        messages.append(str(caught.value))
+    assert len({*messages}) == 1
+    assert len(fused.variants) == 0
+    np.testing.assert_array_equal(x, np.arange(3.0))
+    # nothing happened outside
+    assert before == (STATE.count, SEEN, random.getstate(), dict(globals()).get("COUNT"))
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("function", CONCRETE, ids=lambda f: f.__name__)
+def test_values_of_elements_are_not_known(function: Callable[..., Any]) -> None:
+    for x in (np.array([3, 2, 1]), np.array([3.0, 2.0, 1.0])):
+        if function is trip_count and x.dtype.kind == "f":
+            continue  # an error of Python
+        with pytest.raises(ConcretizationError) as caught:
+            fuse_jit(function)(x)
+        check_message(caught.value, function)
+        np.testing.assert_array_equal(x, [3, 2, 1])
+
+
+def test_the_traceback_ends_at_the_users_line() -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        fuse_jit(sorting)(np.arange(3.0))
+    frames = [t for t in caught.traceback if "fusejit/tracer" in str(t.path)]
+    assert not frames, "frames of the tracer are shown to the user"
+    assert str(caught.traceback[-1].path) == __file__
+
+
+def test_an_error_in_a_helper_names_both() -> None:
+    def helper(x: Any) -> Any:
+        return np.sort(x)
+
+    def outer(x: Any) -> Any:
+        return helper(x) + 1
+
+    with pytest.raises(UnsupportedError, match=r"test_refusals\.py:\d+, in .*helper"):
+        fuse_jit(outer)(np.arange(3.0))
+
+
+def test_a_loop_that_is_too_long_is_named() -> None:
+    def long(x: Any) -> Any:
+        for _ in range(5000):
+            x = x * 0.5 + 1
+        return x
+
+    with pytest.raises(UnsupportedError, match=r"(?s)test_refusals\.py:\d+.*2000.*loop"):
+        fuse_jit(long)(np.arange(3.0))
