@@ -90,7 +90,7 @@ class _State:
         self.variants = Variants()
         self.lock = threading.RLock()
         self.namespace: dict[str, Any] = {}
-        self.signature = inspect.signature(function)
+        self.signature = inspect.signature(function, follow_wrapped=False)
         self.carrier: Callable[..., Any] | None = None
 
     def slow(self, args: tuple[Any, ...], missed: Miss) -> Any:

@@ -184,7 +184,7 @@ class Lowered:
             traced,
             self.program,
             calls,
-            inspect.signature(function),
+            inspect.signature(function, follow_wrapped=False),
             function.__globals__,
             closure_cells(function),
             traced.constants,

@@ -16,6 +16,8 @@ import numpy as np
 _CODE_MAKERS = (
     "arithmetic_jit",
     "compile",
+    "lanes",
+    "lanes_jit",
     "math_table",
     "memory",
     "memory_jit",

@@ -223,7 +223,7 @@ def _column_sums(
     lanes.add(If(Apply("lane < m", ()), first.statements, empty.statements))
     lanes.add(let("top", "height", rebind=True))
     return [
-        let("width", "lane_width(m)"),
+        let("width", f"lane_width(m, {LANES})"),
         let("top", "0"),
         If(
             Apply("m > 0", ()),

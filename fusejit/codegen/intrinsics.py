@@ -27,6 +27,7 @@ AnyCallable = TypeVar("AnyCallable", bound=Callable[..., Any])
 
 PROVIDERS = (
     "fusejit.codegen.memory",
+    "fusejit.codegen.lanes",
     "fusejit.codegen.arithmetic",
     "fusejit.codegen.parallel",
     "fusejit.codegen.vector_math",

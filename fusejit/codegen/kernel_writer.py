@@ -12,9 +12,10 @@ from fusejit.codegen.nest import LoopDim, Nest, Reference, collapse_loops, order
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
 from fusejit.codegen.placement import Placement
 from fusejit.codegen.reduction import lower_reduction
-from fusejit.codegen.split import one_result_each, split_reduction, without_reductions
+from fusejit.codegen.split import one_result_each, split_reduction
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.degenerate import without_reductions
 from fusejit.ir.graph import (
     Alloc,
     Buffer,
@@ -147,7 +148,7 @@ class KernelWriter:
         mask: tuple[Located, IndexingMap] | None = None,
     ) -> None:
         """One op as loops that write into ``targets``."""
-        if op.is_elementwise:
+        if op.has_only_parallel_dims:
             self.statements += lower_elementwise(self._nest(without_reductions(op), targets, mask))
             return
         assert mask is None

@@ -243,13 +243,9 @@ class _Writer:
         if check.kind is CheckKind.CODE:
             return f"getattr({text}, '__code__', None) is not {self.bind('code', expected)}"
         if check.kind is CheckKind.KEYS:
-            kind, keys = expected
-            shape = (
-                f"list({text}) != {self.bind('keys', keys)}"
-                if kind is dict
-                else (f"len({text}) != {keys}")
-            )
-            return f"type({text}) is not {self.bind('type', kind)} or {shape}"
+            if isinstance(expected, int):
+                return f"len({text}) != {expected}"
+            return f"tuple({text}) != {self.bind('keys', expected)}"
         assert check.kind is CheckKind.ABSENT
         if check.path.steps:
             kind, key = check.path.steps[-1]

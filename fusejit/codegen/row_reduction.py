@@ -12,6 +12,7 @@ from fusejit.codegen.accumulators import (
     write_totals,
 )
 from fusejit.codegen.chunks import chunked, work_ns
+from fusejit.codegen.lanes import PLAIN_LANES
 from fusejit.codegen.nest import (
     LoopDim,
     Nest,
@@ -37,16 +38,24 @@ from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.summation import BLOCK, LANES
 
 STACK = 64
+_PLAIN_BLOCK = 4096
+
+
+def _block_and_lanes(accs: Sequence[Accumulator]) -> tuple[int, int]:
+    """Numbers in a block, and lanes: those of `fusejit.ir.summation` where the order shows."""
+    ordered = any(acc.is_ordered for acc in accs)
+    return (BLOCK, LANES) if ordered else (_PLAIN_BLOCK, PLAIN_LANES)
 
 
 def _row_sums(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
     """Statements that leave the total of one row in ``total<suffix>`` (written-out order)."""
     n = Integer(loop.extent)
+    block, lanes = _block_and_lanes(accs)
     blocks: list[Stmt] = [
-        Let("base", Integer(name("k") * BLOCK)),
-        let("m", f"min({{0}} - base, {BLOCK})", n),
-        Let("full", Apply(f"(m // {LANES})", ())),
-        let("width", "lane_width(m)"),
+        Let("base", Integer(name("k") * block)),
+        let("m", f"min({{0}} - base, {block})", n),
+        Let("full", Apply(f"(m // {lanes})", ())),
+        let("width", f"lane_width(m, {lanes})"),
     ]
     for acc in accs:
         if acc.in_lanes:
@@ -61,8 +70,8 @@ def _row_sums(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[St
                     nest,
                     accs,
                     loop,
-                    Integer(Polynomial.const(LANES)),
-                    name("base") + name("g") * LANES,
+                    Integer(Polynomial.const(lanes)),
+                    name("base") + name("g") * lanes,
                 )
             ],
         )
@@ -72,8 +81,8 @@ def _row_sums(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[St
             nest,
             accs,
             loop,
-            Integer(name("m") - name("full") * LANES),
-            name("base") + name("full") * LANES,
+            Integer(name("m") - name("full") * lanes),
+            name("base") + name("full") * lanes,
         )
     )
     for acc in accs:
@@ -93,7 +102,7 @@ def _row_sums(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[St
             statements.append(let(f"top{acc.suffix}", "0"))
         else:
             statements.append(Let(f"total{acc.suffix}", acc.identity))
-    count = name(f"(({loop.extent + (BLOCK - 1)}) // {BLOCK})")
+    count = name(f"(({loop.extent + (block - 1)}) // {block})")
     statements.append(For("k", zero(), Integer(count), blocks))
     for acc in accs:
         if acc.in_lanes:
@@ -121,10 +130,11 @@ def _lane_loop(
 
 
 def _lane_scratch(accs: Sequence[Accumulator]) -> list[Stmt]:
+    _, lanes = _block_and_lanes(accs)
     statements: list[Stmt] = []
     for acc in accs:
         if acc.in_lanes:
-            for name, size in (("lanes", LANES), ("stack", STACK)):
+            for name, size in (("lanes", lanes), ("stack", STACK)):
                 statements.append(
                     Scratch(f"{name}{acc.suffix}", Integer(Polynomial.const(size)), acc.dtype, True)
                 )
@@ -166,7 +176,7 @@ def along_rows(
 
 def of_everything(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
     """A full reduction: block totals in parallel, then their merging."""
-    block = BLOCK if any(a.in_lanes for a in accs) else 4 * BLOCK
+    block, lanes = _block_and_lanes(accs)
     count = Integer(name(f"(({loop.extent + (block - 1)}) // {block})"))
     lets: list[Stmt] = [
         Let("blocks", count),
@@ -179,8 +189,8 @@ def of_everything(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> lis
     ]
     if any(a.in_lanes for a in accs):
         inner += [
-            Let("full", Apply(f"(m // {LANES})", ())),
-            let("width", "lane_width(m)"),
+            Let("full", Apply(f"(m // {lanes})", ())),
+            let("width", f"lane_width(m, {lanes})"),
         ]
     for acc in accs:
         if acc.in_lanes:
@@ -198,8 +208,8 @@ def of_everything(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> lis
                         nest,
                         accs,
                         loop,
-                        Integer(Polynomial.const(LANES)),
-                        name("base") + name("g") * LANES,
+                        Integer(Polynomial.const(lanes)),
+                        name("base") + name("g") * lanes,
                     )
                 ],
             )
@@ -209,8 +219,8 @@ def of_everything(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> lis
                 nest,
                 accs,
                 loop,
-                Integer(name("m") - name("full") * LANES),
-                name("base") + name("full") * LANES,
+                Integer(name("m") - name("full") * lanes),
+                name("base") + name("full") * lanes,
             )
         )
     else:
@@ -222,8 +232,8 @@ def of_everything(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> lis
             else Var(f"total{acc.suffix}")
         )
         inner.append(StoreElement(f"part{acc.suffix}", name("b"), value))
-    lanes = [s for s in _lane_scratch(accs) if isinstance(s, Scratch) and "lanes" in s.name]
-    body: list[Stmt] = [*lanes, For("b", Var("lo"), Var("hi"), inner)]
+    lane_memory = [s for s in _lane_scratch(accs) if isinstance(s, Scratch) and "lanes" in s.name]
+    body: list[Stmt] = [*lane_memory, For("b", Var("lo"), Var("hi"), inner)]
     work = work_ns(nest, point_cost_ps(nest))
     statements: list[Stmt] = [*lets, ParallelFor(Var("blocks"), work, body, nest.op.name)]
     stacks = [s for s in _lane_scratch(accs) if isinstance(s, Scratch) and "stack" in s.name]

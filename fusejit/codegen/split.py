@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import GenericOp, Init, Operand, Value
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.payload import PayloadBuilder, identity_payload
-from fusejit.ir.scalar_ops import COMBINERS
+from fusejit.ir.payload import identity_payload
 from fusejit.ir.types import IteratorType, TensorType
 
 
@@ -108,30 +106,3 @@ def one_result_each(op: GenericOp) -> list[GenericOp]:
             )
         )
     return ops
-
-
-def without_reductions(op: GenericOp) -> GenericOp:
-    """The op without combiners, for one that has no reduction dim (a sum of a 0-d array).
-
-    The sum starts from 0.0, so that of -0.0 is 0.0; a start value is combined last.
-    """
-    if all(init.combiner is None for init in op.inits):
-        return op
-    starts = [i for i in op.inits if i.combiner is not None and i.start is not None]
-    inputs = [*op.inputs, *(Operand(i.start, i.map) for i in starts if i.start is not None)]
-    dtypes = [r.type.dtype for r in op.results]
-    builder = PayloadBuilder([o.value.type.dtype for o in inputs], dtypes)
-    refs = builder.inline(
-        op.payload, [*range(len(op.inputs)), *(len(inputs) + i for i in range(len(dtypes)))]
-    )
-    results = []
-    for init, ref, dtype in zip(op.inits, refs, dtypes, strict=True):
-        if init.combiner is not None:
-            row = COMBINERS[init.combiner]
-            ref = builder.op(row.scalar_op, (builder.const(row.identity(dtype), dtype), ref), dtype)
-            if init.start is not None:
-                at = len(op.inputs) + starts.index(init)
-                ref = builder.op(row.scalar_op, (ref, at), dtype)
-        results.append(ref)
-    inits = tuple(i if i.combiner is None else Init(i.map) for i in op.inits)
-    return replace(op, inputs=tuple(inputs), inits=inits, payload=builder.finish(results))

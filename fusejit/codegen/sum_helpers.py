@@ -6,31 +6,28 @@ rows of them, and merge in the order of `fusejit.ir.summation`.
 
 from __future__ import annotations
 
-from fusejit.ir.summation import LANES
+from fusejit.codegen.lanes import FOLDS
 
-
-def _constant_level(half: int) -> str:
-    """A level of the tree over all lanes: a constant count, so that it is straight vector code."""
-    return (
-        f"        for j in range({half}):\n"
-        "            left = get(lanes, j)\n"
-        f"            right = get(lanes, j + {half})\n"
-        "            put(lanes, j, {merged})\n"
-    )
-
+# combiner -> text that merges ``left`` and ``right``
+_MERGED = {
+    "add": "left + right",
+    "multiply": "left * right",
+    "max": "maximum(left, right)",
+    "min": "minimum(left, right)",
+}
 
 _COMBINING_HELPERS: dict[str, str] = {
-    "merge_lanes_{c}": f'''\
-def merge_lanes_{{c}}(lanes, width):
+    "merge_lanes_{c}": '''\
+def merge_lanes_{c}(lanes, width):
     """Halving tree over the lanes."""
-    if width == {LANES}:
-{"".join(_constant_level(half) for half in (32, 16, 8, 4, 2, 1))}        return get(lanes, 0)
+    if width == {lanes}:
+        return fold_{c}(lanes)
     while width > 1:
         width //= 2
         for j in range(width):
             left = get(lanes, j)
             right = get(lanes, j + width)
-            put(lanes, j, {{merged}})
+            put(lanes, j, {merged})
     return get(lanes, 0)
 ''',
     "push_{c}": '''\
@@ -61,11 +58,11 @@ def finish_{c}(stack, top, identity):
 
 # What generated source calls; `emit` puts the functions a kernel uses in front of it.
 SUM_HELPERS: dict[str, str] = {
-    "lane_width": f'''\
-def lane_width(n):
-    """Lanes that n numbers fill, rounded up to a power of two."""
+    "lane_width": '''\
+def lane_width(n, lanes):
+    """How many of the lanes n numbers fill, rounded up to a power of two."""
     width = 1
-    while width < n and width < {LANES}:
+    while width < n and width < lanes:
         width *= 2
     return width
 ''',
@@ -75,13 +72,8 @@ def clear_lanes(lanes, width, zero):
         put(lanes, j, zero)
 """,
     **{
-        name.format(c=combiner): text.format(c=combiner, merged=merged)
-        for combiner, merged in (
-            ("add", "left + right"),
-            ("multiply", "left * right"),
-            ("max", "maximum(left, right)"),
-            ("min", "minimum(left, right)"),
-        )
+        name.format(c=combiner): text.format(c=combiner, merged=merged, lanes=FOLDS[combiner][0])
+        for combiner, merged in _MERGED.items()
         for name, text in _COMBINING_HELPERS.items()
     },
     "reverse_bits": '''\

@@ -12,6 +12,7 @@ from fusejit.fuse.operands import tidy
 from fusejit.fuse.rewrite import rewrite_ops
 from fusejit.fuse.simplify_payload import simplify
 from fusejit.fuse.views import compose_views
+from fusejit.ir.degenerate import without_reductions
 from fusejit.ir.graph import GenericOp, Graph, Op
 
 _MAX_ROUNDS = 20
@@ -29,8 +30,20 @@ def simplify_payloads(graph: Graph) -> Graph:
     return rewrite_ops(graph, rewrite)
 
 
+def drop_idle_combiners(graph: Graph) -> Graph:
+    """Combiners of ops without reduction dims become part of the payload."""
+
+    def rewrite(op: Op) -> Op:
+        if not isinstance(op, GenericOp) or op.library_call is not None:
+            return op
+        return without_reductions(op) if op.has_only_parallel_dims else op
+
+    return rewrite_ops(graph, rewrite)
+
+
 CANONICALIZATIONS: tuple[Callable[[Graph], Graph], ...] = (
     compose_views,
+    drop_idle_combiners,
     detach_starts,
     fold_constants,
     simplify_payloads,

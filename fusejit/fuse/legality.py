@@ -72,7 +72,7 @@ def producer_is_parallel(
 ) -> str | None:
     """A number that takes many points to make has no payload that makes it at one point."""
     if isinstance(producer, GenericOp) and not producer.is_elementwise:
-        kind = "reduction" if producer.reduction_dims else "sequential"
+        kind = "reduction" if any(i.combiner for i in producer.inits) else "sequential"
         return f"{kind} producer {producer.name}"
     return None
 

@@ -168,9 +168,12 @@ class GenericOp(Op):
 
         A combiner counts without reduction dims too: the sum of one -0.0 is 0.0, not -0.0.
         """
-        return all(i is IteratorType.PARALLEL for i in self.iterators) and all(
-            init.combiner is None for init in self.inits
-        )
+        return self.has_only_parallel_dims and all(i.combiner is None for i in self.inits)
+
+    @property
+    def has_only_parallel_dims(self) -> bool:
+        """Whether no dim is a reduction or sequential."""
+        return all(i is IteratorType.PARALLEL for i in self.iterators)
 
     @property
     def reduction_dims(self) -> tuple[int, ...]:
@@ -247,8 +250,8 @@ class Loop(Op):
 
     The body's arguments start from ``carried`` and take what the body yields; the results are
     their last values. ``induction`` is a symbol that maps, extents and payloads of the body may
-    use. A conditional loop has a ``condition`` block that yields one bool; its arguments are the very
-    values that are the body's.
+    use. A conditional loop has a ``condition`` block that yields one bool; its arguments are the
+    very values that are the body's.
     """
 
     carried: tuple[Value, ...]

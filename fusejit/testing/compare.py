@@ -126,7 +126,7 @@ def _different(expected: np.ndarray, actual: np.ndarray, bound: Bound) -> np.nda
         return np.asarray(expected != actual)
     with np.errstate(all="ignore"):
         same = np.asarray(expected == actual)
-        if bound.zero_sign:
+        if bound.zero_sign and expected.dtype.kind == "f":
             same &= np.signbit(expected) == np.signbit(actual)
         same |= np.isnan(expected) & np.isnan(actual)
         if bound.ulps or np.any(bound.absolute):

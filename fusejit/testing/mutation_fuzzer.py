@@ -22,7 +22,8 @@ import numpy as np
 
 from fusejit.api import FuseWarning
 from fusejit.errors import UnsupportedError
-from fusejit.testing.mutation_maker import is_exact, make_program
+from fusejit.testing.mutation_expressions import is_exact
+from fusejit.testing.mutation_maker import make_program
 from fusejit.testing.mutation_programs import HELPERS, MutationProgram
 from fusejit.testing.oracle import compare_outcomes, decorate, interpreted, run
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fusejit.errors import ConcretizationError, UnsupportedError
+from fusejit.errors import ConcretizationError
 from fusejit.ir.affine import Dim
 from fusejit.ir.graph import Value, View, ViewOp
 from fusejit.ir.host import Path
@@ -18,7 +18,7 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.layout import arrange
-from fusejit.tracer.locations import current_location
+from fusejit.tracer.locations import MOVE_OUTSIDE, here, unsupported
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.shapes import Extents
 from fusejit.tracer.storage import Storage
@@ -238,16 +238,14 @@ class TracedArray:
 
     def _concrete(self, what: str) -> ConcretizationError:
         return ConcretizationError(
-            f"{current_location()}: {what} needs the value of an array element, which is known "
+            f"{here()}: {what} needs the value of an array element, which is known "
             "only when the kernel runs. Use np.where to choose element by element, or do it "
             "outside the decorated function."
         )
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        raise UnsupportedError(
-            f"{current_location()}: a function that fusejit does not trace asked for the elements "
-            "of a traced array. Call it outside the decorated function."
-        )
+        what = "a function that fusejit does not trace asked for the elements of an array"
+        raise unsupported(what, MOVE_OUTSIDE)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
         return HANDLERS["ufunc"](ufunc, method, args, kwargs)
@@ -258,18 +256,12 @@ class TracedArray:
         handler = HANDLERS.get(func)
         if handler is None:
             name = f"{getattr(func, '__module__', '?')}.{getattr(func, '__name__', func)}"
-            raise UnsupportedError(
-                f"{current_location()}: fusejit does not trace {name}. Call it outside the "
-                "decorated function and pass its result as an argument."
-            )
+            raise unsupported(f"fusejit does not trace {name}", MOVE_OUTSIDE)
         return handler(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if hasattr(np.ndarray, name):
-            raise UnsupportedError(
-                f"{current_location()}: fusejit does not trace ndarray.{name}. Use it outside the "
-                "decorated function."
-            )
+            raise unsupported(f"fusejit does not trace ndarray.{name}", MOVE_OUTSIDE)
         raise AttributeError(f"'numpy.ndarray' object has no attribute '{name}'")
 
     def __repr__(self) -> str:

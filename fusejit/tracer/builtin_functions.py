@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.errors import UnsupportedError
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
-from fusejit.tracer.locations import current_location
+from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber, apply_host, is_host_number
 from fusejit.tracer.operands import contains_traced, operand_of
 
@@ -193,10 +192,8 @@ def _math_function(function: Callable[..., Any], op: str) -> None:
 
 def _concrete(function: Callable[..., Any], x: TracedArray) -> Any:
     name = function.__name__
-    raise UnsupportedError(
-        f"{current_location()}: math.{name} needs a Python number, not an element of an array. "
-        f"Use np.{'abs' if name == 'fabs' else name}."
-    )
+    what = f"math.{name} needs a Python number, not an element of an array"
+    raise unsupported(what, f"use np.{'abs' if name == 'fabs' else name} instead")
 
 
 for _function, _op in _MATH.items():

@@ -91,7 +91,7 @@ class Calls:
             args, kwargs = self._with_callbacks(RULES.get(function, NATIVE), args, kwargs)
             result = handler(*args, **kwargs)
             if result is not NotImplemented:
-                return result
+                return self._as_constant(result)
         special = self._special.get(function) if _is_hashable(function) else None
         if special is not None:
             return special(*args, **kwargs)

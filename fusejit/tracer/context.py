@@ -22,5 +22,8 @@ def current_trace() -> Trace:
     """The trace that runs in this context."""
     trace = ACTIVE.get()
     if trace is None:
-        raise UnsupportedError("a traced array was used after its trace had ended")
+        raise UnsupportedError(
+            "a traced array was used after its trace had ended: the decorated function kept it "
+            "somewhere; return it instead"
+        )
     return trace

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import GenericOp, Init
 from fusejit.ir.graph import Operand as GraphOperand
@@ -17,7 +16,7 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.elementwise import Order, require_extents, result_order
-from fusejit.tracer.locations import current_location
+from fusejit.tracer.locations import unsupported
 from fusejit.tracer.operands import (
     Operand,
     contains_traced,
@@ -37,7 +36,8 @@ def matmul(
 ) -> TracedArray | Any:
     """``a @ b`` for 1-D, 2-D and stacked operands."""
     if kwargs:
-        raise UnsupportedError(f"{current_location()}: np.matmul with {sorted(kwargs)}")
+        what = f"np.matmul with {', '.join(sorted(kwargs))} is not traced"
+        raise unsupported(what, "write a @ b and convert the result")
     if out is None and not contains_traced([x1, x2]):
         return NotImplemented
     operands = [operand_of(x1), operand_of(x2)]
@@ -63,14 +63,14 @@ def matmul(
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """``np.dot`` for operands of rank 0, 1 and 2."""
     if out is not None:
-        raise UnsupportedError(f"{current_location()}: np.dot with out= is not traced")
+        raise unsupported("np.dot with out= is not traced", "write out[...] = a @ b instead")
     if not contains_traced([a, b]):
         return NotImplemented
     operands = [operand_of(a), operand_of(b)]
     if any(not o.extents for o in operands):
         return apply_ufunc(np.multiply, (a, b))
     if len(operands[1].extents) > 2:
-        raise UnsupportedError(f"{current_location()}: np.dot of arrays of rank 3: use np.matmul")
+        raise unsupported("np.dot of an array of rank 3 is not traced", "use np.matmul instead")
     dtype = supported(np.result_type(*(o.token for o in operands)))
     return _product(*_arrays(operands), dtype)
 

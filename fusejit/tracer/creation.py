@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
@@ -14,7 +13,7 @@ from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.elementwise import Order, copy_of, full
-from fusejit.tracer.locations import current_location
+from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import (
     F64,
@@ -38,10 +37,8 @@ def shape_argument(trace: Trace, shape: Any) -> Extents:
         if isinstance(size, TracedNumber):
             extent = trace.decisions.canonical(size.as_affine())
         elif isinstance(size, TracedArray):
-            raise UnsupportedError(
-                f"{current_location()}: a shape that is an element of an array is known only when "
-                "the kernel runs"
-            )
+            what = "a shape that is an element of an array is known only when the kernel runs"
+            raise unsupported(what, "pass the size as a Python int")
         else:
             try:
                 extent = AffineExpr.const(size.__index__())
@@ -59,7 +56,7 @@ def order_argument(order: Any, rank: int) -> Order:
         return None
     if order == "F":
         return None if rank < 2 else tuple(range(rank))[::-1]
-    raise UnsupportedError(f"{current_location()}: order={order!r} is not traced")
+    raise unsupported(f"order={order!r} is not traced", "use order='C', 'F' or 'K'")
 
 
 def _uninitialised(trace: Trace, extents: Extents, dtype: np.dtype, order: Order) -> TracedArray:
@@ -176,6 +173,13 @@ def full_like(
     return _fill(trace, extents, fill_value, wanted, axes)
 
 
+@handles("scalar")
+def scalar_of(number: TracedNumber) -> TracedArray:
+    """A NumPy scalar from outside as an array of rank 0 that is handed out as a scalar."""
+    operand = operand_of(number)
+    return full(current_trace(), (), operand, operand.token, None, "scalar")[()]
+
+
 # --------------------------------------------------------------------------------------- copies
 @handles("astype", np.astype)
 def astype(
@@ -214,7 +218,7 @@ def copy_function(a: Any, order: Any = "K", subok: Any = False) -> TracedArray:
     """``np.copy(x)``: an array, of a scalar too."""
     if not contains_traced(a):
         a = operand_of(np.asarray(a)).array
-    array = _as_array(a)
+    array = array_from(a)
     return copy_of(array, array.dtype, _copy_order(array, order), "copy", Kind.ARRAY)
 
 
@@ -231,7 +235,8 @@ def array_of(
 ) -> TracedArray:
     """``np.array(x)``: a copy of an array, or static data as a fresh array."""
     if ndmin or like is not None:
-        raise UnsupportedError(f"{current_location()}: np.array with ndmin= or like=")
+        what = "calls np.array with ndmin= or like=, which are not traced"
+        raise unsupported(what, "write x[None, ...] for new axes")
     if not contains_traced(object) and not isinstance(object, np.ndarray):
         try:
             made = np.array(object, dtype)
@@ -241,7 +246,7 @@ def array_of(
         if made.ndim == 0:
             return full(current_trace(), (), operand_of(made[()]), made.dtype, None, "array")
         object = made
-    array = _as_array(object)
+    array = array_from(object)
     wanted = array.dtype if dtype is None else dtype_argument(dtype)
     if copy in (None, False) and wanted == array.dtype and array.kind is Kind.ARRAY:
         return array
@@ -252,11 +257,13 @@ def array_of(
 def as_array(a: Any, dtype: Any = None, order: Any = None, **_: Any) -> TracedArray:
     """``np.asarray(x)``: the array itself where nothing has to change."""
     if order not in (None, "K"):
-        raise UnsupportedError(f"{current_location()}: np.asarray with order={order!r}")
+        what = f"calls np.asarray with order={order!r}, which is not traced"
+        raise unsupported(what, "use np.array(x, order=...), which copies")
     return array_of(a, dtype, copy=None)
 
 
-def _as_array(obj: Any) -> TracedArray:
+def array_from(obj: Any) -> TracedArray:
+    """The array that a function is given; a number as a 0-d array."""
     operand = operand_of(obj)
     if operand.array is not None:
         return operand.array

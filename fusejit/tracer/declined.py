@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 NUMPY_RAISES = "NumPy raises"
 """How the cause begins when the call is declined so that NumPy raises its own error."""
 

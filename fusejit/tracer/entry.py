@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from pathlib import PurePath
 from typing import Any
 
 from fusejit.errors import FusejitError, UnsupportedError
@@ -83,7 +84,11 @@ def trace_function(
             return _trace_once(fn, args, kwargs, table)
         except Restart:
             continue
-    raise UnsupportedError(f"{fn.__name__}: tracing did not settle after {MAX_RESTARTS} attempts")
+    raise UnsupportedError(
+        f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}, in {fn.__name__}: tracing did "
+        f"not settle after {MAX_RESTARTS} attempts; please report this, and use "
+        "fuse_jit(enabled=False) meanwhile"
+    )
 
 
 def _trace_once(
@@ -111,11 +116,18 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
     except (FusejitError, Declined, Restart):
         raise
     except Exception as error:
-        innermost = error.__traceback__
-        while innermost is not None and innermost.tb_next is not None:
-            innermost = innermost.tb_next
         if isinstance(error, TypeError) and _WRONG_CALL.search(str(error)):
             raise Declined(f"a call with arguments that are not traced: {error}") from error
-        if innermost is None or is_package_file(innermost.tb_frame.f_code.co_filename):
-            raise  # a bug of fusejit
-        raise numpy_raises(error) from error
+        # raised by the program, by what a hook did for it, or by mistake: the plain function tells
+        raise numpy_raises(f"{type(error).__name__}: {error}{_place(error)}") from error
+
+
+def _place(error: BaseException) -> str:
+    """Where in fusejit an exception was raised, if it was there."""
+    innermost = error.__traceback__
+    while innermost is not None and innermost.tb_next is not None:
+        innermost = innermost.tb_next
+    if innermost is None or not is_package_file(innermost.tb_frame.f_code.co_filename):
+        return ""
+    file = PurePath(innermost.tb_frame.f_code.co_filename).name
+    return f" (while tracing: {file}:{innermost.tb_lineno})"

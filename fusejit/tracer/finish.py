@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
@@ -22,7 +24,7 @@ from fusejit.ir.graph import (
     ViewOp,
     walk,
 )
-from fusejit.ir.payload import Payload
+from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.source import Location
 from fusejit.ir.traced import (
     ArrayClass,
@@ -36,12 +38,14 @@ from fusejit.ir.traced import (
     StaticLeaf,
     TracedFunction,
 )
+from fusejit.ir.types import TensorType
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.trace import Trace
 
+Canonical = Callable[[AffineExpr], AffineExpr]
 _STATIC = (
     type(None),
     bool,
@@ -62,8 +66,8 @@ _STATIC = (
 
 def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     """Complete the graph and describe how the function's result is put together."""
-    _require_unchanged_containers(trace)
-    structure = _Results(trace, result).structure
+    _require_unchanged_containers(trace, location)
+    structure = _Results(trace, result, _where(location)).structure
     _require_separate_memory(trace)
     _substitute_equal_symbols(trace)
     _drop_unused(trace)
@@ -82,8 +86,9 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
 class _Results:
     """Turns the object that the function returned into graph results and a structure."""
 
-    def __init__(self, trace: Trace, result: Any) -> None:
+    def __init__(self, trace: Trace, result: Any, where: str) -> None:
         self.trace = trace
+        self.where = where
         self.results: list[Value | View] = []
         self._containers = {id(copy): path for copy, _, path in trace.containers}
         self._places: dict[int, int] = {}
@@ -158,8 +163,8 @@ class _Results:
         if path is not None:
             return PathLeaf(path)
         raise UnsupportedError(
-            f"{self.trace.graph.name} returns an object of type {type(obj).__name__}: fusejit "
-            "returns arrays, numbers, strings, None, and tuples, lists and dicts of them"
+            f"{self.where}: returns an object of type {type(obj).__name__}; return arrays, "
+            "numbers, strings, None, or tuples, lists and dicts of them instead"
         )
 
 
@@ -170,7 +175,11 @@ def _exact(key: Any) -> Any:
     return tuple(map(_exact, key)) if type(key) is tuple else key
 
 
-def _require_unchanged_containers(trace: Trace) -> None:
+def _where(location: Location) -> str:
+    return f"{location.file}:{location.line}, in {location.function}"
+
+
+def _require_unchanged_containers(trace: Trace, location: Location) -> None:
     """A list or dict from outside that the function changed: the caller's would stay as it was."""
     for copy, before, path in trace.containers:
         now = list(copy.items()) if isinstance(copy, dict) else copy
@@ -183,8 +192,8 @@ def _require_unchanged_containers(trace: Trace) -> None:
             same = len(now) == len(then) and all(a is b for a, b in zip(now, then, strict=True))
         if not same:
             raise UnsupportedError(
-                f"{path.user_text()} is a {type(copy).__name__} from outside that the function "
-                "changes. Return the new items instead."
+                f"{_where(location)}: {path.user_text()} is a {type(copy).__name__} from outside "
+                "that the function changes; return the new items instead"
             )
 
 
@@ -205,45 +214,47 @@ def _require_separate_memory(trace: Trace) -> None:
 # ------------------------------------------------------------------------------- equal symbols
 def _substitute_equal_symbols(trace: Trace) -> None:
     """Write each extent with one symbol, also where it was used before the decision was taken."""
-    canonical = trace.decisions.canonical
-    table = {name: canonical(AffineExpr.symbol(name)) for name in trace.decisions.unified}
-    if not table:
+    if not trace.decisions.equalities:
         return
+    canonical = functools.cache(trace.decisions.canonical)
     graph = trace.graph
     for buffer in graph.buffers:
-        buffer.type = buffer.type.substitute_symbols(table)
+        buffer.type = _canonical_type(buffer.type, canonical)
     for op in walk(graph.block):
         for value in op.results:
-            value.type = value.type.substitute_symbols(table)
-        _substitute_in_op(op, table)
+            value.type = _canonical_type(value.type, canonical)
+        _canonicalize_op(op, canonical)
     graph.results = tuple(
-        _substitute_in_view(r, table) if isinstance(r, View) else r for r in graph.results
+        _canonical_view(r, canonical) if isinstance(r, View) else r for r in graph.results
     )
 
 
-def _substitute_in_op(op: Op, table: dict[str, AffineExpr]) -> None:
+def _canonicalize_op(op: Op, canonical: Canonical) -> None:
     if isinstance(op, GenericOp):
-        op.domain = tuple(e.substitute(symbols=table) for e in op.domain)
-        op.inputs = tuple(Operand(o.value, o.map.substitute_symbols(table)) for o in op.inputs)
-        op.inits = tuple(replace(i, map=i.map.substitute_symbols(table)) for i in op.inits)
-        op.payload = _substitute_in_payload(op.payload, table)
+        op.domain = tuple(map(canonical, op.domain))
+        op.inputs = tuple(Operand(o.value, _canonical_map(o.map, canonical)) for o in op.inputs)
+        op.inits = tuple(replace(i, map=_canonical_map(i.map, canonical)) for i in op.inits)
+        instrs = tuple(
+            replace(i, attr=canonical(i.attr)) if i.op == "index" else i for i in op.payload.instrs
+        )
+        op.payload = replace(op.payload, instrs=instrs)
     elif isinstance(op, ViewOp):
-        op.map = op.map.substitute_symbols(table)
+        op.map = _canonical_map(op.map, canonical)
     elif isinstance(op, Load | Store):
-        op.view = _substitute_in_view(op.view, table)
+        op.view = _canonical_view(op.view, canonical)
 
 
-def _substitute_in_view(view: View, table: dict[str, AffineExpr]) -> View:
-    extents = tuple(e.substitute(symbols=table) for e in view.extents)
-    return View(view.buffer, view.map.substitute_symbols(table), extents)
+def _canonical_type(type_: TensorType, canonical: Canonical) -> TensorType:
+    return TensorType(type_.dtype, tuple(map(canonical, type_.extents)))
 
 
-def _substitute_in_payload(payload: Payload, table: dict[str, AffineExpr]) -> Payload:
-    instrs = tuple(
-        replace(i, attr=i.attr.substitute(symbols=table)) if i.op == "index" else i
-        for i in payload.instrs
-    )
-    return replace(payload, instrs=instrs)
+def _canonical_map(map_: IndexingMap, canonical: Canonical) -> IndexingMap:
+    return IndexingMap(map_.num_dims, tuple(map(canonical, map_.results)))
+
+
+def _canonical_view(view: View, canonical: Canonical) -> View:
+    extents = tuple(map(canonical, view.extents))
+    return View(view.buffer, _canonical_map(view.map, canonical), extents)
 
 
 # -------------------------------------------------------------------------------- unused inputs

@@ -16,11 +16,14 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.elementwise import copy_of
-from fusejit.tracer.locations import current_location
+from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import operand_of
 from fusejit.tracer.shapes import Decisions, Extents
 from fusejit.tracer.stores import assign_masked, assign_operand
+
+_CHOOSE = "choose element by element with np.where(mask, x, y) instead"
+_TAKE = "take the elements outside the decorated function and pass them as an argument"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,8 @@ def getitem(array: TracedArray, index: Any) -> TracedArray:
     """``array[index]`` for ints, slices, Ellipsis and None: a view, or a scalar."""
     index = index if isinstance(index, tuple) else (index,)
     if any(map(_is_mask, index)):
-        raise _unsupported("a boolean mask selects a number of elements that depends on the data")
+        what = "a boolean mask selects a number of elements that depends on the data"
+        raise _unsupported(what, _CHOOSE)
     selection = select(array, index)
     if not selection.is_element:
         if array.kind is Kind.SCALAR:  # NumPy makes an array of it first
@@ -61,7 +65,7 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
         _store_masked(array, index[0], value)
         return
     if any(map(_is_mask, index)):
-        raise _unsupported("a mask beside other indices")
+        raise _unsupported("a mask beside other indices", _CHOOSE)
     selection = select(array, index)
     target = array.view(selection.map, selection.extents)
     if array.kind is Kind.SCALAR:
@@ -85,13 +89,13 @@ def _store_masked(array: TracedArray, mask: Any, value: Any) -> None:
     assert traced is not None
     decisions = array.trace.decisions
     if traced.ndim != array.ndim:
-        raise _unsupported("a mask of another rank than the array")
+        raise _unsupported("a mask of another rank than the array", _CHOOSE)
     for a, b in zip(traced.extents, array.extents, strict=True):
         if not decisions.equal(a, b, "a mask has the shape of the array"):
             raise numpy_raises("IndexError: boolean index did not match indexed array")
     operand = operand_of(value)
     if operand.array is not None and operand.array.ndim:
-        raise _unsupported("a store through a mask of an array: use np.where")
+        raise _unsupported("a store of an array through a mask", _CHOOSE)
     assign_masked(array, traced, operand)
 
 
@@ -101,8 +105,8 @@ def _is_mask(item: Any) -> bool:
     return isinstance(item, TracedArray | np.ndarray) and item.dtype == np.bool_
 
 
-def _unsupported(what: str) -> UnsupportedError:
-    return UnsupportedError(f"{current_location()}: fusejit does not trace this index: {what}")
+def _unsupported(what: str, remedy: str) -> UnsupportedError:
+    return unsupported(f"fusejit does not trace this index: {what}", remedy)
 
 
 # ------------------------------------------------------------------------------- basic indices
@@ -212,13 +216,11 @@ def _integer(item: Any) -> AffineExpr:
         return item.as_affine()
     if isinstance(item, TracedArray):
         if item.ndim == 0 and item.dtype.kind in "iu":
-            raise UnsupportedError(
-                f"{current_location()}: an index that is an element of an array is known only "
-                "when the kernel runs; fusejit does not trace it"
-            )
-        raise _unsupported("arrays of indices (gathers)")
+            what = "an element of an array, which is known only when the kernel runs"
+            raise _unsupported(what, "pass the index as a Python int")
+        raise _unsupported("an array of indices (a gather)", _TAKE)
     if isinstance(item, np.ndarray | list):
-        raise _unsupported("arrays of indices (gathers)")
+        raise _unsupported("an array of indices (a gather)", _TAKE)
     try:
         return AffineExpr.const(item.__index__())
     except AttributeError as error:
@@ -227,7 +229,8 @@ def _integer(item: Any) -> AffineExpr:
 
 def _exact(item: Any) -> int:
     if isinstance(item, TracedArray):
-        raise _unsupported("a step that is an element of an array")
+        what = "a step that is an element of an array"
+        raise _unsupported(what, "pass the step as a Python int")
     try:
         return int(item.__index__())
     except (AttributeError, TypeError) as error:

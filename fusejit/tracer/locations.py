@@ -80,6 +80,12 @@ def location_of(frame: FrameType | None) -> Location:
     return location or UNKNOWN
 
 
+def here() -> str:
+    """The user's line that is running now, as messages name it."""
+    at = current_location()
+    return f"{at.file}:{at.line}, in {at.function}"
+
+
 def unsupported(what: str, remedy: str) -> UnsupportedError:
     """An `UnsupportedError` that names the user's file, line and function.
 
@@ -90,8 +96,7 @@ def unsupported(what: str, remedy: str) -> UnsupportedError:
     remedy : str
         What to write instead.
     """
-    at = current_location()
-    return UnsupportedError(f"{at.file}:{at.line}, in {at.function}: {what}; {remedy}")
+    return UnsupportedError(f"{here()}: {what}; {remedy}")
 
 
 def strip_frames(error: E) -> E:

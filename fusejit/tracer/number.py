@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import HOST_OPS, HostExpr
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
-from fusejit.tracer.locations import current_location
+from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.shapes import host_of
 
 if TYPE_CHECKING:
@@ -74,16 +73,23 @@ class TracedNumber:
         dtype: np.dtype = self.value.dtype
         return dtype
 
-    @property
-    def shape(self) -> tuple[()]:
-        """The shape of a NumPy scalar."""
-        _ = self.dtype
-        return ()
+    def as_scalar(self) -> Any:
+        """A NumPy scalar as the traced array of rank 0 that has the same interface."""
+        return HANDLERS["scalar"](self)
 
-    @property
-    def ndim(self) -> int:
-        """The rank of a NumPy scalar."""
-        return len(self.shape)
+    def __getattr__(self, name: str) -> Any:
+        kind = type(self.value)
+        if not hasattr(kind, name):
+            raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
+        if self.is_strong and not name.startswith("__"):
+            return getattr(self.as_scalar(), name)
+        raise unsupported(f"fusejit does not trace {kind.__name__}.{name}", MOVE_OUTSIDE)
+
+    def __getitem__(self, index: Any) -> Any:
+        if not self.is_strong:
+            kind = type(self.value).__name__
+            raise numpy_raises(f"TypeError: '{kind}' object is not subscriptable")
+        return self.as_scalar()[index]
 
     def __divmod__(self, other: Any) -> Any:
         if not is_host_number(other):
@@ -117,7 +123,7 @@ class TracedNumber:
             return self.trace.decisions.exactly(self.affine, "a number that had to be exact")
         same = HostExpr("eq", (self.expr, HostExpr.const(self.value)))
         if self.value != self.value:
-            raise UnsupportedError(f"{current_location()}: a NaN had to be an exact number")
+            raise unsupported("a NaN had to be an exact number", "pass another number")
         self.trace.decisions.condition(same, True, "a number that had to be exact")
         return self.value
 
@@ -151,9 +157,8 @@ class TracedNumber:
         return f"<traced number {self.expr} = {self.value!r}>"
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        raise UnsupportedError(
-            f"{current_location()}: NumPy asked for the value of the traced number {self.expr}"
-        )
+        what = f"a function that fusejit does not trace asked for the value of {self.expr}"
+        raise unsupported(what, MOVE_OUTSIDE)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
         return HANDLERS["ufunc"](ufunc, method, args, kwargs)

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.errors import UnsupportedError
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import DTYPES, dtype_name, is_supported
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import Declined, numpy_raises
-from fusejit.tracer.locations import current_location
+from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.shapes import Extents
 
@@ -69,10 +68,8 @@ def operand_of(obj: Any) -> Operand:
         return Operand(obj.dtype, literal=obj)
     if type(obj) in (list, tuple):
         if contains_traced(obj):
-            raise UnsupportedError(
-                f"{current_location()}: fusejit does not trace a list of traced values as an "
-                "array. Store them into np.empty(...) one by one."
-            )
+            what = "fusejit does not trace a list of traced values as an array"
+            raise unsupported(what, "store them one by one into np.empty(...) instead")
         obj = np.asarray(obj)
     if type(obj) is np.ndarray:
         return operand_of(current_trace().constant(obj))
@@ -148,10 +145,8 @@ def require_number_fits(operand: Operand, dtype: np.dtype) -> None:
         if not all(int_fits(number, dtype)):
             raise numpy_raises(f"OverflowError: a Python integer does not fit {dtype}")
     elif operand.token is float:
-        raise UnsupportedError(
-            f"{current_location()}: fusejit does not store the run-time float "
-            f"{number.expr} into an array of {dtype}. Convert it with int(...) first."
-        )
+        what = f"fusejit does not store the run-time float {number.expr} into an array of {dtype}"
+        raise unsupported(what, "convert it with int(...) outside the decorated function")
 
 
 def number_ref(builder: PayloadBuilder, ref: int, operand: Operand, dtype: np.dtype) -> int:

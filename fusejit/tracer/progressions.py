@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import GenericOp, Init
 from fusejit.ir.graph import Operand as GraphOperand
@@ -19,7 +18,7 @@ from fusejit.tracer.context import current_trace
 from fusejit.tracer.creation import natural_dtype
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import handles
-from fusejit.tracer.locations import current_location
+from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber, apply_host
 from fusejit.tracer.operands import (
     I64,
@@ -39,7 +38,8 @@ def arange(*args: Any, dtype: Any = None, **kwargs: Any) -> TracedArray:
     if kwargs.get("device") is None:
         kwargs.pop("device", None)
     if kwargs or not 1 <= len(args) + len(names) <= 4:
-        raise UnsupportedError(f"{current_location()}: np.arange with {sorted(kwargs)}")
+        what = f"np.arange with {', '.join(sorted(kwargs)) or 'these arguments'} is not traced"
+        raise unsupported(what, "write np.arange(start, stop, step, dtype) instead")
     if len(args) == 4:
         *args, dtype = args  # type: ignore[assignment]
     if len(args) == 1 and "stop" not in names:
@@ -52,10 +52,8 @@ def arange(*args: Any, dtype: Any = None, **kwargs: Any) -> TracedArray:
     start = 0 if start is None else start
     step = 1 if step is None else step
     if any(isinstance(p, TracedArray) for p in (start, stop, step)):
-        raise UnsupportedError(
-            f"{current_location()}: np.arange up to an element of an array: its size is known only "
-            "when the kernel runs"
-        )
+        what = "np.arange up to an element of an array: its size is known only when the kernel runs"
+        raise unsupported(what, "pass the size as a Python int")
     parts = [operand_of(p) for p in (start, stop, step)]
     if dtype is None:
         wanted = np.result_type(*(natural_dtype(p) for p in parts))
@@ -63,7 +61,7 @@ def arange(*args: Any, dtype: Any = None, **kwargs: Any) -> TracedArray:
         wanted = dtype
     result_dtype = dtype_argument(wanted)
     if result_dtype.kind == "b":
-        raise UnsupportedError(f"{current_location()}: np.arange of bools")
+        raise unsupported("np.arange of bools is not traced", "use integers and compare instead")
     trace = current_trace()
     if all(natural_dtype(p).kind in "iu" for p in parts):
         extent = _int_length(trace, start, stop, step)

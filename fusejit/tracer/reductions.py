@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import GenericOp, Init, ViewOp
 from fusejit.ir.graph import Operand as GraphOperand
@@ -15,19 +14,24 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
+from fusejit.tracer.creation import array_from
 from fusejit.tracer.declined import Declined, numpy_raises
-from fusejit.tracer.dispatch import handles
+from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import Order, emit_elementwise, require_extents, result_order
 from fusejit.tracer.layout import arrange
-from fusejit.tracer.locations import current_location
+from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.number import TracedNumber
-from fusejit.tracer.operands import F64, Operand, dtype_argument, operand_of
+from fusejit.tracer.operands import F64, Operand, dtype_argument
 from fusejit.tracer.stores import assign_operand
 from fusejit.tracer.trace import Trace
 from fusejit.tracer.views import kept_axes_map, normalize_axes
 
 BOOL = np.dtype(np.bool_)
 _NO_VALUE = np._NoValue
+_REMEDIES = {
+    "where": "choose with np.where(mask, x, neutral) first",
+    "initial": "combine the result with the initial value afterwards",
+}
 _WIDENED = {"b": np.dtype(np.int64), "i": np.dtype(np.int64), "u": np.dtype(np.uint64)}
 
 
@@ -107,14 +111,12 @@ def _kept_order(trace: Trace, array: TracedArray, kept: tuple[int, ...]) -> Orde
     return None if list(arranged) == sorted(arranged) else arranged
 
 
-def _arguments(name: str, a: Any, unsupported: dict[str, Any]) -> TracedArray:
-    for key, value in unsupported.items():
+def _arguments(name: str, a: Any, unsupported_arguments: dict[str, Any]) -> TracedArray:
+    for key, value in unsupported_arguments.items():
         if value is not _NO_VALUE and not (key == "where" and value is True):
-            raise UnsupportedError(f"{current_location()}: np.{name} with {key}= is not traced")
-    operand = operand_of(a)
-    if operand.array is None:
-        raise UnsupportedError(f"{current_location()}: np.{name} of a single number")
-    return operand.array
+            remedy = _REMEDIES.get(key, MOVE_OUTSIDE)
+            raise unsupported(f"calls np.{name} with {key}=, which is not traced", remedy)
+    return array_from(a)
 
 
 def _into(result: TracedArray, out: Any) -> TracedArray:
@@ -122,6 +124,8 @@ def _into(result: TracedArray, out: Any) -> TracedArray:
         return result
     if isinstance(out, tuple):
         (out,) = out
+    if out is None:
+        return result
     if not isinstance(out, TracedArray):
         raise Declined("out= is not an array of this trace")
     if not np.can_cast(result.dtype, out.dtype, "same_kind"):
@@ -135,7 +139,7 @@ def _is_true(keepdims: Any) -> bool:
     return keepdims is not _NO_VALUE and bool(keepdims)
 
 
-@handles(np.sum, np.add.reduce)
+@handles(np.sum)
 def sum_of(
     a: Any,
     axis: Any = None,
@@ -152,7 +156,7 @@ def sum_of(
     return _into(reduce_array(array, "sum", combiner, axis, _is_true(keepdims), wanted, True), out)
 
 
-@handles(np.max, np.amax, np.maximum.reduce)
+@handles(np.max, np.amax)
 def max_of(
     a: Any,
     axis: Any = None,
@@ -168,7 +172,7 @@ def max_of(
     )
 
 
-@handles(np.min, np.amin, np.minimum.reduce)
+@handles(np.min, np.amin)
 def min_of(
     a: Any,
     axis: Any = None,
@@ -184,7 +188,7 @@ def min_of(
     )
 
 
-@handles(np.any, np.logical_or.reduce)
+@handles(np.any)
 def any_of(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NO_VALUE, *, where: Any = _NO_VALUE
 ) -> TracedArray:
@@ -193,7 +197,7 @@ def any_of(
     return _into(reduce_array(array, "any", "or", axis, _is_true(keepdims), BOOL, True), out)
 
 
-@handles(np.all, np.logical_and.reduce)
+@handles(np.all)
 def all_of(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NO_VALUE, *, where: Any = _NO_VALUE
 ) -> TracedArray:
@@ -219,6 +223,8 @@ def mean_of(
     array = _arguments("mean", a, {"where": where})
     trace = current_trace()
     reduced = normalize_axes(axis, array.ndim)
+    if not array.ndim and axis not in (None, ()):
+        raise numpy_raises("AxisError: the array has no axes")
     count: Any = 1
     for axis_number in reduced:
         count = count * trace.number(array.extents[axis_number])
@@ -234,7 +240,8 @@ def mean_of(
         wanted = F64 if array.dtype.kind in "biu" else array.dtype
     total = reduce_array(array, "mean", "add", axis, _is_true(keepdims), wanted, True)
     if wanted.kind != "f":
-        raise UnsupportedError(f"{current_location()}: np.mean with dtype={wanted}")
+        what = f"calls np.mean with dtype={wanted}, which is not traced"
+        raise unsupported(what, "take the mean of floats and convert it with astype")
     divisor = (
         Operand(int, number=count)
         if isinstance(count, TracedNumber)
@@ -254,3 +261,41 @@ def mean_of(
         order=total.storage.order,
     )
     return _into(mean, out)
+
+
+# ------------------------------------------------------------------------------- ufunc.reduce
+def _register_reduce(ufunc: np.ufunc, function: Any, sums: bool, dtype_of_result: Any) -> None:
+    """``ufunc.reduce``: as the function of that name, but over the first axis by default."""
+
+    def reduce(
+        array: Any,
+        axis: Any = 0,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = _NO_VALUE,
+        where: Any = True,
+    ) -> TracedArray:
+        operand = _arguments(
+            f"{ufunc.__name__}.reduce", array, {"initial": initial, "where": where}
+        )
+        if sums:
+            result: TracedArray = function(operand, axis, dtype, out, keepdims)
+            return result
+        if dtype is not None and dtype_argument(dtype) != (dtype_of_result or operand.dtype):
+            what = f"calls np.{ufunc.__name__}.reduce with dtype={np.dtype(dtype)}"
+            raise unsupported(what, "convert the array with astype first")
+        result = function(operand, axis, out, keepdims)
+        return result
+
+    HANDLERS[ufunc.reduce] = reduce
+
+
+for _ufunc, _function, _sums, _dtype in (
+    (np.add, sum_of, True, None),
+    (np.maximum, max_of, False, None),
+    (np.minimum, min_of, False, None),
+    (np.logical_or, any_of, False, BOOL),
+    (np.logical_and, all_of, False, BOOL),
+):
+    _register_reduce(_ufunc, _function, _sums, _dtype)

@@ -14,6 +14,7 @@ from fusejit.ir.graph import Guard
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.tracer.declined import numpy_raises
+from fusejit.tracer.equalities import Equalities
 from fusejit.tracer.locations import current_location
 
 MAX_SIZE = 1 << 47  # no array has more elements than a process has addresses
@@ -25,7 +26,7 @@ class Decisions:
 
     def __init__(self) -> None:
         self.hints: dict[str, int] = {}
-        self.unified: dict[str, AffineExpr] = {}
+        self.equalities = Equalities()
         self.guards: list[Guard] = []
         self._bounds: dict[str, tuple[int | None, int | None]] = {}
         self._nonnegative: list[AffineExpr] = []
@@ -42,10 +43,8 @@ class Decisions:
         return AffineExpr.symbol(name)
 
     def canonical(self, expr: AffineExpr) -> AffineExpr:
-        """The expression with equal symbols replaced by one of them."""
-        while self.unified and any(s in self.unified for s in expr.symbols()):
-            expr = expr.substitute(symbols=self.unified)
-        return expr
+        """The expression with equal symbols and quotients replaced by one of them."""
+        return self.equalities.canonical(expr)
 
     def hint(self, expr: AffineExpr) -> int:
         """The value in this call."""
@@ -186,21 +185,20 @@ class Decisions:
         self._bounds[name] = (low, high)
 
     def _unify(self, zero: AffineExpr) -> None:
-        """Replace a symbol everywhere, now that ``zero == 0``; prefer the newest symbol."""
-        for atom, coefficient in reversed(zero.terms):
-            if isinstance(atom, Sym) and abs(coefficient) == 1:
-                rest = zero - AffineExpr(((atom, coefficient),), 0)
-                if atom.name in rest.symbols():
-                    continue
-                value = rest * -coefficient
-                low, high = self._bounds.get(atom.name, (None, None))
-                self.unified[atom.name] = value
-                if low is not None and not self.proves_nonnegative(value - low):
-                    self._learn_nonnegative(self.canonical(value - low))
-                if high is not None and not self.proves_nonnegative(high - value):
-                    self._learn_nonnegative(self.canonical(high - value))
-                return
-        self._nonnegative += [zero, -zero]
+        """Note that ``zero == 0``, and what that says of the bounds of what is replaced."""
+        replaced = self.equalities.add(zero)
+        for atom, value in replaced:
+            low, high = self._atom_range(atom)
+            facts = [] if low is None else [value - low]
+            facts += [] if high is None else [high - value]
+            if isinstance(atom, FloorDiv) and isinstance(atom.denominator, int):
+                rest = atom.numerator - value * atom.denominator  # 0 <= rest < denominator
+                facts += [rest, abs(atom.denominator) - 1 - rest] if atom.denominator > 0 else []
+            for fact in facts:
+                if not self.proves_nonnegative(fact):
+                    self._learn_nonnegative(self.canonical(fact))
+        if not replaced:
+            self._nonnegative += [zero, -zero]
 
     def _guard(self, op: str, expr: AffineExpr, answer: bool, reason: str) -> None:
         left, right = _sides(-expr if op == "eq" and expr.constant > 0 else expr)

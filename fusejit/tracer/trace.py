@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Buffer,
@@ -32,7 +31,7 @@ from fusejit.tracer.context import ACTIVE
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.layout import classify
-from fusejit.tracer.locations import current_location
+from fusejit.tracer.locations import current_location, unsupported
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.shapes import MAX_SIZE, Decisions, host_of
 from fusejit.tracer.storage import Storage
@@ -115,7 +114,8 @@ class Trace:
             if path in self._paths:
                 return self._paths[path]
         except TypeError as error:
-            raise UnsupportedError(f"{path.user_text()}: key is not hashable") from error
+            what = f"{path.user_text()} has a key that is not hashable"
+            raise unsupported(what, "pass the item itself as an argument") from error
         seen = self._paths[path] = self._read(path, obj)
         return seen
 
@@ -283,10 +283,8 @@ class Trace:
     def emit(self, op: Op) -> None:
         """Append an op at this place of the program."""
         if len(self.graph.block.ops) >= MAX_OPS:
-            raise UnsupportedError(
-                f"{current_location()}: the program has more than {MAX_OPS} array operations; "
-                "loops are unrolled while tracing. Move the loop outside the decorated function."
-            )
+            what = f"more than {MAX_OPS} array operations (loops are unrolled while tracing)"
+            raise unsupported(what, "move the loop outside the decorated function")
         op.location = current_location()
         self.graph.block.ops.append(op)
 

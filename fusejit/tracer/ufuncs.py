@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.errors import UnsupportedError
 from fusejit.ir.host import HostExpr
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops import UFUNC_ROWS, ScalarOp
@@ -17,7 +16,7 @@ from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import Compute, emit_elementwise, require_extents
-from fusejit.tracer.locations import current_location
+from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.number import TracedNumber, apply_host, is_host_number
 from fusejit.tracer.operands import (
     F64,
@@ -62,10 +61,7 @@ def call_method(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dic
         return call_ufunc(ufunc, *args, **kwargs) if handler is None else handler(*args, **kwargs)
     handler = HANDLERS.get(getattr(ufunc, method))
     if handler is None:
-        raise UnsupportedError(
-            f"{current_location()}: fusejit does not trace np.{ufunc.__name__}.{method}. Call it "
-            "outside the decorated function."
-        )
+        raise unsupported(f"fusejit does not trace np.{ufunc.__name__}.{method}", MOVE_OUTSIDE)
     return handler(*args, **kwargs)
 
 
@@ -75,13 +71,11 @@ def call_ufunc(
     """A call of a ufunc with its keyword arguments."""
     for key, value in kwargs.items():
         if key not in _IGNORED:
-            raise UnsupportedError(
-                f"{current_location()}: np.{ufunc.__name__} with {key}= is not traced"
-            )
+            raise unsupported(f"np.{ufunc.__name__} with {key}= is not traced", MOVE_OUTSIDE)
         if type(value) is not type(_IGNORED[key]) or value != _IGNORED[key]:
-            raise UnsupportedError(
-                f"{current_location()}: np.{ufunc.__name__} with {key}={value!r} is not traced"
-            )
+            given = "an array" if isinstance(value, TracedArray) else repr(value)
+            remedy = "choose with np.where(mask, x, y) instead" if key == "where" else MOVE_OUTSIDE
+            raise unsupported(f"np.{ufunc.__name__} with {key}={given} is not traced", remedy)
     if isinstance(out, tuple):
         (out,) = out
     if len(args) == ufunc.nin + 1 and out is None:
@@ -190,10 +184,7 @@ def _row_computation(
     """The row of the scalar op table for a ufunc, and the dtypes its operands are cast to."""
     row = UFUNC_ROWS.get(ufunc)
     if row is None:
-        raise UnsupportedError(
-            f"{current_location()}: fusejit does not trace np.{ufunc.__name__}. Call it outside "
-            "the decorated function and pass its result as an argument."
-        )
+        raise unsupported(f"fusejit does not trace np.{ufunc.__name__}", MOVE_OUTSIDE)
     loop = _compiled_loop(row, loop, result)
 
     def compute(builder: PayloadBuilder, refs: list[int]) -> int:
@@ -211,10 +202,8 @@ def _compiled_loop(row: ScalarOp, loop: list[np.dtype], result: np.dtype) -> lis
             return [BOOL] * len(loop)
         if set(row.templates) == {"f"}:  # isnan of integers
             return [F64] * len(loop)
-    raise UnsupportedError(
-        f"{current_location()}: fusejit does not compile {row.name} for "
-        f"{', '.join(map(str, loop))}. Convert the operands with astype first."
-    )
+    what = f"fusejit does not compile np.{row.name} for {', '.join(map(str, loop))}"
+    raise unsupported(what, "convert the operands with astype instead")
 
 
 # ---------------------------------------------------------------------------------- comparisons
@@ -266,10 +255,8 @@ def _power(
             if operand.literal is not None:
                 literal_as(operand.literal, dtype)
         if known not in (0, 1, 2):
-            raise UnsupportedError(
-                f"{current_location()}: fusejit does not compile integer powers other than "
-                "x ** 0, x ** 1 and x ** 2. Multiply, or convert to float first."
-            )
+            what = "fusejit does not compile integer powers other than x ** 0, x ** 1 and x ** 2"
+            raise unsupported(what, "multiply instead, or convert to float first")
     scalar_base = base.array is not None and base.array.kind is Kind.SCALAR
     if known == 0.5 and (scalar_base or base.array is None):
         known = None  # NumPy's scalar power does not use sqrt
@@ -314,10 +301,8 @@ def _exponent_class(exponent: Operand) -> float | None:
 def where(condition: Any, *choices: Any) -> TracedArray:
     """``np.where(condition, x, y)``: choose element by element."""
     if len(choices) != 2:
-        raise UnsupportedError(
-            f"{current_location()}: np.where with one argument has a result whose size depends on "
-            "the data. Use the three-argument form."
-        )
+        what = "np.where with one argument has a result whose size depends on the data"
+        raise unsupported(what, "use np.where(condition, x, y) instead")
     if not contains_traced([condition, *choices]):
         result: TracedArray = np.where(condition, *choices)
         return result

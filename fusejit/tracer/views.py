@@ -40,9 +40,17 @@ def normalize_axis(axis: Any, rank: int) -> int:
 
 
 def normalize_axes(axis: Any, rank: int) -> tuple[int, ...]:
-    """``axis=`` of a reduction: None, an int or a tuple of ints, as a sorted tuple."""
+    """``axis=`` of a reduction: None, an int or a tuple of ints, as a sorted tuple.
+
+    A 0-d array has an axis 0 here (``PyArray_ConvertMultiAxis`` of NumPy lets it through).
+    """
     if axis is None:
         return tuple(range(rank))
+    if isinstance(axis, bool | np.bool_) or (isinstance(axis, tuple) and bool in map(type, axis)):
+        raise numpy_raises("TypeError: an integer is required for the axis")
+    if not rank and not isinstance(axis, tuple):
+        normalize_axis(axis, 1)
+        return ()
     given = axis if isinstance(axis, tuple) else (axis,)
     axes = [normalize_axis(a, rank) for a in given]
     if len(set(axes)) != len(axes):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -34,65 +35,74 @@ assert len(f.variants) == 1 and not f.variants.declined
 print("from cache" if f.variants[0].from_cache else "compiled", flush=True)
 """
 
+ROOT = Path(__file__).resolve().parents[2]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.fixture
-def script(tmp_path: Path) -> Path:
+@pytest.fixture(scope="session")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program that fuses one function and checks its results."""
-    path = tmp_path / "program.py"
+    path = tmp_path_factory.mktemp("program") / "program.py"
     path.write_text(SCRIPT)
     return path
 
 
-def cached(tmp_path: Path) -> list[Path]:
-    """Files in the cache folder."""
-    return sorted(p for p in (tmp_path / "cache").rglob("*") if p.is_file())
+@pytest.fixture(scope="session")
+def filled_cache(script: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The cache folder after one run."""
+    folder = tmp_path_factory.mktemp("filled") / "cache"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "FUSEJIT_CACHE_DIR": str(folder)}
+    done = subprocess.run(
+        [sys.executable, str(script)], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "compiled\n"
+    return folder
 
 
-def test_damaged_files(script: Path, run_python: Run, tmp_path: Path) -> None:
-    assert run_python(script).stdout == "compiled\n"
-    assert run_python(script).stdout == "from cache\n"
-    good = {path: path.read_bytes() for path in cached(tmp_path)}
-    assert good
-    for path, contents in good.items():
+@pytest.fixture
+def cache(filled_cache: Path, tmp_path: Path) -> Path:
+    """A cache folder of this test, filled; `run_python` uses it."""
+    return Path(shutil.copytree(filled_cache, tmp_path / "cache"))
+
+
+def files(folder: Path) -> list[Path]:
+    """All files in a folder."""
+    return sorted(p for p in folder.rglob("*") if p.is_file())
+
+
+@pytest.mark.parametrize("damage", ["flipped", "truncated", "empty"])
+def test_damaged_files(script: Path, run_python: Run, cache: Path, damage: str) -> None:
+    assert files(cache)
+    for path in files(cache):
+        contents = path.read_bytes()
         middle = len(contents) // 2
-        flipped = bytes([*contents[:middle], contents[middle] ^ 255, *contents[middle + 1 :]])
-        path.write_bytes(flipped)
+        if damage == "flipped":
+            changed = bytes([*contents[:middle], contents[middle] ^ 255, *contents[middle + 1 :]])
+        else:
+            changed = contents[:middle] if damage == "truncated" else b""
+        path.write_bytes(changed)
     assert run_python(script).stdout == "compiled\n"
-    for path, contents in good.items():
-        path.write_bytes(contents[: len(contents) // 3])
-    assert run_python(script).stdout == "compiled\n"
-    assert run_python(script).stdout == "from cache\n"
 
 
-def test_a_folder_that_others_may_write(script: Path, run_python: Run, tmp_path: Path) -> None:
-    assert run_python(script).stdout == "compiled\n"
-    (tmp_path / "cache").chmod(0o777)
-    for path in [tmp_path / "cache", *(tmp_path / "cache").rglob("*")]:
-        if path.is_dir():
-            path.chmod(0o777)
+def test_a_folder_that_others_may_write(script: Path, run_python: Run, cache: Path) -> None:
+    for path in (cache, *cache.rglob("*")):
+        path.chmod(0o777)
     assert run_python(script).stdout == "compiled\n"  # what lies there is not executed
 
 
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="needs root to give files away")
-def test_a_folder_of_another_user(script: Path, run_python: Run, tmp_path: Path) -> None:
-    assert run_python(script).stdout == "compiled\n"
-    for path in [tmp_path / "cache", *(tmp_path / "cache").rglob("*")]:
+def test_a_folder_of_another_user(script: Path, run_python: Run, cache: Path) -> None:
+    for path in (cache, *cache.rglob("*")):
         os.chown(path, 12345, 12345)
     assert run_python(script).stdout == "compiled\n"
 
 
+@pytest.mark.usefixtures("cache")
 def test_other_vector_functions(script: Path, run_python: Run) -> None:
-    """A kernel that calls libmvec is not loaded by a process without it, nor the other way round."""
-    assert run_python(script).stdout == "compiled\n"
-    assert run_python(script, FUSEJIT_NO_LIBMVEC="1", FUSEJIT_NO_SVML="1").stdout in (
-        "compiled\n",
-        "from cache\n",  # a machine that has neither
-    )
-    assert run_python(script).stdout == "from cache\n"
-    without = run_python(script, FUSEJIT_NO_LIBMVEC="1", FUSEJIT_NO_SVML="1")
-    assert without.stdout == "from cache\n"
+    """A kernel that calls libmvec is not loaded by a process without it."""
+    without = {"FUSEJIT_NO_LIBMVEC": "1", "FUSEJIT_NO_SVML": "1"}
+    assert run_python(script, **without).stdout in ("compiled\n", "from cache\n")
+    assert run_python(script).stdout == "from cache\n"  # both kinds lie side by side
 
 
 def start(script: Path, environment: dict[str, str]) -> subprocess.Popen[str]:
@@ -139,6 +149,5 @@ def test_killed_while_writing(
     child.send_signal(signal.SIGKILL)
     child.wait(30)
     child.stdout.close()
-    assert cached(tmp_path), "the child died before it wrote anything"
+    assert files(tmp_path / "cache"), "the child died before it wrote anything"
     assert run_python(script).stdout == "compiled\n"
-    assert run_python(script).stdout == "from cache\n"

@@ -143,11 +143,6 @@ def both(x: Any) -> Any:
     return x + 1 if x[0] > 0 and x[1] > 0 else x
 
 
-def assertion(x: Any) -> Any:
-    assert (x > 0).all()
-    return x
-
-
 def as_float(x: Any) -> Any:
     return math.floor(float(x[0])) + x
 
@@ -171,7 +166,6 @@ CONCRETE = [
     loop,
     conditional_expression,
     both,
-    assertion,
     as_float,
     item,
     trip_count,
