@@ -11,9 +11,10 @@ import importlib
 import inspect
 import linecache
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -37,6 +38,8 @@ from fusejit.ir.traced import (
     TracedFunction,
 )
 from fusejit.ir.types import Kind
+
+_Leaf = TypeVar("_Leaf", ResultLeaf, HostLeaf)
 
 
 @dataclass(slots=True)
@@ -124,6 +127,8 @@ class _Writer:
         self.texts: dict[Path, str] = {}
         self.texts_of_scalars: dict[str, str] = {}
         self.entry_checks_arrays = False
+        self.repeated: dict[int, str] = {}
+        self.handed_out: set[str] = set()
 
     # -- the whole ------------------------------------------------------------------------------
     def write(self) -> LauncherSource:
@@ -154,8 +159,10 @@ class _Writer:
             self.put(f"{slot.name} = {self.allocation(slot)}")
         prepare, self.lines = self.lines, []
         self.steps()
+        self.bind_repeated_results()
         self.put(f"return {self.structure(self.traced.structure)}")
         body = ["    try:", *(f"        {line}" for line in prepare or ["pass"])]
+        body += ["    except NameError:", "        raise"]  # of this text: a fault that must show
         body += ["    except Exception:", "        return MISS"]
         body += [f"    {line}" for line in self.lines]
         text = "\n".join([f"def launch({', '.join(self.parameters)}):", *body]) + "\n"
@@ -275,7 +282,7 @@ class _Writer:
                 needed |= _ref_symbols(result.ref)
         for guard in self.program.host_guards:
             needed |= _expr_names(guard.expr, by_name)
-        for leaf in _host_leaves(self.traced.structure):
+        for leaf in _leaves(self.traced.structure, HostLeaf):
             needed |= _expr_names(leaf.expr, by_name)
         scalar_exprs = {by_name[s.value.name]: s.expr for s in graph.scalars}
         for name in list(needed):
@@ -376,13 +383,29 @@ class _Writer:
             else f"view({text}, ({', '.join(['...', *index])},), (), (...,), None)"
         )
 
+    def bind_repeated_results(self) -> None:
+        """An object that stands in the result several times is made once: ``v, v``."""
+        counts = Counter(leaf.index for leaf in _leaves(self.traced.structure, ResultLeaf))
+        names: dict[int, str] = {}
+        for index, count in counts.items():
+            if count > 1:
+                names[index] = f"leaf{index}"
+                self.put(f"{names[index]} = {self.structure(ResultLeaf(index))}")
+        self.repeated = names
+
     def structure(self, structure: ResultStructure) -> str:
         if isinstance(structure, ResultLeaf):
+            if structure.index in self.repeated:
+                return self.repeated[structure.index]
             result = self.program.results[structure.index]
             if isinstance(result.ref, ScalarRef):
                 by_name = {v: k for k, v in self.program.scalars.items()}
                 return by_name[result.ref.name]
             text = self.reference(result.ref)
+            if result.ref.map is None:
+                if result.ref.name in self.handed_out or result.ref.name in self.program.arguments:
+                    text += "[...]"  # a view of all of it is another object
+                self.handed_out.add(result.ref.name)
             if result.kind is Kind.SCALAR:
                 return f"{text}[()]"
             return text if result.kind is Kind.ARRAY else f"{text}.item()"
@@ -450,11 +473,12 @@ def _renamed(expr: HostExpr, names: Mapping[str, str]) -> HostExpr:
     return HostExpr(expr.op, tuple(_renamed(o, names) for o in expr.operands), expr.attr)
 
 
-def _host_leaves(structure: ResultStructure) -> list[HostLeaf]:
-    if isinstance(structure, HostLeaf):
+def _leaves(structure: ResultStructure, kind: type[_Leaf]) -> list[_Leaf]:
+    """The leaves of one kind, in order."""
+    if isinstance(structure, kind):
         return [structure]
     if isinstance(structure, ResultSequence | ResultMapping):
-        return [leaf for item in structure.items for leaf in _host_leaves(item)]
+        return [leaf for item in structure.items for leaf in _leaves(item, kind)]
     return []
 
 

@@ -25,14 +25,13 @@ from fusejit.codegen.nest import (
     order_loops,
 )
 from fusejit.codegen.row_reduction import along_rows, of_everything
+from fusejit.codegen.short_rows import SHORT_ROW, short_rows
 from fusejit.ir.loops import (
     Apply,
     If,
     Integer,
     Stmt,
 )
-
-SHORT_ROW = 16  # rows of fewer numbers are reduced down columns, many rows at once
 
 
 def lower_reduction(nest: Nest, accs: Sequence[Accumulator]) -> list[Stmt]:
@@ -47,7 +46,7 @@ def lower_reduction(nest: Nest, accs: Sequence[Accumulator]) -> list[Stmt]:
         return [
             If(
                 is_short,
-                down_columns(nest, accs, parallel, reductions),
+                short_rows(nest, accs, parallel, reductions[0]),
                 along_rows(nest, accs, parallel, reductions),
             )
         ]

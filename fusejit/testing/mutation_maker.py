@@ -290,7 +290,9 @@ def make_program(seed: int) -> MutationProgram:
     if rng.random() < 0.5:
         sizes["m"] = sizes["n"]
     others = {d: max(0, sizes[d] + rng.choice((-2, -1, 0, 1, 1, 3))) for d in "nm"}
-    program = MutationProgram(seed, tuple(parameters), (), (), "one", (sizes, dict(sizes), others))
+    varied = {**rng.choice((sizes, others)), "variation": rng.choice((1, 2, 3))}
+    calls = (sizes, dict(sizes), others, varied)
+    program = MutationProgram(seed, tuple(parameters), (), (), "one", calls)
     names: dict[str, Any] = {}
     exec(HELPERS, names)
     names.update(zip((p.name for p in parameters), program.arguments(0), strict=True))

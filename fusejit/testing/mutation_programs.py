@@ -55,7 +55,7 @@ class Parameter:
     name: str
     dtype: str
     dims: tuple[str, ...]
-    layout: str  # C, F, step, reversed, offset, broadcast, or same:<name> for the same memory
+    layout: str  # C, F, step, reversed, offset, broadcast; same:<name>, part:<name> share memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class MutationProgram:
-    """A program with sizes to call it with."""
+    """A program with sizes to call it with; "variation" in a call is that of `vary`."""
 
     seed: int
     parameters: tuple[Parameter, ...]
@@ -113,7 +113,9 @@ class MutationProgram:
         rng = np.random.default_rng([self.seed, call])
         made: dict[str, np.ndarray] = {}
         for parameter in self.parameters:
-            made[parameter.name] = make_argument(parameter, self.calls[call], rng, made)
+            variation = self.calls[call].get("variation", 0)
+            changed = vary(parameter, variation, self.parameters)
+            made[parameter.name] = make_argument(changed, self.calls[call], rng, made)
         return tuple(made.values())
 
     def load(self, folder: Path) -> Callable[..., Any]:
@@ -150,6 +152,18 @@ def _without_one(body: tuple[Statement, ...]) -> Iterator[tuple[Statement, ...]]
 
 
 # ------------------------------------------------------------------------------------ arguments
+def vary(parameter: Parameter, variation: int, parameters: tuple[Parameter, ...]) -> Parameter:
+    """The parameter in another layout (1), or in memory that it shares with one before it (2, 3)."""
+    if variation == 1:
+        return replace(parameter, layout={"C": "step", "F": "offset"}.get(parameter.layout, "C"))
+    if variation:
+        for other in parameters[: parameters.index(parameter)]:
+            if (other.dtype, len(other.dims)) == (parameter.dtype, len(parameter.dims)):
+                kind = "same" if variation == 2 else "part"
+                return replace(parameter, layout=f"{kind}:{other.name}")
+    return parameter
+
+
 def make_argument(
     parameter: Parameter,
     sizes: dict[str, int],

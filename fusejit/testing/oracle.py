@@ -30,7 +30,14 @@ from fusejit.ir.traced import (
     TracedFunction,
 )
 from fusejit.pipeline import closure_cells
-from fusejit.testing.compare import EXACT, Bound, assert_same, assert_same_aliasing, clone
+from fusejit.testing.compare import (
+    EXACT,
+    Bound,
+    arrays_in,
+    assert_same,
+    assert_same_aliasing,
+    clone,
+)
 
 Function = Callable[..., Any]
 
@@ -149,9 +156,24 @@ def interpreted(traced: TracedFunction, graph: Graph, function: Function) -> Fun
         given |= dict(zip(names, args, strict=False))
         paths = paths_of(traced, given, function)
         host = host_environment(graph, paths)
-        return assemble(traced.structure, interpret(graph, paths), paths, host)
+        results = _own_objects(interpret(graph, paths), arrays_in([*given.values()]))
+        return assemble(traced.structure, results, paths, host)
 
     return call
+
+
+def _own_objects(results: list[Any], arguments: list[np.ndarray]) -> list[Any]:
+    """Views of whole arrays as objects of their own, as the launcher hands them out.
+
+    An argument that is returned itself is no result of the graph: ``x[...]`` is another object.
+    """
+    seen = [*arguments]
+    for at, result in enumerate(results):
+        if isinstance(result, np.ndarray):
+            if any(result is other for other in seen):
+                results[at] = result[...]
+            seen.append(results[at])
+    return results
 
 
 # ------------------------------------------------------------------------------------- the check

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -309,9 +310,11 @@ def where(condition: Any, *choices: Any) -> TracedArray:
     operands = [operand_of(a) for a in (condition, *choices)]
     dtype = np.result_type(*(o.promotion for o in operands[1:]))
     dtype = supported(dtype)
+    operands[1:] = map(_as_converted, operands[1:])  # not as in arithmetic: 300 becomes 44 in uint8
 
     def compute(builder: PayloadBuilder, refs: list[int]) -> int:
-        return builder.op("select", [builder.cast(refs[0], BOOL), *refs[1:]], dtype)
+        chosen = [builder.cast(ref, dtype) for ref in refs[1:]]
+        return builder.op("select", [builder.cast(refs[0], BOOL), *chosen], dtype)
 
     first = operands[0]
     if first.array is not None:
@@ -320,9 +323,19 @@ def where(condition: Any, *choices: Any) -> TracedArray:
         loop = current_trace().scalar(first.number).type.dtype
     else:
         loop = BOOL
+    loops = [loop, *(dtype if o.array is not None else o.token for o in operands[1:])]
     return emit_elementwise(
-        current_trace(), "where", operands, [loop, dtype, dtype], dtype, compute, kind=Kind.ARRAY
+        current_trace(), "where", operands, loops, dtype, compute, kind=Kind.ARRAY
     )
+
+
+def _as_converted(operand: Operand) -> Operand:
+    """A Python number as ``np.asarray`` makes it: strong, so that it is cast, never refused."""
+    if operand.is_weak_int:
+        if operand.literal is not None:
+            return operand_of(np.asarray(operand.literal)[()])
+        return replace(operand, token=np.dtype(np.int64))
+    return replace(operand, token=F64) if operand.token is float else operand
 
 
 # ----------------------------------------------------------------------------- other names, rows

@@ -140,6 +140,8 @@ def squeeze(a: Any, axis: Any = None) -> TracedArray:
         for k in axes:
             if not decisions.equal(array.extents[k], 1, "a squeezed axis has length 1"):
                 raise numpy_raises("ValueError: cannot select an axis to squeeze out")
+    if not axes:
+        return array  # the very object, as in NumPy
     index = tuple(0 if k in axes else slice(None) for k in range(array.ndim))
     return array[(*index, Ellipsis)]
 

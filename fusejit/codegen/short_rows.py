@@ -1,0 +1,93 @@
+"""Reductions along rows too short for lanes: a tile of rows at once, number by number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fusejit.codegen.accumulators import (
+    Accumulator,
+    Body,
+    let,
+    name,
+    reduction_point,
+    write_totals,
+)
+from fusejit.codegen.chunks import chunked, work_ns
+from fusejit.codegen.nest import LoopDim, Nest, point_cost_ps, wrap, zero
+from fusejit.ir.loops import (
+    Apply,
+    Element,
+    For,
+    Integer,
+    Let,
+    ParallelFor,
+    Scratch,
+    Stmt,
+    StoreElement,
+    Var,
+    While,
+)
+from fusejit.ir.polynomial import Polynomial
+
+SHORT_ROW = 16  # rows of fewer numbers than this
+_TILE = 128  # rows that are reduced at once
+
+
+def short_rows(
+    nest: Nest, accs: Sequence[Accumulator], parallel: Sequence[LoopDim], loop: LoopDim
+) -> list[Stmt]:
+    """Row ``j`` of the scratch takes number ``j`` of each row; then rows merge in a halving tree.
+
+    With fewer numbers than lanes there is one number per lane, so this is the written-out order.
+    """
+    *around, row = parallel
+    tile = Body()
+    tile.let("c0", Apply(f"(start + tile * {_TILE})", ()))
+    tile.let("w", Apply(f"min({_TILE}, stop - c0)", ()))
+    for acc in accs:  # what an empty row leaves
+        tile.apply("_", f"clear_row(stack{acc.suffix}, 0, w, {{0}})", acc.identity)
+    here = name("c0") + name("c")
+    lets, results = reduction_point(nest, {row.var: here, loop.var: name("r")})
+    point: list[Stmt] = list(lets)
+    at = name("r") * name("w") + name("c")
+    for acc, result in zip(accs, results, strict=True):
+        point.append(StoreElement(f"stack{acc.suffix}", at, acc.combine(acc.identity, result)))
+    tile.add(For("r", zero(), Integer(loop.extent), [For("c", zero(), Var("w"), point)]))
+    tile.add(let("width", "lane_width({0}, 64)", Integer(loop.extent)))
+    tile.add(let("left", "{0}", Integer(loop.extent)))
+    merge: list[Stmt] = []
+    upper = (name("j") + name("half")) * name("w") + name("c")
+    lower = name("j") * name("w") + name("c")
+    for acc in accs:
+        stack = f"stack{acc.suffix}"
+        merged = acc.combine(Element(stack, lower), Element(stack, upper))
+        merge.append(StoreElement(stack, lower, merged))
+    halving: list[Stmt] = [
+        let("half", "(width // 2)"),
+        For("j", zero(), Apply("(left - half)", ()), [For("c", zero(), Var("w"), merge)]),
+        let("left", "min(left, half)", rebind=True),
+        let("width", "half", rebind=True),
+    ]
+    tile.add(While([], Apply("(width > 1)", ()), halving))
+    totals = [Element(f"stack{acc.suffix}", name("c")) for acc in accs]
+    placed = replace(nest, outputs=[r.substitute(row.var, here) for r in nest.outputs])
+    moved = [
+        acc if acc.start is None else replace(acc, start=acc.start.substitute(row.var, here))
+        for acc in accs
+    ]
+    tile.add(For("c", zero(), Var("w"), write_totals(placed, moved, totals)))
+    bounds: list[Stmt] = [
+        Let("start", Integer(Polynomial.const(0)) if around else Var("lo")),
+        Let("stop", Integer(row.extent) if around else Var("hi")),
+    ]
+    count = Apply(f"((stop - start + {_TILE - 1}) // {_TILE})", ())
+    statements: list[Stmt] = [*bounds, For("tile", zero(), count, tile.statements)]
+    size = Integer(Polynomial.const(SHORT_ROW * _TILE))
+    scratch: list[Stmt] = [Scratch(f"stack{acc.suffix}", size, acc.dtype, True) for acc in accs]
+    work = work_ns(nest, point_cost_ps(nest))
+    comment = f"{nest.op.name}, short rows"
+    if around:
+        outside = chunked(around[0], wrap(around, statements), work, comment)
+        return [replace(outside, body=[*scratch, *outside.body])]
+    return [ParallelFor(Integer(row.extent), work, [*scratch, *statements], comment)]

@@ -1,0 +1,54 @@
+"""Random NumPy programs, every way: see `fusejit.testing.programs_random`."""
+
+from __future__ import annotations
+
+import pytest
+
+from fusejit.testing.program_check import check_seed
+
+BATCH = 25
+UNJITTED, EDGES, JITTED = 1000, 300, 60
+DEEP = 20_000
+
+
+def batches(count: int) -> list[range]:
+    return [range(at, at + BATCH) for at in range(0, count, BATCH)]
+
+
+def check_batch(seeds: range, *, jit: bool = False, edges: bool = False) -> None:
+    """Check every program; most must compile."""
+    compiled = sum(check_seed(seed, jit=jit, edges=edges) for seed in seeds)
+    assert compiled >= 0.8 * len(seeds), "fusejit refuses too many programs of this batch"
+
+
+@pytest.mark.parametrize("seeds", batches(UNJITTED), ids=str)
+def test_unjitted(seeds: range) -> None:
+    """NumPy = interpreter = unjitted source at two sizes, with one compilation."""
+    check_batch(seeds)
+
+
+@pytest.mark.parametrize("seeds", batches(EDGES), ids=str)
+def test_axes_of_length_zero_and_one(seeds: range) -> None:
+    """The same programs where axes are empty or 1 long, errors included."""
+    check_batch(seeds, edges=True)
+
+
+@pytest.mark.parametrize("seeds", batches(JITTED), ids=str)
+def test_jitted(seeds: range) -> None:
+    """The kernels give the bits of their source."""
+    check_batch(seeds, jit=True)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seeds", batches(DEEP), ids=str)
+def test_deep(seeds: range) -> None:
+    """The long campaign, on programs that CI does not see."""
+    shifted = range(seeds.start + 100_000, seeds.stop + 100_000)
+    check_batch(shifted)
+    check_batch(shifted, edges=True)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seeds", batches(DEEP // 10), ids=str)
+def test_deep_jitted(seeds: range) -> None:
+    check_batch(range(seeds.start + 200_000, seeds.stop + 200_000), jit=True)
