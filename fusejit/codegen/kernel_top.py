@@ -125,6 +125,7 @@ def _checks(
     names = list(program.arguments)
     for name, buffer in program.arguments.items():
         if buffer in written:
+            checks += _own_overlap_checks(name, buffer)
             for other in names:
                 both = program.arguments[other] in written
                 if other != name and not (both and names.index(other) < names.index(name)):
@@ -189,6 +190,23 @@ def _layout_checks(name: str, buffer: Buffer) -> list[Stmt]:
                 LAYOUT,
             )
         )
+    return checks
+
+
+def _own_overlap_checks(name: str, buffer: Buffer) -> list[Stmt]:
+    """An argument that is written must not reach one element by two indices.
+
+    Each axis must step over all that the axes inside it reach; slices of dense arrays do.
+    """
+    if buffer.layout is Layout.CONTIGUOUS:
+        return []
+    order = buffer.order or tuple(range(buffer.type.rank))
+    checks = []
+    reach = str(buffer.type.dtype.itemsize)
+    for axis in reversed(order):
+        step = f"abs({name}.strides[{axis}])"
+        checks.append(_exit_if(f"{name}.shape[{axis}] > 1 and {step} < {reach}", OVERLAP))
+        reach = f"({reach} + {step} * max({name}.shape[{axis}] - 1, 0))"
     return checks
 
 

@@ -176,6 +176,8 @@ class Access:
     def store_attr(self, obj: Any, name: str, value: Any) -> None:
         """``obj.name = value``."""
         if not self._is_native(type(obj)):
+            if self._is_there(obj, name, value):
+                return
             self._refuse_write(obj, f"attribute {name!r}")
             owner, raw = class_attribute(type(obj), name)
             if isinstance(raw, property) and owner is not None and self._is_followed(raw.fset):
@@ -195,6 +197,8 @@ class Access:
 
     def store_item(self, obj: Any, key: Any, value: Any) -> None:
         """``obj[key] = value``."""
+        if self._outside.is_container_copy(obj) and self._holds(obj, key, value):
+            return
         self._refuse_write(obj, "an item")
         method = self._method(obj, "__setitem__")
         if method is not None:
@@ -216,6 +220,27 @@ class Access:
         if type(old) in (list, dict):
             self._refuse_write(old, "in place")
         return value
+
+    # `params["w"] -= g` and `self.w -= g` store into the array and then write back that very array
+    def _is_there(self, obj: Any, name: str, value: Any) -> bool:
+        """Whether an attribute of an outside object is the stand-in ``value`` already."""
+        path = self._outside.path_of(obj)
+        if path is None or not is_stand_in_type(type(value)):
+            return False
+        setter = class_attribute(type(obj), "__setattr__")[1]
+        if isinstance(setter, FunctionType):
+            return False
+        return self._outside.seen(path.attribute(name)) is value
+
+    @staticmethod
+    def _holds(obj: Any, key: Any, value: Any) -> bool:
+        """Whether a copied container holds the stand-in ``value`` under ``key`` already."""
+        if not is_stand_in_type(type(value)) or type(key) is slice:
+            return False
+        try:
+            return native_getitem(obj, key) is value
+        except (LookupError, TypeError):
+            return False
 
     def _refuse_write(self, obj: Any, part: str) -> None:
         path = self._outside.path_of(obj)

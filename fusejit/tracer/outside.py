@@ -110,6 +110,10 @@ class Outside:
             return self._read[path]
         return self._read_first(path, obj)
 
+    def seen(self, path: Path) -> object:
+        """The stand-in that was read at ``path``, None if nothing was."""
+        return self._read.get(path) if _is_hashable(path) else None
+
     def _read_first(self, path: Path, obj: object) -> object:
         if isinstance(obj, tuple) and hasattr(type(obj), "_fields"):
             self._trace.check(PathCheck(path, CheckKind.TYPE, type(obj)))

@@ -29,6 +29,8 @@ class StandIn:
     __radd__ = __add__
 
     def __iadd__(self, other: Any) -> StandIn:
+        if not isinstance(self.value, np.ndarray):
+            return self + other
         self.value += getattr(other, "value", other)
         return self
 
