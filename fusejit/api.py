@@ -329,6 +329,11 @@ def _plain(state: _State, args: tuple[Any, ...]) -> Any:
 def _trace_only(state: _State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
     try:
         return trace(state.function, args, kwargs, state.options)
+    except Declined as declined:
+        raise UnsupportedError(
+            f"{state.function.__name__} runs as plain NumPy for this call, there is no graph: "
+            f"{declined.cause}"
+        ) from None
     except FusejitError as error:
         raise strip_frames(error) from error.__cause__
 

@@ -83,7 +83,7 @@ def down_columns(
         inner.extend(_column_sums(nest, accs, rows, column))
     else:
         for acc in accs:
-            inner.apply("_", f"clear_row(stack{acc.suffix}, 0, w, {{0}})", acc.identity)
+            inner.apply("_", f"fill(stack{acc.suffix}, 0, w, {{0}})", acc.identity)
         row = {rows.var: name("base") + name("r")}
         loop = LoopDim("r", name("m"), True)
         nothing = Polynomial.const(0)
@@ -216,18 +216,35 @@ def _column_sums(
     empty = Body()
     lanes = Body()
     lanes.let("lane", Apply("reverse_bits(v, width)", ()))
-    for acc in accs:
-        assert acc.combiner == "add", "rows of sums merge only with sums"
-        first.let("height", Apply(f"push_row(stack{acc.suffix}, top, v, w)", ()))
-        empty.let("height", Apply(f"push_row(stack{acc.suffix}, top - 1, v >> 1, w)", ()))
+    assert all(acc.combiner == "add" for acc in accs), "rows of sums merge only with sums"
+    first.let("count", Apply("v", ()))
+    empty.let("count", Apply("(v >> 1)", ()))
+    empty.add(let("top", "top - 1", rebind=True))
     lanes.add(If(Apply("lane < m", ()), first.statements, empty.statements))
-    lanes.add(let("top", "height", rebind=True))
+    lanes.extend(_push_row(accs))
     return [
-        let("width", f"lane_width(m, {LANES})"),
+        let("width", "lane_width(m)"),
         let("top", "0"),
         If(
             Apply("m > 0", ()),
             [For("v", zero(), Var("width"), lanes.statements)],
-            [let("_", f"clear_row(stack{acc.suffix}, 0, w, {{0}})", acc.identity) for acc in accs],
+            [let("_", f"fill(stack{acc.suffix}, 0, w, {{0}})", acc.identity) for acc in accs],
         ),
     ]
+
+
+def _push_row(accs: Sequence[Accumulator]) -> list[Stmt]:
+    """Row ``top`` is partial sum number ``count``: merge neighbours of equal size."""
+    c, w = name("c"), name("w")
+    right, left = name("top") * w + c, (name("top") - 1) * w + c
+    merge: list[Stmt] = []
+    for acc in accs:
+        stack = f"stack{acc.suffix}"
+        merged = acc.combine(Element(stack, left), Element(stack, right))
+        merge.append(StoreElement(stack, left, merged))
+    level: list[Stmt] = [
+        For("c", zero(), Var("w"), merge),
+        let("top", "top - 1", rebind=True),
+        let("count", "count >> 1", rebind=True),
+    ]
+    return [While([], Apply("count & 1 == 1", ()), level), let("top", "top + 1", rebind=True)]

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.codegen.nest import token
-from fusejit.codegen.sum_helpers import SUM_HELPERS
 from fusejit.ir.loops import (
     Apply,
     Comment,
@@ -40,24 +39,21 @@ _INDENT = "    "
 
 
 def emit_kernel(kernel: LoopKernel, global_names: frozenset[str]) -> str:
-    """The source of a kernel: helper functions it uses, its chunk functions, and ``kernel``.
+    """The source of a kernel: its chunk functions, and ``kernel``.
 
     ``global_names`` are the names the namespace provides (intrinsics); they never become
     parameters of chunk functions.
     """
-    emitter = _Emitter(global_names | frozenset(SUM_HELPERS) | frozenset(dir(builtins)))
+    emitter = _Emitter(global_names | frozenset(dir(builtins)))
     body = emitter.block(kernel.body, 1)
     parameters = ", ".join(p.name for p in kernel.parameters)
     main = "\n".join([f"def kernel({parameters}):", *body, f"{_INDENT}return 0"]) + "\n"
-    parts = [*emitter.functions, main]
-    used = frozenset().union(*(_names(ast.parse(p)) for p in parts))
-    helpers = [text for name, text in SUM_HELPERS.items() if name in used]
-    return "\n\n".join([*helpers, *parts])
+    return "\n\n".join([*emitter.functions, main])
 
 
 def statement_lines(statements: Sequence[Stmt]) -> list[str]:
     """Statements as text, chunk functions included: for asking which names they mention."""
-    emitter = _Emitter(frozenset(SUM_HELPERS) | frozenset(dir(builtins)))
+    emitter = _Emitter(frozenset(dir(builtins)))
     lines = ["def kernel():", *emitter.block(statements, 1)]
     return [*(line for text in emitter.functions for line in text.splitlines()), *lines]
 

@@ -1,4 +1,4 @@
-"""Folding all lanes of a reduction at once: a halving tree, in registers when jitted.
+"""What reductions need of lanes: filling them, folding them, and numbering them.
 
 ``fold_add(lanes)`` merges lane ``j`` with lane ``j + half`` until one is left, as
 `fusejit.ir.summation` writes it; the memory of the lanes is left as it was.
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.intrinsics import INTRINSICS, load_providers, register
-from fusejit.codegen.memory import Flat
+from fusejit.codegen.intrinsics import INTRINSICS, load_providers, register, twin
+from fusejit.codegen.memory import Flat, put
 from fusejit.ir.summation import LANES
 
 PLAIN_LANES = 128
@@ -50,3 +50,30 @@ def _twin(combiner: str) -> Callable[[Flat], Any]:
 
 for _combiner in FOLDS:
     register(f"fold_{_combiner}", _twin(_combiner), f"fusejit.codegen.lanes_jit:fold_{_combiner}")
+
+
+@twin("fill", "fusejit.codegen.lanes_jit:fill")
+def fill(pointer: Flat, start: int, count: int, value: Any) -> None:
+    """Store ``value`` into ``count`` elements from offset ``start`` on."""
+    for offset in range(start, start + count):
+        put(pointer, offset, value)
+
+
+@twin("lane_width", "fusejit.codegen.lanes_jit:lane_width")
+def lane_width(n: int) -> int:
+    """How many lanes n numbers fill, rounded up to a power of two, at least 1, at most LANES."""
+    width = 1
+    while width < min(n, LANES):
+        width *= 2
+    return width
+
+
+@twin("reverse_bits", "fusejit.codegen.lanes_jit:reverse_bits")
+def reverse_bits(value: int, width: int) -> int:
+    """The bits of ``value`` in reverse, as a number below the power of two ``width``."""
+    reverse = 0
+    while width > 1:
+        reverse = 2 * reverse + (value & 1)
+        value >>= 1
+        width //= 2
+    return reverse

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from fusejit.codegen.lanes import FOLDS
-from fusejit.codegen.memory_jit import FlatPointer
+from fusejit.codegen.memory_jit import FlatPointer, mark_scope
 from fusejit.codegen.numba_api import TypingError, cgutils, intrinsic, ir, types
+from fusejit.ir.summation import LANES
 
 Value = Any
 _INT32 = ir.IntType(32)
+_INT64 = ir.IntType(64)
 
 
 def _half(builder: Any, vector: Value, start: int, count: int) -> Value:
@@ -63,3 +65,55 @@ fold_add = _fold("add")
 fold_multiply = _fold("multiply")
 fold_max = _fold("max")
 fold_min = _fold("min")
+
+
+@intrinsic
+def fill(typing_context: Any, pointer: Any, start: Any, count: Any, value: Any) -> Any:
+    """``fill``: a loop that LLVM turns into vector stores."""
+    if not isinstance(pointer, FlatPointer) or types.unliteral(value) != pointer.dtype:
+        raise TypingError(f"fill({pointer}, {start}, {count}, {value})")
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
+        base, first, number, stored = args
+        if pointer.dtype == types.boolean:
+            stored = builder.zext(stored, ir.IntType(8))
+        begin = builder.gep(base, [first], inbounds=True)
+        with cgutils.for_range(builder, number) as loop:
+            store = builder.store(stored, builder.gep(begin, [loop.index], inbounds=True))
+            mark_scope(builder.module, store, pointer.scope)
+        return context.get_dummy_value()
+
+    return types.void(pointer, types.int64, types.int64, pointer.dtype), codegen
+
+
+@intrinsic
+def lane_width(typing_context: Any, n: Any) -> Any:
+    """``1 << bits(min(n, LANES) - 1)``, and 1 for n below 2."""
+    if not isinstance(n, types.Integer):
+        raise TypingError(f"lane_width({n})")
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
+        one, most = ir.Constant(_INT64, 1), ir.Constant(_INT64, LANES)
+        fits = builder.icmp_signed("<", args[0], most)
+        capped = builder.select(fits, args[0], most)
+        below = builder.sub(capped, one)
+        zeros = builder.ctlz(below, ir.Constant(ir.IntType(1), 0))
+        width = builder.shl(one, builder.sub(ir.Constant(_INT64, 64), zeros))
+        return builder.select(builder.icmp_signed("<", capped, ir.Constant(_INT64, 2)), one, width)
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def reverse_bits(typing_context: Any, value: Any, width: Any) -> Any:
+    """``bitreverse`` shifted down to ``width``."""
+    if not isinstance(value, types.Integer) or not isinstance(width, types.Integer):
+        raise TypingError(f"reverse_bits({value}, {width})")
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
+        one = ir.Constant(_INT64, 1)
+        turned = builder.lshr(builder.bitreverse(args[0]), one)
+        bits = builder.cttz(args[1], ir.Constant(ir.IntType(1), 0))
+        return builder.lshr(turned, builder.sub(ir.Constant(_INT64, 63), bits))
+
+    return types.int64(types.int64, types.int64), codegen

@@ -75,7 +75,7 @@ def _scope_number(value: Any, name: str) -> int:
     return scope
 
 
-def _mark_scope(module: Any, access: Any, scope: int) -> None:
+def mark_scope(module: Any, access: Any, scope: int) -> None:
     """Say that `access` meets no access of another scope (LLVM's ScopedNoAliasAA)."""
     if scope == 0:
         return
@@ -158,7 +158,7 @@ def get(typingctx: Any, pointer: Any, offset: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
         loaded = builder.load(_element(builder, *args), align=_itemsize(dtype))
-        _mark_scope(builder.module, loaded, pointer.scope)
+        mark_scope(builder.module, loaded, pointer.scope)
         if dtype == types.boolean:
             return builder.icmp_unsigned("!=", loaded, ir.Constant(loaded.type, 0))
         return loaded
@@ -181,7 +181,7 @@ def put(typingctx: Any, pointer: Any, offset: Any, value: Any) -> Any:
         if dtype == types.boolean:
             stored = builder.zext(stored, ir.IntType(8))
         store = builder.store(stored, _element(builder, base, offset_value), align=_itemsize(dtype))
-        _mark_scope(builder.module, store, pointer.scope)
+        mark_scope(builder.module, store, pointer.scope)
         return context.get_dummy_value()
 
     return types.void(pointer, types.int64, dtype), codegen

@@ -1,4 +1,7 @@
-"""Reductions along rows: lanes take neighbours, block totals merge on a stack."""
+"""Reductions along rows: lanes take neighbours, block totals merge on a stack.
+
+Where the order of merging does not show (max, min) a row is one block and needs no stack.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +9,22 @@ from collections.abc import Sequence
 
 from fusejit.codegen.accumulators import (
     Accumulator,
+    ceil_div,
     let,
     name,
     reduction_point,
     write_totals,
 )
 from fusejit.codegen.chunks import chunked, work_ns
-from fusejit.codegen.lanes import PLAIN_LANES
-from fusejit.codegen.nest import (
-    LoopDim,
-    Nest,
-    point_cost_ps,
-    wrap,
-    zero,
-)
+from fusejit.codegen.lanes import FOLDS
+from fusejit.codegen.nest import LoopDim, Nest, point_cost_ps, wrap, zero
 from fusejit.ir.loops import (
     Apply,
     Element,
     Expr,
     For,
     Free,
+    If,
     Integer,
     Let,
     ParallelFor,
@@ -33,89 +32,114 @@ from fusejit.ir.loops import (
     Stmt,
     StoreElement,
     Var,
+    While,
 )
 from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.summation import BLOCK, LANES
+from fusejit.ir.summation import BLOCK
 
-STACK = 64
-_PLAIN_BLOCK = 4096
-
-
-def _block_and_lanes(accs: Sequence[Accumulator]) -> tuple[int, int]:
-    """Numbers in a block, and lanes: those of `fusejit.ir.summation` where the order shows."""
-    ordered = any(acc.is_ordered for acc in accs)
-    return (BLOCK, LANES) if ordered else (_PLAIN_BLOCK, PLAIN_LANES)
+STACK = 64  # levels of block totals: more than any array has
+_PLAIN_BLOCK = 4096  # numbers of a parallel block where the order of merging does not show
 
 
-def _row_sums(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
-    """Statements that leave the total of one row in ``total<suffix>`` (written-out order)."""
-    n = Integer(loop.extent)
-    block, lanes = _block_and_lanes(accs)
-    blocks: list[Stmt] = [
-        Let("base", Integer(name("k") * block)),
-        let("m", f"min({{0}} - base, {block})", n),
-        Let("full", Apply(f"(m // {lanes})", ())),
-        let("width", f"lane_width(m, {lanes})"),
+def along_rows(
+    nest: Nest,
+    accs: Sequence[Accumulator],
+    parallel: Sequence[LoopDim],
+    reductions: Sequence[LoopDim],
+) -> list[Stmt]:
+    """One total per point of the parallel loops, reduced along the innermost loops."""
+    totals = [Var(f"total{acc.suffix}") for acc in accs]
+    laned = len(reductions) == 1 and any(acc.in_lanes for acc in accs)
+    total = _row_totals(nest, accs, reductions[0]) if laned else _plain(nest, accs, reductions)
+    inner = [*total, *write_totals(nest, accs, totals)]
+    scratch = [*_lanes(accs), *_stacks(accs)] if laned else []
+    if not parallel:
+        return [*scratch, *inner]
+    statements = [*scratch, *wrap(parallel, inner)]
+    return [chunked(parallel[0], statements, work_ns(nest, point_cost_ps(nest)), nest.op.name)]
+
+
+def of_everything(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
+    """A full reduction: block totals in parallel, then their merging."""
+    block = BLOCK if _is_ordered(accs) else _PLAIN_BLOCK
+    blocks = Var("blocks")
+    statements: list[Stmt] = [Let("blocks", Integer(ceil_div(loop.extent, block)))]
+    for acc in accs:
+        statements.append(Scratch(f"part{acc.suffix}", blocks, acc.dtype, False))
+    inner: list[Stmt] = [
+        Let("base", Integer(name("b") * block)),
+        let("m", f"min({{0}} - base, {block})", Integer(loop.extent)),
+        *_block_totals(nest, accs, loop, name("base"), Var("m")),
     ]
     for acc in accs:
-        if acc.in_lanes:
-            blocks.append(let("_", f"clear_lanes(lanes{acc.suffix}, width, {{0}})", acc.identity))
-    blocks.append(
-        For(
-            "g",
-            zero(),
-            Var("full"),
-            [
-                _lane_loop(
-                    nest,
-                    accs,
-                    loop,
-                    Integer(Polynomial.const(lanes)),
-                    name("base") + name("g") * lanes,
-                )
-            ],
-        )
-    )
-    blocks.append(
-        _lane_loop(
-            nest,
-            accs,
-            loop,
-            Integer(name("m") - name("full") * lanes),
-            name("base") + name("full") * lanes,
-        )
-    )
+        inner.append(StoreElement(f"part{acc.suffix}", name("b"), Var(f"block{acc.suffix}")))
+    body: list[Stmt] = [*_lanes(accs), For("b", Var("lo"), Var("hi"), inner)]
+    work = work_ns(nest, point_cost_ps(nest))
+    statements += [ParallelFor(blocks, work, body, nest.op.name), *_stacks(accs)]
     for acc in accs:
-        if acc.in_lanes:
-            s = acc.suffix
-            blocks.append(
-                let(
-                    f"top{s}",
-                    f"push_{acc.combiner}(stack{s}, top{s}, k, "
-                    f"merge_lanes_{acc.combiner}(lanes{s}, width))",
-                    rebind=True,
-                )
-            )
+        part = Element(f"part{acc.suffix}", name("k"))
+        statements += [*_merged(acc, blocks, part), Free(f"part{acc.suffix}")]
+    totals = [Var(f"total{acc.suffix}") for acc in accs]
+    return [*statements, *write_totals(nest, accs, totals)]
+
+
+# -------------------------------------------------------------------------------------- one row
+def _row_totals(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
+    """Statements that leave the totals of one row in ``total<suffix>``."""
+    n = Integer(loop.extent)
+    if not _is_ordered(accs):
+        nothing = Polynomial.const(0)
+        done: list[Stmt] = [Let(f"total{a.suffix}", Var(f"block{a.suffix}")) for a in accs]
+        return [*_block_totals(nest, accs, loop, nothing, n), *done]
+    inner: list[Stmt] = [
+        Let("base", Integer(name("k") * BLOCK)),
+        let("m", f"min({{0}} - base, {BLOCK})", n),
+        *_block_totals(nest, accs, loop, name("base"), Var("m")),
+    ]
     statements: list[Stmt] = []
     for acc in accs:
-        if acc.in_lanes:
-            statements.append(let(f"top{acc.suffix}", "0"))
-        else:
-            statements.append(Let(f"total{acc.suffix}", acc.identity))
-    count = name(f"(({loop.extent + (block - 1)}) // {block})")
-    statements.append(For("k", zero(), Integer(count), blocks))
+        statements.append(let(f"top{acc.suffix}", "0"))
+        inner += _push(acc, Var(f"block{acc.suffix}"))
+    statements.append(For("k", zero(), Integer(ceil_div(loop.extent, BLOCK)), inner))
+    return [*statements, *(s for acc in accs for s in _finish(acc))]
+
+
+def _block_totals(
+    nest: Nest, accs: Sequence[Accumulator], loop: LoopDim, base: Polynomial, m: Expr
+) -> list[Stmt]:
+    """Statements that leave the totals of ``m`` numbers from ``base`` on in ``block<suffix>``."""
+    starts: list[Stmt] = []
+    ends: list[Stmt] = []
     for acc in accs:
+        s = acc.suffix
         if acc.in_lanes:
-            s = acc.suffix
-            statements.append(
-                let(f"total{s}", f"finish_{acc.combiner}(stack{s}, top{s}, {{0}})", acc.identity)
-            )
-    return statements
+            lanes = FOLDS[acc.combiner][0]
+            starts.append(let("_", f"fill(lanes{s}, 0, {lanes}, {{0}})", acc.identity))
+            ends.append(let(f"block{s}", f"fold_{acc.combiner}(lanes{s})"))
+        else:
+            starts.append(Let(f"block{s}", acc.identity))
+    widths = {FOLDS[acc.combiner][0] for acc in accs if acc.in_lanes}
+    if not widths:
+        return [*starts, _lane_loop(nest, accs, loop, m, base)]
+    (lanes,) = widths
+    groups = _lane_loop(
+        nest, accs, loop, Integer(Polynomial.const(lanes)), base + name("g") * lanes
+    )
+    rest = let("rest", f"{{0}} - full * {lanes}", m)
+    return [
+        *starts,
+        let("full", f"({{0}} // {lanes})", m),
+        For("g", zero(), Var("full"), [groups]),
+        rest,
+        _lane_loop(nest, accs, loop, Var("rest"), base + name("full") * lanes),
+        *ends,
+    ]
 
 
 def _lane_loop(
     nest: Nest, accs: Sequence[Accumulator], loop: LoopDim, count: Expr, start: Polynomial
 ) -> For:
+    """Neighbours from ``start`` on, each into its lane (or into one accumulator)."""
     lets, results = reduction_point(nest, {loop.var: start + name("j")})
     body: list[Stmt] = list(lets)
     lane = name("j")
@@ -124,26 +148,13 @@ def _lane_loop(
             lanes = f"lanes{acc.suffix}"
             body.append(StoreElement(lanes, lane, acc.combine(Element(lanes, lane), result)))
         else:
-            total = f"total{acc.suffix}"
-            body.append(Let(total, acc.combine(Var(total), result), rebind=True))
+            block = f"block{acc.suffix}"
+            body.append(Let(block, acc.combine(Var(block), result), rebind=True))
     return For("j", zero(), count, body)
 
 
-def _lane_scratch(accs: Sequence[Accumulator]) -> list[Stmt]:
-    _, lanes = _block_and_lanes(accs)
-    statements: list[Stmt] = []
-    for acc in accs:
-        if acc.in_lanes:
-            for name, size in (("lanes", lanes), ("stack", STACK)):
-                statements.append(
-                    Scratch(f"{name}{acc.suffix}", Integer(Polynomial.const(size)), acc.dtype, True)
-                )
-    return statements
-
-
-def _plain_totals(
-    nest: Nest, accs: Sequence[Accumulator], reductions: Sequence[LoopDim]
-) -> list[Stmt]:
+def _plain(nest: Nest, accs: Sequence[Accumulator], reductions: Sequence[LoopDim]) -> list[Stmt]:
+    """One accumulator per init, for integers and for several loops of max and min."""
     lets, results = reduction_point(nest, {})
     body: list[Stmt] = list(lets)
     for acc, result in zip(accs, results, strict=True):
@@ -153,121 +164,68 @@ def _plain_totals(
     return [*starts, *wrap(reductions, body)]
 
 
-def along_rows(
-    nest: Nest,
-    accs: Sequence[Accumulator],
-    parallel: Sequence[LoopDim],
-    reductions: Sequence[LoopDim],
-) -> list[Stmt]:
-    totals = [Var(f"total{acc.suffix}") for acc in accs]
-    laned = len(reductions) == 1 and any(acc.in_lanes for acc in accs)
-    if laned:
-        (loop,) = reductions
-        inner = [*_row_sums(nest, accs, loop), *write_totals(nest, accs, totals)]
-    else:
-        inner = [*_plain_totals(nest, accs, reductions), *write_totals(nest, accs, totals)]
-    scratch = _lane_scratch(accs) if laned else []
-    if not parallel:
-        return [*scratch, *inner]
-    statements = [*scratch, *wrap(parallel, inner)]
-    work = work_ns(nest, point_cost_ps(nest))
-    return [chunked(parallel[0], statements, work, nest.op.name)]
+# ------------------------------------------------------------------------------- merging blocks
+def _merged(acc: Accumulator, blocks: Expr, part: Element) -> list[Stmt]:
+    """Statements that merge the block totals ``part`` (number ``k``) into ``total<suffix>``."""
+    total = f"total{acc.suffix}"
+    if acc.is_ordered:
+        push = For("k", zero(), blocks, _push(acc, part))
+        return [let(f"top{acc.suffix}", "0"), push, *_finish(acc)]
+    step = Let(total, acc.combine(Var(total), part), rebind=True)
+    return [Let(total, acc.identity), For("k", zero(), blocks, [step])]
 
 
-def of_everything(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
-    """A full reduction: block totals in parallel, then their merging."""
-    block, lanes = _block_and_lanes(accs)
-    count = Integer(name(f"(({loop.extent + (block - 1)}) // {block})"))
-    lets: list[Stmt] = [
-        Let("blocks", count),
+def _push(acc: Accumulator, value: Expr) -> list[Stmt]:
+    """Put the total of block ``k`` on the stack, merging neighbours of equal size."""
+    s = acc.suffix
+    left = Element(f"stack{s}", name(f"top{s}"))
+    return [
+        Let(f"right{s}", value),
+        let(f"count{s}", "k"),
+        While(
+            [],
+            Apply(f"count{s} & 1 == 1", ()),
+            [
+                let(f"top{s}", f"top{s} - 1", rebind=True),
+                Let(f"right{s}", acc.combine(left, Var(f"right{s}")), rebind=True),
+                let(f"count{s}", f"count{s} >> 1", rebind=True),
+            ],
+        ),
+        StoreElement(f"stack{s}", name(f"top{s}"), Var(f"right{s}")),
+        let(f"top{s}", f"top{s} + 1", rebind=True),
     ]
-    for acc in accs:
-        lets.append(Scratch(f"part{acc.suffix}", Var("blocks"), acc.dtype, False))
-    inner: list[Stmt] = [
-        Let("base", Integer(name("b") * block)),
-        let("m", f"min({{0}} - base, {block})", Integer(loop.extent)),
+
+
+def _finish(acc: Accumulator) -> list[Stmt]:
+    """Merge what is left on the stack into ``total<suffix>``, the smallest first."""
+    s = acc.suffix
+    top = Element(f"stack{s}", name(f"top{s}"))
+    pop = let(f"top{s}", f"top{s} - 1", rebind=True)
+    merge = Let(f"total{s}", acc.combine(top, Var(f"total{s}")), rebind=True)
+    return [
+        Let(f"total{s}", acc.identity),
+        If(Apply(f"top{s} > 0", ()), [pop, Let(f"total{s}", top, rebind=True)]),
+        While([], Apply(f"top{s} > 0", ()), [pop, merge]),
     ]
-    if any(a.in_lanes for a in accs):
-        inner += [
-            Let("full", Apply(f"(m // {lanes})", ())),
-            let("width", f"lane_width(m, {lanes})"),
-        ]
-    for acc in accs:
-        if acc.in_lanes:
-            inner.append(let("_", f"clear_lanes(lanes{acc.suffix}, width, {{0}})", acc.identity))
-        else:
-            inner.append(Let(f"total{acc.suffix}", acc.identity))
-    if any(a.in_lanes for a in accs):
-        inner.append(
-            For(
-                "g",
-                zero(),
-                Var("full"),
-                [
-                    _lane_loop(
-                        nest,
-                        accs,
-                        loop,
-                        Integer(Polynomial.const(lanes)),
-                        name("base") + name("g") * lanes,
-                    )
-                ],
-            )
+
+
+def _is_ordered(accs: Sequence[Accumulator]) -> bool:
+    return any(acc.is_ordered for acc in accs)
+
+
+def _lanes(accs: Sequence[Accumulator]) -> list[Stmt]:
+    return [
+        Scratch(
+            f"lanes{acc.suffix}",
+            Integer(Polynomial.const(FOLDS[acc.combiner][0])),
+            acc.dtype,
+            True,
         )
-        inner.append(
-            _lane_loop(
-                nest,
-                accs,
-                loop,
-                Integer(name("m") - name("full") * lanes),
-                name("base") + name("full") * lanes,
-            )
-        )
-    else:
-        inner.append(_lane_loop(nest, accs, loop, Var("m"), name("base")))
-    for acc in accs:
-        value: Expr = (
-            Apply(f"merge_lanes_{acc.combiner}(lanes{acc.suffix}, width)", ())
-            if acc.in_lanes
-            else Var(f"total{acc.suffix}")
-        )
-        inner.append(StoreElement(f"part{acc.suffix}", name("b"), value))
-    lane_memory = [s for s in _lane_scratch(accs) if isinstance(s, Scratch) and "lanes" in s.name]
-    body: list[Stmt] = [*lane_memory, For("b", Var("lo"), Var("hi"), inner)]
-    work = work_ns(nest, point_cost_ps(nest))
-    statements: list[Stmt] = [*lets, ParallelFor(Var("blocks"), work, body, nest.op.name)]
-    stacks = [s for s in _lane_scratch(accs) if isinstance(s, Scratch) and "stack" in s.name]
-    statements += stacks
-    for acc in accs:
-        s = acc.suffix
-        part = Element(f"part{s}", name("k"))
-        if acc.in_lanes:
-            statements += [
-                let(f"top{s}", "0"),
-                For(
-                    "k",
-                    zero(),
-                    Var("blocks"),
-                    [
-                        let(
-                            f"top{s}",
-                            f"push_{acc.combiner}(stack{s}, top{s}, k, {{0}})",
-                            part,
-                            rebind=True,
-                        )
-                    ],
-                ),
-                let(f"total{s}", f"finish_{acc.combiner}(stack{s}, top{s}, {{0}})", acc.identity),
-            ]
-        else:
-            statements += [
-                Let(f"total{s}", acc.identity),
-                For(
-                    "k",
-                    zero(),
-                    Var("blocks"),
-                    [Let(f"total{s}", acc.combine(Var(f"total{s}"), part), rebind=True)],
-                ),
-            ]
-        statements.append(Free(f"part{s}"))
-    return [*statements, *write_totals(nest, accs, [Var(f"total{a.suffix}") for a in accs])]
+        for acc in accs
+        if acc.in_lanes
+    ]
+
+
+def _stacks(accs: Sequence[Accumulator]) -> list[Stmt]:
+    size = Integer(Polynomial.const(STACK))
+    return [Scratch(f"stack{a.suffix}", size, a.dtype, True) for a in accs if a.is_ordered]

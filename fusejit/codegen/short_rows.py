@@ -46,7 +46,7 @@ def short_rows(
     tile.let("c0", Apply(f"(start + tile * {_TILE})", ()))
     tile.let("w", Apply(f"min({_TILE}, stop - c0)", ()))
     for acc in accs:  # what an empty row leaves
-        tile.apply("_", f"clear_row(stack{acc.suffix}, 0, w, {{0}})", acc.identity)
+        tile.apply("_", f"fill(stack{acc.suffix}, 0, w, {{0}})", acc.identity)
     here = name("c0") + name("c")
     lets, results = reduction_point(nest, {row.var: here, loop.var: name("r")})
     point: list[Stmt] = list(lets)
@@ -54,7 +54,7 @@ def short_rows(
     for acc, result in zip(accs, results, strict=True):
         point.append(StoreElement(f"stack{acc.suffix}", at, acc.combine(acc.identity, result)))
     tile.add(For("r", zero(), Integer(loop.extent), [For("c", zero(), Var("w"), point)]))
-    tile.add(let("width", "lane_width({0}, 64)", Integer(loop.extent)))
+    tile.add(let("width", "lane_width({0})", Integer(loop.extent)))
     tile.add(let("left", "{0}", Integer(loop.extent)))
     merge: list[Stmt] = []
     upper = (name("j") + name("half")) * name("w") + name("c")

@@ -12,6 +12,7 @@ import numpy as np
 
 from fusejit.ir.host import Path
 from fusejit.tracer.callables import is_library_module, is_stand_in_type, is_user_function
+from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.outside import Outside
 
@@ -32,6 +33,7 @@ _NATIVE_TYPES = (
     type(None),
     np.dtype,
 )
+_ATTRIBUTE_REMEDY = "make an array of that shape or dtype outside the decorated function"
 _RETURN_ONLY = "return the new value instead"
 
 
@@ -75,6 +77,8 @@ class Access:
         """``obj.name``."""
         cls = type(obj)
         if self._is_native(cls):
+            if is_stand_in_type(cls) and hasattr(cls, "user_attribute"):
+                return obj.user_attribute(name)
             return getattr(obj, name)
         if isinstance(obj, ModuleType) and is_library_module(obj.__name__):
             return getattr(obj, name)
@@ -175,6 +179,8 @@ class Access:
     # ------------------------------------------------------------------------------------ writing
     def store_attr(self, obj: Any, name: str, value: Any) -> None:
         """``obj.name = value``."""
+        if is_stand_in_type(type(obj)):
+            raise _not_assignable(obj, name)
         if not self._is_native(type(obj)):
             if self._is_there(obj, name, value):
                 return
@@ -192,6 +198,8 @@ class Access:
 
     def delete_attr(self, obj: Any, name: str) -> None:
         """``del obj.name``."""
+        if is_stand_in_type(type(obj)):
+            raise _not_assignable(obj, name)
         self._refuse_write(obj, f"attribute {name!r}")
         delattr(obj, name)
 
@@ -308,6 +316,13 @@ class Access:
             return
         member = path.attribute("__dict__").item(name)
         self._outside.read(member.attribute(part) if part else member, function)
+
+
+def _not_assignable(obj: Any, name: str) -> Exception:
+    """Of an array or a number: few attributes can be written, and those change its type."""
+    if hasattr(np.ndarray, name):
+        return unsupported(f"writes the attribute {name!r} of an array", _ATTRIBUTE_REMEDY)
+    return numpy_raises(f"AttributeError: no attribute {name!r} can be set")
 
 
 def class_attribute(cls: type, name: str) -> tuple[type | None, Any]:

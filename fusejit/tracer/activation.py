@@ -150,8 +150,20 @@ class Activation:
         if module.startswith(".") or not is_library_module(module):
             raise unsupported(f"imports {module}", "import it at the top of the file")
 
+    def same_object(self, left: Any, right: Any) -> bool:
+        """``left is right``."""
+        if left is not right and all(map(_may_be_any_object, (left, right))):
+            what = "asks whether two arguments are one object"
+            raise unsupported(what, "pass a bool, or two functions, instead")
+        self._outside.identify(left)
+        self._outside.identify(right)
+        return left is right
+
     def identity(self, obj: Any) -> Any:
-        """An operand of ``is``."""
+        """An operand of ``is`` in a chain of comparisons."""
+        if _may_be_any_object(obj):
+            what = "compares the identity of an argument in a chain of comparisons"
+            raise unsupported(what, "write them one by one")
         self._outside.identify(obj)
         return obj
 
@@ -167,6 +179,13 @@ class Activation:
         """A class or dotted name in a pattern, which Python reads again by itself."""
         if is_stand_in_type(type(value)):
             raise unsupported("a pattern compares with a number from outside", "test it with if")
+
+
+def _may_be_any_object(obj: Any) -> bool:
+    """Whether each call decides which object this is: an argument that is an array, a number."""
+    if is_stand_in_type(type(obj)):
+        return not hasattr(type(obj), "is_whole") or obj.path is not None
+    return isinstance(obj, int | float) and type(obj) is not bool
 
 
 class AttrSlot:

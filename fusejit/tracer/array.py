@@ -45,6 +45,7 @@ class TracedArray:
         Whether NumPy would let the program store into it.
     """
 
+    __slots__ = ("_viewed", "extents", "kind", "map", "path", "storage", "writeable")
     __array_priority__ = 1000
     __hash__ = None  # type: ignore[assignment]
 
@@ -264,6 +265,10 @@ class TracedArray:
             raise unsupported(f"fusejit does not trace ndarray.{name}", MOVE_OUTSIDE)
         raise AttributeError(f"'numpy.ndarray' object has no attribute '{name}'")
 
+    def user_attribute(self, name: str) -> Any:
+        """``x.name`` in the user's program, to which what only the tracer uses is hidden."""
+        return self.__getattr__(name) if name in _INTERNAL else getattr(self, name)
+
     def __repr__(self) -> str:
         extents = " x ".join([*map(str, self.extents), str(self.dtype)])
         return f"<traced {self.kind.value} {extents}>"
@@ -311,6 +316,9 @@ METHODS: dict[str, Any] = {
     "squeeze": np.squeeze,
     "swapaxes": np.swapaxes,
 }
+
+# names of this class that ndarray does not have, or has for something else
+_INTERNAL = {n for n in vars(TracedArray) if not hasattr(np.ndarray, n)} | {"trace", "view"}
 
 
 def _install() -> None:

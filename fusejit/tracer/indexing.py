@@ -13,7 +13,7 @@ from fusejit.ir.graph import ViewOp
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
-from fusejit.tracer.declined import numpy_raises
+from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.locations import unsupported
@@ -72,7 +72,12 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
         raise numpy_raises("TypeError: a NumPy scalar does not support item assignment")
     if isinstance(value, TracedArray) and _same_view(value, target):
         return  # `x[i] += y` stores into x[i] first and then assigns it to itself
-    assign_operand(target, operand_of(value))
+    operand = operand_of(value)
+    if selection.is_element and operand.extents:
+        if array.dtype.kind == "b":
+            raise Declined("a bool element takes the truth of a sequence")
+        raise numpy_raises("ValueError: setting an array element with a sequence")
+    assign_operand(target, operand)
 
 
 def _same_view(value: TracedArray, target: TracedArray) -> bool:

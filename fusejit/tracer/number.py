@@ -82,8 +82,14 @@ class TracedNumber:
         if not hasattr(kind, name):
             raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
         if self.is_strong and not name.startswith("__"):
-            return getattr(self.as_scalar(), name)
+            return self.as_scalar().user_attribute(name)
         raise unsupported(f"fusejit does not trace {kind.__name__}.{name}", MOVE_OUTSIDE)
+
+    def user_attribute(self, name: str) -> Any:
+        """``p.name`` in the user's program, to which what only the tracer uses is hidden."""
+        if name == "trace" or not hasattr(type(self.value), name):
+            return self.__getattr__(name)
+        return getattr(self, name)
 
     def __getitem__(self, index: Any) -> Any:
         if not self.is_strong:

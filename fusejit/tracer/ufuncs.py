@@ -105,6 +105,9 @@ def operator_call(
 ) -> Any:
     """A Python operator on arrays; declines to objects that are not numbers or arrays."""
     if len(operands) == 2 and not all(map(_is_operand, operands)):
+        if ufunc in (np.equal, np.not_equal):  # Python would fall back to identity
+            foreign = next(type(o).__name__ for o in operands if not _is_operand(o))
+            raise Declined(f"a comparison of an array with a {foreign}")
         return NotImplemented
     if ufunc is np.matmul:
         return HANDLERS[np.matmul](*operands, **({} if out is None else {"out": out}))

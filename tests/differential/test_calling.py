@@ -117,7 +117,13 @@ def test_methods(jit: bool) -> None:
 
     plain, fused = Model.step, decorate(Model.step, jit=jit)
     model = Model(np.ones(4))
-    for change in ({}, {"rate": 0.25}, {"w": np.arange(4.0)}, {"w": 3.0}, {"w": np.ones(4, np.float32)}):
+    for change in (
+        {},
+        {"rate": 0.25},
+        {"w": np.arange(4.0)},
+        {"w": 3.0},
+        {"w": np.ones(4, np.float32)},
+    ):
         vars(model).update(change)
         assert_same(plain(model, grid(4)), fused(model, grid(4)))
     Model.fused = fused  # type: ignore[attr-defined]
@@ -182,7 +188,13 @@ def test_axis_and_flags_changed_between_calls(jit: bool) -> None:
         return -y if options["flip"] else y
 
     fused = decorate(f, jit=jit)
-    for change in ({}, {"axis": 1}, {"flip": True}, {"axis": None}, {"axis": (0, 1), "flip": False}):
+    for change in (
+        {},
+        {"axis": 1},
+        {"flip": True},
+        {"axis": None},
+        {"axis": (0, 1), "flip": False},
+    ):
         options.update(change)
         assert_same(f(grid(3, 4)), fused(grid(3, 4)))
 

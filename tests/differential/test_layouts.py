@@ -41,7 +41,9 @@ def _mixed(x: Any, y: Any) -> Any:
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_pairs_of_layouts(left: str, rank: int) -> None:
     """Strides of results follow both operands, as in NumPy; the second size needs no variant."""
-    shape, other = ((6,), (9,)) if rank == 1 else (((3, 4), (5, 2)) if rank == 2 else ((2, 3, 4), (3, 4, 2)))
+    shape, other = (
+        ((6,), (9,)) if rank == 1 else (((3, 4), (5, 2)) if rank == 2 else ((2, 3, 4), (3, 4, 2)))
+    )
     for right in LAYOUTS:
         calls = [(LAYOUTS[left](grid(*s)), LAYOUTS[right](grid(*s) * 3)) for s in (shape, other)]
         check(_mixed, *calls)
@@ -94,7 +96,15 @@ def test_zero_dimensional_arrays_and_scalars() -> None:
     def f(x: Any) -> Any:
         return x + 1, -x, x > 0, np.sqrt(abs(x)), np.maximum(x, 1.0), x
 
-    for value in (np.array(2.5), np.array(-3), np.float64(1.5), np.float32(-1.5), np.int64(4), 2.5, 3):
+    for value in (
+        np.array(2.5),
+        np.array(-3),
+        np.float64(1.5),
+        np.float32(-1.5),
+        np.int64(4),
+        2.5,
+        3,
+    ):
         check(f, (value,))
     check(lambda x, y: (x * y, y - x, np.where(y > x, x, y)), (np.array(2.0), grid(5)), jit=True)
 
@@ -146,7 +156,19 @@ def test_misaligned_after_aligned() -> None:
 
 
 # ---------------------------------------------------------------------------------- broadcasting
-SHAPES = [(), (1,), (4,), (3, 1), (1, 4), (3, 4), (1, 1), (2, 3, 4), (2, 1, 1), (1, 3, 1), (2, 1, 4)]
+SHAPES = [
+    (),
+    (1,),
+    (4,),
+    (3, 1),
+    (1, 4),
+    (3, 4),
+    (1, 1),
+    (2, 3, 4),
+    (2, 1, 1),
+    (1, 3, 1),
+    (2, 1, 4),
+]
 
 
 @pytest.mark.parametrize("left", SHAPES, ids=str)
@@ -158,7 +180,9 @@ def test_broadcasting(left: tuple[int, ...]) -> None:
         check(_mixed, swapped)
 
 
-@pytest.mark.parametrize("sizes", [((3, 4), (1, 4)), ((1, 4), (3, 4)), ((3, 1), (3, 4)), ((1, 1), (3, 4))])
+@pytest.mark.parametrize(
+    "sizes", [((3, 4), (1, 4)), ((1, 4), (3, 4)), ((3, 1), (3, 4)), ((1, 1), (3, 4))]
+)
 def test_length_one_at_one_size_only(sizes: tuple[tuple[int, int], ...]) -> None:
     """An axis that is 1 in one call and not in the next gives another variant, never a wrong one."""
     y = grid(3, 4)

@@ -44,7 +44,13 @@ def test_exact_on_small_integers(dtype: str) -> None:
 
 def test_layouts() -> None:
     a, b = np.arange(20.0).reshape(4, 5), np.arange(20.0).reshape(5, 4) - 7
-    for x in (a, np.asfortranarray(a), np.ascontiguousarray(a.T).T, np.repeat(a, 2, 0)[::2], a[::-1]):
+    for x in (
+        a,
+        np.asfortranarray(a),
+        np.ascontiguousarray(a.T).T,
+        np.repeat(a, 2, 0)[::2],
+        a[::-1],
+    ):
         for y in (b, np.asfortranarray(b), np.repeat(b, 2, 1)[:, ::2], b[::-1, ::-1]):
             check(product, (x, y))
 

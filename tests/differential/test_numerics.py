@@ -26,16 +26,20 @@ def row_sums() -> Any:
 @pytest.mark.parametrize("n", [10, 100, 1000, 10_000])
 @pytest.mark.parametrize("shift", [0.0, 1.0], ids=["centred", "positive"])
 def test_root_mean_square_error(row_sums: Any, dtype: str, n: int, shift: float) -> None:
-    """At most 1.1 times NumPy's own error over 1,000 random arrays."""
+    """At most 1.1 times NumPy's own error over 1,000 random arrays.
+
+    The estimate of a root mean square from N arrays is off by 1/sqrt(2 N); of a ratio of two,
+    by 1/sqrt(N). Three of these are allowed.
+    """
+    limit = 1.1 * (1 + 3 / math.sqrt(ARRAYS))
     rng = np.random.default_rng(n)
     x = (rng.normal(size=(ARRAYS, n)) + shift).astype(dtype)
     exact = np.array([math.fsum(row) for row in x.tolist()])
     for ours, theirs, true in zip(
         row_sums(x), (x.sum(axis=1), x.mean(axis=1)), (exact, exact / n), strict=True
     ):
-        assert root_mean_square(ours - true) <= 1.1 * root_mean_square(theirs - true)
-        size = np.abs(x).astype(float).sum(axis=1)
-        assert np.all(np.abs(row_sums(x)[0] - exact) <= 1e-5 * size)
+        assert root_mean_square(ours - true) <= limit * root_mean_square(theirs - true)
+    assert np.all(np.abs(row_sums(x)[0] - exact) <= sum_bound(x, 1))
 
 
 def root_mean_square(errors: np.ndarray) -> float:
