@@ -30,6 +30,7 @@ from fusejit.ir.loops import (
     Free,
     If,
     Integer,
+    Let,
     ParallelFor,
     Scratch,
     Stmt,
@@ -41,9 +42,10 @@ from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.summation import BLOCK, LANES
 
 TILE_BYTES = 4096  # of the columns that are combined at once
-LANE_LEVELS = 8  # partial rows on the stack of a block: log2(LANES) + 2
+LANE_LEVELS = 9  # partial rows on the stack of a block: log2(LANES) + 2
 _PLAIN_ROWS = 256  # rows of a block when the order of combining does not show
 _SCRATCH_SCOPE = 28
+_ROWS_AT_ONCE = 4  # rows of a lane in one pass: saves loads and stores of the partial sums
 
 
 def down_columns(
@@ -178,8 +180,6 @@ def _row_loop(
     column: LoopDim,
     replacements: dict[str, Polynomial],
     row: Polynomial,
-    *,
-    is_first: bool = False,
 ) -> For:
     """Combine one row of the tile into the accumulator row that starts at ``row``."""
     lets, results = reduction_point(nest, {column.var: name("c0") + name("c"), **replacements})
@@ -187,8 +187,7 @@ def _row_loop(
     at = row + name("c")
     for acc, result in zip(accs, results, strict=True):
         stack = f"stack{acc.suffix}"
-        left = acc.identity if is_first else Element(stack, at)
-        body.append(StoreElement(stack, at, acc.combine(left, result)))
+        body.append(StoreElement(stack, at, acc.combine(Element(stack, at), result)))
     return For("c", zero(), Var("w"), body)
 
 
@@ -196,22 +195,15 @@ def _column_sums(
     nest: Nest, accs: Sequence[Accumulator], loop: LoopDim, column: LoopDim
 ) -> list[Stmt]:
     """Statements that leave a block's totals of a tile of columns in row 0 of the stacks."""
-    row = {loop.var: name("row")}
-    top = name("top") * name("w")
     first = Body()
-    first.let("row", Apply("(base + lane)", ()))
-    first.add(_row_loop(nest, accs, column, row, top, is_first=True))
-    more = Body()
-    more.let("row", Apply(f"(base + lane + g * {LANES})", ()))
-    more.add(_row_loop(nest, accs, column, row, top))
-    first.add(
-        For(
-            "g",
-            Integer(Polynomial.const(1)),
-            Apply(f"((m - lane + {LANES - 1}) // {LANES})", ()),
-            more.statements,
-        )
-    )
+    for acc in accs:
+        first.apply("_", f"fill(stack{acc.suffix}, top * w, w, {{0}})", acc.identity)
+    first.let("rows", Apply(f"((m - lane + {LANES - 1}) // {LANES})", ()))
+    several = _lane_rows(nest, accs, loop, column, name("q") * _ROWS_AT_ONCE, _ROWS_AT_ONCE)
+    first.add(For("q", zero(), Apply(f"(rows // {_ROWS_AT_ONCE})", ()), [several]))
+    rest = Apply(f"(rows - rows % {_ROWS_AT_ONCE})", ())
+    one = _lane_rows(nest, accs, loop, column, name("g"), 1)
+    first.add(For("g", rest, Var("rows"), [one]))
     # A lane without rows is the right one of its pair: the left one alone is the pair's sum.
     empty = Body()
     lanes = Body()
@@ -231,6 +223,32 @@ def _column_sums(
             [let("_", f"fill(stack{acc.suffix}, 0, w, {{0}})", acc.identity) for acc in accs],
         ),
     ]
+
+
+def _lane_rows(
+    nest: Nest,
+    accs: Sequence[Accumulator],
+    loop: LoopDim,
+    column: LoopDim,
+    number: Polynomial,
+    count: int,
+) -> For:
+    """Add ``count`` rows of a lane, from its row ``number`` on, in one pass over the columns."""
+    at = name("top") * name("w") + name("c")
+    body: list[Stmt] = []
+    for acc in accs:
+        body.append(Let(f"lane_sum{acc.suffix}", Element(f"stack{acc.suffix}", at)))
+    row = name("base") + name("lane") + (number + name("i")) * LANES
+    replacements = {column.var: name("c0") + name("c"), loop.var: row}
+    lets, results = reduction_point(nest, replacements)
+    step: list[Stmt] = list(lets)
+    for acc, result in zip(accs, results, strict=True):
+        lane_sum = f"lane_sum{acc.suffix}"
+        step.append(Let(lane_sum, acc.combine(Var(lane_sum), result), rebind=True))
+    body.append(For("i", zero(), Integer(Polynomial.const(count)), step))
+    for acc in accs:
+        body.append(StoreElement(f"stack{acc.suffix}", at, Var(f"lane_sum{acc.suffix}")))
+    return For("c", zero(), Var("w"), body)
 
 
 def _push_row(accs: Sequence[Accumulator]) -> list[Stmt]:

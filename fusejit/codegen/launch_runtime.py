@@ -85,4 +85,8 @@ def view(
     if axes != tuple(range(len(axes))):
         result = result.transpose(axes)
     result = result[added]
-    return result if shape is None else np.broadcast_to(result, shape)
+    if shape is None:
+        return result
+    if all(n <= 1 for n, new in zip(shape, added[1:], strict=True) if new is None):
+        return result[tuple(slice(n) for n in shape)]  # ``x[None][1:]`` stays writeable
+    return np.broadcast_to(result, shape)

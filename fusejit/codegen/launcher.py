@@ -371,14 +371,11 @@ class _Writer:
         axes = tuple(sorted(range(len(axis_dims)), key=axis_dims.__getitem__))
         added = tuple(slice(None) if d in axis_dims else None for d in range(rank))
         lengths = {d: ref.extents[d].as_constant() for d in range(rank) if d not in axis_dims}
-        broadcast = any(length not in (0, 1) for length in lengths.values())
-        empty = [d for d, length in lengths.items() if length == 0]  # ``x[None][1:]``: no broadcast
+        broadcast = any(length != 1 for length in lengths.values())
         shape = _shape(ref.extents) if broadcast else "None"
         added_text = ", ".join("None" if a is None else "slice(None)" for a in added)
-        cut = ", ".join(":0" if d in empty else ":" for d in range(rank))
         return (
             f"view({text}, ({', '.join(['...', *index])},), {axes}, (..., {added_text}), {shape})"
-            + (f"[{cut}]" if empty and not broadcast else "")
             if rank
             else f"view({text}, ({', '.join(['...', *index])},), (), (...,), None)"
         )

@@ -3,7 +3,7 @@
 A float sum must have the bits of `fusejit.ir.summation` whatever the layout. Two ways of writing it
 have them:
 
-- *along a row* (the reduction loop is innermost): 64 lanes in scratch take 64 neighbours at a time;
+- *along a row* (the reduction loop is innermost): 128 lanes in scratch take neighbours at a time;
 - *down columns* (a parallel loop is innermost): rows of a tile of columns are visited lane by lane,
   in bit-reversed order of the lanes, so that neighbours on a stack of partial rows merge exactly as
   the halving tree would merge them.

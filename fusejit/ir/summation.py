@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-LANES = 64
+LANES = 128
 BLOCK = 1024
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 import operator
@@ -173,10 +174,13 @@ def clone(obj: Any, memo: dict[int, Any] | None = None) -> Any:
     if id(obj) in memo:
         return memo[id(obj)]
     result: Any = obj
-    if isinstance(obj, np.ndarray):
+    if type(obj) is np.ndarray:
         memo[id(obj)] = result = _clone_array(obj, memo)
+    elif isinstance(obj, np.ndarray):  # a subclass: nothing is promised about its memory
+        memo[id(obj)] = result = copy.deepcopy(obj)
     elif isinstance(obj, list | tuple):
-        result = type(obj)(clone(item, memo) for item in obj)
+        make = getattr(type(obj), "_make", type(obj))  # a named tuple
+        result = make(clone(item, memo) for item in obj)
     elif isinstance(obj, dict):
         result = {key: clone(value, memo) for key, value in obj.items()}
     return result

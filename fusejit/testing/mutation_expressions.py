@@ -53,11 +53,17 @@ class Expressions:
 
     # -- expressions ------------------------------------------------------------------------------
     def number(self) -> str:
-        """A literal."""
+        """A literal, or the argument ``k``."""
+        if "k" in self.names and self.rng.random() < 0.2:
+            return "k"
         return self.rng.choice(("0", "1", "2", "-1", "3", "0.5", "-2.0", "1.5", "True"))
 
     def index(self, length: int) -> str:
         """The index of one axis."""
+        if "k" in self.names and self.rng.random() < 0.2:
+            return self.rng.choice(
+                ("k", "k:", ":k", "-k:", ":-k", "k::-1", "k:k + 2", "::k", "1 - k")
+            )
         if self.loop_variables and self.rng.random() < 0.3:
             i = self.rng.choice(self.loop_variables)
             return self.rng.choice((i, f"{i}:", f":{i}", f"{i} + 1", f"-{i} - 1", f"{i}::2"))

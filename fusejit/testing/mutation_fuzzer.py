@@ -143,7 +143,7 @@ def report(program: MutationProgram, folder: Path, *, jit: bool = False) -> str:
         small.parameters, small.arguments(len(small.calls) - 1), strict=True
     ):
         with np.printoptions(threshold=50):
-            lines.append(f"{parameter.name} ({parameter.layout}, {array.dtype}) = {array!r}")
+            lines.append(f"{parameter.name} ({parameter.layout}, {parameter.dtype}) = {array!r}")
     return "\n".join([*lines, failure])
 
 

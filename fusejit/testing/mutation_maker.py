@@ -66,7 +66,8 @@ class _Maker(Expressions):
             self.names[row] = value[0]
         elif kind == "loop":
             index = f"i{depth}"
-            header = f"for {index} in range({self.rng.choice((0, 1, 2, 2, 3))}):"
+            trips = ("0", "1", "2", "2", "3", *(("k", "k + 1") if "k" in self.names else ()))
+            header = f"for {index} in range({self.rng.choice(trips)}):"
             self.names[index] = 0
             self.loop_variables.append(index)
         else:
@@ -74,7 +75,8 @@ class _Maker(Expressions):
             if not self.names[array].ndim:
                 return None
             test = self.rng.choice((">", "<", ">=", "=="))
-            header = f"if {array}.shape[0] {test} {self.rng.randint(1, 4)}:"
+            subject = "k" if "k" in self.names and self.rng.random() < 0.5 else f"{array}.shape[0]"
+            header = f"if {subject} {test} {self.rng.randint(1, 4)}:"
         body: list[Statement] = []
         saved = dict(self.names), [(a, a.copy()) for a in self.values()]
         for _ in range(self.rng.randint(1, 3)):
@@ -290,6 +292,10 @@ def make_program(seed: int) -> MutationProgram:
     if rng.random() < 0.5:
         sizes["m"] = sizes["n"]
     others = {d: max(0, sizes[d] + rng.choice((-2, -1, 0, 1, 1, 3))) for d in "nm"}
+    if rng.random() < 0.35:
+        parameters.append(Parameter("k", "int", (), "number"))
+        sizes["k"] = rng.choice((-1, 0, 1, 1, 2, 2, 3))
+        others["k"] = sizes["k"] + rng.choice((-1, 0, 0, 1))
     varied = {**rng.choice((sizes, others)), "variation": rng.choice((1, 2, 3))}
     calls = (sizes, dict(sizes), others, varied)
     program = MutationProgram(seed, tuple(parameters), (), (), "one", calls)

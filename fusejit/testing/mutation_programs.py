@@ -50,7 +50,10 @@ def ordered(x, y):
 # ------------------------------------------------------------------------------------- programs
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An array argument: ``dims`` are names of sizes; ``layout`` says how its memory lies."""
+    """An argument: ``dims`` are names of sizes; ``layout`` says how the memory of an array lies.
+
+    A parameter of dtype "int" is a Python int, found among the sizes of a call by its name.
+    """
 
     name: str
     dtype: str
@@ -108,10 +111,10 @@ class MutationProgram:
                 return f"({first}), [{', '.join(self.returned[1:])}]"
         return f"({items},)" if self.returned else "None"
 
-    def arguments(self, call: int) -> tuple[np.ndarray, ...]:
+    def arguments(self, call: int) -> tuple[Any, ...]:
         """The arguments of one of its calls, the same ones each time."""
         rng = np.random.default_rng([self.seed, call])
-        made: dict[str, np.ndarray] = {}
+        made: dict[str, Any] = {}
         for parameter in self.parameters:
             variation = self.calls[call].get("variation", 0)
             changed = vary(parameter, variation, self.parameters)
@@ -153,7 +156,9 @@ def _without_one(body: tuple[Statement, ...]) -> Iterator[tuple[Statement, ...]]
 
 # ------------------------------------------------------------------------------------ arguments
 def vary(parameter: Parameter, variation: int, parameters: tuple[Parameter, ...]) -> Parameter:
-    """The parameter in another layout (1), or in memory that it shares with one before it (2, 3)."""
+    """The parameter in another layout (1), or in memory shared with one before it (2, 3)."""
+    if parameter.dtype == "int":
+        return parameter
     if variation == 1:
         return replace(parameter, layout={"C": "step", "F": "offset"}.get(parameter.layout, "C"))
     if variation:
@@ -168,9 +173,11 @@ def make_argument(
     parameter: Parameter,
     sizes: dict[str, int],
     rng: np.random.Generator,
-    made: dict[str, np.ndarray],
-) -> np.ndarray:
-    """An array for a parameter; ``made`` are the arguments before it."""
+    made: dict[str, Any],
+) -> Any:
+    """The argument for a parameter; ``made`` are the arguments before it."""
+    if parameter.dtype == "int":
+        return sizes[parameter.name]
     if parameter.layout.startswith("same:"):
         return made[parameter.layout[5:]]
     if parameter.layout.startswith("part:"):

@@ -140,7 +140,8 @@ def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: 
         case StaticLeaf():
             return structure.value
         case ResultSequence():
-            return structure.type(assemble(i, results, paths, names) for i in structure.items)
+            make = getattr(structure.type, "_make", structure.type)  # a named tuple
+            return make(assemble(i, results, paths, names) for i in structure.items)
         case ResultMapping():
             items = [assemble(i, results, paths, names) for i in structure.items]
             return dict(zip(structure.keys, items, strict=True))

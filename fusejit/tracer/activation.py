@@ -152,7 +152,9 @@ class Activation:
 
     def same_object(self, left: Any, right: Any) -> bool:
         """``left is right``."""
-        if left is not right and all(map(_may_be_any_object, (left, right))):
+        pair = (left, right)
+        differ = left is not right and any(is_stand_in_type(type(o)) for o in pair)
+        if differ and all(map(_may_be_any_object, pair)):
             what = "asks whether two arguments are one object"
             raise unsupported(what, "pass a bool, or two functions, instead")
         self._outside.identify(left)
@@ -161,7 +163,7 @@ class Activation:
 
     def identity(self, obj: Any) -> Any:
         """An operand of ``is`` in a chain of comparisons."""
-        if _may_be_any_object(obj):
+        if is_stand_in_type(type(obj)) and _may_be_any_object(obj):
             what = "compares the identity of an argument in a chain of comparisons"
             raise unsupported(what, "write them one by one")
         self._outside.identify(obj)

@@ -337,3 +337,13 @@ def is_library_object(obj: Any) -> bool:
         module = getattr(obj, "__module__", None)
         return isinstance(obj, np.ufunc) or (isinstance(module, str) and is_library_module(module))
     return False
+
+
+def is_named_tuple_class(cls: Any) -> bool:
+    """Whether it is a class of named tuples."""
+    return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+def is_named_tuple(obj: object) -> bool:
+    """Whether it is a named tuple."""
+    return isinstance(obj, tuple) and is_named_tuple_class(type(obj))

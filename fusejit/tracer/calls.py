@@ -19,10 +19,13 @@ from fusejit.tracer.callables import (
     Verdict,
     function_name,
     is_library_module,
+    is_named_tuple,
+    is_named_tuple_class,
     is_stand_in_type,
     is_user_function,
     rule_for,
 )
+from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.outside import Outside
 
@@ -100,6 +103,10 @@ class Calls:
         if kind is MethodType:
             if is_stand_in_type(type(function.__self__)):
                 return function(*args, **kwargs)
+            owner = function.__self__
+            of_named_tuple = is_named_tuple_class(owner) or is_named_tuple(owner)
+            if of_named_tuple and not is_user_function(function.__func__):
+                return function(*args, **kwargs)  # _replace, _asdict, _make
             path = self._outside.path_of(function)
             if path is not None:  # a bound method that was stored somewhere
                 self._outside.read(path.attribute("__func__"), function.__func__)
@@ -160,6 +167,11 @@ class Calls:
         return self.invoke(inner, (*first, *args), {**named, **kwargs})
 
     def _construct(self, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        made = cls.__new__
+        if is_named_tuple_class(cls) and made.__globals__.get("__name__", "").startswith(
+            "namedtuple_"
+        ):
+            return cls._make(_bound_values(made, (cls, *args), kwargs)[1:])
         metacall = class_attribute(type(cls), "__call__")[1]
         new = self.access.note_constructor(cls, "__new__")
         init = self.access.note_constructor(cls, "__init__")
@@ -186,7 +198,7 @@ class Calls:
     @staticmethod
     def _is_plain_class(cls: Any) -> bool:
         """A user class without a constructor of its own, or a named tuple."""
-        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        if is_named_tuple_class(cls):
             return True
         own = (base for base in cls.__mro__ if base is not object)
         return not any(is_library_module(base.__module__) for base in own)
@@ -303,6 +315,21 @@ class Calls:
 def native_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call without hooks; user code that it reaches is noticed by the watch."""
     return function(*args, **kwargs)
+
+
+def _is_generated(new: Any) -> bool:
+    """Whether it is the ``__new__`` that `collections.namedtuple` makes."""
+    return str(getattr(new, "__globals__", {}).get("__name__", "")).startswith("namedtuple_")
+
+
+def _bound_values(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """The arguments of a call in the order of the parameters, defaults applied."""
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+    except TypeError as error:
+        raise numpy_raises(error) from error
+    bound.apply_defaults()
+    return list(bound.arguments.values())
 
 
 def _is_hashable(obj: Any) -> bool:

@@ -217,7 +217,7 @@ def copy_method(x: TracedArray, order: Any = "C") -> TracedArray:
 def copy_function(a: Any, order: Any = "K", subok: Any = False) -> TracedArray:
     """``np.copy(x)``: an array, of a scalar too."""
     if not contains_traced(a):
-        a = operand_of(np.asarray(a)).array
+        a = current_trace().constant(np.asarray(a))
     array = array_from(a)
     return copy_of(array, array.dtype, _copy_order(array, order), "copy", Kind.ARRAY)
 
@@ -245,7 +245,7 @@ def array_of(
         dtype_argument(made.dtype)
         if made.ndim == 0:
             return full(current_trace(), (), operand_of(made[()]), made.dtype, None, "array")
-        object = made
+        object = current_trace().constant(made)
     array = array_from(object)
     wanted = array.dtype if dtype is None else dtype_argument(dtype)
     if copy in (None, False) and wanted == array.dtype and array.kind is Kind.ARRAY:

@@ -98,12 +98,12 @@ def _trace_once(
     table: dict[Any, Any],
 ) -> TracedFunction:
     bound = bind(fn, args, dict(kwargs))
-    trace = Trace(fn.__name__, table)
+    code = fn.__code__
+    location = Location(code.co_filename, code.co_firstlineno, code.co_qualname)
+    trace = Trace(fn.__name__, table, location)
     with trace.active():
         arguments = {n: trace.read(Path("arg", n), obj) for n, obj in bound.arguments.items()}
         result = _run(fn, trace, arguments)
-        code = fn.__code__
-        location = Location(code.co_filename, code.co_firstlineno, code.co_qualname)
         traced = finish(trace, result, location)
     verify(traced.graph)
     return traced

@@ -40,6 +40,7 @@ from fusejit.ir.traced import (
 )
 from fusejit.ir.types import TensorType
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.callables import is_named_tuple
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.number import TracedNumber
@@ -101,13 +102,15 @@ class _Results:
     def _with_arrays(self, obj: Any, arrays: dict[int, TracedArray]) -> Any:
         """The result with static arrays traced; collects the distinct traced arrays."""
         if type(obj) is np.ndarray:
-            obj = self.trace.constant(obj)
+            obj = self.trace.unfollowed(obj)
         if isinstance(obj, TracedArray):
             arrays[id(obj)] = obj
         elif id(obj) in self._containers:
             return obj
         elif type(obj) in (tuple, list):
             return type(obj)(self._with_arrays(o, arrays) for o in obj)
+        elif is_named_tuple(obj):
+            return type(obj)._make(self._with_arrays(o, arrays) for o in obj)
         elif type(obj) is dict:
             return {k: self._with_arrays(o, arrays) for k, o in obj.items()}
         return obj
@@ -153,7 +156,7 @@ class _Results:
             return HostLeaf(obj.expr)
         if id(obj) in self._containers:
             return PathLeaf(self._containers[id(obj)])
-        if type(obj) in (tuple, list):
+        if type(obj) in (tuple, list) or is_named_tuple(obj):
             return ResultSequence(type(obj), tuple(map(self._leaf, obj)))
         if type(obj) is dict:
             return ResultMapping(tuple(map(_exact, obj)), tuple(map(self._leaf, obj.values())))

@@ -26,6 +26,7 @@ class TraceInterface(Reads, Handlers, Protocol):
     """What the front end needs of a trace."""
 
     notes: list[str]
+    is_plain: bool
 
 
 class Hooks:
@@ -85,6 +86,7 @@ class Hooks:
             form = staged(function)
             if form.code is None:
                 bound = function
+                self.trace.is_plain = True
                 if form.note is not None:
                     self.trace.notes.append(form.note)
                 for code in vet(function, path, self.entry, self.outside):

@@ -74,9 +74,10 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
         return  # `x[i] += y` stores into x[i] first and then assigns it to itself
     operand = operand_of(value)
     if selection.is_element and operand.extents:
-        if array.dtype.kind == "b":
+        if array.dtype.kind != "b":
+            raise numpy_raises("ValueError: setting an array element with a sequence")
+        if not isinstance(value, TracedArray):
             raise Declined("a bool element takes the truth of a sequence")
-        raise numpy_raises("ValueError: setting an array element with a sequence")
     assign_operand(target, operand)
 
 

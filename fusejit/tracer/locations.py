@@ -14,6 +14,7 @@ import numpy as np
 import fusejit
 from fusejit.errors import UnsupportedError
 from fusejit.ir.source import UNKNOWN, Location
+from fusejit.tracer.context import ACTIVE
 
 F = TypeVar("F", bound=Callable[..., Any])
 E = TypeVar("E", bound=BaseException)
@@ -83,6 +84,9 @@ def location_of(frame: FrameType | None) -> Location:
 def here() -> str:
     """The user's line that is running now, as messages name it."""
     at = current_location()
+    trace = ACTIVE.get()
+    if at is UNKNOWN and trace is not None:  # an argument, before the function runs
+        at = trace.location
     return f"{at.file}:{at.line}, in {at.function}"
 
 

@@ -70,9 +70,9 @@ def operand_of(obj: Any) -> Operand:
         if contains_traced(obj):
             what = "fusejit does not trace a list of traced values as an array"
             raise unsupported(what, "store them one by one into np.empty(...) instead")
-        obj = np.asarray(obj)
+        return operand_of(current_trace().constant(np.asarray(obj)))
     if type(obj) is np.ndarray:
-        return operand_of(current_trace().constant(obj))
+        return operand_of(current_trace().unfollowed(obj))
     raise Declined(f"an operand of type {type(obj).__name__}")
 
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from fusejit.ir.host import Path
 from fusejit.ir.traced import CheckKind, PathCheck
-from fusejit.tracer.callables import is_library_module
+from fusejit.tracer.callables import is_library_module, is_named_tuple, is_user_function
 from fusejit.tracer.locations import unsupported
 
 _MUTABLE_TYPES = (
@@ -66,7 +66,15 @@ _KNOWN_TYPES = (
     type(np.sum),
     type(Ellipsis),
 )
-_PROTOCOLS = ("__len__", "__iter__", "__getitem__", "__float__", "__index__", "__bool__")
+_PROTOCOLS = (
+    "__len__",
+    "__iter__",
+    "__getitem__",
+    "__next__",
+    "__float__",
+    "__index__",
+    "__bool__",
+)
 
 
 class Reads(Protocol):
@@ -115,7 +123,7 @@ class Outside:
         return self._read.get(path) if _is_hashable(path) else None
 
     def _read_first(self, path: Path, obj: object) -> object:
-        if isinstance(obj, tuple) and hasattr(type(obj), "_fields"):
+        if isinstance(obj, tuple) and is_named_tuple(obj):
             self._trace.check(PathCheck(path, CheckKind.TYPE, type(obj)))
             items = [self.read(path.item(i), item) for i, item in enumerate(obj)]
             return type(obj)._make(items)  # type: ignore[attr-defined]
@@ -136,6 +144,9 @@ class Outside:
             self.note(path, standin)
             for key, item in standin.items():
                 self.register(path.item(key), item)
+        elif isinstance(standin, tuple) and is_named_tuple(standin):
+            for position, item in enumerate(standin):
+                self.register(path.item(position), item)
         elif not self._trace.is_traced(standin) and is_open(standin):
             self._refuse(path, standin)
             self.note(path, standin)
@@ -188,6 +199,12 @@ class Outside:
             elif any(hasattr(kind, name) for name in _PROTOCOLS):
                 what = f"{path.user_text()} is a {kind.__name__} from outside"
                 raise unsupported(what, "pass numbers, arrays, or lists and dicts of them")
+        elif not isinstance(obj, _KNOWN_TYPES):
+            for name in _PROTOCOLS:  # `for x in obj` runs those of a library unnoticed
+                found = next((c.__dict__[name] for c in kind.__mro__ if name in c.__dict__), None)
+                if found is not None and not is_user_function(found):
+                    what = f"{path.user_text()} is a {kind.__name__}, whose {name} is a library's"
+                    raise unsupported(what, "pass its items as a list, tuple or dict")
 
 
 def is_open(obj: object) -> bool:

@@ -164,12 +164,12 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         operands = self._all([node.left, *node.comparators])
-        if len(operands) == 2 and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
-            if not any(map(_is_constant, operands)):
-                same = self._hook("same_object", node, *operands)
-                if isinstance(node.ops[0], ast.Is):
-                    return same
-                return ast.copy_location(ast.UnaryOp(ast.Not(), same), node)
+        is_identity = len(operands) == 2 and isinstance(node.ops[0], (ast.Is, ast.IsNot))
+        if is_identity and not any(map(_is_constant, operands)):
+            same = self._hook("same_object", node, *operands)
+            if isinstance(node.ops[0], ast.Is):
+                return same
+            return ast.copy_location(ast.UnaryOp(ast.Not(), same), node)
         for at, operator in enumerate(node.ops):
             pair = operands[at : at + 2]
             if isinstance(operator, (ast.Is, ast.IsNot)) and not any(map(_is_constant, pair)):

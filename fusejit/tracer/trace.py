@@ -24,9 +24,11 @@ from fusejit.ir.graph import (
     View,
 )
 from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.traced import ArrayClass, CheckKind, PathCheck
 from fusejit.ir.types import DTYPES, Kind, TensorType, dtype_name, is_supported
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.callables import is_named_tuple
 from fusejit.tracer.context import ACTIVE
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.dispatch import HANDLERS
@@ -55,6 +57,8 @@ class Trace:
 
     Attributes
     ----------
+    location : Location
+        The ``def`` of the user's function.
     decisions : Decisions
         Symbols, what is known of them, and the guards.
     checks : list of PathCheck
@@ -65,13 +69,17 @@ class Trace:
         Decisions that survive a restart of the trace.
     """
 
-    def __init__(self, name: str, table: dict[Any, Any] | None = None) -> None:
+    def __init__(
+        self, name: str, table: dict[Any, Any] | None = None, location: Location = UNKNOWN
+    ) -> None:
         self.graph = Graph(name)
+        self.location = location
         self.decisions = Decisions()
         self.graph.guards = self.decisions.guards
         self.checks: list[PathCheck] = []
         self.constants: dict[str, np.ndarray] = {}
         self.notes: list[str] = []
+        self.is_plain = False  # some function is traced without hooks
         self.table = {} if table is None else table
         self.versions: dict[int, int] = {}
         self.originals: dict[Path, np.ndarray] = {}
@@ -140,6 +148,17 @@ class Trace:
         self._constant_ids[id(array)] = (array, fresh, captured)  # kept alive for its id
         return fresh
 
+    def unfollowed(self, array: np.ndarray) -> TracedArray:
+        """An array that no hook has seen: made here only if a function is traced plainly.
+
+        Otherwise it was reached from outside behind the trace's back, and the next call would have
+        another one.
+        """
+        if not self.is_plain:
+            what = "an array was reached in a way that cannot be followed"
+            raise unsupported(what, "pass it as an argument, or make it with np.array")
+        return self.constant(array)
+
     # -- reading ----------------------------------------------------------------------------------
     def _read(self, path: Path, obj: Any) -> Any:
         kind = type(obj)
@@ -158,7 +177,7 @@ class Trace:
                 raise Declined(f"{path.user_text()} has type {kind.__name__}")
             self.check(PathCheck(path, CheckKind.TYPE, kind))
             return TracedNumber(self, obj, HostExpr.path(path))
-        if kind in (list, tuple, dict):
+        if kind in (list, tuple, dict) or is_named_tuple(obj):
             return self._read_container(path, obj)
         if isinstance(obj, _STATIC_EQUAL):
             self.check(PathCheck(path, CheckKind.EQUAL, obj))
@@ -189,8 +208,11 @@ class Trace:
             return copy
         self.check(PathCheck(path, CheckKind.KEYS, len(obj)))
         items = [self.read(path.item(i), item) for i, item in enumerate(obj)]
-        if type(obj) is tuple:
-            return tuple(items)
+        if isinstance(obj, tuple):
+            made = tuple(items) if type(obj) is tuple else type(obj)._make(items)  # type: ignore[attr-defined]
+            if made:  # () is a singleton
+                self.containers.append((made, items, path))
+            return made
         self.containers.append((items, list(items), path))
         return items
 

@@ -135,7 +135,7 @@ def test_values_jitted(name: str) -> None:
     row = SCALAR_OPS[name]
     inner = Bound(ulps=4) if not row.exact else Bound()
     binary = CASES[name].__code__.co_argcount == 2
-    for dtype in MAIN:
+    for dtype in map(np.dtype, ("?", "i4", "u1", "f4", "f8")):
         values = special_values(dtype)
         args = all_pairs(values, values) if binary else (values,)
         if is_compiled(name, *(a.dtype for a in args)):

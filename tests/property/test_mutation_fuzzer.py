@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from fusejit.codegen.lower import _Lowering
+from fusejit.testing.compare import assert_same
 from fusejit.testing.mutation_fuzzer import campaign, check_program, report, shrink
 from fusejit.testing.mutation_maker import make_program
 from fusejit.testing.mutation_programs import MutationProgram, Parameter, Statement
@@ -38,15 +38,14 @@ def test_a_seed_gives_one_program() -> None:
         assert one.calls == other.calls
         for call in range(len(one.calls)):
             for a, b in zip(one.arguments(call), other.arguments(call), strict=True):
-                np.testing.assert_array_equal(a, b)
-                assert a.strides == b.strides
+                assert_same(a, b)
 
 
 def test_programs_have_what_they_are_made_for() -> None:
-    text = "\n".join(make_program(seed).source for seed in range(300))
+    text = "\n".join(make_program(seed).source for seed in range(120))
     for part in ("[::-1]", ".T", "-= ", "[:-1] =", "out=", "for i0 in", "if ", "bump(", ".sum("):
         assert part in text
-    layouts = {p.layout for seed in range(300) for p in make_program(seed).parameters}
+    layouts = {p.layout for seed in range(120) for p in make_program(seed).parameters}
     assert {"C", "F", "step", "reversed", "offset", "broadcast"} < layouts
 
 

@@ -325,6 +325,18 @@ def test_every_combination_of_kinds() -> None:
         assert not fused.variants.declined
 
 
+def test_a_store_reads_before_it_writes() -> None:
+    """The case that NumPy 2.4 gets wrong: it copies forwards, element by element."""
+
+    def spread(x: Any) -> Any:
+        x[::2] = x[: (x.shape[0] + 1) // 2]
+        return x
+
+    expected = np.arange(7.0)
+    expected[::2] = np.arange(4.0)
+    assert_same(expected, fuse_jit(spread)(np.arange(7.0)))
+
+
 # ------------------------------------------------------------------------- state between calls
 def test_results_are_fresh_in_every_call() -> None:
     @fuse_jit
