@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import threading
 import warnings
+import weakref
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
@@ -81,6 +83,19 @@ class Variants:
         return "\n".join(lines)
 
 
+_states: weakref.WeakSet[_State] = weakref.WeakSet()
+
+
+def _renew_locks() -> None:
+    """In a forked child: a lock another thread of the parent held is never given back."""
+    for state in _states:
+        state.lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
+
+
 class _State:
     """What a decorated function knows: its options, variants, and the slow way of a call."""
 
@@ -92,6 +107,7 @@ class _State:
         self.namespace: dict[str, Any] = {}
         self.signature = inspect.signature(function, follow_wrapped=False)
         self.carrier: Callable[..., Any] | None = None
+        _states.add(self)
 
     def slow(self, args: tuple[Any, ...], missed: Miss) -> Any:
         """A call that the newest variant does not serve; ``args`` are in parameter order."""

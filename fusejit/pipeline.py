@@ -153,6 +153,14 @@ class Lowered:
 
     def compile(self) -> Compiled:
         """Compile each kernel (or find it on disk) and write the launcher."""
+        try:
+            return self._compile()
+        except FusejitError:
+            raise
+        except Exception as error:
+            raise _saved(self.before.graph, self.before.before.options, ["compile"]) from error
+
+    def _compile(self) -> Compiled:
         options = self.before.before.options
         start = time.perf_counter()
         kernels: list[Kernel] = []

@@ -44,6 +44,16 @@ ENTRY = "kernel"
 
 _compile_lock = threading.RLock()
 
+
+def _renew_lock() -> None:
+    """In a forked child: another thread of the parent may have held the lock."""
+    global _compile_lock
+    _compile_lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
 if hasattr(os, "register_at_fork"):
     # A child must not inherit a compiler that another thread had at work.
     os.register_at_fork(

@@ -22,6 +22,7 @@ from fusejit.codegen import launch_runtime
 from fusejit.codegen.host_text import host_text
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import ArrayRef, KernelCall, LibraryCall, Program, ScalarRef, Slot
 from fusejit.ir.traced import (
@@ -138,9 +139,13 @@ class _Writer:
         self.put("if error_state() is not DEFAULT_ERROR_STATE and errors_raise():")
         self.put("    return ERRSTATE")
         needed = self.needed_names()
+        bounded = index_symbols(graph)
         for symbol in graph.symbols:
             if symbol.name in needed:
                 self.put(f"{symbol.name} = {self.host(symbol.expr)}")
+                if symbol.name in bounded and symbol.expr.op != "size":
+                    self.put(f"if not {-LARGEST_SYMBOL} <= {symbol.name} <= {LARGEST_SYMBOL}:")
+                    self.put("    return MISS")
         by_name = {v: k for k, v in self.program.scalars.items()}
         for scalar in graph.scalars:
             name = by_name[scalar.value.name]

@@ -139,9 +139,8 @@ class MutationProgram:
             yield replace(self, body=body)
         for k in range(len(self.returned)):
             yield replace(self, returned=self.returned[:k] + self.returned[k + 1 :])
-        for k in range(len(self.calls)):
-            if len(self.calls) > 1 and k == len(self.calls) - 1:
-                yield replace(self, calls=self.calls[:k])
+        if len(self.calls) > 1:
+            yield replace(self, calls=self.calls[:-1])
 
 
 def _without_one(body: tuple[Statement, ...]) -> Iterator[tuple[Statement, ...]]:

@@ -87,9 +87,10 @@ def compare_outcomes(
 ) -> None:
     """Same result or same error, same arguments afterwards, same sharing of memory."""
     if expected.error is not None:
-        assert type(actual.error) is type(expected.error), (
-            f"{where}: {actual.error!r} instead of {expected.error!r}"
-        )
+        if type(actual.error) is not type(expected.error):
+            raise AssertionError(
+                f"{where}: {actual.error!r} instead of {expected.error!r}"
+            ) from actual.error
         assert str(actual.error) == str(expected.error), where
     elif actual.error is not None:
         raise AssertionError(f"{where}: {actual.error!r}") from actual.error

@@ -24,6 +24,7 @@ from fusejit.ir.graph import (
     ViewOp,
     walk,
 )
+from fusejit.ir.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.source import Location
 from fusejit.ir.traced import (
@@ -73,6 +74,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     _substitute_equal_symbols(trace)
     _drop_unused(trace)
     _drop_implied_guards(trace)
+    _require_bounded_symbols(trace)
     _mark_written_arguments(trace)
     return TracedFunction(
         trace.graph,
@@ -291,6 +293,13 @@ def _drop_implied_guards(trace: Trace) -> None:
         for guard, bound in zip(trace.graph.guards, bounds, strict=True)
         if bound is None or strongest[bound[0]] == bound[1]
     ]
+
+
+def _require_bounded_symbols(trace: Trace) -> None:
+    """Integers that decide about sizes stay far from the ends of int64 (the launcher checks)."""
+    for name in index_symbols(trace.graph):
+        if abs(trace.decisions.hints[name]) > LARGEST_SYMBOL:
+            raise Declined("a size or an index depends on an integer beyond 47 bits")
 
 
 def _mark_written_arguments(trace: Trace) -> None:

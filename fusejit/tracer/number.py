@@ -10,6 +10,7 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import HOST_OPS, HostExpr
+from fusejit.ir.index_symbols import LARGEST_COEFFICIENT, LARGEST_SYMBOL
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
@@ -225,7 +226,7 @@ def apply_host(op: str, *operands: Any) -> Any:
     affine = [_affine_of(o) for o in operands]
     if all(a is not None for a in affine):
         done = _apply_affine(trace, op, [a for a in affine if a is not None])
-        if done is not None:
+        if done is not None and not _is_large(done):
             return done
     if op == "pow":
         _guard_power(trace, *operands)
@@ -253,6 +254,14 @@ def _derived(trace: Trace, expr: HostExpr, value: int, operands: Any) -> TracedN
         for a in operands:
             decisions.assume_nonnegative(a - symbol if expr.op == "min" else symbol - a)
     return TracedNumber.of_affine(trace, symbol)
+
+
+def _is_large(result: Any) -> bool:
+    """Whether it is an affine expression whose coefficients a kernel should not multiply by."""
+    if not isinstance(result, TracedNumber) or result.affine is None:
+        return False
+    size = sum(abs(c) for _, c in result.affine.terms)
+    return size > LARGEST_COEFFICIENT or abs(result.affine.constant) > LARGEST_SYMBOL
 
 
 def _apply_affine(trace: Trace, op: str, operands: list[AffineExpr]) -> Any:

@@ -117,11 +117,12 @@ class Storage:
 
     # -- strides ----------------------------------------------------------------------------------
     def stride_is_zero(self, axis: int) -> bool:
-        """Whether all indices of an axis are one element; a guard where that is so."""
-        if self.array is None or self.is_dense or self.array.strides[axis] != 0:
+        """Whether all indices of an axis are one element; guarded where the strides are free."""
+        if self.array is None or self.is_dense:
             return False
         expr = HostExpr("eq", (self._stride(axis), HostExpr.const(0)))
-        return self.trace.decisions.condition(expr, True, "the argument is a broadcast array")
+        is_zero = self.array.strides[axis] == 0
+        return self.trace.decisions.condition(expr, is_zero, "the argument is a broadcast array")
 
     def compare_strides(self, axis: int, step: int, other: int, other_step: int) -> int:
         """The sign of ``|step * stride[axis]| - |other_step * stride[other]|``."""

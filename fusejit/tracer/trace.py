@@ -275,6 +275,8 @@ class Trace:
     def scalar(self, number: TracedNumber) -> Value:
         """A host number as a scalar value of the graph."""
         value = number.value
+        if type(value) is int and not _INT64.min <= value <= _INT64.max:
+            raise Declined("an integer beyond int64")
         expr = host_of(number.affine) if number.affine is not None else number.expr
         key = f"{type(value).__name__} {expr}"
         if key not in self._scalars:

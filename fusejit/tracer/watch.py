@@ -8,7 +8,9 @@ already active is left alone.
 
 from __future__ import annotations
 
+import gc
 import sys
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CodeType, FrameType
@@ -64,9 +66,24 @@ class Watch:
             return
         if code.co_filename.startswith("namedtuple_") or is_library_file(code.co_filename):
             return
+        if _is_interruption(frame):
+            return
         at = location_of(frame.f_back)
         self.offence = UnsupportedError(
             f"{at.file}:{at.line}, in {at.function}: {code.co_qualname} "
             f"({code.co_filename}:{code.co_firstlineno}) was called by Python itself and cannot be "
             f"followed; call it by name or compute it outside the decorated function"
         )
+
+
+def _is_interruption(frame: FrameType) -> bool:
+    """Whether the interpreter runs it between two instructions: callbacks of gc, weakref, signal.
+
+    They take ``(phase, info)``, ``(reference,)`` and ``(number, frame)``.
+    """
+    code = frame.f_code
+    if any(getattr(callback, "__code__", None) is code for callback in gc.callbacks):
+        return True
+    names = code.co_varnames[: code.co_argcount]
+    given = [frame.f_locals.get(name) for name in names[-2:]]
+    return any(isinstance(a, weakref.ref | FrameType) for a in given)

@@ -12,7 +12,7 @@ import pytest
 from fusejit.errors import UnsupportedError
 from fusejit.testing.oracle import check, decorate
 
-Pair = collections.namedtuple("Pair", "a b")  # noqa: PYI024
+Pair = collections.namedtuple("Pair", "a b")
 
 
 class Typed(NamedTuple):

@@ -1,0 +1,39 @@
+"""A child forked while another thread compiles must not wait for that thread's lock."""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+
+import numpy as np
+
+from fusejit import fuse_jit
+
+
+def test_child_forked_while_a_thread_holds_the_lock_compiles_its_own() -> None:
+    @fuse_jit
+    def f(x):
+        return x * 2 + 1
+
+    state = f.__fusejit_state__
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with state.lock:
+            held.set()
+            done.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # fork with threads, Python 3.12
+        child = os.fork()
+    if child == 0:
+        got_lock = state.lock.acquire(timeout=20)
+        os._exit(0 if got_lock and np.array_equal(f(np.arange(3.0)), [1.0, 3.0, 5.0]) else 1)
+    _, status = os.waitpid(child, 0)
+    done.set()
+    thread.join()
+    assert status == 0

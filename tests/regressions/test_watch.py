@@ -1,0 +1,48 @@
+"""Code that Python runs between two instructions of a trace is not the program's."""
+
+from __future__ import annotations
+
+import gc
+import signal
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit.testing.oracle import check
+
+
+def collects(x: Any) -> Any:
+    y = x + len([[] for _ in range(3000)])  # enough objects for a collection
+    return y * 2
+
+
+def test_callbacks_of_the_garbage_collector() -> None:
+    phases: list[str] = []
+
+    def callback(phase: str, info: Any) -> None:
+        phases.append(phase)
+
+    gc.callbacks.append(callback)
+    try:
+        check(collects, (np.ones(3),))
+    finally:
+        gc.callbacks.remove(callback)
+    assert phases
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
+def test_signal_handlers() -> None:
+    handled: list[int] = []
+
+    def handler(number: int, frame: Any) -> None:
+        handled.append(number)
+
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+    try:
+        check(collects, (np.ones(3),))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert handled
