@@ -26,8 +26,8 @@ from fusejit.ir.graph import (
     View,
     ViewOp,
     walk,
-    written_classes,
 )
+from fusejit.ir.memory import walk_versions
 from fusejit.ir.schedule import HostStep, KernelStep, LibraryStep, Schedule
 
 
@@ -82,17 +82,10 @@ def _number_steps(schedule: Schedule, placement: Placement) -> None:
 
 def record_versions(block: Block, state: dict[int, int], at: dict[int, dict[int, int]]) -> None:
     """Note for each op the version of every class in front of it (see `Load.version`)."""
-    for op in block.ops:
-        at[id(op)] = dict(state)
+    for op, counters in walk_versions(block, state):
+        at[id(op)] = here = dict(counters)
         if isinstance(op, Store):
-            state[op.view.buffer.alias_class] = op.version
-        written = frozenset().union(*(written_classes(b) for b in op.blocks))
-        for inner in op.blocks:
-            for c in written:
-                state[c] = state.get(c, 0) + 1
-            record_versions(inner, state, at)
-        for c in written:
-            state[c] = state.get(c, 0) + 1
+            here[op.view.buffer.alias_class] -= 1
 
 
 def _uses(block: Block) -> Iterator[tuple[Value, Op | None, Block]]:
