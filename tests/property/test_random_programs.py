@@ -7,7 +7,7 @@ import pytest
 from fusejit.testing.program_check import check_seed
 
 BATCH = 25
-UNJITTED, EDGES, JITTED = 1000, 300, 50
+UNJITTED, EDGES, JITTED = 1000, 300, 150
 DEEP = 20_000
 
 
