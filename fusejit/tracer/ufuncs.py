@@ -57,6 +57,8 @@ _COMPARISONS = {np.less, np.less_equal, np.greater, np.greater_equal, np.equal, 
 @handles("ufunc")
 def call_method(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``ufunc.method(*args, **kwargs)``, from ``__array_ufunc__``."""
+    # `np.int32(3) >= x`: NumPy itself has made an array of the scalar on the left
+    args = tuple(a[()] if type(a) is np.ndarray and not a.ndim else a for a in args)
     if method == "__call__":
         handler = HANDLERS.get(ufunc)
         return call_ufunc(ufunc, *args, **kwargs) if handler is None else handler(*args, **kwargs)

@@ -58,3 +58,8 @@ def test_arrays_and_scalars_that_no_argument_enters() -> None:
 
     for function in (chosen, stored, scalar):
         check(function, (X,), (np.arange(5.0),))
+
+
+def test_numpy_scalars_on_the_left_of_a_comparison() -> None:
+    check(lambda x: (np.int32(3) >= x, np.float32(0.1) + x, np.float64(1) == x), (X,))
+    check(lambda x, p: (p >= x, p - x), (X, np.int32(1)), (X, np.int32(2)))
