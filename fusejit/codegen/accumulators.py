@@ -51,8 +51,15 @@ class Accumulator:
         """The number to start from."""
         return Number(COMBINERS[self.combiner].identity(self.dtype), self.dtype)
 
+    @property
+    def is_extremum(self) -> bool:
+        """Whether it is a float max or min: there a total of zero is +0.0, whatever was met."""
+        return self.dtype.kind == "f" and self.combiner in ("max", "min")
+
     def combine(self, left: Expr, right: Expr) -> Expr:
         """``left combiner right``."""
+        if self.is_extremum:
+            return Apply(f"lane_{self.combiner}({{0}}, {{1}})", (left, right))
         row = SCALAR_OPS[COMBINERS[self.combiner].scalar_op]
         template = row.template(self.dtype)
         assert template is not None
@@ -89,6 +96,8 @@ def write_totals(nest: Nest, accs: Sequence[Accumulator], values: Sequence[Expr]
     statements: list[Stmt] = []
     for acc, reference, value in zip(accs, nest.outputs, values, strict=True):
         total = value if acc.start is None else acc.combine(acc.start.load(), value)
+        if acc.is_extremum:
+            total = Apply("({0} + {T}(0.0))", (total,), token(acc.dtype))
         if reference.pointer is None:
             assert isinstance(reference.expr, Var)
             statements.append(Let(reference.expr.name, total))

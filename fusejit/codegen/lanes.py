@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.intrinsics import INTRINSICS, load_providers, register, twin
+from fusejit.codegen.intrinsics import register, twin
 from fusejit.codegen.memory import Flat, put
 from fusejit.ir.summation import LANES
 
@@ -27,21 +27,15 @@ FOLDS: dict[str, tuple[int, str]] = {
 """Combiner -> number of lanes, what merges two of them."""
 
 
-def _merge(name: str, left: Any, right: Any) -> Any:
-    if name in ("add", "multiply"):
-        return getattr(np, name)(left, right)
-    load_providers()
-    return INTRINSICS[name].twin(left, right)
-
-
 def _twin(combiner: str) -> Callable[[Flat], Any]:
     lanes, merged = FOLDS[combiner]
+    merge: np.ufunc = getattr(np, merged)
 
     def fold(pointer: Flat) -> Any:
         values = [pointer.memory[pointer.index(j)] for j in range(lanes)]
         while len(values) > 1:
             half = len(values) // 2
-            values = [_merge(merged, values[j], values[j + half]) for j in range(half)]
+            values = [merge(values[j], values[j + half]) for j in range(half)]
         return values[0]
 
     fold.__doc__ = f"Merge {lanes} lanes with {merged} in a halving tree."
@@ -50,6 +44,18 @@ def _twin(combiner: str) -> Callable[[Flat], Any]:
 
 for _combiner in FOLDS:
     register(f"fold_{_combiner}", _twin(_combiner), f"fusejit.codegen.lanes_jit:fold_{_combiner}")
+
+
+@twin("lane_max", "fusejit.codegen.lanes_jit:lane_max")
+def lane_max(left: Any, right: Any) -> Any:
+    """The larger float, NaN if either is; the sign of a zero is left open."""
+    return np.maximum(left, right)
+
+
+@twin("lane_min", "fusejit.codegen.lanes_jit:lane_min")
+def lane_min(left: Any, right: Any) -> Any:
+    """The smaller float, NaN if either is; the sign of a zero is left open."""
+    return np.minimum(left, right)
 
 
 @twin("fill", "fusejit.codegen.lanes_jit:fill")

@@ -74,7 +74,7 @@ def _reduced_extremum(name: str) -> Any:
         result = moved[0]
         for row in moved[1:]:
             result = pair(result, row)
-        return _like(plain, np.asarray(result))
+        return _like(plain, np.asarray(result + result.dtype.type(0)))
 
     return reduce
 

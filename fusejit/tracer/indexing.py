@@ -18,7 +18,7 @@ from fusejit.tracer.dispatch import handles
 from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber
-from fusejit.tracer.operands import operand_of
+from fusejit.tracer.operands import Operand, operand_of
 from fusejit.tracer.shapes import Decisions, Extents
 from fusejit.tracer.stores import assign_masked, assign_operand
 
@@ -78,7 +78,18 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
             raise numpy_raises("ValueError: setting an array element with a sequence")
         if not isinstance(value, TracedArray):
             raise Declined("a bool element takes the truth of a sequence")
+    _require_scalar_fits(operand, array.dtype)
     assign_operand(target, operand)
+
+
+def _require_scalar_fits(operand: Operand, dtype: np.dtype) -> None:
+    """NumPy stores a scalar into signed integers by way of Python's int, which checks its value."""
+    array, number = operand.array, operand.number
+    is_scalar = array is not None and array.kind is Kind.SCALAR
+    if not is_scalar and not (number is not None and number.is_strong):
+        return
+    if dtype.kind == "i" and not np.can_cast(operand.token, dtype, "safe"):
+        raise Declined(f"a {operand.token} scalar stored into {dtype} has to be checked")
 
 
 def _same_view(value: TracedArray, target: TracedArray) -> bool:

@@ -31,3 +31,21 @@ def test_an_element_of_bools_takes_the_truth_of_one_element() -> None:
 
     check(function, (np.ones(1, "f4"), np.ones((4, 5))), (np.zeros(1, "f4"), np.ones((3, 5))))
     check(function, (np.ones(2), np.ones((4, 5))), variants=0)
+
+
+@pytest.mark.filterwarnings("ignore:.*has to be checked")
+@pytest.mark.parametrize("value", [3, 2**30])
+def test_scalars_that_do_not_fit_signed_integers(value: int) -> None:
+    def first(x: Any) -> Any:
+        x[0] = np.sum(x)
+        return x
+
+    def argument(x: Any, p: Any) -> Any:
+        x[...] = p
+        return x
+
+    check(first, (np.full(3, value, "i4"),), variants=None)
+    for p in (np.int64(value * 4), np.float64(value * 4.0), np.float64(np.nan)):
+        check(argument, (np.zeros(3, "i4"), p), variants=None)
+    check(argument, (np.zeros(3, "i8"), np.int32(value)))
+    check(argument, (np.zeros(3, "u1"), np.int64(value)))

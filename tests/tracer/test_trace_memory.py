@@ -219,7 +219,7 @@ def test_stores_into_arguments(check: Any) -> None:
     def casts(i: np.ndarray, f: np.ndarray) -> None:
         i[...] = 2.9
         f[:] = i
-        i[0] = f[1]
+        i[:1] = f[1:2]
         f[None, :] = np.float64(1e10)
 
     check(casts, np.arange(4), np.zeros(4, np.float32))
