@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -106,10 +107,17 @@ def twin(name: str, jit: str) -> Callable[[AnyCallable], AnyCallable]:
     return decorate
 
 
+_loading = threading.RLock()
+
+
 def load_providers() -> None:
-    """Import every provider, so that `INTRINSICS` is complete."""
-    for module in PROVIDERS:
-        importlib.import_module(module)
+    """Import every provider, so that `INTRINSICS` is complete.
+
+    One thread at a time: importing these in different orders, two would see them unfinished.
+    """
+    with _loading:
+        for module in PROVIDERS:
+            importlib.import_module(module)
 
 
 def twin_namespace() -> dict[str, Any]:
