@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fusejit.codegen.target import host_target
-from fusejit.ir.interpreter import interpret
+from fusejit.ir.interpreter import argument_paths, interpret
 from fusejit.ir.parser import parse_graph
 from fusejit.ir.source import UNKNOWN
 from fusejit.ir.traced import (
@@ -85,9 +85,7 @@ def test_program_gives_the_bits_of_its_reference(name: str, jit: bool) -> None:
         expected_arguments = copy.deepcopy(arguments)
         expected = program.reference(**expected_arguments)
         interpreted_arguments = copy.deepcopy(arguments)
-        interpreted = interpret(
-            stage.graph, lambda path: interpreted_arguments[path.name], HOST_FUNCTIONS
-        )
+        interpreted = interpret(stage.graph, argument_paths(interpreted_arguments), HOST_FUNCTIONS)
         actual = launch(*arguments.values())
         assert isinstance(actual, list), actual
         for e, i, a in zip(expected, interpreted, actual, strict=True):
