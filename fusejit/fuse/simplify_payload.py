@@ -171,7 +171,7 @@ def _absolute(builder: PayloadBuilder, instr: Instr) -> int | None:
         return None
     if inner.op == "absolute":
         return instr.operands[0]
-    if inner.op == "negative":
+    if inner.op == "negative" and instr.dtype.kind in "if":  # unsigned: -x is 2**n - x
         return builder.op("absolute", inner.operands, instr.dtype)
     return None
 
