@@ -60,6 +60,9 @@ class ScalarOp:
             return np.where(condition, if_true, if_false).astype(dtype)[()]
         if self.name in ("maximum", "minimum") and dtype.kind == "f":
             return _extremum(self.ufunc, *operands)
+        if self.name == "power" and dtype.kind == "f":
+            base, exponent = operands
+            return _power(base, exponent, dtype)
         return self.ufunc(*operands, dtype=None if dtype == _BOOL else dtype)
 
     def template(self, dtype: np.dtype) -> str | None:
@@ -72,6 +75,19 @@ def _extremum(ufunc: np.ufunc, left: Any, right: Any) -> Any:
     larger_zero = left + right if ufunc is np.maximum else -(-left - right)
     both_zero = (left == 0) & (right == 0)
     return np.where(both_zero, larger_zero, ufunc(left, right))[()]
+
+
+def _power(base: Any, exponent: Any, dtype: np.dtype) -> Any:
+    """``pow`` for every element.
+
+    For a uniform exponent NumPy takes shortcuts (``sqrt`` for 0.5) that differ from ``pow`` in
+    special cases; the tracer names those itself. Two more elements make the exponent uneven.
+    """
+    bases, exponents = np.broadcast_arrays(base, exponent)
+    flat = np.append(bases.ravel(), np.array([1, 1], dtype)).astype(dtype)
+    uneven = np.append(exponents.ravel(), np.array([2, 3], dtype)).astype(dtype)
+    result: Any = np.power(flat, uneven)[:-2].reshape(bases.shape)[()]
+    return result
 
 
 def _arithmetic(symbol: str) -> dict[str, str]:

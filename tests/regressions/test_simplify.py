@@ -13,3 +13,9 @@ def test_absolute_of_negative(dtype: str) -> None:
     values = np.array([0, 1, 33, 100, 127], dtype)
     low = values if dtype[0] == "u" else np.append(values, np.array([-1, -127], dtype))
     check(lambda x: np.abs(-x), (low,))
+
+
+def test_power_of_a_scalar_is_pow_in_every_form() -> None:
+    x = np.array(-np.inf, "f4")
+    with np.errstate(all="ignore"):
+        check(lambda x: (x + 0) ** 0.5, (x,))
