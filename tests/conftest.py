@@ -1,4 +1,4 @@
-"""Fixtures of all tests: a private kernel cache, and ``--update-golden``."""
+"""Fixtures of all tests: a private kernel cache."""
 
 from __future__ import annotations
 
@@ -7,11 +7,6 @@ import tempfile
 from collections.abc import Iterator
 
 import pytest
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--update-golden`` rewrites the files under tests/golden instead of comparing."""
-    parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
 
 
 @pytest.fixture(scope="session", autouse=True)
