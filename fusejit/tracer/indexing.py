@@ -103,7 +103,8 @@ def _same_view(value: TracedArray, target: TracedArray) -> bool:
 
 def _store_masked(array: TracedArray, mask: Any, value: Any) -> None:
     traced = operand_of(mask).array
-    assert traced is not None
+    if traced is None:  # True stores everywhere, False nowhere: not the integers 1 and 0
+        raise _unsupported("a bool that is no array", "write `if` around the store")
     decisions = array.trace.decisions
     if traced.ndim != array.ndim:
         raise _unsupported("a mask of another rank than the array", _CHOOSE)
@@ -117,6 +118,8 @@ def _store_masked(array: TracedArray, mask: Any, value: Any) -> None:
 
 
 def _is_mask(item: Any) -> bool:
+    if isinstance(item, TracedNumber):
+        item = item.value
     if isinstance(item, bool | np.bool_):
         return True
     return isinstance(item, TracedArray | np.ndarray) and item.dtype == np.bool_
