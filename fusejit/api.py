@@ -10,10 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
-import threading
 import warnings
-import weakref
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
@@ -22,6 +19,7 @@ from fusejit.check import check_text
 from fusejit.codegen.launch_runtime import ERRSTATE, MISS, OVERLAP, Miss
 from fusejit.errors import FusejitError, UnsupportedError
 from fusejit.explain import explain_text
+from fusejit.locks import ForkSafeLock
 from fusejit.options import Options, options_from_environment
 from fusejit.pipeline import Compiled, Traced, trace
 from fusejit.tracer.declined import NUMPY_RAISES, Declined
@@ -83,19 +81,6 @@ class Variants:
         return "\n".join(lines)
 
 
-_states: weakref.WeakSet[_State] = weakref.WeakSet()
-
-
-def _renew_locks() -> None:
-    """In a forked child: a lock another thread of the parent held is never given back."""
-    for state in _states:
-        state.lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_locks)
-
-
 class _State:
     """What a decorated function knows: its options, variants, and the slow way of a call."""
 
@@ -103,11 +88,10 @@ class _State:
         self.function = function
         self.options = options
         self.variants = Variants()
-        self.lock = threading.RLock()
+        self.lock = ForkSafeLock()
         self.namespace: dict[str, Any] = {}
         self.signature = inspect.signature(function, follow_wrapped=False)
         self.carrier: Callable[..., Any] | None = None
-        _states.add(self)
 
     def slow(self, args: tuple[Any, ...], missed: Miss) -> Any:
         """A call that the newest variant does not serve; ``args`` are in parameter order."""

@@ -25,7 +25,6 @@ import functools
 import hashlib
 import linecache
 import os
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -38,29 +37,17 @@ import numpy as np
 from fusejit.codegen.cache import DEFAULT_MAX_BYTES, DiskCache, default_folder
 from fusejit.codegen.cache_key import kernel_key
 from fusejit.codegen.intrinsics import jit_namespace, twin_namespace
+from fusejit.locks import ForkSafeLock
+from fusejit.syntax import parse
 
 ENTRY = "kernel"
 """Name of the function that is called from Python."""
 
-_compile_lock = threading.RLock()
-
-
-def _renew_lock() -> None:
-    """In a forked child: another thread of the parent may have held the lock."""
-    global _compile_lock
-    _compile_lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
+_compile_lock = ForkSafeLock()
 
 if hasattr(os, "register_at_fork"):
     # A child must not inherit a compiler that another thread had at work.
-    os.register_at_fork(
-        before=_compile_lock.acquire,
-        after_in_parent=_compile_lock.release,
-        after_in_child=_compile_lock.release,
-    )
+    os.register_at_fork(before=_compile_lock.__enter__, after_in_parent=_compile_lock.__exit__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +179,7 @@ def python_kernel(source: str, signature: tuple[ArgType, ...]) -> Callable[..., 
 
 
 def _names(source: str) -> frozenset[str]:
-    return frozenset(node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name))
+    return frozenset(node.id for node in ast.walk(parse(source)) if isinstance(node, ast.Name))
 
 
 def _compile_native(

@@ -34,6 +34,7 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
+from fusejit.syntax import parse
 
 _INDENT = "    "
 
@@ -114,7 +115,7 @@ class _Emitter:
 
     def parallel_for(self, s: ParallelFor, pad: str) -> list[str]:
         body = self.block(s.body, 1)
-        tree = ast.parse("def f():\n" + "\n".join(body))
+        tree = parse("def f():\n" + "\n".join(body))
         free = sorted(_names(tree) - _assigned(tree) - self.known - {"lo", "hi"}, key=_natural)
         name = f"chunk{len(self.functions)}"
         comment = [f"{_INDENT}# {s.comment}"] if s.comment else []

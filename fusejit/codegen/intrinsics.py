@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import importlib
 import math
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+
+from fusejit.locks import ForkSafeLock
 
 AnyCallable = TypeVar("AnyCallable", bound=Callable[..., Any])
 
@@ -107,7 +108,7 @@ def twin(name: str, jit: str) -> Callable[[AnyCallable], AnyCallable]:
     return decorate
 
 
-_loading = threading.RLock()
+_loading = ForkSafeLock()
 
 
 def load_providers() -> None:

@@ -21,6 +21,7 @@ from fusejit.ir.loops import Apply, Exit, If, KernelParameter, Let, LoopKernel, 
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import Program
 from fusejit.ir.traced import ArrayClass
+from fusejit.syntax import parse
 
 GUARD, LAYOUT, OVERLAP = 1, 2, 3
 _MAX_ARRAY_SCOPE = 15
@@ -77,7 +78,7 @@ def kernel_top(
 def names_used(statements: Sequence[Stmt]) -> frozenset[str]:
     """Every name that generated statements mention."""
     text = "\n".join(statement_lines(statements))
-    return frozenset(n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name))
+    return frozenset(n.id for n in ast.walk(parse(text)) if isinstance(n, ast.Name))
 
 
 def _words(expr: object) -> set[str]:

@@ -16,6 +16,8 @@ import warnings
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 
+from fusejit.syntax import parse
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 _FUTURE_FLAGS = functools.reduce(
@@ -179,8 +181,7 @@ def _functions_by_line(
     """All functions of a file by first line and name, as code objects give them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-        tree = compile(text, filename, "exec", flags=flags, dont_inherit=True)
+        tree = parse(text, filename=filename, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     assert isinstance(tree, ast.Module)
     imported = tuple(_module_imports(tree))
     found: dict[tuple[int, str], tuple[FunctionSource, ...]] = {}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from fusejit import fuse_jit
+from fusejit.syntax import parse
 from fusejit.testing.compare import assert_same
 from fusejit.testing.oracle import decorate
 
@@ -82,3 +85,27 @@ def test_traces_of_different_functions_do_not_mix() -> None:
             assert_same(functions[at](x), fused[at](x))
 
     together(work)
+
+
+def test_trees_are_built_in_threads() -> None:
+    """CPython 3.11.7 counts tree depth for all threads together, and fails (gh-106905).
+
+    Another thread comes between where the garbage collector runs Python code.
+    """
+    text = "\n".join(f"def f{k}(x):\n    return (((x + {k}) * 2) - 1) ** x" for k in range(50))
+
+    def work(number: int) -> None:
+        for _ in range(10):
+            assert len(parse(text).body) == 50
+
+    def give_way(phase: str, info: dict[str, int]) -> None:
+        time.sleep(0)
+
+    thresholds = gc.get_threshold()
+    gc.callbacks.append(give_way)
+    gc.set_threshold(50)
+    try:
+        together(work)
+    finally:
+        gc.callbacks.remove(give_way)
+        gc.set_threshold(*thresholds)

@@ -1,0 +1,55 @@
+"""Syntax trees of Python text, made safely from any thread.
+
+CPython before 3.11.8 and 3.12.1 counts the depth of the tree it builds in one place for all threads
+(gh-106905): two threads that build trees at once can get ``SystemError: AST constructor recursion
+depth mismatch``. Our own trees are therefore built one at a time, and built again when some other
+library's thread came between.
+
+Examples
+--------
+>>> ast.dump(parse("a", "eval").body)
+"Name(id='a', ctx=Load())"
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from fusejit.locks import ForkSafeLock
+
+_building = ForkSafeLock()
+_ATTEMPTS = 100
+
+
+def parse(text: str, mode: str = "exec", *, filename: str = "<fusejit>", flags: int = 0) -> Any:
+    """Return the tree of `text`: `ast.parse`, one thread at a time.
+
+    Parameters
+    ----------
+    text : str
+        Python source.
+    mode : str
+        ``"exec"`` or ``"eval"``.
+    filename : str
+        What a `SyntaxError` names.
+    flags : int
+        More compiler flags, such as `ast.PyCF_ALLOW_TOP_LEVEL_AWAIT`.
+
+    Returns
+    -------
+    ast.Module or ast.Expression
+
+    Raises
+    ------
+    SyntaxError
+        If the text is not Python.
+    """
+    for attempt in range(_ATTEMPTS):
+        try:
+            with _building:
+                return compile(text, filename, mode, ast.PyCF_ONLY_AST | flags, dont_inherit=True)
+        except SystemError:
+            if attempt == _ATTEMPTS - 1:
+                raise
+    raise AssertionError("unreachable")
