@@ -13,7 +13,7 @@ import fusejit
 
 PACKAGE = Path(fusejit.__file__).parent
 STAGES = ("tracer", "fuse", "codegen")
-FREE = ("errors", "options", "outside")  # modules that anyone may import
+FREE = ("errors", "locks", "options", "outside", "syntax")  # modules that anyone may import
 COMPILERS = {"numba", "llvmlite"}
 
 # who may import which parts of the package
@@ -24,6 +24,8 @@ ALLOWED = {
     "codegen": {"codegen", "ir", *FREE},
     "errors": set(),
     "options": set(),
+    "locks": set(),
+    "syntax": {"locks"},
     "pipeline": {*STAGES, "ir", *FREE},
 }
 
