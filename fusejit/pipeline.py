@@ -25,11 +25,11 @@ from fusejit.codegen.launcher import LauncherSource, compile_launcher, launcher_
 from fusejit.codegen.lower import lower
 from fusejit.codegen.target import host_target
 from fusejit.errors import FusejitError, InternalError
-from fusejit.fuse import canonicalize, fold_producers, make_schedule, merge_siblings
+from fusejit.fuse import canonicalize, fold_producers, form_groups, make_schedule, merge_siblings
 from fusejit.ir.graph import Graph
 from fusejit.ir.printer import print_graph
 from fusejit.ir.program import KernelCall, LibraryCall, Program
-from fusejit.ir.schedule import FusionReport, Schedule
+from fusejit.ir.schedule import FusionReport, Group, Schedule
 from fusejit.ir.target import Target
 from fusejit.ir.traced import TracedFunction
 from fusejit.ir.verifier import verify
@@ -86,7 +86,11 @@ class Traced:
             self.seconds[name] = time.perf_counter() - start
             graph = after
         _dump(self.options, "fused", lambda: print_graph(graph))
-        schedule = make_schedule(graph, self.graph, report)
+        start = time.perf_counter()
+        graph, groups = form_groups(graph, report)
+        verify(graph)
+        self.seconds["group"] = time.perf_counter() - start
+        schedule = make_schedule(graph, self.graph, report, groups)
         _dump(self.options, "schedule", lambda: describe_schedule(schedule))
         return Fused(self, schedule)
 
@@ -270,7 +274,16 @@ def describe_schedule(schedule: Schedule) -> str:
         ops = getattr(step, "ops", None)
         names = ", ".join(getattr(op, "name", type(op).__name__.lower()) for op in ops or [step.op])  # type: ignore[union-attr]
         lines.append(f"step {at}: {type(step).__name__} ({names})")
+        for group in getattr(step, "groups", ()):
+            pairs = zip(group.ops, _dim_names(group), strict=True)
+            names = ", ".join(f"{op.name} {dims}" for op, dims in pairs)
+            local = ", ".join(f"%{v.name}" for v in group.local)
+            lines.append(f"  group ({names})" + (f", in tiles: {local}" if local else ""))
     return "\n".join(lines)
+
+
+def _dim_names(group: Group) -> list[str]:
+    return [" ".join(f"d{d}" for d in dims) for dims in group.bands]
 
 
 def _dump(options: Options, stage: str, text: Callable[[], str]) -> None:

@@ -116,7 +116,9 @@ class _Emitter:
     def parallel_for(self, s: ParallelFor, pad: str) -> list[str]:
         body = self.block(s.body, 1)
         tree = parse("def f():\n" + "\n".join(body))
-        free = sorted(_names(tree) - _assigned(tree) - self.known - {"lo", "hi"}, key=_natural)
+        others = {f"chunk{at}" for at in range(len(self.functions))}
+        unknown = _names(tree) - _assigned(tree) - self.known - others - {"lo", "hi"}
+        free = sorted(unknown, key=_natural)
         name = f"chunk{len(self.functions)}"
         comment = [f"{_INDENT}# {s.comment}"] if s.comment else []
         header = f"def {name}({', '.join(['lo', 'hi', *free])}):"

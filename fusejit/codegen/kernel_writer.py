@@ -64,6 +64,7 @@ class KernelWriter:
         self.frees: list[str] = []
         self.counter = 0
         self.scope: dict[str, int] = {}
+        self.band_of: dict[int, tuple[Polynomial, Polynomial]] = {}  # dim -> start, width of a tile
 
     # -- values and memory ----------------------------------------------------------------------
     def locate(self, value: Value) -> Located:
@@ -88,20 +89,17 @@ class KernelWriter:
     ) -> Memory:
         polynomials = extent_polynomials(extents)
         name = self._name("t")
-        scope = len(self.scope) + 16
-        self.scope[name] = scope if scope <= _MAX_SCOPE else 0
-        self.statements.append(
-            Scratch(
-                f"p_{name}",
-                Integer(product(polynomials)),
-                dtype,
-                False,
-                self.scope[name],
-                NO_MEMORY,
-            )
-        )
+        scope = self._next_scope(name)
+        size = Integer(product(polynomials))
+        self.statements.append(Scratch(f"p_{name}", size, dtype, False, scope, NO_MEMORY))
         self.frees.append(f"p_{name}")
         return Memory(f"p_{name}", dtype, dense_strides(polynomials, order))
+
+    def _next_scope(self, name: str) -> int:
+        """An alias scope for memory of the kernel; 0 when there are no more."""
+        scope = len(self.scope) + 16
+        self.scope[name] = scope if scope <= _MAX_SCOPE else 0
+        return self.scope[name]
 
     def _new_place(self, value: Value) -> Located:
         """A place for a value that is about to be computed."""
@@ -189,7 +187,10 @@ class KernelWriter:
     ) -> Nest:
         var = {d: f"d{d}" for d in range(len(op.domain))}
         dims = {d: Polynomial.name(v) for d, v in var.items()}
-        extents = extent_polynomials(op.domain)
+        extents = list(extent_polynomials(op.domain))
+        for d, (start, width) in self.band_of.items():
+            dims[d] = start + dims[d]
+            extents[d] = width
         loops = [
             LoopDim(var[d], extents[d], op.iterators[d] is IteratorType.REDUCTION)
             for d in range(len(op.domain))

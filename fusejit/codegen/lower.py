@@ -38,7 +38,7 @@ from fusejit.ir.program import (
     ScalarRef,
     Slot,
 )
-from fusejit.ir.schedule import Schedule
+from fusejit.ir.schedule import KernelStep, Schedule
 from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.ir.types import Kind
 
@@ -55,6 +55,9 @@ class _Lowering(RegionWriter):
     def __init__(self, schedule: Schedule, checks: Sequence[PathCheck]) -> None:
         super().__init__(schedule.graph, place(schedule))
         self.classes = {c.path: c.expected for c in checks if c.kind is CheckKind.ARRAY}
+        self.groups = [
+            g for step in schedule.steps if isinstance(step, KernelStep) for g in step.groups
+        ]
         self.program = Program(self.graph)
         self.arrays: dict[str, tuple[np.dtype, int]] = {}  # array name -> dtype, rank
         self.slot_of: dict[Value | Buffer, str] = {}
@@ -73,6 +76,7 @@ class _Lowering(RegionWriter):
             self.located[scalar.value] = Located(expr=Var(f"x{at}"))
         self._make_slots()
         step = 0
+        grouped = {op: group for group in self.groups for op in group.ops}
         for op in graph.block.ops:
             here = self.placement.step_of[id(op)]
             if here != step:
@@ -84,6 +88,9 @@ class _Lowering(RegionWriter):
             elif isinstance(op, HostCall):
                 self._library_step(op.function, op.arguments, op.results[0])
                 step = here + 1
+            elif isinstance(op, GenericOp) and op in grouped:
+                if op is grouped[op].ops[0]:
+                    self.group(grouped[op])
             else:
                 self.op(op)
         self._copy_results()

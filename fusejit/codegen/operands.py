@@ -12,6 +12,8 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import Element, Expr
 from fusejit.ir.polynomial import Polynomial
 
+_ZERO = Polynomial.const(0)
+
 
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -25,16 +27,20 @@ class Memory:
         Per axis, in elements.
     alias_class : int or None
         Class of the graph's buffer it belongs to; None for memory nothing else can reach.
+    origin : Polynomial
+        Offset of the element that stands at the pointer: memory of a tile begins where the tile
+        does.
     """
 
     pointer: str
     dtype: np.dtype
     strides: tuple[Polynomial, ...]
     alias_class: int | None = None
+    origin: Polynomial = _ZERO
 
     def offset(self, map: IndexingMap, dims: Mapping[int, Polynomial]) -> Polynomial:
         """Element offset of ``map``'s result at the given dims."""
-        total = Polynomial.const(0)
+        total = -self.origin
         for result, stride in zip(map.results, self.strides, strict=True):
             total = total + Polynomial.from_affine(result, dims) * stride
         return total

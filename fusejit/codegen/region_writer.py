@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.codegen.kernel_writer import KernelWriter
+from fusejit.codegen.group_writer import GroupWriter
 from fusejit.codegen.nest import token
 from fusejit.codegen.operands import Located
 from fusejit.errors import UnsupportedError
@@ -37,7 +37,7 @@ NO_MEMORY = 4
 _MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions
 
 
-class RegionWriter(KernelWriter):
+class RegionWriter(GroupWriter):
     """Adds ops that own blocks: carried values live in cells, variables or memory."""
 
     def op(self, op: Op) -> None:

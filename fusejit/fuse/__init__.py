@@ -15,6 +15,7 @@ from fusejit.fuse.cost import (
     fold_when_it_pays,
 )
 from fusejit.fuse.driver import fold_producers
+from fusejit.fuse.group import form_groups
 from fusejit.fuse.schedule import make_schedule
 from fusejit.fuse.siblings import merge_siblings
 
@@ -27,6 +28,7 @@ __all__ = [
     "fold_producers",
     "fold_single_uses",
     "fold_when_it_pays",
+    "form_groups",
     "make_schedule",
     "merge_siblings",
 ]

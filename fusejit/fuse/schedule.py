@@ -10,7 +10,7 @@ copy. An `Alloc` belongs to every kernel that touches its buffer; who allocates 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fusejit.fuse.memory import stale_loads
 from fusejit.fuse.rewrite import definitions, used_values
@@ -29,10 +29,20 @@ from fusejit.ir.graph import (
     ViewOp,
     walk,
 )
-from fusejit.ir.schedule import FusionReport, HostStep, KernelStep, LibraryStep, Schedule, Step
+from fusejit.ir.schedule import (
+    FusionReport,
+    Group,
+    HostStep,
+    KernelStep,
+    LibraryStep,
+    Schedule,
+    Step,
+)
 
 
-def make_schedule(graph: Graph, unfused: Graph, report: FusionReport) -> Schedule:
+def make_schedule(
+    graph: Graph, unfused: Graph, report: FusionReport, groups: Sequence[Group] = ()
+) -> Schedule:
     """The steps of ``graph``'s top-level block in program order.
 
     Parameters
@@ -43,6 +53,8 @@ def make_schedule(graph: Graph, unfused: Graph, report: FusionReport) -> Schedul
         The graph as it was traced, for `explain` and for counting.
     report : FusionReport
         Gets the numbers of ops (generic ops and stores) before and after.
+    groups : sequence of Group
+        Ops that share outer loops (`fusejit.fuse.group`).
 
     Returns
     -------
@@ -59,7 +71,8 @@ def make_schedule(graph: Graph, unfused: Graph, report: FusionReport) -> Schedul
 
     def end_kernel() -> None:
         if work:
-            steps.append(KernelStep(_with_what_it_reads(work, graph.block, weightless)))
+            mine = tuple(g for g in groups if g.ops[0] in work)
+            steps.append(KernelStep(_with_what_it_reads(work, graph.block, weightless), mine))
             work.clear()
 
     for op in graph.block.ops:

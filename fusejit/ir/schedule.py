@@ -4,15 +4,40 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fusejit.ir.graph import Graph, HostCall, Op
+from fusejit.ir.graph import GenericOp, Graph, HostCall, Op, Value
 from fusejit.ir.source import Location
 
 
 @dataclass(eq=False, slots=True)
+class Group:
+    """Ops that share outer loops over a tile (tile-and-fuse); neighbours in their block.
+
+    Attributes
+    ----------
+    ops : tuple of GenericOp
+        In program order.
+    bands : tuple of tuple of int
+        For each op its dims that are the shared outer loops, the outermost band first: all
+        parallel, of equal extents, and every value that passes inside the group is read at the very
+        point of the bands where it was written.
+    local : tuple of Value
+        Values that nothing outside the group reads: only a tile of them ever exists.
+    """
+
+    ops: tuple[GenericOp, ...]
+    bands: tuple[tuple[int, ...], ...]
+    local: tuple[Value, ...]
+
+
+@dataclass(eq=False, slots=True)
 class KernelStep:
-    """Ops that become one kernel: one nest each, in order, sharing one call."""
+    """Ops that become one kernel: one nest each, in order, sharing one call.
+
+    Ops of a group run tile by tile.
+    """
 
     ops: tuple[Op, ...]
+    groups: tuple[Group, ...] = ()
 
 
 @dataclass(eq=False, slots=True)
@@ -42,6 +67,16 @@ class Folded:
 
 
 @dataclass(frozen=True, slots=True)
+class Grouped:
+    """Ops that share outer loops: their names, how many values stay in tiles, and where."""
+
+    ops: tuple[str, ...]
+    num_bands: int
+    local: tuple[str, ...]
+    locations: tuple[Location, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """A fold that did not happen: the named rule, the reason in words, and where."""
 
@@ -59,6 +94,7 @@ class FusionReport:
     ops_before: int = 0
     ops_after: int = 0
     folded: list[Folded] = field(default_factory=list)
+    grouped: list[Grouped] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
 
 

@@ -1,0 +1,211 @@
+"""Grouping: which ops share outer loops, along which dims, and what stays in tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fusejit import fuse_jit, pipeline
+from fusejit.fuse import canonicalize, form_groups
+from fusejit.ir.graph import Graph
+from fusejit.ir.interpreter import argument_paths, interpret
+from fusejit.ir.schedule import FusionReport, Group, KernelStep
+from fusejit.ir.verifier import verify
+from fusejit.testing.compare import Bound, assert_same, assert_same_results
+from fusejit.testing.oracle import decorate
+from fusejit.testing.random_graphs import random_graph
+
+F64 = np.arange(12.0).reshape(3, 4)
+
+
+def groups_of(function: Callable[..., Any], *args: Any) -> tuple[Group, ...]:
+    steps = fuse_jit(function).trace(*args).fuse().schedule.steps
+    return tuple(g for s in steps if isinstance(s, KernelStep) for g in s.groups)
+
+
+def text(group: Group) -> str:
+    """``op dims, op dims; in tiles: names of the ops whose results are local``."""
+    parts = [
+        f"{op.name} {' '.join(f'd{d}' for d in dims)}"
+        for op, dims in zip(group.ops, group.bands, strict=True)
+    ]
+    makers = [op.name for op in group.ops if any(r in group.local for r in op.results)]
+    return f"{', '.join(parts)}; in tiles: {', '.join(makers)}"
+
+
+# ------------------------------------------------------------------------------------ user programs
+def softmax(x: Any) -> Any:
+    e = np.exp(x - np.max(x, axis=-1, keepdims=True))
+    return e / np.sum(e, axis=-1, keepdims=True)
+
+
+def log_softmax(x: Any) -> Any:
+    z = x - np.max(x, axis=-1, keepdims=True)
+    return z - np.log(np.exp(z).sum(axis=-1, keepdims=True))
+
+
+def layer_norm(x: Any) -> Any:
+    d = x - x.mean(axis=-1, keepdims=True)
+    return d / np.sqrt((d * d).mean(axis=-1, keepdims=True) + 1e-5)
+
+
+def rms_norm(x: Any) -> Any:
+    return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 1e-6)
+
+
+def standardise(x: Any) -> Any:
+    d = x - x.mean(axis=0)
+    return d / np.sqrt((d * d).mean(axis=0))
+
+
+def softmax_of_columns(x: Any) -> Any:
+    e = np.exp(x - x.max(axis=-2, keepdims=True))
+    return e / e.sum(axis=-2, keepdims=True)
+
+
+def row_statistics(x: Any) -> Any:
+    """Siblings over one array: some results are handed out, some only read inside."""
+    total, e = x.sum(axis=-1), np.exp(x)
+    return total, e, e.max(axis=-1), (e * total[..., None]).sum(axis=-1)
+
+
+def both_ways(x: Any) -> Any:
+    """Groups by columns and by rows in one function, with a view of a group's own value."""
+    centred = np.sqrt(abs(x - x.mean(axis=-2, keepdims=True)))
+    weights = centred.sum(axis=-2)
+    return centred / weights[..., None, :] - x, centred.T.sum(axis=0)
+
+
+BY_ROWS = [softmax, log_softmax, layer_norm, rms_norm, row_statistics]
+PROGRAMS = [*BY_ROWS, standardise, softmax_of_columns, both_ways]
+
+
+def test_softmax_is_one_group_with_its_intermediates_in_tiles() -> None:
+    (group,) = groups_of(softmax, F64)
+    assert text(group) == "max d0, exp+1 d0, sum d0, divide d0; in tiles: max, exp+1, sum"
+
+
+def test_layer_norm_is_one_group() -> None:
+    (group,) = groups_of(layer_norm, F64)
+    assert set(group.bands) == {(0,)}
+    assert len(group.local) == len(group.ops) - 1
+
+
+def test_columns_are_a_band_too() -> None:
+    (group,) = groups_of(standardise, F64)
+    assert group.bands == ((1,), (0,), (1,), (0,), (1,))
+
+
+def test_batched_rows_have_two_bands() -> None:
+    (group,) = groups_of(softmax, np.zeros((2, 3, 4)))
+    assert set(group.bands) == {(0, 1)}
+
+
+def test_results_are_not_local() -> None:
+    (group,) = groups_of(row_statistics, F64)
+    assert not set(group.local) & set(fuse_jit(row_statistics).trace(F64).graph.results)
+    assert text(group).endswith("in tiles: ")
+
+
+# --------------------------------------------------------------------------------- what must not be
+def rows_then_columns(x: Any) -> Any:
+    e = np.exp(x)
+    return e / e.sum(axis=1).sum()
+
+
+def of_the_neighbour(x: Any) -> Any:
+    e = np.exp(x)
+    return e[1:] / e.sum(axis=1, keepdims=True)[:-1]
+
+
+def transposed_reader(x: Any) -> Any:
+    e = np.exp(x)
+    return e + e.T.max(axis=1, keepdims=True)
+
+
+def store_between(x: Any) -> Any:
+    e = np.exp(x)
+    x[0] = 1
+    return e / x.max(axis=1, keepdims=True), e.sum(axis=1)
+
+
+def small_next_to_large(x: Any) -> Any:
+    return x.sum(axis=1) / 3 + 1
+
+
+@pytest.mark.parametrize(
+    ("function", "forbidden"),
+    [
+        # everything is needed before anything can be divided
+        (rows_then_columns, [("exp", "divide")]),
+        # a row is divided by the sum of another row
+        (of_the_neighbour, [("exp", "divide"), ("sum", "divide")]),
+        # element (i, j) reads the maximum of column i
+        (transposed_reader, [("max", "add")]),
+        # the maximum sees the store, the exponential does not
+        (store_between, [("exp", "divide"), ("exp", "max")]),
+    ],
+)
+def test_ops_that_must_stay_apart(
+    function: Callable[..., Any], forbidden: list[tuple[str, str]]
+) -> None:
+    x = np.random.default_rng(0).random((4, 4))
+    for group in groups_of(function, x.copy()):
+        names = {part for op in group.ops for part in op.name.split("+")}
+        for pair in forbidden:
+            assert not names.issuperset(pair), text(group)
+    assert_same(function(x.copy()), decorate(function, jit=False)(x.copy()), Bound(ulps=8))
+
+
+def test_a_value_per_row_is_not_worth_a_group() -> None:
+    assert groups_of(small_next_to_large, F64) == ()
+
+
+# ------------------------------------------------------------------------------------ equal results
+def without_groups(graph: Graph, report: FusionReport) -> tuple[Graph, tuple[Group, ...]]:
+    return graph, ()
+
+
+SHAPES = [(1, 1), (3, 200), (300, 3), (1, 9), (129, 1), (70, 90), (2, 3000), (0, 4), (5, 2, 33)]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("jit", [False, True], ids=["unjitted", "jitted"])
+def test_bits_do_not_depend_on_grouping(
+    program: Callable[..., Any], jit: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tiles of many rows, of one row and of everything; every layout."""
+    rng = np.random.default_rng(1)
+    inputs = [rng.standard_normal(s) for s in SHAPES if program in BY_ROWS or s[0] > 0]
+    if jit:  # one compilation each
+        inputs = [x for x in inputs if x.ndim == 2 and min(x.shape) > 1]
+    else:
+        inputs += [x[::-1] for x in inputs] + [np.asfortranarray(x) for x in inputs]
+    grouped = decorate(program, jit=jit, fullgraph=True)
+    results = [grouped(x) for x in inputs]
+    monkeypatch.setattr(pipeline, "form_groups", without_groups)
+    apart = decorate(program, jit=jit, fullgraph=True)
+    for x, result in zip(inputs, results, strict=True):
+        assert_same(apart(x), result)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_grouping_keeps_the_meaning_of_random_graphs(seed: int) -> None:
+    program = random_graph(seed, num_ops=12)
+    graph = canonicalize(program.graph)
+
+    def outcome(of: Graph) -> list[object]:
+        arguments = program.fresh_arguments()
+        return [*interpret(of, argument_paths(arguments)), *arguments.values()]
+
+    after, groups = form_groups(graph, FusionReport())
+    assert (after is graph) == (not groups)
+    verify(after)
+    assert sorted(map(id, after.block.ops)) == sorted(map(id, graph.block.ops))
+    assert_same_results(outcome(after), outcome(graph))
