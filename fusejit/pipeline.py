@@ -25,7 +25,14 @@ from fusejit.codegen.launcher import LauncherSource, compile_launcher, launcher_
 from fusejit.codegen.lower import lower
 from fusejit.codegen.target import host_target
 from fusejit.errors import FusejitError, InternalError
-from fusejit.fuse import canonicalize, fold_producers, form_groups, make_schedule, merge_siblings
+from fusejit.fuse import (
+    canonicalize,
+    fold_producers,
+    form_groups,
+    make_schedule,
+    merge_siblings,
+    split_reductions,
+)
 from fusejit.ir.graph import Graph
 from fusejit.ir.printer import print_graph
 from fusejit.ir.program import KernelCall, LibraryCall, Program
@@ -50,6 +57,7 @@ PASSES: tuple[tuple[str, GraphPass], ...] = (
         "fold what merging made single",
         lambda graph, target, report: fold_producers(graph, target, report=report),
     ),
+    ("split sums over several dims", lambda graph, target, report: split_reductions(graph)),
     ("canonicalize the result", lambda graph, target, report: canonicalize(graph)),
 )
 

@@ -12,7 +12,6 @@ from fusejit.codegen.nest import LoopDim, Nest, Reference, collapse_loops, order
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
 from fusejit.codegen.placement import Placement
 from fusejit.codegen.reduction import lower_reduction
-from fusejit.codegen.split import one_result_each, split_reduction
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.degenerate import without_reductions
@@ -43,6 +42,7 @@ from fusejit.ir.loops import (
 )
 from fusejit.ir.payload import identity_payload
 from fusejit.ir.polynomial import Polynomial, product
+from fusejit.ir.split import one_result_each, split_reduction
 from fusejit.ir.types import IteratorType
 
 NO_MEMORY = 4

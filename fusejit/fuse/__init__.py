@@ -18,6 +18,7 @@ from fusejit.fuse.driver import fold_producers
 from fusejit.fuse.group import form_groups
 from fusejit.fuse.schedule import make_schedule
 from fusejit.fuse.siblings import merge_siblings
+from fusejit.fuse.split_reductions import split_reductions
 
 __all__ = [
     "Accept",
@@ -31,4 +32,5 @@ __all__ = [
     "form_groups",
     "make_schedule",
     "merge_siblings",
+    "split_reductions",
 ]

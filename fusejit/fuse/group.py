@@ -40,7 +40,6 @@ from fusejit.ir.graph import (
     ViewOp,
 )
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.scalar_ops import COMBINERS
 from fusejit.ir.schedule import FusionReport, Group, Grouped
 from fusejit.ir.types import IteratorType
 
@@ -164,16 +163,9 @@ class _Grouping:
     def _may_join(self, op: GenericOp) -> bool:
         """Whether codegen can write the op for a tile.
 
-        A value that a store takes is written by the store; ordered reductions over several dims are
-        two nests.
+        A value that a store takes is written by the store.
         """
-        if any(value in self.stored for value in op.results) or op.payload.has_extract():
-            return False
-        ordered = any(
-            init.combiner is not None and r.type.dtype.kind in COMBINERS[init.combiner].ordered
-            for init, r in zip(op.inits, op.results, strict=True)
-        )
-        return not (ordered and len(op.reduction_dims) > 1)
+        return not op.payload.has_extract() and not self.stored.intersection(op.results)
 
     def _join(self, group: _Forming, op: GenericOp) -> bool:
         """Add the op if a band is left that all have in common."""
