@@ -30,8 +30,8 @@ from fusejit.ir.loops import (
 )
 from fusejit.ir.polynomial import Polynomial
 
-SHORT_ROW = 16  # rows of fewer numbers than this
-_TILE = 128  # rows that are reduced at once
+SHORT_ROW = 40  # rows of fewer numbers than this
+_TILE = 48  # rows that are reduced at once
 
 
 def short_rows(
