@@ -81,7 +81,13 @@ class GroupWriter(KernelWriter):
         ]
         for op in group.ops:  # memory of the whole kernel
             for result in op.results:
-                if result not in group.local:
+                store = self.placement.straight.get(result)
+                if store is not None and store is group.store:
+                    view = store.view
+                    self.located[result] = Located(self.memory[view.buffer], view.map)
+                    self.stored.add(store)
+                elif result not in group.local:
+                    self.placement.straight.pop(result, None)
                     self._new_place(result)
         outer, self.statements = self.statements, []
         scratch = self._local_places(group, bands)

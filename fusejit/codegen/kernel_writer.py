@@ -64,6 +64,7 @@ class KernelWriter:
         self.frees: list[str] = []
         self.counter = 0
         self.scope: dict[str, int] = {}
+        self.stored: set[Store] = set()  # by a group, tile by tile
         self.band_of: dict[int, tuple[Polynomial, Polynomial]] = {}  # dim -> start, width of a tile
 
     # -- values and memory ----------------------------------------------------------------------
@@ -121,7 +122,8 @@ class KernelWriter:
                 return  # computed at its store
             self.generic(op, [self._new_place(r) for r in op.results])
         elif isinstance(op, Store):
-            self.store(op)
+            if op not in self.stored:
+                self.store(op)
         elif isinstance(op, Load):
             (value,) = op.results
             if value in self.placement.snapshots:

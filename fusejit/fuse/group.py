@@ -12,8 +12,9 @@ comes from memory once. In
     y = e / s[:, None]             # (i, j)
 
 ``i`` is a band of all four. Bands are found along the maps, from dim to dim; ops join the earliest
-group in which all that they read is ready. Only pure ops between two stores (or loops, or calls)
-are looked at: memory is the same for all of them.
+group in which all that they read is ready. Only ops between two stores (or loops, or calls) are
+looked at: memory is the same for all of them. The store at the end may take part: in ``x -= m`` a
+tile of ``x`` is overwritten as soon as it was computed, if no other tile reads those elements.
 
 Source
 ------
@@ -23,10 +24,13 @@ computed for the whole group at once and the tile chosen at run time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from fusejit.fuse.bands import is_linear, may_be_band, real_rank, same_axis
+from fusejit.fuse.order import in_order
 from fusejit.fuse.rewrite import definitions, used_values
+from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Alloc,
     Block,
@@ -41,7 +45,6 @@ from fusejit.ir.graph import (
 )
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.schedule import FusionReport, Group, Grouped
-from fusejit.ir.types import IteratorType
 
 MAX_OPS = 16  # of a group: keeps the streams of a tile and the compile time bounded
 
@@ -62,6 +65,7 @@ class _Forming:
 
     ops: list[GenericOp] = field(default_factory=list)
     bands: dict[GenericOp, tuple[int, ...]] = field(default_factory=dict)
+    store: Store | None = None  # what writes the last op's value into memory
 
 
 def form_groups(graph: Graph, report: FusionReport) -> tuple[Graph, tuple[Group, ...]]:
@@ -88,7 +92,8 @@ class _Grouping:
         self.graph = graph
         self.report = report
         self.defining = definitions(graph.block)
-        self.stored = {op.value for op in graph.block.ops if isinstance(op, Store)}
+        self.stores = {op.value: op for op in graph.block.ops if isinstance(op, Store)}
+        self.store_at_end: Store | None = None
 
     def run(self) -> tuple[Graph, tuple[Group, ...]]:
         """Group each stretch between two ops with an effect."""
@@ -96,10 +101,14 @@ class _Grouping:
         groups: list[Group] = []
         stretch: list[Op] = []
 
-        def end_stretch() -> None:
+        def end_stretch(at: Op | None = None) -> None:
+            self.store_at_end = at if isinstance(at, Store) and at.mask is None else None
             formed = [g for g in self._form(stretch) if self._pays(g)]
+            if any(self._stores_too_early(g, stretch) for g in formed):
+                self.store_at_end = None
+                formed = [g for g in self._form(stretch) if self._pays(g)]
             if formed:
-                ops.extend(_in_order(stretch, formed))
+                ops.extend(in_order(stretch, [g.ops for g in formed]))
                 groups.extend(self._finished(g) for g in formed)
             else:
                 ops.extend(stretch)
@@ -110,13 +119,36 @@ class _Grouping:
             if is_work or isinstance(op, _MOVABLE):
                 stretch.append(op)
             else:
-                end_stretch()
-                ops.append(op)
+                fill = self._fill_first(op, stretch)
+                if fill:
+                    ops.extend((*fill, op))
+                else:
+                    end_stretch(op)
+                    ops.append(op)
         end_stretch()
         if not groups:
             return self.graph, ()
         block: Block = replace(self.graph.block, ops=ops)
         return replace(self.graph, block=block), tuple(groups)
+
+    def _fill_first(self, op: Op, stretch: list[Op]) -> list[Op]:
+        """The stretch's ops that fill memory for the store ``op``, if they may run in front of it.
+
+        ``out = np.zeros(n)`` is filled where the first store into a part of it needs that, behind
+        what this store computes.
+        """
+        if not isinstance(op, Store) or op.mask is not None:
+            return []
+        fill, buffer = self.defining.get(op.value), op.view.buffer
+        if not isinstance(fill, GenericOp) or fill not in stretch or fill.operand_values:
+            return []
+        mine: list[Op] = [
+            o for o in stretch if o is fill or (isinstance(o, Alloc) and o.buffer is buffer)
+        ]
+        if any(self._reads_class(o, buffer.alias_class) for o in stretch):
+            return []
+        stretch[:] = [o for o in stretch if o not in mine]
+        return mine
 
     # -- forming --------------------------------------------------------------------------------
     def _form(self, stretch: Sequence[Op]) -> list[_Forming]:
@@ -133,7 +165,7 @@ class _Grouping:
             ready = [at for at in sorted(wanted) if at >= max(earliest, 0)]
             at = next((at for at in ready if self._join(formed[at], op)), len(formed))
             if at == len(formed):
-                formed.append(_Forming([op], {op: self._own_bands(op)}))
+                formed.append(_Forming([op], {op: self._own_bands(op)}, self._store_of(op)))
             for value in op.results:
                 group_of[value] = at
             for read in reads:
@@ -158,30 +190,96 @@ class _Grouping:
         """The dims that may be bands: parallel, and a plain axis of every result."""
         if not self._may_join(op):
             return ()
-        return tuple(d for d in range(len(op.domain)) if _may_be_band(op, d))
+        return tuple(d for d in range(len(op.domain)) if may_be_band(op, d))
 
     def _may_join(self, op: GenericOp) -> bool:
-        """Whether codegen can write the op for a tile.
+        """Whether codegen can write the op for a tile."""
+        if op.payload.has_extract():
+            return False
+        store = self._store_of(op)
+        return store is None or (store is self.store_at_end and self._is_read_by_it_alone(op))
 
-        A value that a store takes is written by the store.
-        """
-        return not op.payload.has_extract() and not self.stored.intersection(op.results)
+    def _store_of(self, op: GenericOp) -> Store | None:
+        """The store that takes a result of the op."""
+        return next((self.stores[v] for v in op.results if v in self.stores), None)
+
+    def _is_read_by_it_alone(self, op: GenericOp) -> bool:
+        users = [o for o in self.graph.block.ops if set(op.results).intersection(used_values(o))]
+        handed_out = set(op.results).intersection(
+            (*self.graph.block.yields, *(r for r in self.graph.results if isinstance(r, Value)))
+        )
+        return len(op.results) == 1 and len(users) == 1 and not handed_out
 
     def _join(self, group: _Forming, op: GenericOp) -> bool:
         """Add the op if a band is left that all have in common."""
-        if len(group.ops) >= MAX_OPS or not self._own_bands(op):
+        if len(group.ops) >= MAX_OPS or group.store is not None or not self._own_bands(op):
             return False
+        store = self._store_of(op)
         kept: list[tuple[int, int]] = []  # band number, dim of op
         for band in range(len(group.bands[group.ops[0]])):
             dim = self._dim_of_band(group, band, op)
-            if dim is not None and dim not in (d for _, d in kept):
+            if dim is None or dim in (d for _, d in kept):
+                continue
+            if store is None or self._tiles_stay_apart(group, band, op, dim, store):
                 kept.append((band, dim))
         if not kept:
             return False
         group.bands = {o: tuple(dims[b] for b, _ in kept) for o, dims in group.bands.items()}
         group.bands[op] = tuple(d for _, d in kept)
         group.ops.append(op)
+        group.store = store
         return True
+
+    def _tiles_stay_apart(
+        self, group: _Forming, band: int, op: GenericOp, dim: int, store: Store
+    ) -> bool:
+        """Whether no tile of the band reads what another one stores.
+
+        Some axis of the stored memory must be indexed by the band alike in the store and in every
+        read of that memory.
+        """
+        written = store.view.map.compose(op.inits[0].map)
+        axes = {axis for axis, index in enumerate(written.results) if is_linear(index, dim)}
+        for member in (*group.ops, op):
+            own = dim if member is op else group.bands[member][band]
+            for read in self._reads(member):
+                load = self.defining.get(read.root)
+                if not isinstance(load, Load):
+                    continue
+                buffer = load.view.buffer
+                if buffer.alias_class != store.view.buffer.alias_class:
+                    continue
+                if buffer is not store.view.buffer:
+                    return False
+                index = load.view.map.compose(read.map).results
+                as_band = {own: AffineExpr.dim(dim)}
+                axes = {
+                    a
+                    for a in axes
+                    if is_linear(index[a], own)
+                    and index[a].substitute(dims=as_band) == written.results[a]
+                }
+        return bool(axes)
+
+    def _stores_too_early(self, group: _Forming, stretch: Sequence[Op]) -> bool:
+        """Whether an op that will run behind the group reads what the group has overwritten."""
+        if group.store is None:
+            return False
+        alias_class = group.store.view.buffer.alias_class
+        start = min(stretch.index(op) for op in group.ops)
+        for op in stretch[start:]:
+            is_other = isinstance(op, GenericOp) and op not in group.ops
+            if is_other and self._reads_class(op, alias_class):
+                return True
+        return False
+
+    def _reads_class(self, op: Op, alias_class: int) -> bool:
+        """Whether the op reads memory of a class."""
+        loads = [op] if isinstance(op, Load) else []
+        if isinstance(op, GenericOp):
+            sources = (self.defining.get(read.root) for read in self._reads(op))
+            loads = [s for s in sources if isinstance(s, Load)]
+        return any(load.view.buffer.alias_class == alias_class for load in loads)
 
     def _dim_of_band(self, group: _Forming, band: int, op: GenericOp) -> int | None:
         """The dim of ``op`` that is a band of the group, or None.
@@ -196,17 +294,17 @@ class _Grouping:
                 dim = group.bands[member][band]
                 if read.root in member.results:
                     init = member.inits[member.results.index(read.root)]
-                    dims.add(_same_axis(init.map, dim, read.map))
+                    dims.add(same_axis(init.map, dim, read.map))
                 else:
                     for other in self._reads(member):
                         if other.root is read.root and read.map.rank:
-                            found = _same_axis(other.map, dim, read.map)
+                            found = same_axis(other.map, dim, read.map)
                             shared += [] if found is None else [found]
         candidates = dims if dims else set(shared[:1])
         if len(candidates) != 1:
             return None
         (wanted,) = candidates
-        if wanted is None or not _may_be_band(op, wanted) or op.domain[wanted] != extent:
+        if wanted is None or not may_be_band(op, wanted) or op.domain[wanted] != extent:
             return None
         return wanted
 
@@ -219,13 +317,13 @@ class _Grouping:
         """
         if len(group.ops) < 2:
             return False
-        rank = max(_real_rank(op.domain) for op in group.ops)
+        rank = max(real_rank(op.domain) for op in group.ops)
         seen: set[Value] = set()
         for op in group.ops:
-            roots = {r.root for r in self._reads(op) if _real_rank(r.root.type.extents) >= rank}
+            roots = {r.root for r in self._reads(op) if real_rank(r.root.type.extents) >= rank}
             if roots & seen:
                 return True
-            seen |= roots | {v for v in op.results if _real_rank(v.type.extents) >= rank}
+            seen |= roots | {v for v in op.results if real_rank(v.type.extents) >= rank}
         return False
 
     def _finished(self, group: _Forming) -> Group:
@@ -248,71 +346,5 @@ class _Grouping:
                 tuple(op.location for op in group.ops),
             )
         )
-        return Group(tuple(group.ops), tuple(group.bands[op] for op in group.ops), local)
-
-
-def _may_be_band(op: GenericOp, dim: int) -> bool:
-    return op.iterators[dim] is IteratorType.PARALLEL and all(
-        any(r.as_dim() == dim for r in init.map.results) for init in op.inits
-    )
-
-
-def _same_axis(written: IndexingMap, dim: int, read: IndexingMap) -> int | None:
-    """The reader's dim on the axis that the writer's ``dim`` runs along, if it is a plain dim."""
-    for axis, result in enumerate(written.results):
-        if result.as_dim() == dim:
-            return read.results[axis].as_dim()
-    return None
-
-
-def _real_rank(extents: Sequence[object]) -> int:
-    return sum(str(extent) != "1" for extent in extents)
-
-
-def _behind_views(op: Op, definer: Mapping[Value, Op]) -> Op | None:
-    """The op that computes what a chain of views shows."""
-    while isinstance(op, ViewOp):
-        source = definer.get(op.source)
-        if source is None:
-            return None
-        op = source
-    return op
-
-
-def _in_order(stretch: Sequence[Op], groups: Sequence[_Forming]) -> Iterator[Op]:
-    """The ops of a stretch, each group in one piece behind all that it reads."""
-    definer = {v: op for op in stretch for v in op.results}
-    group_of = {op: g for g in groups for op in g.ops}
-    done: set[Op] = set()
-
-    def place(op: Op) -> Iterator[Op]:
-        """The op (with its group) behind all that it reads."""
-        if op in done:
-            return
-        group = group_of.get(op) if isinstance(op, GenericOp) else None
-        members: Sequence[Op] = [op] if group is None else group.ops
-        for member in members:
-            done.add(member)
-        for member in members:
-            for source in (definer.get(v) for v in used_values(member)):
-                if source is not None and source not in members:
-                    yield from outside(source, members)
-        for member in members:  # views of members stand between them
-            for source in (definer.get(v) for v in used_values(member)):
-                if source is not None:
-                    yield from place(source)
-            yield member
-
-    def outside(op: Op, members: Sequence[Op]) -> Iterator[Op]:
-        """``place`` for what a group reads, but for views of its own values."""
-        sources = [s for s in (definer.get(v) for v in used_values(op)) if s is not None]
-        if isinstance(op, ViewOp) and any(_behind_views(s, definer) in members for s in sources):
-            return
-        yield from place(op)
-
-    for op in stretch:  # what reads nothing that is computed here
-        if isinstance(op, Alloc | ConstantOp | Load):
-            done.add(op)
-            yield op
-    for op in stretch:
-        yield from place(op)
+        bands = tuple(group.bands[op] for op in group.ops)
+        return Group(tuple(group.ops), bands, local, group.store)

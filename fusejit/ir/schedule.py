@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fusejit.ir.graph import GenericOp, Graph, HostCall, Op, Value
+from fusejit.ir.graph import GenericOp, Graph, HostCall, Op, Store, Value
 from fusejit.ir.source import Location
 
 
@@ -22,11 +22,15 @@ class Group:
         point of the bands where it was written.
     local : tuple of Value
         Values that nothing outside the group reads: only a tile of them ever exists.
+    store : Store or None
+        The store behind the group that takes the last op's value, if a tile may be stored as soon
+        as it is computed.
     """
 
     ops: tuple[GenericOp, ...]
     bands: tuple[tuple[int, ...], ...]
     local: tuple[Value, ...]
+    store: Store | None = None
 
 
 @dataclass(eq=False, slots=True)

@@ -176,6 +176,64 @@ def test_a_value_per_row_is_not_worth_a_group() -> None:
     assert groups_of(small_next_to_large, F64) == ()
 
 
+# ------------------------------------------------------------------------------------------- stores
+def centre_in_place(x: Any) -> Any:
+    x -= x.mean(axis=1, keepdims=True)
+
+
+def softmax_into_a_part(x: Any) -> Any:
+    out = np.zeros((x.shape[0] + 2, x.shape[1]))
+    e = np.exp(x)
+    out[1:-1] = e / e.sum(axis=1, keepdims=True)
+    return out
+
+
+def rows_in_reverse(x: Any) -> Any:
+    e = np.exp(x)
+    x[::-1] = e / (e.sum(axis=1, keepdims=True) + x.max(axis=1, keepdims=True))
+
+
+def shifted_rows(x: Any) -> Any:
+    e = np.exp(x[:-1])
+    x[1:] = e / e.sum(axis=1, keepdims=True)
+
+
+def read_again_afterwards(x: Any) -> Any:
+    e = np.exp(x)
+    total = e.sum(axis=1, keepdims=True)
+    y = x.T * 2
+    x[...] = e / total
+    return y, x.sum(axis=1)
+
+
+def columns_into_rows(x: Any) -> Any:
+    e = np.exp(x.T)
+    x[...] = e / e.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize(
+    ("function", "stores"),
+    [
+        (centre_in_place, True),
+        (softmax_into_a_part, True),
+        (rows_in_reverse, False),
+        (shifted_rows, False),
+        (read_again_afterwards, False),
+        (columns_into_rows, False),
+    ],
+)
+@pytest.mark.parametrize("jit", [False, True], ids=["unjitted", "jitted"])
+def test_stores_of_groups(function: Callable[..., Any], stores: bool, jit: bool) -> None:
+    """A tile is stored at once where no other tile reads it, and only there."""
+    x = np.random.default_rng(0).random((150, 150))
+    groups = groups_of(function, x.copy())
+    assert any(g.store is not None for g in groups) == stores
+    fused = decorate(function, jit=jit, fullgraph=True)
+    one, other = x.copy(), x.copy()
+    assert_same(function(one), fused(other), Bound(ulps=64))
+    assert_same(one, other, Bound(ulps=64, absolute=1e-15))
+
+
 # ------------------------------------------------------------------------------------ equal results
 def without_groups(graph: Graph, report: FusionReport) -> tuple[Graph, tuple[Group, ...]]:
     return graph, ()

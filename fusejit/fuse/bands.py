@@ -1,0 +1,35 @@
+"""Bands: which dims of ops may be shared outer loops, and how they correspond."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import GenericOp
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.types import IteratorType
+
+
+def may_be_band(op: GenericOp, dim: int) -> bool:
+    """Whether a dim is parallel and a plain axis of every result."""
+    return op.iterators[dim] is IteratorType.PARALLEL and all(
+        any(r.as_dim() == dim for r in init.map.results) for init in op.inits
+    )
+
+
+def same_axis(written: IndexingMap, dim: int, read: IndexingMap) -> int | None:
+    """The reader's dim on the axis that the writer's ``dim`` runs along, if it is a plain dim."""
+    for axis, result in enumerate(written.results):
+        if result.as_dim() == dim:
+            return read.results[axis].as_dim()
+    return None
+
+
+def is_linear(index: AffineExpr, dim: int) -> bool:
+    """Whether the index is ``c * dim + constant``: another one for each value of the dim."""
+    return index.is_linear and index.dims() == {dim}
+
+
+def real_rank(extents: Sequence[object]) -> int:
+    """The number of extents other than 1."""
+    return sum(str(extent) != "1" for extent in extents)

@@ -1,0 +1,57 @@
+"""A new order for the ops of a stretch without effects: groups in one piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from fusejit.fuse.rewrite import used_values
+from fusejit.ir.graph import Alloc, ConstantOp, GenericOp, Load, Op, Value, ViewOp
+
+
+def _behind_views(op: Op, definer: Mapping[Value, Op]) -> Op | None:
+    """The op that computes what a chain of views shows."""
+    while isinstance(op, ViewOp):
+        source = definer.get(op.source)
+        if source is None:
+            return None
+        op = source
+    return op
+
+
+def in_order(stretch: Sequence[Op], groups: Sequence[Sequence[GenericOp]]) -> Iterator[Op]:
+    """The ops of a stretch, each group in one piece behind all that it reads."""
+    definer = {v: op for op in stretch for v in op.results}
+    group_of = {op: g for g in groups for op in g}
+    done: set[Op] = set()
+
+    def place(op: Op) -> Iterator[Op]:
+        """The op (with its group) behind all that it reads."""
+        if op in done:
+            return
+        group = group_of.get(op) if isinstance(op, GenericOp) else None
+        members: Sequence[Op] = [op] if group is None else group
+        for member in members:
+            done.add(member)
+        for member in members:
+            for source in (definer.get(v) for v in used_values(member)):
+                if source is not None and source not in members:
+                    yield from outside(source, members)
+        for member in members:  # views of members stand between them
+            for source in (definer.get(v) for v in used_values(member)):
+                if source is not None:
+                    yield from place(source)
+            yield member
+
+    def outside(op: Op, members: Sequence[Op]) -> Iterator[Op]:
+        """``place`` for what a group reads, but for views of its own values."""
+        sources = [s for s in (definer.get(v) for v in used_values(op)) if s is not None]
+        if isinstance(op, ViewOp) and any(_behind_views(s, definer) in members for s in sources):
+            return
+        yield from place(op)
+
+    for op in stretch:  # what reads nothing that is computed here
+        if isinstance(op, Alloc | ConstantOp | Load):
+            done.add(op)
+            yield op
+    for op in stretch:
+        yield from place(op)
