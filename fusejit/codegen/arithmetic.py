@@ -101,6 +101,7 @@ _numpy_twin(
     "int_floordiv", "iu", np.floor_divide, "``a // b``; 0 for b == 0, INT_MIN for INT_MIN // -1."
 )
 _numpy_twin("int_mod", "iu", np.remainder, "``a % b`` with the sign of b; 0 for b == 0.")
+_numpy_twin("int_fmod", "iu", np.fmod, "``a - trunc(a / b) * b``; 0 for b == 0.")
 _numpy_twin("int_pow", "iu", np.power, "``a ** b`` modulo the width, for b >= 0.")
 _numpy_twin("int_abs", "iu", np.absolute, "``abs(a)``; INT_MIN stays INT_MIN.")
 _numpy_twin("int_neg", "iu", np.negative, "``-a`` modulo the width.")
@@ -110,6 +111,8 @@ _numpy_twin(
 )
 _numpy_twin("float_floordiv", "f", np.floor_divide, "``a // b`` in NumPy's bits.")
 _numpy_twin("float_mod", "f", np.remainder, "``a % b`` in NumPy's bits, with the sign of b.")
+_numpy_twin("float_fmod", "f", np.fmod, "The remainder of ``a / b`` with the sign of a.")
+_numpy_twin("signbit", "f", np.signbit, "Whether the sign bit is set, of -0.0 and NaN too.")
 
 TOKENS = {name: DtypeToken(name) for name in DTYPE_TOKENS}
 """Twins of the dtype tokens."""

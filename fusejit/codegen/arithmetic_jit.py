@@ -192,6 +192,11 @@ def _emit_int_mod(builder: Any, integer: Any, args: list[Value]) -> Value:
     return builder.add(remainder, adjust)
 
 
+def _emit_int_fmod(builder: Any, integer: Any, args: list[Value]) -> Value:
+    divisor, _ = _safe_divisor(builder, integer, *args)  # a % 1 is 0, the answer for b == 0
+    return (builder.srem if integer.signed else builder.urem)(args[0], divisor)
+
+
 def _emit_shift_left(builder: Any, integer: Any, args: list[Value]) -> Value:
     a, b = args
     fits = builder.icmp_unsigned("<", b, ir.Constant(b.type, integer.bitwidth))
@@ -295,6 +300,7 @@ def _emit_float_mod(builder: Any, real: Any, args: list[Value]) -> Value:
 
 int_floordiv = _same_type_intrinsic("int_floordiv", 2, types.Integer, _emit_int_floordiv)
 int_mod = _same_type_intrinsic("int_mod", 2, types.Integer, _emit_int_mod)
+int_fmod = _same_type_intrinsic("int_fmod", 2, types.Integer, _emit_int_fmod)
 int_pow = _same_type_intrinsic("int_pow", 2, types.Integer, _emit_int_pow)
 int_abs = _same_type_intrinsic("int_abs", 1, types.Integer, _emit_int_abs)
 int_neg = _same_type_intrinsic("int_neg", 1, types.Integer, _emit_int_neg)
@@ -302,6 +308,9 @@ shift_left = _same_type_intrinsic("shift_left", 2, types.Integer, _emit_shift_le
 shift_right = _same_type_intrinsic("shift_right", 2, types.Integer, _emit_shift_right)
 float_floordiv = _same_type_intrinsic("float_floordiv", 2, types.Float, _emit_float_floordiv)
 float_mod = _same_type_intrinsic("float_mod", 2, types.Float, _emit_float_mod)
+float_fmod = _same_type_intrinsic(
+    "float_fmod", 2, types.Float, lambda builder, real, args: builder.frem(*args)
+)
 
 boolean = _make_token("boolean")
 i8, i16, i32, i64 = (_make_token(name) for name in ("i8", "i16", "i32", "i64"))
@@ -319,3 +328,17 @@ def select(typing_context: Any, condition: Any, if_true: Any, if_false: Any) -> 
         return builder.select(*arguments)
 
     return if_true(condition, if_true, if_false), generate
+
+
+@intrinsic
+def signbit(typing_context: Any, x: Any) -> Any:
+    """The sign bit of a float as a boolean."""
+    if not isinstance(x, types.Float):
+        raise TypingError(f"signbit: {x}")
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        integer = ir.IntType(x.bitwidth)
+        bits = builder.bitcast(arguments[0], integer)
+        return builder.icmp_signed("<", bits, ir.Constant(integer, 0))
+
+    return types.boolean(x), generate

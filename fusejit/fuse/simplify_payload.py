@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.payload import Instr, Payload, PayloadBuilder
-from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.scalar_ops import EXTREMA, SCALAR_OPS
 
-_NEVER_FOLDED = frozenset({"maximum", "minimum"})  # the sign of a zero is not NumPy's
+_NEVER_FOLDED = frozenset(EXTREMA)  # the sign of a zero is not NumPy's
 _Rule = Callable[[PayloadBuilder, Instr], int | None]
 
 

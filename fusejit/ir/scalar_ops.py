@@ -19,6 +19,9 @@ import numpy as np
 
 _BOOL = np.dtype(np.bool_)
 
+EXTREMA = ("maximum", "minimum", "fmax", "fmin")
+"""Rows of which NumPy does not say which of two zeros they return."""
+
 
 @dataclass(frozen=True, eq=False)
 class ScalarOp:
@@ -58,7 +61,7 @@ class ScalarOp:
         if self.ufunc is None:
             condition, if_true, if_false = operands
             return np.where(condition, if_true, if_false).astype(dtype)[()]
-        if self.name in ("maximum", "minimum") and dtype.kind == "f":
+        if self.name in EXTREMA and dtype.kind == "f":
             return _extremum(self.ufunc, *operands)
         if self.name == "power" and dtype.kind == "f":
             base, exponent = operands
@@ -71,8 +74,8 @@ class ScalarOp:
 
 
 def _extremum(ufunc: np.ufunc, left: Any, right: Any) -> Any:
-    """``np.maximum`` or ``np.minimum`` where 0.0 counts as larger than -0.0 (NumPy: either)."""
-    larger_zero = left + right if ufunc is np.maximum else -(-left - right)
+    """The larger or smaller number where 0.0 counts as larger than -0.0 (NumPy: either)."""
+    larger_zero = left + right if ufunc in (np.maximum, np.fmax) else -(-left - right)
     both_zero = (left == 0) & (right == 0)
     return np.where(both_zero, larger_zero, ufunc(left, right))[()]
 
@@ -104,11 +107,38 @@ def _floating(text: str) -> dict[str, str]:
     return {"f": text}
 
 
-def _math(name: str, ufunc: np.ufunc, cost_ns: float) -> ScalarOp:
+def _math(ufunc: np.ufunc, cost_ns: float) -> ScalarOp:
+    """A function of the C library, in vectors where there are such (`codegen.math_table`)."""
+    name, arity = ufunc.__name__, ufunc.nin
+    text = f"{name}({', '.join(f'{{{k}}}' for k in range(arity))})"
+    return ScalarOp(name, ufunc, arity, _floating(text), cost_ns, exact=False, vector_function=name)
+
+
+def _extremes(ufunc: np.ufunc) -> ScalarOp:
+    name = ufunc.__name__
+    bools = "({0} | {1})" if name in ("maximum", "fmax") else "({0} & {1})"
     return ScalarOp(
-        name, ufunc, 1, _floating(f"{name}({{0}})"), cost_ns, exact=False, vector_function=name
+        name, ufunc, 2, {"b": bools, **dict.fromkeys("iuf", f"{name}({{0}}, {{1}})")}, 0.15
     )
 
+
+def _rounding(ufunc: np.ufunc) -> ScalarOp:
+    """A function that leaves integers as they are."""
+    return ScalarOp(
+        ufunc.__name__,
+        ufunc,
+        1,
+        {**dict.fromkeys("biu", "{0}"), "f": f"{ufunc.__name__}({{0}})"},
+    )
+
+
+def _integers(ufunc: np.ufunc, function: str, cost_ns: float, **others: str) -> ScalarOp:
+    """A function of two integers, which `codegen.arithmetic` has; ``others`` by dtype class."""
+    templates = {**dict.fromkeys("iu", f"{function}({{0}}, {{1}})"), **others}
+    return ScalarOp(ufunc.__name__, ufunc, 2, templates, cost_ns)
+
+
+_DEGREE, _RADIAN = "({T}(3.141592653589793) / {T}(180.0))", "({T}(180.0) / {T}(3.141592653589793))"
 
 _ROWS: tuple[ScalarOp, ...] = (
     ScalarOp("add", np.add, 2, {**_arithmetic("+"), "b": "({0} | {1})"}, commutative=True),
@@ -121,7 +151,7 @@ _ROWS: tuple[ScalarOp, ...] = (
         "power",
         np.power,
         2,
-        _floating("power({0}, {1})"),
+        {**dict.fromkeys("iu", "int_pow({0}, {1})"), "f": "power({0}, {1})"},
         2.0,
         exact=False,
         vector_function="power",
@@ -135,34 +165,71 @@ _ROWS: tuple[ScalarOp, ...] = (
         "square", np.square, 1, {"i": "{T}({0} * {0})", "u": "{T}({0} * {0})", "f": "({0} * {0})"}
     ),
     ScalarOp("reciprocal", np.reciprocal, 1, _floating("({T}(1.0) / {0})"), 0.4),
-    _math("exp", np.exp, 0.7),
-    _math("log", np.log, 0.8),
-    _math("sin", np.sin, 1.0),
-    _math("cos", np.cos, 1.0),
-    _math("tanh", np.tanh, 1.3),
+    _math(np.exp, 0.7),
+    _math(np.exp2, 0.6),
+    _math(np.expm1, 0.9),
+    _math(np.log, 0.8),
+    _math(np.log2, 0.7),
+    _math(np.log10, 0.7),
+    _math(np.log1p, 0.9),
+    _math(np.sin, 1.0),
+    _math(np.cos, 1.0),
+    _math(np.tan, 1.0),
+    _math(np.arcsin, 1.1),
+    _math(np.arccos, 1.1),
+    _math(np.arctan, 1.1),
+    _math(np.arctan2, 1.5),
+    _math(np.sinh, 1.4),
+    _math(np.cosh, 0.8),
+    _math(np.tanh, 1.3),
+    _math(np.arcsinh, 2.0),
+    _math(np.arccosh, 1.8),
+    _math(np.arctanh, 1.4),
+    _math(np.hypot, 0.5),
+    _math(np.cbrt, 0.9),
+    _extremes(np.maximum),
+    _extremes(np.minimum),
+    _extremes(np.fmax),
+    _extremes(np.fmin),
+    _integers(np.floor_divide, "int_floordiv", 1.0, f="float_floordiv({0}, {1})"),
+    _integers(np.remainder, "int_mod", 1.0, f="float_mod({0}, {1})"),
+    _integers(np.fmod, "int_fmod", 1.0, f="float_fmod({0}, {1})"),
+    _rounding(np.floor),
+    _rounding(np.ceil),
+    _rounding(np.trunc),
+    ScalarOp("rint", np.rint, 1, _floating("rint({0})")),
+    ScalarOp("fabs", np.fabs, 1, _floating("fabs({0})")),
+    ScalarOp("copysign", np.copysign, 2, _floating("copysign({0}, {1})")),
     ScalarOp(
-        "maximum",
-        np.maximum,
-        2,
+        "sign",
+        np.sign,
+        1,
         {
-            "b": "({0} | {1})",
-            "i": "maximum({0}, {1})",
-            "u": "maximum({0}, {1})",
-            "f": "maximum({0}, {1})",
+            "i": "{T}({T}({0} > {T}(0)) - {T}({0} < {T}(0)))",
+            "u": "{T}({0} > {T}(0))",
+            "f": "select({0} > {T}(0.0), {T}(1.0), "
+            "select({0} < {T}(0.0), {T}(-1.0), {0} + {T}(0.0)))",
         },
-        0.15,
+        0.2,
     ),
     ScalarOp(
-        "minimum",
-        np.minimum,
+        "heaviside",
+        np.heaviside,
         2,
-        {
-            "b": "({0} & {1})",
-            "i": "minimum({0}, {1})",
-            "u": "minimum({0}, {1})",
-            "f": "minimum({0}, {1})",
-        },
-        0.15,
+        _floating(
+            "select({0} == {T}(0.0), {1}, select({0} < {T}(0.0), {T}(0.0), "
+            "select({0} > {T}(0.0), {T}(1.0), {0})))"
+        ),
+        0.2,
+    ),
+    *(
+        ScalarOp(ufunc.__name__, ufunc, 1, _floating(f"({{0}} * {factor})"))
+        for ufunc, factor in (
+            (np.deg2rad, _DEGREE),
+            (np.radians, _DEGREE),
+            (np.rad2deg, _RADIAN),
+            (np.degrees, _RADIAN),
+        )
     ),
     ScalarOp("equal", np.equal, 2, _everywhere("({0} == {1})"), commutative=True),
     ScalarOp("not_equal", np.not_equal, 2, _everywhere("({0} != {1})"), commutative=True),
@@ -172,6 +239,7 @@ _ROWS: tuple[ScalarOp, ...] = (
     ScalarOp("greater_equal", np.greater_equal, 2, _everywhere("({0} >= {1})")),
     ScalarOp("logical_and", np.logical_and, 2, {"b": "({0} & {1})"}, commutative=True),
     ScalarOp("logical_or", np.logical_or, 2, {"b": "({0} | {1})"}, commutative=True),
+    ScalarOp("logical_xor", np.logical_xor, 2, {"b": "({0} != {1})"}, commutative=True),
     ScalarOp("logical_not", np.logical_not, 1, {"b": "({0} == False)"}),
     ScalarOp(
         "bitwise_and",
@@ -195,7 +263,12 @@ _ROWS: tuple[ScalarOp, ...] = (
         commutative=True,
     ),
     ScalarOp("invert", np.invert, 1, {**dict.fromkeys("iu", "{T}(~{0})"), "b": "({0} == False)"}),
+    _integers(np.left_shift, "shift_left", 0.15),
+    _integers(np.right_shift, "shift_right", 0.15),
     ScalarOp("isnan", np.isnan, 1, _floating("({0} != {0})")),
+    ScalarOp("isinf", np.isinf, 1, _floating("(fabs({0}) == inf)")),
+    ScalarOp("isfinite", np.isfinite, 1, _floating("(fabs({0}) < inf)")),
+    ScalarOp("signbit", np.signbit, 1, _floating("signbit({0})")),
     ScalarOp("select", None, 3, {"b": "select({0}, {1}, {2})"}, 0.15),
 )
 SCALAR_OPS: dict[str, ScalarOp] = {row.name: row for row in _ROWS}

@@ -14,11 +14,13 @@ from fusejit.ir.traced import TracedFunction
 from fusejit.ir.verifier import verify
 from fusejit.tracer import (
     builtin_functions,
+    composed,
     contraction,
     creation,
     indexing,
     progressions,
     reductions,
+    statistics,
     ufuncs,
     views,
 )
@@ -31,11 +33,13 @@ from fusejit.tracer.trace import Trace, bind
 # importing these modules fills the dispatch table
 HANDLER_MODULES = (
     builtin_functions,
+    composed,
     contraction,
     creation,
     indexing,
     progressions,
     reductions,
+    statistics,
     ufuncs,
     views,
 )

@@ -13,7 +13,6 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.array import TracedArray
-from fusejit.tracer.context import current_trace
 from fusejit.tracer.creation import array_from
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
@@ -21,13 +20,13 @@ from fusejit.tracer.elementwise import Order, emit_elementwise, require_extents,
 from fusejit.tracer.layout import arrange
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.number import TracedNumber
-from fusejit.tracer.operands import F64, Operand, dtype_argument
+from fusejit.tracer.operands import F64, Operand, dtype_argument, operand_of
 from fusejit.tracer.stores import assign_operand
 from fusejit.tracer.trace import Trace
 from fusejit.tracer.views import kept_axes_map, normalize_axes
 
 BOOL = np.dtype(np.bool_)
-_NO_VALUE = np._NoValue
+NO_VALUE = np._NoValue
 _REMEDIES = {
     "where": "choose with np.where(mask, x, neutral) first",
     "initial": "combine the result with the initial value afterwards",
@@ -111,15 +110,17 @@ def _kept_order(trace: Trace, array: TracedArray, kept: tuple[int, ...]) -> Orde
     return None if list(arranged) == sorted(arranged) else arranged
 
 
-def _arguments(name: str, a: Any, unsupported_arguments: dict[str, Any]) -> TracedArray:
+def arguments(name: str, a: Any, unsupported_arguments: dict[str, Any]) -> TracedArray:
+    """The array that is reduced; arguments that are not traced must have their default."""
     for key, value in unsupported_arguments.items():
-        if value is not _NO_VALUE and not (key == "where" and value is True):
+        if value is not NO_VALUE and not (key == "where" and value is True):
             remedy = _REMEDIES.get(key, MOVE_OUTSIDE)
             raise unsupported(f"calls np.{name} with {key}=, which is not traced", remedy)
     return array_from(a)
 
 
-def _into(result: TracedArray, out: Any) -> TracedArray:
+def into(result: TracedArray, out: Any) -> TracedArray:
+    """``result``, stored into ``out`` where given."""
     if out is None:
         return result
     if isinstance(out, tuple):
@@ -135,8 +136,9 @@ def _into(result: TracedArray, out: Any) -> TracedArray:
     return out
 
 
-def _is_true(keepdims: Any) -> bool:
-    return keepdims is not _NO_VALUE and bool(keepdims)
+def is_true(keepdims: Any) -> bool:
+    """Whether ``keepdims`` is given and true."""
+    return keepdims is not NO_VALUE and bool(keepdims)
 
 
 @handles(np.sum)
@@ -145,15 +147,15 @@ def sum_of(
     axis: Any = None,
     dtype: Any = None,
     out: Any = None,
-    keepdims: Any = _NO_VALUE,
-    initial: Any = _NO_VALUE,
-    where: Any = _NO_VALUE,
+    keepdims: Any = NO_VALUE,
+    initial: Any = NO_VALUE,
+    where: Any = NO_VALUE,
 ) -> TracedArray:
     """``out[i] = sum_k a[i, k]`` in NumPy's accumulation dtype."""
-    array = _arguments("sum", a, {"initial": initial, "where": where})
+    array = arguments("sum", a, {"initial": initial, "where": where})
     wanted = accumulate_dtype(array.dtype) if dtype is None else dtype_argument(dtype)
     combiner = "or" if wanted == BOOL else "add"
-    return _into(reduce_array(array, "sum", combiner, axis, _is_true(keepdims), wanted, True), out)
+    return into(reduce_array(array, "sum", combiner, axis, is_true(keepdims), wanted, True), out)
 
 
 @handles(np.max, np.amax)
@@ -161,15 +163,13 @@ def max_of(
     a: Any,
     axis: Any = None,
     out: Any = None,
-    keepdims: Any = _NO_VALUE,
-    initial: Any = _NO_VALUE,
-    where: Any = _NO_VALUE,
+    keepdims: Any = NO_VALUE,
+    initial: Any = NO_VALUE,
+    where: Any = NO_VALUE,
 ) -> TracedArray:
     """``out[i] = max_k a[i, k]``; NaN if any is NaN."""
-    array = _arguments("max", a, {"initial": initial, "where": where})
-    return _into(
-        reduce_array(array, "max", "max", axis, _is_true(keepdims), array.dtype, False), out
-    )
+    array = arguments("max", a, {"initial": initial, "where": where})
+    return into(reduce_array(array, "max", "max", axis, is_true(keepdims), array.dtype, False), out)
 
 
 @handles(np.min, np.amin)
@@ -177,33 +177,31 @@ def min_of(
     a: Any,
     axis: Any = None,
     out: Any = None,
-    keepdims: Any = _NO_VALUE,
-    initial: Any = _NO_VALUE,
-    where: Any = _NO_VALUE,
+    keepdims: Any = NO_VALUE,
+    initial: Any = NO_VALUE,
+    where: Any = NO_VALUE,
 ) -> TracedArray:
     """``out[i] = min_k a[i, k]``; NaN if any is NaN."""
-    array = _arguments("min", a, {"initial": initial, "where": where})
-    return _into(
-        reduce_array(array, "min", "min", axis, _is_true(keepdims), array.dtype, False), out
-    )
+    array = arguments("min", a, {"initial": initial, "where": where})
+    return into(reduce_array(array, "min", "min", axis, is_true(keepdims), array.dtype, False), out)
 
 
 @handles(np.any)
 def any_of(
-    a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NO_VALUE, *, where: Any = _NO_VALUE
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
 ) -> TracedArray:
     """Whether some element is not zero."""
-    array = _arguments("any", a, {"where": where})
-    return _into(reduce_array(array, "any", "or", axis, _is_true(keepdims), BOOL, True), out)
+    array = arguments("any", a, {"where": where})
+    return into(reduce_array(array, "any", "or", axis, is_true(keepdims), BOOL, True), out)
 
 
 @handles(np.all)
 def all_of(
-    a: Any, axis: Any = None, out: Any = None, keepdims: Any = _NO_VALUE, *, where: Any = _NO_VALUE
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
 ) -> TracedArray:
     """Whether every element is not zero."""
-    array = _arguments("all", a, {"where": where})
-    return _into(reduce_array(array, "all", "and", axis, _is_true(keepdims), BOOL, True), out)
+    array = arguments("all", a, {"where": where})
+    return into(reduce_array(array, "all", "and", axis, is_true(keepdims), BOOL, True), out)
 
 
 @handles(np.mean)
@@ -212,59 +210,73 @@ def mean_of(
     axis: Any = None,
     dtype: Any = None,
     out: Any = None,
-    keepdims: Any = _NO_VALUE,
+    keepdims: Any = NO_VALUE,
     *,
-    where: Any = _NO_VALUE,
+    where: Any = NO_VALUE,
 ) -> TracedArray:
     """``sum / count``: integers are summed in float64, the quotient is taken in float64.
 
     Source: ``numpy._core._methods._mean``.
     """
-    array = _arguments("mean", a, {"where": where})
-    trace = current_trace()
+    array = arguments("mean", a, {"where": where})
+    count = count_of_elements(array, axis, "mean")
+    wanted = mean_dtype(array, dtype, "mean")
+    total = reduce_array(array, "mean", "add", axis, is_true(keepdims), wanted, True)
+    return into(quotient(total, count, "mean"), out)
+
+
+def count_of_elements(array: TracedArray, axis: Any, name: str) -> Any:
+    """How many elements a mean is taken over: an int or a number; declines for none."""
     reduced = normalize_axes(axis, array.ndim)
     if not array.ndim and axis not in (None, ()):
         raise numpy_raises("AxisError: the array has no axes")
     count: Any = 1
     for axis_number in reduced:
-        count = count * trace.number(array.extents[axis_number])
+        count = count * array.trace.number(array.extents[axis_number])
     if isinstance(count, TracedNumber):
         for axis_number in reduced:
-            if trace.decisions.equal(array.extents[axis_number], 0, "mean of an empty array"):
-                raise Declined("NumPy warns: mean of an empty slice")
+            extent = array.extents[axis_number]
+            if array.trace.decisions.equal(extent, 0, f"{name} of an empty array"):
+                raise Declined(f"NumPy warns: {name} of an empty slice")
     elif count == 0:
-        raise Declined("NumPy warns: mean of an empty slice")
-    if dtype is not None:
-        wanted = dtype_argument(dtype)
-    else:
-        wanted = F64 if array.dtype.kind in "biu" else array.dtype
-    total = reduce_array(array, "mean", "add", axis, _is_true(keepdims), wanted, True)
-    if wanted.kind != "f":
-        what = f"calls np.mean with dtype={wanted}, which is not traced"
-        raise unsupported(what, "take the mean of floats and convert it with astype")
-    divisor = (
-        Operand(int, number=count)
-        if isinstance(count, TracedNumber)
-        else Operand(np.dtype(np.int64), literal=np.int64(count))
-    )
+        raise Declined(f"NumPy warns: {name} of an empty slice")
+    return count
 
-    def quotient(builder: PayloadBuilder, refs: list[int]) -> int:
+
+def mean_dtype(array: TracedArray, dtype: Any, name: str) -> np.dtype:
+    """The float dtype in which NumPy adds for a mean."""
+    if dtype is None:
+        return F64 if array.dtype.kind in "biu" else array.dtype
+    wanted = dtype_argument(dtype)
+    if wanted.kind != "f":
+        what = f"calls np.{name} with dtype={wanted}, which is not traced"
+        raise unsupported(what, f"take the {name} of floats and convert it with astype")
+    return wanted
+
+
+def quotient(total: TracedArray, count: Any, name: str) -> TracedArray:
+    """``total / count`` computed in float64, in the dtype of ``total``."""
+    if isinstance(count, TracedNumber):
+        divisor = operand_of(count)
+    else:
+        divisor = operand_of(np.asarray(count)[()])
+
+    def divided(builder: PayloadBuilder, refs: list[int]) -> int:
         return builder.op("divide", refs, F64)
 
-    mean = emit_elementwise(
-        trace,
-        "mean",
-        [Operand(wanted, array=total), divisor],
+    return emit_elementwise(
+        total.trace,
+        name,
+        [Operand(total.dtype, array=total), divisor],
         [F64, F64],
-        wanted,
-        quotient,
+        total.dtype,
+        divided,
         order=total.storage.order,
     )
-    return _into(mean, out)
 
 
 # ------------------------------------------------------------------------------- ufunc.reduce
-def _register_reduce(ufunc: np.ufunc, function: Any, sums: bool, dtype_of_result: Any) -> None:
+def register_reduce(ufunc: np.ufunc, function: Any, sums: bool, dtype_of_result: Any) -> None:
     """``ufunc.reduce``: as the function of that name, but over the first axis by default."""
 
     def reduce(
@@ -273,12 +285,10 @@ def _register_reduce(ufunc: np.ufunc, function: Any, sums: bool, dtype_of_result
         dtype: Any = None,
         out: Any = None,
         keepdims: Any = False,
-        initial: Any = _NO_VALUE,
+        initial: Any = NO_VALUE,
         where: Any = True,
     ) -> TracedArray:
-        operand = _arguments(
-            f"{ufunc.__name__}.reduce", array, {"initial": initial, "where": where}
-        )
+        operand = arguments(f"{ufunc.__name__}.reduce", array, {"initial": initial, "where": where})
         if sums:
             result: TracedArray = function(operand, axis, dtype, out, keepdims)
             return result
@@ -298,4 +308,4 @@ for _ufunc, _function, _sums, _dtype in (
     (np.logical_or, any_of, False, BOOL),
     (np.logical_and, all_of, False, BOOL),
 ):
-    _register_reduce(_ufunc, _function, _sums, _dtype)
+    register_reduce(_ufunc, _function, _sums, _dtype)

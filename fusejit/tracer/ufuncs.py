@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from fusejit.ir.host import HostExpr
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops import UFUNC_ROWS, ScalarOp
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import OPERATORS, TracedArray
+from fusejit.tracer.comparisons import (
+    COMPARISONS,
+    compare_signed_with_unsigned,
+    decide_comparison,
+)
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
@@ -24,20 +28,18 @@ from fusejit.tracer.operands import (
     Operand,
     contains_traced,
     dtype_argument,
-    int_fits,
-    literal_as,
     operand_of,
-    require_number_fits,
     resolve,
     supported,
 )
+from fusejit.tracer.powers import float_power, power
 from fusejit.tracer.shapes import broadcast
 from fusejit.tracer.stores import assign, store_order
-from fusejit.tracer.trace import Trace
 
+CLIP: np.ufunc = np._core.umath.clip  # type: ignore[attr-defined]
 BOOL = np.dtype(np.bool_)
 _IGNORED = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
-_HOST_NAMES = {
+_HOST_NAMES: dict[np.ufunc, str] = {
     np.add: "add",
     np.subtract: "sub",
     np.multiply: "mul",
@@ -51,7 +53,6 @@ _HOST_NAMES = {
     np.equal: "eq",
     np.not_equal: "ne",
 }
-_COMPARISONS = {np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal}
 
 
 @handles("ufunc")
@@ -144,15 +145,15 @@ def apply_ufunc(
     """``ufunc(*args)`` as a generic op, stored into ``out`` where given."""
     trace = current_trace()
     operands = [operand_of(a) for a in args]
-    if ufunc in _COMPARISONS:
-        operands = [*_decide_comparison(ufunc, operands)]
+    if ufunc in COMPARISONS:
+        operands = decide_comparison(operands)
     *loop, result = resolve(ufunc, operands, dtype)
-    name = ufunc.__name__
-    compute: Compute
-    if ufunc is np.power:
-        compute, loop = _power(trace, operands, loop)
-    elif ufunc is np.positive:
-        name, compute = "copy", _first
+    name = _NAMES.get(ufunc, ufunc.__name__)
+    special = _SPECIAL.get(ufunc)
+    if special is not None:
+        compute = special(operands, loop)
+    elif ufunc in COMPARISONS and loop[0] != loop[1]:
+        compute = compare_signed_with_unsigned(ufunc, loop)
     else:
         compute, loop = _row_computation(ufunc, loop, result)
     if out is None:
@@ -184,6 +185,26 @@ def _first(builder: PayloadBuilder, refs: list[int]) -> int:
     return refs[0]
 
 
+def _clip(operands: Sequence[Operand], loop: list[np.dtype]) -> Compute:
+    """``minimum(maximum(x, low), high)``: NaN if any of the three is NaN."""
+
+    def compute(builder: PayloadBuilder, refs: list[int]) -> int:
+        at_least = builder.op("maximum", refs[:2], loop[0])
+        return builder.op("minimum", [at_least, refs[2]], loop[0])
+
+    return compute
+
+
+# Ufuncs that are not the row of their name: (operands, loop) -> what they compute.
+_SPECIAL: dict[np.ufunc, Callable[[Sequence[Operand], list[np.dtype]], Compute]] = {
+    np.positive: lambda operands, loop: _first,
+    np.power: power,
+    np.float_power: float_power,
+    CLIP: _clip,
+}
+_NAMES: dict[np.ufunc, str] = {np.positive: "copy"}
+
+
 def _row_computation(
     ufunc: np.ufunc, loop: list[np.dtype], result: np.dtype
 ) -> tuple[Compute, list[np.dtype]]:
@@ -210,96 +231,6 @@ def _compiled_loop(row: ScalarOp, loop: list[np.dtype], result: np.dtype) -> lis
             return [F64] * len(loop)
     what = f"fusejit does not compile np.{row.name} for {', '.join(map(str, loop))}"
     raise unsupported(what, "convert the operands with astype instead")
-
-
-# ---------------------------------------------------------------------------------- comparisons
-def _decide_comparison(ufunc: np.ufunc, operands: list[Operand]) -> list[Operand]:
-    """A Python int outside the dtype it is compared with: NumPy knows the answer, not the dtype.
-
-    ``uint8_array < 300`` is True everywhere. Such an int is replaced by a number that compares
-    alike: one beyond the dtype's range in a wider dtype.
-    """
-    if len(operands) != 2:
-        return operands
-    for k, operand in enumerate(operands):
-        other = operands[1 - k].token
-        if not operand.is_weak_int or not isinstance(other, np.dtype) or other.kind not in "iu":
-            continue
-        if operand.number is None:
-            info = np.iinfo(other)
-            below, above = operand.literal < info.min, operand.literal > info.max
-        else:
-            fits = int_fits(operand.number, other)
-            below, above = not fits[0], not fits[1]
-        if below or above:
-            far = Operand(F64, literal=np.float64(-np.inf if below else np.inf))
-            operands = [far if i == k else o for i, o in enumerate(operands)]
-    return operands
-
-
-# --------------------------------------------------------------------------------------- powers
-_CLASSES = (2, 0.5, 1, -1, 0)
-
-
-def _power(
-    trace: Trace, operands: list[Operand], loop: list[np.dtype]
-) -> tuple[Compute, list[np.dtype]]:
-    """``base ** exponent``; a single exponent decides its class (-1, 0, 0.5, 1, 2, other)."""
-    base, exponent = operands
-    dtype = loop[0]
-    known = _exponent_class(exponent)
-    value = exponent.literal
-    if dtype.kind in "iu":
-        if value is None and exponent.number is not None and exponent.is_weak_int:
-            value = exponent.number.value
-            if known is None and apply_host("lt", exponent.number, 0):
-                value = -1
-        if value is not None and value < 0:
-            raise numpy_raises("ValueError: integers to negative integer powers are not allowed")
-        for operand in operands:
-            require_number_fits(operand, dtype)
-            if operand.literal is not None:
-                literal_as(operand.literal, dtype)
-        if known not in (0, 1, 2):
-            what = "fusejit does not compile integer powers other than x ** 0, x ** 1 and x ** 2"
-            raise unsupported(what, "multiply instead, or convert to float first")
-    scalar_base = base.array is not None and base.array.kind is Kind.SCALAR
-    if known == 0.5 and (scalar_base or base.array is None):
-        known = None  # NumPy's scalar power does not use sqrt
-
-    def compute(builder: PayloadBuilder, refs: list[int]) -> int:
-        x = refs[0]
-        if known == 2:
-            return builder.op("square", [x], dtype)
-        if known == 0.5:
-            return builder.op("sqrt", [x], dtype)
-        if known == 1:
-            return x
-        if known == -1:
-            return builder.op("reciprocal", [x], dtype)
-        if known == 0:
-            return builder.const(1, dtype)
-        return builder.op("power", refs, dtype)
-
-    return compute, loop
-
-
-def _exponent_class(exponent: Operand) -> float | None:
-    """-1, 0, 0.5, 1, 2 or None; guarded for an exponent that each call computes."""
-    if exponent.array is not None:
-        return None
-    if exponent.number is None:
-        return next((c for c in _CLASSES if exponent.literal == c), None)
-    number = exponent.number
-    for c in _CLASSES:
-        if number.affine is not None:
-            if isinstance(c, int) and number.trace.decisions.equal(number.affine, c, "exponent"):
-                return c
-            continue
-        same = HostExpr("eq", (number.expr, HostExpr.const(c)))
-        if number.trace.decisions.condition(same, bool(number.value == c), "class of an exponent"):
-            return c
-    return None
 
 
 # ---------------------------------------------------------------------------------------- where
@@ -358,7 +289,7 @@ def _register() -> None:
         call.__name__ = ufunc.__name__
         return call
 
-    for ufunc in [*UFUNC_ROWS, *OPERATORS.values()]:
+    for ufunc in [*UFUNC_ROWS, *_SPECIAL, *OPERATORS.values()]:
         if ufunc not in HANDLERS and ufunc is not np.matmul:
             HANDLERS[ufunc] = handler(ufunc)
 

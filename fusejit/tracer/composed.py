@@ -1,0 +1,175 @@
+"""Elementwise functions made of several ufuncs: clip, divmod, round, nan_to_num, isposinf."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.types import Kind
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.context import current_trace
+from fusejit.tracer.creation import array_from
+from fusejit.tracer.declined import numpy_raises
+from fusejit.tracer.dispatch import handles
+from fusejit.tracer.elementwise import copy_of, emit_elementwise
+from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.operands import Operand, contains_traced, operand_of
+from fusejit.tracer.ufuncs import BOOL, CLIP, call_ufunc
+
+_NO_VALUE = np._NoValue
+
+
+@handles(np.clip)
+def clip(
+    a: Any,
+    a_min: Any = _NO_VALUE,
+    a_max: Any = _NO_VALUE,
+    out: Any = None,
+    *,
+    min: Any = _NO_VALUE,
+    max: Any = _NO_VALUE,
+    **kwargs: Any,
+) -> Any:
+    """``minimum(maximum(a, low), high)``; a bound may be None."""
+    if not contains_traced([a, a_min, a_max, min, max]):
+        return NotImplemented
+    given = [b is not _NO_VALUE for b in (a_min, a_max, min, max)]
+    if any(given[:2]) and (any(given[2:]) or not all(given[:2])):
+        raise numpy_raises("clip() takes both bounds by position, or min= and max=")
+    low, high = (a_min, a_max) if any(given[:2]) else (min, max)
+    low, high = (None if b is _NO_VALUE else b for b in (low, high))
+    array = array_from(a)
+    if array.dtype.kind in "iu":  # Python ints that no element is beyond
+        info = np.iinfo(array.dtype)
+        low = None if type(low) is int and low <= info.min else low
+        high = None if type(high) is int and high >= info.max else high
+    bounds = [b for b in (low, high) if b is not None]
+    ufunc = CLIP if len(bounds) == 2 else np.minimum if high is not None else np.maximum
+    return call_ufunc(ufunc if bounds else np.positive, array, *bounds, out=out, **kwargs)
+
+
+@handles("clip")
+def clip_method(a: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+    """``a.clip(low, high)``."""
+    return clip(a, min, max, out, **kwargs)
+
+
+@handles(np.divmod)
+def divmod_of(x1: Any, x2: Any, **kwargs: Any) -> Any:
+    """``(x1 // x2, x1 % x2)``."""
+    if kwargs:
+        what = f"np.divmod with {', '.join(sorted(kwargs))} is not traced"
+        raise unsupported(what, "write x // y and x % y")
+    return call_ufunc(np.floor_divide, x1, x2), call_ufunc(np.remainder, x1, x2)
+
+
+@handles(np.fix)
+def fix(x: Any, out: Any = None) -> Any:
+    """Toward zero, as ``np.trunc``."""
+    return call_ufunc(np.trunc, x, out=out)
+
+
+@handles(np.isposinf)
+def isposinf(x: Any, out: Any = None) -> Any:
+    """Whether an element is +inf."""
+    return _is_infinity(x, np.inf, out)
+
+
+@handles(np.isneginf)
+def isneginf(x: Any, out: Any = None) -> Any:
+    """Whether an element is -inf."""
+    return _is_infinity(x, -np.inf, out)
+
+
+def _is_infinity(x: Any, infinity: float, out: Any) -> Any:
+    if not contains_traced(x):
+        return NotImplemented
+    if out is not None:
+        raise unsupported("out= of np.isposinf and np.isneginf is not traced", MOVE_OUTSIDE)
+    return call_ufunc(np.equal, array_from(x), infinity)
+
+
+@handles(np.round, np.around)
+def round_of(a: Any, decimals: Any = 0, out: Any = None) -> Any:
+    """``rint(a * 10**decimals) / 10**decimals``: half to even, then the errors of both."""
+    if not contains_traced([a, decimals]):
+        return NotImplemented
+    if type(decimals) is not int:
+        raise unsupported("decimals= that is not a constant is not traced", MOVE_OUTSIDE)
+    array = array_from(a)
+    if array.dtype.kind == "f":
+        if not decimals:
+            return call_ufunc(np.rint, array, out=out)
+        up: np.ufunc = np.multiply if decimals > 0 else np.true_divide
+        down: np.ufunc = np.true_divide if decimals > 0 else np.multiply
+        factor = 10.0 ** abs(decimals)
+        rounded = call_ufunc(np.rint, call_ufunc(up, array, factor))
+        return call_ufunc(down, rounded, factor, out=out)
+    if array.dtype == BOOL or decimals < 0:
+        what = f"np.round of {array.dtype} to {decimals} decimals is not traced"
+        raise unsupported(what, "convert to float first")
+    return call_ufunc(np.positive, array, out=out)
+
+
+@handles("round")
+def round_method(a: Any, decimals: Any = 0, out: Any = None) -> Any:
+    """``a.round(decimals)``."""
+    return round_of(a, decimals, out)
+
+
+@handles(np.nan_to_num)
+def nan_to_num(
+    x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Any:
+    """NaN by ``nan``, infinities by the largest numbers of the dtype, or as given."""
+    if not contains_traced([x, nan, posinf, neginf]):
+        return NotImplemented
+    if copy is not True:
+        raise unsupported("np.nan_to_num with copy=False is not traced", "assign its result")
+    array = array_from(x)
+    kind = Kind.ARRAY if array.ndim else Kind.SCALAR
+    order = array.sorted_order()
+    if array.dtype.kind != "f":
+        return copy_of(array, array.dtype, order, "copy", kind)
+    info = np.finfo(array.dtype)
+    replacements = (
+        nan,
+        info.max if posinf is None else posinf,
+        info.min if neginf is None else neginf,
+    )
+    operands = [Operand(array.dtype, array=array), *map(operand_of, replacements)]
+    if any(o.array is not None for o in operands[1:]):
+        raise unsupported("np.nan_to_num with arrays of replacements is not traced", MOVE_OUTSIDE)
+    dtype = array.dtype
+
+    def compute(builder: PayloadBuilder, refs: list[int]) -> int:
+        element, of_nan, of_inf, of_minus_inf = refs
+        result = element
+        for infinity, ref in ((-np.inf, of_minus_inf), (np.inf, of_inf)):
+            found = builder.op("equal", [element, builder.const(infinity, dtype)], BOOL)
+            result = builder.op("select", [found, ref, result], dtype)
+        missing = builder.op("isnan", [element], BOOL)
+        return builder.op("select", [missing, of_nan, result], dtype)
+
+    return emit_elementwise(
+        current_trace(), "nan_to_num", operands, [dtype] * 4, dtype, compute, kind=kind, order=order
+    )
+
+
+def _divmod_operators() -> None:
+    def is_number(obj: Any) -> bool:
+        return not isinstance(obj, str | bytes | dict | set) and obj is not None
+
+    def forward(self: TracedArray, other: Any) -> Any:
+        return divmod_of(self, other) if is_number(other) else NotImplemented
+
+    def reflected(self: TracedArray, other: Any) -> Any:
+        return divmod_of(other, self) if is_number(other) else NotImplemented
+
+    for name, method in (("__divmod__", forward), ("__rdivmod__", reflected)):
+        setattr(TracedArray, name, method)
+
+
+_divmod_operators()
