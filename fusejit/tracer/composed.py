@@ -102,6 +102,9 @@ def round_of(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     if array.dtype.kind == "f":
         if not decimals:
             return call_ufunc(np.rint, array, out=out)
+        if array.sorted_order() is not None:  # NumPy's result is in F order only if all of it is
+            what = "np.round to decimals of an array that is not in C order is not traced"
+            raise unsupported(what, "round a copy in C order: x.copy().round(decimals)")
         up: np.ufunc = np.multiply if decimals > 0 else np.true_divide
         down: np.ufunc = np.true_divide if decimals > 0 else np.multiply
         factor = 10.0 ** abs(decimals)

@@ -73,6 +73,34 @@ def standard_deviation(
     return into(apply_ufunc(np.sqrt, (variance,)), out)
 
 
+def _methods() -> None:
+    """The methods: as the functions, but without ``correction=``."""
+
+    def method(name: str, function: Any) -> None:
+        @handles(name)
+        def call(
+            a: Any,
+            axis: Any = None,
+            dtype: Any = None,
+            out: Any = None,
+            ddof: Any = 0,
+            keepdims: Any = False,
+            **others: Any,
+        ) -> TracedArray:
+            if not {"where", "mean"}.issuperset(others):
+                raise numpy_raises(f"TypeError: unexpected keyword arguments of {name}")
+            result: TracedArray = function(a, axis, dtype, out, ddof, keepdims, **others)
+            return result
+
+        call.__name__ = name
+
+    method("var", variance)
+    method("std", standard_deviation)
+
+
+_methods()
+
+
 def _degrees(ddof: Any, correction: Any) -> Any:
     if correction is not NO_VALUE:
         if ddof != 0:

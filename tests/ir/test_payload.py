@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, Payload, PayloadBuilder, drop_dead
 from fusejit.ir.payload_parser import parse_payload
-from fusejit.ir.scalar_ops import COMBINERS, SCALAR_OPS
+from fusejit.ir.scalar_ops import COMBINERS, EXTREMA, SCALAR_OPS
 from fusejit.ir.tokens import Cursor
 from fusejit.ir.types import DTYPES
 from fusejit.testing.compare import difference
@@ -44,13 +44,15 @@ COMPILED = [
 def test_a_row_computes_what_its_ufunc_does(name, dtype):
     row = SCALAR_OPS[name]
     operands = columns([dtype] * row.arity)
+    if name == "power" and dtype.kind == "i":
+        operands[1] = abs(operands[1])  # NumPy raises for negative ones
     with np.errstate(all="ignore"):
         expected = row.ufunc(*operands)
         payload = PayloadBuilder([dtype] * row.arity, [expected.dtype])
         payload = payload.finish([payload.op(name, range(row.arity), expected.dtype)])
         (actual,) = payload.evaluate([*operands, None], nothing, nothing)
         (one,) = payload.evaluate([o[0] for o in operands] + [None], nothing, nothing)
-    if name in ("maximum", "minimum"):
+    if name in EXTREMA:
         np.testing.assert_array_equal(actual, expected)  # the sign of zero is our own
     else:
         assert difference(actual, expected) is None

@@ -57,7 +57,8 @@ def test_ufuncs_have_the_dtypes_and_values_of_numpy(check: Any, ufunc: np.ufunc,
             with pytest.raises(Declined):
                 trace_function(lambda *a: ufunc(*a), args, {})
             continue
-        if expected.dtype == np.float16:
+        small = ufunc is np.signbit and args[0].itemsize == 1
+        if expected.dtype == np.float16 or small:
             with pytest.raises(Declined, match="float16"):
                 trace_function(lambda *a: ufunc(*a), args, {})
             continue
