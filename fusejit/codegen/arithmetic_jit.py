@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from fusejit.codegen.division_jit import (
+    emit_float_floordiv,
+    emit_float_fmod,
+    emit_float_mod,
+    emit_int_floordiv,
+    emit_int_fmod,
+    emit_int_mod,
+)
 from fusejit.codegen.intrinsics import DTYPE_TOKENS
-from fusejit.codegen.numba_api import TypingError, cgutils, from_dtype, intrinsic, ir, types
+from fusejit.codegen.numba_api import TypingError, from_dtype, intrinsic, ir, types
 
 Value = Any
 Emit = Callable[[Any, Any, list[Value]], Value]
@@ -134,69 +142,6 @@ def _same_type_intrinsic(name: str, arity: int, kind: Any, emit: Emit) -> Any:
     return intrinsic(function)
 
 
-def _safe_divisor(builder: Any, integer: Any, a: Value, b: Value) -> tuple[Value, Value]:
-    """(1 where a / b is undefined, else b; whether it is undefined)."""
-    undefined = builder.icmp_unsigned("==", b, ir.Constant(b.type, 0))
-    if integer.signed:
-        minus_one = builder.icmp_signed("==", b, ir.Constant(b.type, -1))
-        lowest = ir.Constant(a.type, -(2 ** (integer.bitwidth - 1)))
-        overflow = builder.and_(minus_one, builder.icmp_signed("==", a, lowest))
-        undefined = builder.or_(undefined, overflow)
-    return builder.select(undefined, ir.Constant(b.type, 1), b), undefined
-
-
-def _is_positive_constant(integer: Any, b: Value) -> bool:
-    constant = getattr(b, "constant", None)
-    return bool(integer.signed and isinstance(constant, int) and constant > 0)
-
-
-def _floordiv_by_constant(builder: Any, a: Value, b: Value) -> Value:
-    """``~(~a / b)`` for negative `a`, without a select: LLVM makes unsigned division a multiply."""
-    sign = builder.ashr(a, ir.Constant(a.type, a.type.width - 1))
-    magnitude = builder.xor(a, sign)
-    # The top bit is 0 already; LLVM divides with fewer instructions when it can see that.
-    magnitude = builder.and_(magnitude, ir.Constant(a.type, 2 ** (a.type.width - 1) - 1))
-    return builder.xor(builder.udiv(magnitude, b), sign)
-
-
-def _emit_int_floordiv(builder: Any, integer: Any, args: list[Value]) -> Value:
-    a, b = args
-    if _is_positive_constant(integer, b):
-        return _floordiv_by_constant(builder, a, b)
-    zero = ir.Constant(a.type, 0)
-    divisor, _ = _safe_divisor(builder, integer, a, b)
-    if integer.signed:
-        quotient = builder.sdiv(a, divisor)  # INT_MIN // -1 became INT_MIN // 1
-        remainder = builder.sub(a, builder.mul(quotient, divisor))
-        inexact = builder.icmp_signed("!=", remainder, zero)
-        opposite = builder.icmp_signed("<", builder.xor(remainder, divisor), zero)
-        down = builder.sext(builder.and_(inexact, opposite), a.type)
-        quotient = builder.add(quotient, down)
-    else:
-        quotient = builder.udiv(a, divisor)
-    return builder.select(builder.icmp_unsigned("==", b, zero), zero, quotient)
-
-
-def _emit_int_mod(builder: Any, integer: Any, args: list[Value]) -> Value:
-    a, b = args
-    if _is_positive_constant(integer, b):
-        return builder.sub(a, builder.mul(_floordiv_by_constant(builder, a, b), b))
-    zero = ir.Constant(a.type, 0)
-    divisor, _ = _safe_divisor(builder, integer, a, b)
-    if not integer.signed:
-        return builder.urem(a, divisor)  # a % 1 is 0, the answer for b == 0
-    remainder = builder.srem(a, divisor)
-    inexact = builder.icmp_signed("!=", remainder, zero)
-    opposite = builder.icmp_signed("<", builder.xor(remainder, divisor), zero)
-    adjust = builder.select(builder.and_(inexact, opposite), divisor, zero)
-    return builder.add(remainder, adjust)
-
-
-def _emit_int_fmod(builder: Any, integer: Any, args: list[Value]) -> Value:
-    divisor, _ = _safe_divisor(builder, integer, *args)  # a % 1 is 0, the answer for b == 0
-    return (builder.srem if integer.signed else builder.urem)(args[0], divisor)
-
-
 def _emit_shift_left(builder: Any, integer: Any, args: list[Value]) -> Value:
     a, b = args
     fits = builder.icmp_unsigned("<", b, ir.Constant(b.type, integer.bitwidth))
@@ -253,64 +198,17 @@ def _emit_int_pow(builder: Any, integer: Any, args: list[Value]) -> Value:
     return answer
 
 
-def _call_llvm(builder: Any, name: str, args: list[Value]) -> Value:
-    suffix = "f32" if isinstance(args[0].type, ir.FloatType) else "f64"
-    function_type = ir.FunctionType(args[0].type, [a.type for a in args])
-    function = cgutils.get_or_insert_function(
-        builder.module, function_type, f"llvm.{name}.{suffix}"
-    )
-    return builder.call(function, args)
-
-
-def _emit_divmod(builder: Any, args: list[Value]) -> tuple[Value, Value]:
-    """(floor quotient, remainder) by NumPy's algorithm.
-
-    Source: ``npy_divmod`` in numpy/_core/src/npymath/npy_math_internal.h.src, with selects for
-    branches.
-    """
-    a, b = args
-    zero, one = ir.Constant(a.type, 0.0), ir.Constant(a.type, 1.0)
-    fmod = builder.frem(a, b)
-    quotient = builder.fdiv(builder.fsub(a, fmod), b)
-    not_zero = builder.fcmp_unordered("!=", fmod, zero)
-    b_below = builder.fcmp_ordered("<", b, zero)
-    mod_below = builder.fcmp_ordered("<", fmod, zero)
-    adjust = builder.and_(not_zero, builder.xor(b_below, mod_below))
-    signed_zero = _call_llvm(builder, "copysign", [zero, b])
-    modulus = builder.select(adjust, builder.fadd(fmod, b), fmod)
-    modulus = builder.select(not_zero, modulus, signed_zero)
-    quotient = builder.select(adjust, builder.fsub(quotient, one), quotient)
-    floor = _call_llvm(builder, "floor", [quotient])
-    above_half = builder.fcmp_ordered(">", builder.fsub(quotient, floor), ir.Constant(a.type, 0.5))
-    floor = builder.select(above_half, builder.fadd(floor, one), floor)
-    exact = builder.fdiv(a, b)
-    zero_quotient = _call_llvm(builder, "copysign", [zero, exact])
-    floor = builder.select(builder.fcmp_unordered("!=", quotient, zero), floor, zero_quotient)
-    by_zero = builder.fcmp_ordered("==", b, zero)
-    return builder.select(by_zero, exact, floor), builder.select(by_zero, fmod, modulus)
-
-
-def _emit_float_floordiv(builder: Any, real: Any, args: list[Value]) -> Value:
-    return _emit_divmod(builder, args)[0]
-
-
-def _emit_float_mod(builder: Any, real: Any, args: list[Value]) -> Value:
-    return _emit_divmod(builder, args)[1]
-
-
-int_floordiv = _same_type_intrinsic("int_floordiv", 2, types.Integer, _emit_int_floordiv)
-int_mod = _same_type_intrinsic("int_mod", 2, types.Integer, _emit_int_mod)
-int_fmod = _same_type_intrinsic("int_fmod", 2, types.Integer, _emit_int_fmod)
+int_floordiv = _same_type_intrinsic("int_floordiv", 2, types.Integer, emit_int_floordiv)
+int_mod = _same_type_intrinsic("int_mod", 2, types.Integer, emit_int_mod)
+int_fmod = _same_type_intrinsic("int_fmod", 2, types.Integer, emit_int_fmod)
 int_pow = _same_type_intrinsic("int_pow", 2, types.Integer, _emit_int_pow)
 int_abs = _same_type_intrinsic("int_abs", 1, types.Integer, _emit_int_abs)
 int_neg = _same_type_intrinsic("int_neg", 1, types.Integer, _emit_int_neg)
 shift_left = _same_type_intrinsic("shift_left", 2, types.Integer, _emit_shift_left)
 shift_right = _same_type_intrinsic("shift_right", 2, types.Integer, _emit_shift_right)
-float_floordiv = _same_type_intrinsic("float_floordiv", 2, types.Float, _emit_float_floordiv)
-float_mod = _same_type_intrinsic("float_mod", 2, types.Float, _emit_float_mod)
-float_fmod = _same_type_intrinsic(
-    "float_fmod", 2, types.Float, lambda builder, real, args: builder.frem(*args)
-)
+float_floordiv = _same_type_intrinsic("float_floordiv", 2, types.Float, emit_float_floordiv)
+float_mod = _same_type_intrinsic("float_mod", 2, types.Float, emit_float_mod)
+float_fmod = _same_type_intrinsic("float_fmod", 2, types.Float, emit_float_fmod)
 
 boolean = _make_token("boolean")
 i8, i16, i32, i64 = (_make_token(name) for name in ("i8", "i16", "i32", "i64"))

@@ -29,6 +29,7 @@ _CODE_MAKERS = (
     "pool",
     "probe",
     "vector_math_jit",
+    "division_jit",
 )
 """Modules that decide which machine code a given source text becomes."""
 
