@@ -10,12 +10,20 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
-from fusejit.tracer.creation import array_from
-from fusejit.tracer.declined import numpy_raises
-from fusejit.tracer.dispatch import handles
-from fusejit.tracer.elementwise import copy_of, emit_elementwise
+from fusejit.tracer.creation import array_from, natural_dtype
+from fusejit.tracer.declined import Declined, numpy_raises
+from fusejit.tracer.dispatch import HANDLERS, handles
+from fusejit.tracer.elementwise import copy_of, emit_elementwise, require_extents
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
-from fusejit.tracer.operands import Operand, contains_traced, operand_of
+from fusejit.tracer.operands import (
+    Operand,
+    contains_traced,
+    literal_as,
+    operand_of,
+    require_number_fits,
+)
+from fusejit.tracer.shapes import broadcast
+from fusejit.tracer.stores import assign_masked, assign_operand
 from fusejit.tracer.ufuncs import BOOL, CLIP, call_ufunc
 
 _NO_VALUE = np._NoValue
@@ -159,6 +167,55 @@ def nan_to_num(
     return emit_elementwise(
         current_trace(), "nan_to_num", operands, [dtype] * 4, dtype, compute, kind=kind, order=order
     )
+
+
+# ---------------------------------------------------------------------------------- masked copies
+@handles(np.copyto)
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    """``dst[...] = src``, where ``where`` is true."""
+    if not isinstance(dst, TracedArray):
+        raise Declined("np.copyto into an array that is not of this trace")
+    operand = operand_of(src)
+    require_number_fits(operand, dst.dtype)
+    if operand.literal is not None and operand.is_weak_int and dst.dtype.kind in "iu":
+        literal_as(operand.literal, dst.dtype)
+    elif not np.can_cast(natural_dtype(operand), dst.dtype, casting) and (
+        not operand.is_weak_int or dst.dtype.kind in "b"
+    ):
+        raise numpy_raises(f"TypeError: cannot cast to {dst.dtype} with casting={casting}")
+    require_extents(
+        dst.trace, broadcast(dst.trace.decisions, [dst.extents, operand.extents]), dst.extents
+    )
+    if where is True:
+        assign_operand(dst, operand)
+        return
+    if type(where) in (list, tuple) and not contains_traced(where):
+        where = current_trace().constant(np.asarray(where, bool))
+    mask = array_from(where)
+    if mask.dtype != BOOL:
+        raise numpy_raises("TypeError: where= of np.copyto has to be bool")
+    if [*mask.extents] != [*dst.extents]:
+        mask = HANDLERS[np.broadcast_to](mask, dst.shape)
+    assign_masked(dst, mask, operand)
+
+
+@handles(np.putmask)
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    """``a[mask] = values[mask]``; arrays of values have the shape of ``a``."""
+    if not isinstance(a, TracedArray):
+        raise Declined("np.putmask into an array that is not of this trace")
+    operand, chosen = operand_of(values), array_from(mask)
+    if operand.array is not None:
+        if not np.can_cast(operand.array.dtype, a.dtype, "safe"):
+            raise numpy_raises(f"TypeError: cannot cast {operand.array.dtype} to {a.dtype}")
+        if operand.extents:
+            require_extents(a.trace, operand.extents, a.extents)
+    elif operand.literal is not None:
+        literal_as(operand.literal, a.dtype)
+    require_extents(a.trace, chosen.extents, a.extents)
+    if chosen.dtype != BOOL:
+        chosen = copy_of(chosen, BOOL, chosen.sorted_order(), "astype")
+    assign_masked(a, chosen, operand)
 
 
 def _divmod_operators() -> None:

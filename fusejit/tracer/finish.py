@@ -44,6 +44,7 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.callables import is_named_tuple
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.elementwise import copy_of
+from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.trace import Trace
 
@@ -164,6 +165,8 @@ class _Results:
             return ResultMapping(tuple(map(_exact, obj)), tuple(map(self._leaf, obj.values())))
         if isinstance(obj, _STATIC):
             return StaticLeaf(obj)
+        if isinstance(obj, MaskedElements):
+            raise obj.refusal()
         path = self.trace.path_of(obj)
         if path is not None:
             return PathLeaf(path)

@@ -17,6 +17,7 @@ from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.locations import unsupported
+from fusejit.tracer.masked import MaskedElements, is_same_value
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import Operand, operand_of
 from fusejit.tracer.shapes import Decisions, Extents
@@ -36,9 +37,12 @@ class Selection:
 
 
 @handles("getitem")
-def getitem(array: TracedArray, index: Any) -> TracedArray:
+def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
     """``array[index]`` for ints, slices, Ellipsis and None: a view, or a scalar."""
     index = index if isinstance(index, tuple) else (index,)
+    if len(index) == 1 and _is_mask(index[0]) and (mask := operand_of(index[0]).array) is not None:
+        _require_mask_fits(array, mask)
+        return MaskedElements.select(array, mask.value())
     if any(map(_is_mask, index)):
         what = "a boolean mask selects a number of elements that depends on the data"
         raise _unsupported(what, _CHOOSE)
@@ -105,16 +109,24 @@ def _store_masked(array: TracedArray, mask: Any, value: Any) -> None:
     traced = operand_of(mask).array
     if traced is None:  # True stores everywhere, False nowhere: not the integers 1 and 0
         raise _unsupported("a bool that is no array", "write `if` around the store")
-    decisions = array.trace.decisions
-    if traced.ndim != array.ndim:
-        raise _unsupported("a mask of another rank than the array", _CHOOSE)
-    for a, b in zip(traced.extents, array.extents, strict=True):
-        if not decisions.equal(a, b, "a mask has the shape of the array"):
-            raise numpy_raises("IndexError: boolean index did not match indexed array")
+    _require_mask_fits(array, traced)
+    if isinstance(value, MaskedElements):
+        if not is_same_value(array.trace, value.mask, traced.value()):
+            raise value.refusal()
+        assign_masked(array, traced, Operand(value.dtype, array=value.array))
+        return
     operand = operand_of(value)
     if operand.array is not None and operand.array.ndim:
         raise _unsupported("a store of an array through a mask", _CHOOSE)
     assign_masked(array, traced, operand)
+
+
+def _require_mask_fits(array: TracedArray, mask: TracedArray) -> None:
+    if mask.ndim != array.ndim or not mask.ndim:
+        raise _unsupported("a mask of another rank than the array", _CHOOSE)
+    for a, b in zip(mask.extents, array.extents, strict=True):
+        if not array.trace.decisions.equal(a, b, "a mask has the shape of the array"):
+            raise numpy_raises("IndexError: boolean index did not match indexed array")
 
 
 def _is_mask(item: Any) -> bool:

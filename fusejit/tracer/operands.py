@@ -14,6 +14,7 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.locations import unsupported
+from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.shapes import Extents
 
@@ -73,6 +74,8 @@ def operand_of(obj: Any) -> Operand:
         return operand_of(current_trace().constant(np.asarray(obj)))
     if type(obj) is np.ndarray:
         return operand_of(current_trace().unfollowed(obj))
+    if isinstance(obj, MaskedElements):
+        raise obj.refusal()
     raise Declined(f"an operand of type {type(obj).__name__}")
 
 

@@ -34,6 +34,7 @@ from fusejit.tracer.declined import Declined
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.layout import classify
 from fusejit.tracer.locations import current_location, unsupported
+from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.shapes import MAX_SIZE, Decisions, host_of
 from fusejit.tracer.storage import Storage
@@ -103,7 +104,7 @@ class Trace:
     # -- interface of the staged front end --------------------------------------------------------
     def is_traced(self, obj: Any) -> bool:
         """Whether ``obj`` stands for something that is known only when the kernel runs."""
-        return isinstance(obj, TracedArray | TracedNumber)
+        return isinstance(obj, TracedArray | TracedNumber | MaskedElements)
 
     def handler(self, fn: Any) -> Callable[..., Any] | None:
         """What to call instead of ``fn`` while tracing, or None."""

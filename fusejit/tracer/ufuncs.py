@@ -22,6 +22,7 @@ from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import Compute, emit_elementwise, require_extents
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber, apply_host, is_host_number
 from fusejit.tracer.operands import (
     F64,
@@ -80,6 +81,10 @@ def call_ufunc(
             given = "an array" if isinstance(value, TracedArray) else repr(value)
             remedy = "choose with np.where(mask, x, y) instead" if key == "where" else MOVE_OUTSIDE
             raise unsupported(f"np.{ufunc.__name__} with {key}={given} is not traced", remedy)
+    masked = next((a for a in args if isinstance(a, MaskedElements)), None)
+    if masked is not None:
+        options = {} if out is None else {"out": out}
+        return masked.__array_ufunc__(ufunc, "__call__", *args, **options, **kwargs)
     if isinstance(out, tuple):
         (out,) = out
     if len(args) == ufunc.nin + 1 and out is None:

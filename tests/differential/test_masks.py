@@ -1,0 +1,245 @@
+"""Stores of arrays through masks: ``x[m] = y[m]``, ``x[m] += c``, np.copyto, np.putmask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit import UnsupportedError
+from fusejit.testing.oracle import check, decorate
+
+
+def arrays(shape: tuple[int, ...], dtype: Any = "f8") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(len(shape))
+    x, y = rng.normal(size=(2, *shape)) * 9
+    return x.astype(dtype), y.astype(dtype), rng.random(shape) < 0.4
+
+
+def same_mask(x: Any, y: Any, m: Any) -> Any:
+    x[m] = y[m]
+    return x
+
+
+def augmented(x: Any, y: Any, m: Any) -> Any:
+    x[m] += 2
+    x[m] *= y[m]
+    x[~m] -= 1
+    return x
+
+
+def mask_made_twice(x: Any, y: Any, m: Any) -> Any:
+    x[x < 0] = -x[x < 0]
+    y[y > x] = x[y > x] + 1
+    return x, y
+
+
+def chains(x: Any, y: Any, m: Any) -> Any:
+    chosen = np.abs(x[m]) + 1
+    y[m] = np.maximum(chosen * chosen - 3 / chosen, y[m]) ** 2
+    return y
+
+
+def of_what_was_there(x: Any, y: Any, m: Any) -> Any:
+    """The elements are those at the time of the index, not of the store."""
+    before = x[m]
+    x[:] = 0
+    x[m] = before * 2
+    return x
+
+
+def mask_changed_by_the_store(x: Any, y: Any, m: Any) -> Any:
+    k = x > 0
+    x[k] = y[k]
+    x[k] += x[k]
+    return x, k
+
+
+def fresh(x: Any, y: Any, m: Any) -> Any:
+    out = np.zeros_like(x)
+    out[m] = x[m]
+    out[~m] = y[~m] - x[~m]
+    return out
+
+
+def other_dtype(x: Any, y: Any, m: Any) -> Any:
+    out = np.zeros(x.shape, np.int32)
+    out[m] = np.abs(x)[m]
+    flags = np.ones(x.shape, bool)
+    flags[m] = x[m] > y[m]
+    return out, flags
+
+
+def scalars(x: Any, y: Any, m: Any) -> Any:
+    c = y.max()
+    x[m] = x[m] + c
+    x[m] /= 2.5
+    return x
+
+
+def views(x: Any, y: Any, m: Any) -> Any:
+    part = x[1:]
+    part[m[1:]] = y[1:][m[1:]] + part[m[1:]]
+    x[::-1][m] = y[m]
+    return x
+
+
+PROGRAMS: list[Callable[..., Any]] = [
+    same_mask, augmented, mask_made_twice, chains, of_what_was_there, mask_changed_by_the_store,
+    fresh, other_dtype, scalars, views,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_stores_of_selected_elements(program: Callable[..., Any]) -> None:
+    check(program, arrays((40,)), arrays((7,)), jit=True)
+    check(program, arrays((5, 6)))
+    check(program, tuple(np.asfortranarray(a) for a in arrays((5, 6))))
+    check(program, tuple(a[::-1, ::2] for a in arrays((5, 6))))
+    check(program, arrays((4, 3), "f4"))
+    if program is not scalars:  # the maximum of nothing
+        check(program, arrays((0,)))
+
+
+def test_all_or_nothing_selected() -> None:
+    x, y, m = arrays((9,))
+    check(augmented, (x, y, m | True), (x, y, m & False))
+
+
+def test_integers() -> None:
+    def f(x: Any, y: Any, m: Any) -> Any:
+        x[m] //= y[m]
+        x[~m] %= 5
+        x[m] <<= 2
+        return x
+
+    check(f, arrays((40,), "i4"), jit=True)
+    check(f, arrays((40,), "i8"))
+
+
+def test_in_place_keeps_the_dtype() -> None:
+    """``x[m] += 1.5`` of integers is an error in NumPy."""
+
+    def f(x: Any, y: Any, m: Any) -> Any:
+        x[m] += 1.5
+
+    check(f, arrays((5,), "i4"), variants=0)
+    check(f, arrays((5,), "f4"))
+
+
+def test_runtime_number_beside_selected_elements() -> None:
+    def f(x: Any, y: Any, m: Any, p: Any) -> Any:
+        x[m] = np.minimum(x[m], p) - p * y[m]
+        x[m] = p - x[m]
+        return x
+
+    check(f, (*arrays((9,)), 2.5), (*arrays((4,)), -1.0))
+    check(f, (*arrays((9,)), np.float32(0.1)))
+
+
+def test_masks_that_numpy_refuses() -> None:
+    x, y, _ = arrays((5,))
+    check(same_mask, (x, y, np.ones(4, bool)), variants=0)
+
+
+REFUSED: dict[str, Callable[..., Any]] = {
+    "returned": lambda x, y, m: x[m],
+    "summed": lambda x, y, m: np.sum(x[m]),
+    "method": lambda x, y, m: x[m].mean(),
+    "length": lambda x, y, m: len(x[m]),
+    "shape": lambda x, y, m: x[m].shape,
+    "indexed": lambda x, y, m: x[m][0],
+    "beside an array": lambda x, y, m: x[m] + y,
+    "two masks": lambda x, y, m: x[m] + y[y > 0],
+    "stored elsewhere": lambda x, y, m: x.__setitem__(slice(None), y[m]),
+    "looped over": lambda x, y, m: list(x[m]),
+    "in a list": lambda x, y, m: (x, [y[m]]),
+    "out": lambda x, y, m: np.exp(x[m], out=y),
+    "condition": lambda x, y, m: 1 if x[m] else 2,
+    "number": lambda x, y, m: float(x[m]),
+    "matmul": lambda x, y, m: x[m] @ y[m],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_needs_the_number_of_elements_is_refused(name: str) -> None:
+    with pytest.raises(UnsupportedError, match=r"test_masks\.py:\d+.*selects a number of elements"):
+        decorate(REFUSED[name], jit=False)(*arrays((4,)))
+
+
+def test_another_mask_is_refused() -> None:
+    def f(x: Any, y: Any, m: Any) -> None:
+        x[m] = y[y > 0]
+
+    def changed(x: Any, y: Any, m: Any) -> None:
+        chosen = y[x > 0]
+        x[0] = -1
+        x[x > 0] = chosen
+
+    for program in (f, changed):
+        with pytest.raises(UnsupportedError, match="depends on the data"):
+            decorate(program, jit=False)(*arrays((4,)))
+
+
+# ------------------------------------------------------------------------------ copyto, putmask
+def copies(x: Any, y: Any, m: Any) -> Any:
+    np.copyto(x, y, where=m)
+    np.copyto(y, 3)
+    np.copyto(y[1:], x[1:], where=m[1:])
+    return x, y
+
+
+def broadcast_copies(x: Any, y: Any, m: Any) -> Any:
+    np.copyto(x, y[0], where=m[:1])
+    np.copyto(x[:1], 7.5, where=m[0])
+    np.copyto(y, x[0])
+    return x, y
+
+
+def putmasks(x: Any, y: Any, m: Any) -> Any:
+    np.putmask(x, m, y)
+    np.putmask(y, x > y, 3)
+    np.putmask(y, x, y * 2)
+    return x, y
+
+
+@pytest.mark.parametrize("program", [copies, broadcast_copies, putmasks])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])
+def test_masked_copies(program: Callable[..., Any], dtype: str) -> None:
+    calls = [arrays((5, 6), dtype), arrays((3, 6), dtype)]
+    if program is broadcast_copies and dtype[0] == "i":
+        calls = [arrays((5, 6), "f4")]
+    check(program, *calls, jit=dtype == "f8")
+
+
+CASTS: list[Callable[..., Any]] = [
+    lambda x, y: np.copyto(x, 1.5),
+    lambda x, y: np.copyto(x, y),
+    lambda x, y: np.copyto(x, y, casting="unsafe"),
+    lambda x, y: np.copyto(y, x),
+    lambda x, y: np.copyto(x, 300),
+    lambda x, y: np.copyto(x, np.int64(7)),
+    lambda x, y: np.copyto(x, True),
+    lambda x, y: np.copyto(y, 2),
+    lambda x, y: np.copyto(y, x, where=[1, 0, 1]),
+    lambda x, y: np.copyto(x, [1, 2]),
+    lambda x, y: np.putmask(x, x > 1, y),
+    lambda x, y: np.putmask(x, [1, 0, 1], 7),
+    lambda x, y: np.putmask(x, [1, 0, 1], 300),
+    lambda x, y: np.putmask(y, x > 1, x),
+    lambda x, y: np.putmask(y, x > 1, 2.5),
+]
+
+
+@pytest.mark.parametrize("at", range(len(CASTS)))
+def test_casting(at: int) -> None:
+    """What may not be cast raises NumPy's error."""
+    x, y = np.array([1, 2, 3], "u1"), np.array([1.5, 2.5, -3.5])
+
+    def f(x: Any, y: Any) -> Any:
+        CASTS[at](x, y)
+        return x, y
+
+    check(f, (x, y), variants=None)
