@@ -152,8 +152,20 @@ class _Maker(Expressions):
         shape = self.names[name].shape
         number = self.number()
         if self.rng.random() < 0.5:
-            return f"{name}[{name} {self.rng.choice(('>', '<', '=='))} {number}] = {self.number()}"
-        return f"{name}[{self.operand(shape)} > {self.operand(shape)}] = {self.number()}"
+            mask = f"{name} {self.rng.choice(('>', '<', '=='))} {number}"
+        else:
+            mask = f"{self.operand(shape)} > {self.operand(shape)}"
+        made = self.evaluate(mask)
+        roll = self.rng.random()
+        if roll < 0.4 or np.shape(made) != shape or not shape:
+            return f"{name}[{mask}] = {self.number()}"
+        if roll < 0.6:
+            return f"{name}[{mask}] {self.rng.choice(('+', '-', '*'))}= {self.number()}"
+        source = self.operand(shape)
+        if np.shape(self.evaluate(source)) != shape:
+            source = name
+        change = self.rng.choice(("", " + 1", f" * {name}[{mask}]"))
+        return f"{name}[{mask}] = {source}[{mask}]{change}"
 
     def _out(self) -> str:
         name = self.rng.choice(self.arrays())

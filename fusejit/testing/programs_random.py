@@ -230,14 +230,14 @@ class _Writer:
         if form == 9:
             return f"np.where({e()}, {e()}, {e()})"
         if form == 10:
-            function = self.pick(["abs", "square", "negative", "logical_not", "isnan"])
+            function = self.pick([*_UNARY])
             return f"np.{function}({name})"
         if form == 11:
             return f"np.sqrt(np.abs({e()}))"
         if form == 12 and arrays:
             return f"({self.pick(arrays)} ** {self.pick(['2', '0.5', '-1', '1', '2.0'])})"
         if form == 13:
-            return f"({name} {self.pick('&|^')} {self.operand()})"
+            return f"({name} {self.pick([*_INTEGRAL])} {self.operand()})"
         if form == 14 and arrays:
             return f"{self.pick(arrays)}.astype({self.pick(_CASTS)})"
         if form == 15 and arrays:
@@ -327,6 +327,11 @@ class _Writer:
         return True
 
 
+_UNARY = (
+    *("abs", "square", "negative", "logical_not", "isnan", "isfinite", "signbit", "sign"),
+    *("floor", "ceil", "trunc", "rint", "fabs", "deg2rad"),
+)
+_INTEGRAL = ("&", "|", "^", "//", "%", "//", "%", "<<", ">>")
 _CASTS = ("np.float64", "np.float32", "np.bool_", "np.float64", "float")
 
 
