@@ -294,7 +294,7 @@ def _register() -> None:
         call.__name__ = ufunc.__name__
         return call
 
-    for ufunc in [*UFUNC_ROWS, *_SPECIAL, *OPERATORS.values()]:
+    for ufunc in [*UFUNC_ROWS, np.float_power, *OPERATORS.values()]:
         if ufunc not in HANDLERS and ufunc is not np.matmul:
             HANDLERS[ufunc] = handler(ufunc)
 

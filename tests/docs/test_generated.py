@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import fusejit.tracer.entry  # noqa: F401  (fills the dispatch table)
-from fusejit import UnsupportedError, fuse_jit, options
-from fusejit.ir.scalar_ops import SCALAR_OPS, UFUNC_ROWS, ScalarOp
+from fusejit import fuse_jit, options
+from fusejit.ir.scalar_ops import EXTREMA, SCALAR_OPS, UFUNC_ROWS, ScalarOp
 from fusejit.ir.types import DTYPES
 from fusejit.pipeline import PASSES
 from fusejit.tracer.array import METHODS, OPERATORS
@@ -37,6 +37,17 @@ ELSEWHERE = {"ulp table", "bars"}
 CALLS: dict[Any, str] = {
     np.where: "np.where(x > 0, x, y)",
     np.positive: "+x",
+    np.float_power: "np.float_power(x, 2)",
+    np.clip: "np.clip(x, -0.5, 0.5)",
+    np.divmod: "np.divmod(x, y)[0]",
+    np.fix: "np.fix(x)",
+    np.round: "np.round(x)",
+    np.around: "np.around(x)",
+    np.isposinf: "np.isposinf(x)",
+    np.isneginf: "np.isneginf(x)",
+    np.nan_to_num: "np.nan_to_num(x)",
+    np.copyto: "(z := x.copy(), np.copyto(z, y, where=x > 0))[0]",
+    np.putmask: "(z := x.copy(), np.putmask(z, x > 0, 2))[0]",
     np.matmul: "x @ y",
     np.dot: "np.dot(x, v)",
     np.empty: "np.empty(len(v)) * 0 == 0",
@@ -73,15 +84,18 @@ CALLS: dict[Any, str] = {
     np.all: "np.all(x > 1, axis=0)",
     np.logical_and.reduce: "np.logical_and.reduce(x > 1, axis=1)",
     np.mean: "np.mean(x, axis=0)",
+    np.var: "np.var(x, axis=0)",
+    np.std: "np.std(x * 0)",
+    np.ptp: "np.ptp(x, axis=1)",
+    np.prod: "np.prod(x > 0, axis=0)",
+    np.multiply.reduce: "np.multiply.reduce(x > 0)",
+    np.count_nonzero: "np.count_nonzero(x > 0, axis=0)",
     np.shape: "np.zeros(np.shape(x))",
     np.ndim: "x * np.ndim(x)",
     np.size: "x / np.size(x)",
     np.result_type: "x.astype(np.result_type(x, np.float32))",
 }
 """NumPy functions that are not rows of the scalar op table."""
-
-REFUSED = {np.floor_divide, np.remainder, np.left_shift, np.right_shift}
-"""Ufuncs of Python operators that are traced for numbers, but not compiled for arrays yet."""
 
 ON_NUMBERS = {
     "x * math.sqrt(a)": "`math.sqrt exp log sin cos tan tanh floor ceil fabs` of numbers",
@@ -127,6 +141,7 @@ def dtypes() -> str:
 
 
 _SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**", "neg": "-x"}
+_SYMBOLS |= {"floordiv": "//", "mod": "%", "lshift": "<<", "rshift": ">>"}
 _SYMBOLS |= {"and": "&", "or": "|", "xor": "^", "invert": "~x", "abs": "abs"}
 _SYMBOLS |= {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 _CLASSES = {"b": "bool", "i": "signed", "u": "unsigned", "f": "float"}
@@ -149,7 +164,9 @@ def scalar_ops() -> str:
         if row.ufunc is None:
             kinds = "all"
         bits = "NumPy's bits" if row.exact else "at most 4 ulp, see below"
-        if row.name in ("maximum", "minimum"):
+        if row.name == "power":
+            bits += "; of integers NumPy's bits"
+        if row.name in EXTREMA:
             bits = "NumPy's bits but for the sign of a zero"
         rows.append((f"`{name}`", symbol_of(row), kinds, bits))
     return table(("function", "operator", "computed in", "result"), rows)
@@ -241,7 +258,7 @@ def test_the_tables_name_every_numpy_function_of_the_dispatch_table():
         or getattr(f, "__module__", "") == "numpy"
         or isinstance(getattr(f, "__self__", None), np.ufunc)
     }
-    assert numpy_functions - types == set(CALLS) | set(UFUNC_ROWS) | REFUSED
+    assert numpy_functions - types == set(CALLS) | set(UFUNC_ROWS)
 
 
 ARRAYS = (
@@ -280,21 +297,13 @@ def test_the_scalar_ops_of_the_table_give_numpy_s_results(row, tmp_path, monkeyp
     x, y, v, a = ARRAYS
     given = (x > 0, y > 2, v, a) if is_logical else (abs(x) + 0.25, y, v, a)
     function = define(tmp_path, f"np.{row.name}({'x, y' if row.arity == 2 else 'x'})")
-    found, expected = fuse_jit(fullgraph=True)(function)(*given), function(*given)
+    found = fuse_jit(fullgraph=True)(function)(*given)
+    with np.errstate(all="ignore"):  # the arc sine of 1.25
+        expected = function(*given)
     if row.exact:
         np.testing.assert_array_equal(found, expected)
     else:
         np.testing.assert_array_max_ulp(found, expected, maxulp=8)
-
-
-@pytest.mark.parametrize(
-    "ufunc", sorted(REFUSED, key=lambda u: u.__name__), ids=lambda u: u.__name__
-)
-def test_the_refused_ufuncs_are_refused(ufunc, tmp_path):
-    function = define(tmp_path, f"np.{ufunc.__name__}(x, y)")
-    x = np.ones((2, 2), np.int64)
-    with pytest.raises(UnsupportedError, match=ufunc.__name__):
-        fuse_jit(function)(x, x, x, 1)
 
 
 # ---------------------------------------------------------------------------- environment variables
