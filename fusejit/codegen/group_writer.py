@@ -144,7 +144,7 @@ class GroupWriter(KernelWriter):
                 scratch.append(
                     Scratch(name, Integer(product(largest)), result.type.dtype, False, scope)
                 )
-                memory = Memory(name, result.type.dtype, strides, origin=origin)
+                memory = Memory(name, result.type.dtype, strides, start=-origin)
                 self.located[result] = Located(memory, IndexingMap.identity(result.type.rank))
         return scratch
 

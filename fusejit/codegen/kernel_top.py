@@ -122,7 +122,7 @@ def _checks(
     for name, buffer in program.arguments.items():
         checks += _extent_checks(name, buffer, program.graph)
         checks.append(If(Apply(f"{name}.size > 0", ()), _layout_checks(name, buffer)))
-    written = {op.view.buffer for op in walk(program.graph.block) if isinstance(op, Store)}
+    written = {op.view.buffer.root for op in walk(program.graph.block) if isinstance(op, Store)}
     names = list(program.arguments)
     for name, buffer in program.arguments.items():
         if buffer in written:

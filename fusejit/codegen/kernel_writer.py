@@ -16,6 +16,7 @@ from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.degenerate import without_reductions
 from fusejit.ir.graph import (
+    Alias,
     Alloc,
     Buffer,
     ConstantOp,
@@ -26,6 +27,7 @@ from fusejit.ir.graph import (
     Load,
     Op,
     Operand,
+    ReshapeOp,
     Store,
     Value,
     ViewOp,
@@ -75,11 +77,25 @@ class KernelWriter:
         op = self.placement.defining[value]
         if isinstance(op, ViewOp):
             return self.locate(op.source).through(op.map)
+        if isinstance(op, ReshapeOp):
+            source = self.locate(op.source)
+            types = op.source.type.extents, op.results[0].type.extents
+            return source.reshaped(op.reassociation, *map(extent_polynomials, types))
         if isinstance(op, Load):
-            return Located(self.memory[op.view.buffer], op.view.map)
+            return Located(self.buffer_memory(op.view.buffer), op.view.map)
         if isinstance(op, ConstantOp):
             return Located(expr=Number(op.number, value.type.dtype))
         raise AssertionError(f"%{value.name} has no place")
+
+    def buffer_memory(self, buffer: Buffer) -> Memory:
+        """The memory of a buffer, which may be another one with its axes split or merged."""
+        if buffer not in self.memory and buffer.base is not None:
+            assert buffer.reassociation is not None
+            types = buffer.base.type.extents, buffer.type.extents
+            self.memory[buffer] = self.buffer_memory(buffer.base).reshaped(
+                buffer.reassociation, *map(extent_polynomials, types)
+            )
+        return self.memory[buffer]
 
     def _name(self, prefix: str) -> str:
         self.counter += 1
@@ -127,7 +143,7 @@ class KernelWriter:
         elif isinstance(op, Load):
             (value,) = op.results
             if value in self.placement.snapshots:
-                source = Located(self.memory[op.view.buffer], op.view.map)
+                source = Located(self.buffer_memory(op.view.buffer), op.view.map)
                 self._copy_from(source, value, self._new_place(value), "snapshot")
         elif isinstance(op, Alloc):
             buffer = op.buffer
@@ -139,7 +155,7 @@ class KernelWriter:
         elif isinstance(op, HostCall):
             raise UnsupportedError(f"a host call inside a loop is not lowered yet: {op.function}")
         else:
-            assert isinstance(op, ViewOp | ConstantOp)
+            assert isinstance(op, ViewOp | ReshapeOp | ConstantOp | Alias)
 
     def generic(
         self,
@@ -224,7 +240,7 @@ class KernelWriter:
     def store(self, op: Store) -> None:
         """``view = value``: straight from its producer, or by a copy (through a temporary)."""
         buffer = op.view.buffer
-        target = Located(self.memory[buffer], op.view.map)
+        target = Located(self.buffer_memory(buffer), op.view.map)
         rank = len(op.view.extents)
         mask = None if op.mask is None else self.locate(op.mask)
         if op.value in self.placement.straight:

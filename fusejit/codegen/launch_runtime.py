@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import as_strided
 
 
 class Miss:
@@ -71,6 +72,25 @@ def axis_slice(start: int, step: int, length: int) -> slice:
         return slice(0, 0)
     stop = start + step * length
     return slice(start, stop if stop >= 0 else None, step)
+
+
+def strided_view(
+    array: npt.NDArray[Any],
+    corner: tuple[int, ...],
+    steps: list[list[int]],
+    shape: tuple[int, ...],
+) -> npt.NDArray[Any]:
+    """A real view that starts at ``corner`` and whose axis ``d`` moves ``steps[d][k]`` on axis k.
+
+    Axes that split an axis of the array move along it together: ``(2, 0)`` and ``(1, 0)``.
+    """
+    strides = tuple(
+        sum(n * s for n, s in zip(step, array.strides, strict=True)) for step in steps
+    )
+    first = array
+    if 0 not in shape:
+        first = array[(*(slice(c, c + 1) for c in corner), ...)]
+    return as_strided(first, shape, strides, writeable=array.flags.writeable)
 
 
 def view(

@@ -20,7 +20,8 @@ import numpy as np
 
 from fusejit.codegen import launch_runtime
 from fusejit.codegen.host_text import host_text
-from fusejit.ir.affine import AffineExpr
+from fusejit.ir.affine import AffineExpr, Dim
+from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.polynomial import Polynomial
@@ -118,6 +119,7 @@ class _Writer:
                     "errors_raise",
                     "error_state",
                     "axis_slice",
+                    "strided_view",
                     "view",
                 )
             },
@@ -357,9 +359,16 @@ class _Writer:
 
     def reference(self, ref: ArrayRef) -> str:
         """Text of an array or of a view of it."""
-        text = self.array(ref.name)
+        if ref.source is not None:
+            text = f"{self.reference(ref.source)}.reshape({_shape(ref.shape)})"
+            if ref.map is None or (ref.map.is_identity and ref.extents == ref.shape):
+                return text
+        else:
+            text = self.array(ref.name)
         if ref.map is None:
             return text
+        if any(len(result.dims()) > 1 for result in ref.map.results):
+            return self.strided(text, ref.map, ref.extents)
         index: list[str] = []
         axis_dims: list[int] = []
         for result in ref.map.results:
@@ -384,6 +393,13 @@ class _Writer:
             if rank
             else f"view({text}, ({', '.join(['...', *index])},), (), (...,), None)"
         )
+
+    def strided(self, text: str, map: IndexingMap, extents: Sequence[AffineExpr]) -> str:
+        """Text of a view in which several axes move along one axis of the array."""
+        zero = [AffineExpr.const(0)] * map.num_dims
+        corner = "".join(f"{_affine(r.substitute(dims=zero))}, " for r in map.results)
+        steps = [[r.coefficient(Dim(d)) for r in map.results] for d in range(map.num_dims)]
+        return f"strided_view({text}, ({corner}), {steps}, {_shape(extents)})"
 
     def bind_repeated_results(self) -> None:
         """An object that stands in the result several times is made once: ``v, v``."""
@@ -457,7 +473,9 @@ def _is_c_or_f(slot: Slot) -> bool:
 
 
 def _ref_symbols(ref: ArrayRef) -> frozenset[str]:
-    found = frozenset().union(*(e.symbols() for e in ref.extents))
+    found = frozenset().union(*(e.symbols() for e in (*ref.extents, *ref.shape)))
+    if ref.source is not None:
+        found |= _ref_symbols(ref.source)
     return found | (ref.map.symbols() if ref.map is not None else frozenset())
 
 

@@ -19,6 +19,7 @@ from fusejit.ir.graph import (
     Layout,
     Load,
     Loop,
+    ReshapeOp,
     Value,
     View,
     ViewOp,
@@ -61,6 +62,7 @@ class _Lowering(RegionWriter):
         self.program = Program(self.graph)
         self.arrays: dict[str, tuple[np.dtype, int]] = {}  # array name -> dtype, rank
         self.slot_of: dict[Value | Buffer, str] = {}
+        self.reshaped_slots: dict[Value, ArrayRef] = {}  # values that fill slots of other shapes
 
     # -- the whole ------------------------------------------------------------------------------
     def run(self) -> Program:
@@ -165,11 +167,14 @@ class _Lowering(RegionWriter):
     def _slot_through_views(self, result: Value, root: Value) -> str | None:
         """A slot with the result's shape in which its root can be computed, if views only permute
         axes and add axes of length 1."""
+        if isinstance(self.placement.defining[result], ReshapeOp):
+            return self._slot_through_reshapes(result, root)
         map = IndexingMap.identity(result.type.rank)
         value = result
         while value is not root:
             op = self.placement.defining[value]
-            assert isinstance(op, ViewOp)
+            if not isinstance(op, ViewOp):
+                return None
             map = op.map.compose(map)
             value = op.source
         dims = [r.as_dim() for r in map.results]
@@ -194,6 +199,26 @@ class _Lowering(RegionWriter):
             self.slot_of[root] = name
         return name
 
+    def _slot_through_reshapes(self, result: Value, root: Value) -> str | None:
+        """A slot with the result's shape that its root fills, both being dense in C order."""
+        value = result
+        while value is not root:
+            op = self.placement.defining[value]
+            if not isinstance(op, ReshapeOp) or value.order is not None:
+                return None
+            value = op.source
+        if root.order is not None or not root.type.rank:
+            return None
+        name, memory = self._add_slot(result.type.dtype, result.type.extents, None)
+        strides = dense_strides(extent_polynomials(root.type.extents))
+        identity = IndexingMap.identity(root.type.rank)
+        self.slot_of[result] = name
+        self.located[root] = Located(Memory(memory.pointer, memory.dtype, strides), identity)
+        self.reshaped_slots[root] = ArrayRef(
+            name, identity, root.type.extents, ArrayRef(name), root.type.extents
+        )
+        return name
+
     def _copy_results(self) -> None:
         """Results that nothing computes into a slot: copies of loads, broadcasts, constants."""
         for result in self.graph.results:
@@ -208,17 +233,22 @@ class _Lowering(RegionWriter):
 
     def _result(self, result: Value | View) -> ResultRef:
         if isinstance(result, View):
-            buffer = result.buffer
-            name = self.slot_of.get(buffer) or next(
-                n for n, b in self.program.arguments.items() if b is buffer
-            )
-            whole = result.map.is_identity and result.extents == buffer.type.extents
-            if whole:
-                return ResultRef(ArrayRef(name), Kind.ARRAY)
-            return ResultRef(ArrayRef(name, result.map, result.extents), Kind.ARRAY)
+            return ResultRef(self._part_of(result), Kind.ARRAY)
         if result in self.slot_of:
             return ResultRef(ArrayRef(self.slot_of[result]), result.kind)
         return ResultRef(ScalarRef(result.name), result.kind)
+
+    def _part_of(self, view: View) -> ArrayRef:
+        """The launcher's array for a view of a buffer."""
+        buffer, root = view.buffer, view.buffer.root
+        name = self.slot_of.get(root) or next(
+            n for n, b in self.program.arguments.items() if b is root
+        )
+        if buffer is not root:
+            return ArrayRef(name, view.map, view.extents, ArrayRef(name), buffer.type.extents)
+        if view.map.is_identity and view.extents == buffer.type.extents:
+            return ArrayRef(name)
+        return ArrayRef(name, view.map, view.extents)
 
     # -- kernels --------------------------------------------------------------------------------
     def _finish_kernel(self) -> None:
@@ -243,24 +273,26 @@ class _Lowering(RegionWriter):
         """The launcher's array for a value, seen through its views."""
         if value in self.slot_of:
             return ArrayRef(self.slot_of[value])
+        if value in self.reshaped_slots:
+            return self.reshaped_slots[value]
         map = IndexingMap.identity(value.type.rank)
         extents = value.type.extents
         while True:
             op = self.placement.defining[value]
+            if isinstance(op, ReshapeOp):
+                whole = self._array_ref(op.source)
+                return ArrayRef(whole.name, map, extents, whole, value.type.extents)
             if isinstance(op, ViewOp):
                 map = op.map.compose(map)
                 value = op.source
                 if value in self.slot_of:
                     break
+                if value in self.reshaped_slots:
+                    whole = self.reshaped_slots[value]
+                    return ArrayRef(whole.name, map, extents, whole, value.type.extents)
             elif isinstance(op, Load) and value not in self.placement.snapshots:
                 map = op.view.map.compose(map)
-                buffer = op.view.buffer
-                name = self.slot_of.get(buffer) or next(
-                    n for n, b in self.program.arguments.items() if b is buffer
-                )
-                if map.is_identity and extents == buffer.type.extents:
-                    return ArrayRef(name)
-                return ArrayRef(name, map, extents)
+                return self._part_of(View(op.view.buffer, map, extents))
             else:
                 break
         located = self.located.get(value)

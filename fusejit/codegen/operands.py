@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,9 +11,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import Element, Expr
 from fusejit.ir.polynomial import Polynomial
-
-_ZERO = Polynomial.const(0)
-
+from fusejit.ir.reassociation import Reassociation
 
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -36,14 +34,44 @@ class Memory:
     dtype: np.dtype
     strides: tuple[Polynomial, ...]
     alias_class: int | None = None
-    origin: Polynomial = _ZERO
+    start: Polynomial = field(default_factory=lambda: Polynomial.const(0))
 
     def offset(self, map: IndexingMap, dims: Mapping[int, Polynomial]) -> Polynomial:
         """Element offset of ``map``'s result at the given dims."""
-        total = -self.origin
+        total = self.start
         for result, stride in zip(map.results, self.strides, strict=True):
             total = total + Polynomial.from_affine(result, dims) * stride
         return total
+
+
+    def reshaped(
+        self,
+        reassociation: Reassociation,
+        source: Sequence[Polynomial],
+        result: Sequence[Polynomial],
+    ) -> Memory:
+        """The same memory with its axes split or merged.
+
+        What is merged lies there as one axis: the tracer has proved it, or asks for it in a guard.
+        """
+        strides: list[Polynomial] = []
+        for axis, group in enumerate(reassociation.groups):
+            if reassociation.expands:
+                inner = dense_strides([result[k] for k in group])
+                strides += [self.strides[axis] * s for s in inner]
+            else:
+                strides.append(self.strides[group[-1]])
+        return replace(self, strides=tuple(strides))
+
+    def through(self, map: IndexingMap) -> Memory:
+        """The memory seen through a linear map: strides of its dims, and where it starts."""
+        dims = {d: Polynomial.name(f"d{d}") for d in range(map.num_dims)}
+        offset = self.offset(map, dims)
+        strides = tuple(offset.coefficient(f"d{d}") for d in range(map.num_dims))
+        start = offset
+        for d in range(map.num_dims):
+            start = start.substitute(f"d{d}", Polynomial.const(0))
+        return replace(self, strides=strides, start=start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +87,20 @@ class Located:
         if self.map is None:
             return self
         return Located(self.memory, self.map.compose(map))
+
+    def reshaped(
+        self,
+        reassociation: Reassociation,
+        source: Sequence[Polynomial],
+        result: Sequence[Polynomial],
+    ) -> Located:
+        """The place of the value with its axes split or merged."""
+        if self.map is None:
+            return self
+        assert self.memory is not None
+        memory = self.memory if self.map.is_identity else self.memory.through(self.map)
+        memory = memory.reshaped(reassociation, source, result)
+        return Located(memory, IndexingMap.identity(len(result)))
 
     def element(self, map: IndexingMap, dims: Mapping[int, Polynomial]) -> Expr:
         """The element an operand with this ``map`` reads at the given dims."""

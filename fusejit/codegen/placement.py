@@ -21,6 +21,7 @@ from fusejit.ir.graph import (
     HostCall,
     Load,
     Op,
+    ReshapeOp,
     Store,
     Value,
     View,
@@ -46,7 +47,7 @@ class Placement:
     def root(self, value: Value) -> Value:
         """The value behind a chain of views."""
         op = self.defining.get(value)
-        while isinstance(op, ViewOp):
+        while isinstance(op, ViewOp | ReshapeOp):
             value = op.source
             op = self.defining.get(value)
         return value
@@ -147,8 +148,12 @@ def _is_hazard_free(producer: GenericOp, store: Store, placement: Placement) -> 
     if store.mask is not None:
         sources.append((store.mask, producer.inits[0].map))
     for value, map in sources:
-        while isinstance(op := placement.defining.get(value), ViewOp):
-            map = op.map.compose(map)
+        reshaped = False
+        while isinstance(op := placement.defining.get(value), ViewOp | ReshapeOp):
+            if isinstance(op, ReshapeOp):
+                reshaped = True
+            elif not reshaped:
+                map = op.map.compose(map)
             value = op.source
         if not isinstance(op, Load):
             continue
@@ -157,7 +162,7 @@ def _is_hazard_free(producer: GenericOp, store: Store, placement: Placement) -> 
             return False
         if read.alias_class != buffer.alias_class:
             continue
-        if read is not buffer or op.view.map.compose(map) != target:
+        if reshaped or read is not buffer or op.view.map.compose(map) != target:
             return False
         if producer.payload.has_extract():
             return False
@@ -179,7 +184,7 @@ def _find_snapshots(graph: Graph, placement: Placement) -> None:
             placement.snapshots.add(load.results[0])
 
     for value, user, block in _uses(graph.block):
-        if isinstance(user, ViewOp):
+        if isinstance(user, ViewOp | ReshapeOp):
             continue
         if user is None:
             check(value, _versions_at_end(block, placement, end))
@@ -214,8 +219,8 @@ def _versions_at_end(block: Block, placement: Placement, end: dict[int, int]) ->
 def _find_slots(graph: Graph, placement: Placement) -> None:
     for result in graph.results:
         if isinstance(result, View):
-            if result.buffer.origin is None:
-                placement.slot_buffers.add(result.buffer)
+            if result.buffer.root.origin is None:
+                placement.slot_buffers.add(result.buffer.root)
         else:
             placement.slot_values.add(placement.root(result))
     for op in graph.block.ops:
@@ -240,8 +245,8 @@ def _find_slots(graph: Graph, placement: Placement) -> None:
                 root = placement.root(value)
                 load = placement.defining.get(root)
                 if isinstance(load, Load) and root not in placement.snapshots:
-                    if load.view.buffer.origin is None:
-                        placement.slot_buffers.add(load.view.buffer)
+                    if load.view.buffer.root.origin is None:
+                        placement.slot_buffers.add(load.view.buffer.root)
                 else:
                     placement.slot_values.add(root)
             placement.slot_values.update(op.results)
@@ -258,4 +263,4 @@ def _buffers(op: Op) -> Iterator[Buffer]:
     ops = [op, *(inner for block in op.blocks for inner in walk(block))]
     for each in ops:
         if isinstance(each, Load | Store):
-            yield each.view.buffer
+            yield each.view.buffer.root

@@ -15,6 +15,7 @@ from fusejit.ir.graph import (
     Graph,
     Load,
     Op,
+    ReshapeOp,
     Value,
     ViewOp,
 )
@@ -43,6 +44,8 @@ def eliminate_common_subexpressions(graph: Graph) -> Graph:
                 return ("generic", op.domain, op.iterators, inputs, inits, payload, call, form)
             case ViewOp():
                 return ("view", resolved(op.source), op.map, form)
+            case ReshapeOp():
+                return ("reshape", resolved(op.source), op.reassociation, form)
             case ConstantOp():
                 return ("constant", type(op.number), repr(op.number), form)
             case Load():
@@ -74,6 +77,6 @@ def _with_viewed(block: Block, leaving: frozenset[Value]) -> set[Value]:
     """The values that leave the block, and those whose memory a view that leaves shows."""
     handed_out = set(leaving)
     for op in reversed(block.ops):
-        if isinstance(op, ViewOp) and op.results[0] in handed_out:
+        if isinstance(op, ViewOp | ReshapeOp) and op.results[0] in handed_out:
             handed_out.add(op.source)
     return handed_out

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fusejit.fuse.rewrite import definitions
-from fusejit.ir.graph import Graph, Load, Op, Store, Value, ViewOp, walk
+from fusejit.ir.graph import Graph, Load, Op, ReshapeOp, Store, Value, ViewOp, walk
 from fusejit.ir.memory import walk_versions
 
 
 def source_load(value: Value, defined: Mapping[Value, Op]) -> Load | None:
     """The load whose memory is read when ``value`` is, through views of it; None for the rest."""
     op = defined.get(value)
-    while isinstance(op, ViewOp):
+    while isinstance(op, ViewOp | ReshapeOp):
         op = defined.get(op.source)
     return op if isinstance(op, Load) else None
 
@@ -36,7 +36,7 @@ def stale_reads(graph: Graph) -> frozenset[tuple[Op, Value]]:
     for op, versions in walk_versions(graph.block):
         for value in op.operand_values:
             load = source_load(value, defined)
-            if load is None or isinstance(op, ViewOp):
+            if load is None or isinstance(op, ViewOp | ReshapeOp):
                 continue
             alias_class = load.view.buffer.alias_class
             version = versions.get(alias_class, 0)

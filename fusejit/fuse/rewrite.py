@@ -19,6 +19,7 @@ from fusejit.ir.graph import (
     Loop,
     Op,
     Operand,
+    ReshapeOp,
     Store,
     Value,
     View,
@@ -104,7 +105,7 @@ def _substitute_op(op: Op, values: Mapping[Value, Value]) -> Op:
                 i if i.start is None else Init(i.map, i.combiner, new(i.start)) for i in op.inits
             )
             return replace(op, inputs=inputs, inits=inits)
-        case ViewOp():
+        case ViewOp() | ReshapeOp():
             return replace(op, source=new(op.source))
         case Store():
             mask = None if op.mask is None else new(op.mask)

@@ -1,7 +1,7 @@
 """Cut the fused graph into steps: kernels, library calls, host calls.
 
 Ops that do work (generic ops, stores, loops, conditionals) go into one kernel until a library or a
-host call comes between. `Load`, `ViewOp` and `ConstantOp` do none: they belong to *every* kernel
+host call comes between. `Load`, `ViewOp`, `ReshapeOp` and `ConstantOp` do none: they belong to *every* kernel
 with an op that reads them, directly or through views, and to no kernel if only a library or host
 call does. The exception is a load that stands for a copy (it is read after a store to its memory,
 or handed out): it is work, done by the kernel of its place in the program, and later steps read the
@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from fusejit.fuse.memory import stale_loads
 from fusejit.fuse.rewrite import definitions, used_values
 from fusejit.ir.graph import (
+    Alias,
     Alloc,
     Block,
     Buffer,
@@ -24,6 +25,7 @@ from fusejit.ir.graph import (
     HostCall,
     Load,
     Op,
+    ReshapeOp,
     Store,
     Value,
     ViewOp,
@@ -64,7 +66,7 @@ def make_schedule(
     weightless: dict[Value, Op] = {
         v: op
         for v, op in definitions(graph.block).items()
-        if isinstance(op, Load | ViewOp | ConstantOp) and v not in copies
+        if isinstance(op, Load | ViewOp | ReshapeOp | ConstantOp) and v not in copies
     }
     steps: list[Step] = []
     work: list[Op] = []
@@ -82,7 +84,7 @@ def make_schedule(
         elif isinstance(op, HostCall):
             end_kernel()
             steps.append(HostStep(op))
-        elif not isinstance(op, Alloc) and not any(v in weightless for v in op.results):
+        elif not isinstance(op, Alloc | Alias) and not any(v in weightless for v in op.results):
             work.append(op)
     end_kernel()
     report.ops_before = count_ops(unfused)
@@ -108,12 +110,12 @@ def _with_what_it_reads(
             pending.extend(op.operand_values)
     touched = {b for op in needed for b in _buffers(op)}
     return tuple(
-        op for op in block.ops if op in needed or (isinstance(op, Alloc) and op.buffer in touched)
+        op for op in block.ops if op in needed or (isinstance(op, Alloc | Alias) and op.buffer.root in touched)
     )
 
 
 def _buffers(op: Op) -> Iterator[Buffer]:
     if isinstance(op, Load | Store):
-        yield op.view.buffer
+        yield op.view.buffer.root
     for inner in (op for b in op.blocks for op in walk(b)):
         yield from _buffers(inner)

@@ -16,8 +16,10 @@ a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines
               | %r  "=" "constant" number
               | %r  "=" "view" %source map                      r[i] = source[map(i)]
               | %r  "=" "load" @a v0 map?                       no map: all of the buffer
+              | %r  "=" "reshape" %source reassoc               axes split or merged
               | "store" @a v1 ( map "(" expr* ")" )? "=" %value ( "mask" %m )?
               | "alloc" @t ":" type memory
+              | "alias" @t ":" type "of" @a reassoc memory      @a with axes split or merged
               | %r* "=" "for" i0 "=" expr "to" expr "step" number carry? block
               | %r* "=" "while" carry? block "do" block         the first block yields one bool
               | %r* "=" "if" %p block "else" block
@@ -33,6 +35,7 @@ a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines
     type    ::= ( expr "x" ) ... dtype                          s0 x (s1 - 1) x f64
     vtype   ::= type ("scalar" | "python")? order?              no kind: an array
     memory  ::= order? ( "layout" ("unit" | "strided") )? "class" number "readonly"?
+    reassoc ::= ("expand" | "collapse") "[" ("[" axis* "]")* "]"   axes of the finer side
     order   ::= "order" "(" axis* ")"                           outermost to innermost axis
     map     ::= "[" "(" d0, d1, .. ")" "->" "(" expr* ")" "]"
     loc     ::= "loc" "file" ":" line ( "in" "function" )? ( "from" "file" ":" line .. )?

@@ -17,6 +17,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import Payload
+from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.types import IteratorType, Kind, TensorType
 
@@ -52,7 +53,8 @@ class Buffer:
     """Memory with extents: an argument's (``origin`` says how a call finds it) or a local one.
 
     Buffers of different ``alias_class`` never overlap (for arguments, the kernel's guard checks
-    it); those of one class may.
+    it); those of one class may. A buffer with a ``base`` is the memory of the base seen through
+    ``reassociation``.
     """
 
     name: str
@@ -62,6 +64,16 @@ class Buffer:
     order: tuple[int, ...] | None = None
     layout: Layout = Layout.CONTIGUOUS
     writeable: bool = True
+    base: Buffer | None = None
+    reassociation: Reassociation | None = None
+
+    @property
+    def root(self) -> Buffer:
+        """The buffer whose memory it is: itself, or the one behind a chain of bases."""
+        buffer = self
+        while buffer.base is not None:
+            buffer = buffer.base
+        return buffer
 
     def __repr__(self) -> str:
         return f"@{self.name}"
@@ -201,6 +213,22 @@ class ViewOp(Op):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class ReshapeOp(Op):
+    """A value with axes split or merged: the elements in row-major order stay as they are.
+
+    It moves no data: what it merges lies in memory as one axis (a fresh value does so in its axis
+    order, and the tracer makes a copy of what does not).
+    """
+
+    source: Value
+    reassociation: Reassociation
+
+    @property
+    def operand_values(self) -> tuple[Value, ...]:
+        return (self.source,)
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class Load(Op):
     """The contents of a view at this place of the program.
 
@@ -236,6 +264,17 @@ class Store(Op):
 @dataclass(eq=False, slots=True, kw_only=True)
 class Alloc(Op):
     """Uninitialised memory for a local buffer, alive until the call ends."""
+
+    buffer: Buffer
+
+    @property
+    def effect(self) -> Effect:
+        return Effect.EFFECT
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Alias(Op):
+    """A second buffer for the memory of ``buffer.base``, with its axes split or merged."""
 
     buffer: Buffer
 

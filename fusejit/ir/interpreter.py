@@ -21,6 +21,7 @@ import numpy as np
 from fusejit.errors import InternalError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
+    Alias,
     Alloc,
     Block,
     Buffer,
@@ -33,6 +34,7 @@ from fusejit.ir.graph import (
     Load,
     Loop,
     Op,
+    ReshapeOp,
     Store,
     Value,
     View,
@@ -41,7 +43,7 @@ from fusejit.ir.graph import (
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.interpreter_generic import run_generic
-from fusejit.ir.interpreter_memory import gather, in_order, real_view, scatter, uninitialised
+from fusejit.ir.interpreter_memory import gather, in_order, real_view, reshaped, scatter, uninitialised
 from fusejit.ir.types import Kind, TensorType
 
 Paths = Callable[[Path], Any]
@@ -184,6 +186,12 @@ class _Interpreter:
             case ViewOp():
                 shape = self.shape(op.results[0].type.extents)
                 arrays = [gather(self.values[op.source], op.map, shape, self.symbols)]
+            case ReshapeOp():
+                shape = self.shape(op.results[0].type.extents)
+                arrays = [reshaped(self.values[op.source], op.reassociation, shape)]
+            case Alias():
+                self.alias(op.buffer)
+                arrays = []
             case Load():
                 arrays = [self.load(op.view)]
             case Store():
@@ -222,6 +230,15 @@ class _Interpreter:
                 raise InternalError(f"a mask of shape {mask.shape} for a view of {shape}")
             value = np.where(mask, value, self.load(op.view))
         scatter(target, op.view.map, value, self.symbols)
+
+    def alias(self, buffer: Buffer) -> None:
+        assert buffer.base is not None
+        assert buffer.reassociation is not None
+        base = self.buffers[buffer.base]
+        array = reshaped(base, buffer.reassociation, self.shape(buffer.type.extents))
+        if array.size and not np.shares_memory(array, base):
+            raise InternalError(f"{buffer!r} cannot be a view of {buffer.base!r}")
+        self.buffers[buffer] = array
 
     def loop(self, op: Loop) -> list[np.ndarray]:
         carried = [self.values[v] for v in op.carried]

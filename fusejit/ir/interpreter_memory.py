@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.lib.stride_tricks import as_strided
 from fusejit.errors import InternalError
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.reassociation import Reassociation
 
 Symbols = Mapping[str, int]
 
@@ -74,6 +76,18 @@ def real_view(array: np.ndarray, indexing_map: IndexingMap, shape: Sequence[int]
         where: tuple[Any, ...] = (*(slice(c, c + 1) for c in corner), ...)
         first = array[where]
     return as_strided(first, shape, strides)
+
+
+def reshaped(
+    array: np.ndarray, reassociation: Reassociation, shape: tuple[int, ...]
+) -> np.ndarray:
+    """``array`` with axes split or merged, each group for itself; a view where NumPy makes one."""
+    fine, coarse = (shape, array.shape) if reassociation.expands else (array.shape, shape)
+    for group, extent in zip(reassociation.groups, coarse, strict=True):
+        product = math.prod(fine[axis] for axis in group)
+        if product != extent:
+            raise InternalError(f"{reassociation} does not make {shape} of {array.shape}")
+    return array.reshape(shape)
 
 
 def in_order(array: np.ndarray, order: Sequence[int] | None) -> np.ndarray:

@@ -13,6 +13,7 @@ from typing import TypeVar
 from fusejit.errors import ParseError
 from fusejit.ir.affine import AffineExpr, parse_affine_expr
 from fusejit.ir.graph import (
+    Alias,
     Alloc,
     Block,
     Buffer,
@@ -30,6 +31,7 @@ from fusejit.ir.graph import (
     Loop,
     Op,
     Operand,
+    ReshapeOp,
     Store,
     Value,
     View,
@@ -37,8 +39,9 @@ from fusejit.ir.graph import (
 )
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_parser import parse_host_expr
-from fusejit.ir.indexing_map import IndexingMap, parse_indexing_map
+from fusejit.ir.indexing_map import IndexingMap, parse_indexing_map, split_top_level
 from fusejit.ir.payload_parser import parse_number, parse_payload, typed_number
+from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.scalar_ops import COMBINERS
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.tokens import Cursor, Token
@@ -75,6 +78,8 @@ class _GraphParser:
             "load": self.load,
             "store": self.store,
             "alloc": self.alloc,
+            "reshape": self.reshape,
+            "alias": self.alias,
             "for": self.counted_loop,
             "while": self.conditional_loop,
             "if": self.cond,
@@ -249,6 +254,25 @@ class _GraphParser:
         self.local_buffers.append(buffer)
         return Alloc(buffer=buffer)
 
+    def reshape(self, names: list[str]) -> Op:
+        return ReshapeOp(source=self.value(), reassociation=self.reassociation())
+
+    def alias(self, names: list[str]) -> Op:
+        buffer = self.buffer_definition()
+        self.local_buffers.append(buffer)
+        return Alias(buffer=buffer)
+
+    def reassociation(self) -> Reassociation:
+        expands = self.cursor.one_of(("expand", "collapse")) == "expand"
+        token, text = self.cursor.bracketed()
+
+        def read(listed: str) -> Reassociation:
+            parts = split_top_level(listed)
+            groups = [split_top_level(part.strip().strip("[]")) for part in parts]
+            return Reassociation(tuple(tuple(map(int, g)) for g in groups), expands)
+
+        return self.reading(token, read, text)
+
     def counted_loop(self, names: list[str]) -> Op:
         cursor = self.cursor
         induction = cursor.name("the induction variable")
@@ -338,6 +362,11 @@ class _GraphParser:
         cursor.expect(":")
         type_ = self.type()
         origin: HostExpr | None = parse_host_expr(cursor) if cursor.accept("=") else None
+        base: Buffer | None = None
+        reassociation: Reassociation | None = None
+        if cursor.accept("of"):
+            base = self.buffer()
+            reassociation = self.reassociation()
         order = self.order()
         layout = Layout.CONTIGUOUS
         if cursor.accept("layout"):
@@ -345,7 +374,9 @@ class _GraphParser:
         cursor.expect("class")
         alias_class = cursor.integer("the number of an alias class")
         writeable = not cursor.accept("readonly")
-        buffer = Buffer(name, type_, alias_class, origin, order, layout, writeable)
+        buffer = Buffer(
+            name, type_, alias_class, origin, order, layout, writeable, base, reassociation
+        )
         self.buffers[name] = buffer
         return buffer
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
+    Alias,
     Alloc,
     Block,
     Buffer,
@@ -27,6 +28,7 @@ from fusejit.ir.graph import (
     Loop,
     Op,
     Operand,
+    ReshapeOp,
     Store,
     Value,
     View,
@@ -125,6 +127,8 @@ class Printer:
                 return f"constant {number_text(op.number)}"
             case ViewOp():
                 return f"view {self.value(op.source)} [{op.map}]"
+            case ReshapeOp():
+                return f"reshape {self.value(op.source)} {op.reassociation}"
             case Load():
                 where = "" if _is_whole(op.view) else f" [{op.view.map}]"
                 return f"load @{self.names.buffer(op.view.buffer)} v{op.version}{where}"
@@ -133,6 +137,8 @@ class Printer:
                 return f"store {self.view(op.view, op.version)} = {self.value(op.value)}{mask}"
             case Alloc():
                 return f"alloc {self.buffer_definition(op.buffer)}"
+            case Alias():
+                return f"alias {self.buffer_definition(op.buffer)}"
             case HostCall():
                 effect = "" if op.pure else " effect"
                 name = json.dumps(op.function)
@@ -214,6 +220,8 @@ class Printer:
         text = f"@{self.names.buffer(buffer)} : {buffer.type}"
         if buffer.origin is not None:
             text += f" = {buffer.origin}"
+        if buffer.base is not None:
+            text += f" of @{self.names.buffer(buffer.base)} {buffer.reassociation}"
         text += _order_text(buffer.order)
         if buffer.layout is not Layout.CONTIGUOUS:
             text += f" layout {buffer.layout.value}"

@@ -29,11 +29,16 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class ArrayRef:
-    """An array of the launcher, or a view: ``map`` takes an index of the view to the array's."""
+    """An array of the launcher, or a view: ``map`` takes an index of the view to the array's.
+
+    With ``source``, the view is one of ``source`` reshaped to ``shape``.
+    """
 
     name: str
     map: IndexingMap | None = None
     extents: tuple[AffineExpr, ...] = ()
+    source: ArrayRef | None = None
+    shape: tuple[AffineExpr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

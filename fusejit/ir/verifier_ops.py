@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
+    Alias,
     Alloc,
     Cond,
     ConstantOp,
@@ -15,10 +17,12 @@ from fusejit.ir.graph import (
     Load,
     Loop,
     Op,
+    ReshapeOp,
     Store,
     Value,
     ViewOp,
 )
+from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import DTYPES, Kind, TensorType
 from fusejit.ir.verifier_graph import buffer_complaints, view_complaints
 
@@ -44,9 +48,9 @@ def ops_have_the_results_of_their_kind(op: Op) -> Iterator[str]:
     match op:
         case GenericOp():
             expected = len(op.inits)
-        case ConstantOp() | ViewOp() | Load():
+        case ConstantOp() | ViewOp() | ReshapeOp() | Load():
             expected = 1
-        case Store() | Alloc():
+        case Store() | Alloc() | Alias():
             expected = 0
         case Loop():
             expected = len(op.carried)
@@ -111,6 +115,45 @@ def views_fit_their_source(op: Op) -> Iterator[str]:
             yield f"the view is {op.view.type}, the result {result.type}"
 
 
+def reshapes_split_or_merge_neighbouring_axes(op: Op) -> Iterator[str]:
+    """Groups count the axes of the finer side; axes that stay keep their extents.
+
+    An alias is of the same element type and class as its base.
+    """
+    if isinstance(op, ReshapeOp) and len(op.results) == 1:
+        yield from _reshape_complaints(op.reassociation, op.source.type, op.results[0].type)
+    if isinstance(op, Alias):
+        base, reassociation = op.buffer.base, op.buffer.reassociation
+        if base is None or reassociation is None:
+            yield f"{op.buffer!r} has no base"
+            return
+        yield from _reshape_complaints(reassociation, base.type, op.buffer.type)
+        if op.buffer.alias_class != base.alias_class:
+            yield f"{op.buffer!r} is not in the class of {base!r}"
+
+
+def _reshape_complaints(
+    reassociation: Reassociation, source: TensorType, result: TensorType
+) -> Iterator[str]:
+    if not reassociation.is_well_formed:
+        yield f"{reassociation} does not list the axes in order"
+        return
+    if (source.rank, result.rank) != (reassociation.source_rank, reassociation.result_rank):
+        yield f"{reassociation} does not take rank {source.rank} to rank {result.rank}"
+        return
+    if source.dtype != result.dtype:
+        yield f"a reshape of {source.dtype} cannot be {result.dtype}"
+    fine, coarse = (result, source) if reassociation.expands else (source, result)
+    for axis, group in enumerate(reassociation.groups):
+        known = [fine.extents[k].as_constant() for k in group]
+        whole = coarse.extents[axis].as_constant()
+        if len(group) == 1 and not may_be_equal(fine.extents[group[0]], coarse.extents[axis]):
+            yield f"axis {axis} stays and yet changes its extent"
+        elif None not in known and whole is not None:
+            if math.prod(k for k in known if k is not None) != whole:
+                yield f"axis {axis} of extent {whole} is not the product of {known}"
+
+
 def stores_fit_their_view(op: Op) -> Iterator[str]:
     """Value and mask have the extents of the view, and its buffer may be written."""
     if not isinstance(op, Store):
@@ -128,8 +171,9 @@ def stores_fit_their_view(op: Op) -> Iterator[str]:
 
 def allocations_are_well_formed(op: Op) -> Iterator[str]:
     """As for the buffers of arguments; and who allocates may write."""
-    if isinstance(op, Alloc):
+    if isinstance(op, Alloc | Alias):
         yield from buffer_complaints(op.buffer)
+    if isinstance(op, Alloc):
         if not op.buffer.writeable:
             yield f"{op.buffer!r} is readonly, so nothing can be in it"
 
@@ -196,6 +240,7 @@ OP_RULES: tuple[Callable[[Op], Iterator[str]], ...] = (
     values_are_well_formed,
     constants_are_numbers_of_their_type,
     views_fit_their_source,
+    reshapes_split_or_merge_neighbouring_axes,
     stores_fit_their_view,
     allocations_are_well_formed,
     loops_carry_one_type,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
+    Alias,
     Alloc,
     Block,
     Buffer,
@@ -52,7 +53,7 @@ class Scope:
         """Every op in program order, before it defines its results; the end of inner blocks."""
         for op in block.ops:
             yield op
-            if isinstance(op, Alloc):
+            if isinstance(op, Alloc | Alias):
                 self.buffers.add(op.buffer)
             self._define(tuple(a for inner in op.blocks for a in inner.arguments))
             induction = op.induction if isinstance(op, Loop) else None
@@ -115,7 +116,9 @@ def buffers_exist_before_use(site: Site, scope: Scope) -> Iterator[str]:
     """A buffer is an argument's, or was allocated in this block or around it."""
     if isinstance(site, Load | Store) and site.view.buffer not in scope.buffers:
         yield f"{site.view.buffer!r} is neither an argument's buffer nor allocated here"
-    if isinstance(site, Alloc):
+    if isinstance(site, Alias) and site.buffer.base not in scope.buffers:
+        yield f"the base of {site.buffer!r} does not exist here"
+    if isinstance(site, Alloc | Alias):
         if site.buffer in scope.buffers:
             yield f"{site.buffer!r} is allocated a second time"
         if site.buffer.origin is not None:
@@ -167,7 +170,7 @@ def symbols_of(op: Op) -> frozenset[str]:
             exprs += op.map.results
         case Load() | Store():
             exprs += _view_exprs(op.view)
-        case Alloc():
+        case Alloc() | Alias():
             exprs += op.buffer.type.extents
         case Loop():
             exprs += [e for e in (op.lower, op.upper) if e is not None]

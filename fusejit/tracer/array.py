@@ -319,6 +319,9 @@ METHODS: dict[str, Any] = {
     "astype": "astype",
     "copy": "copy",
     "squeeze": np.squeeze,
+    "reshape": "reshape",
+    "ravel": np.ravel,
+    "flatten": "flatten",
     "swapaxes": np.swapaxes,
 }
 

@@ -21,6 +21,7 @@ from fusejit.tracer import (
     progressions,
     reductions,
     statistics,
+    reshapes,
     ufuncs,
     views,
 )
@@ -40,6 +41,7 @@ HANDLER_MODULES = (
     progressions,
     reductions,
     statistics,
+    reshapes,
     ufuncs,
     views,
 )

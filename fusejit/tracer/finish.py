@@ -18,6 +18,7 @@ from fusejit.ir.graph import (
     Load,
     Op,
     Operand,
+    ReshapeOp,
     Store,
     Value,
     View,
@@ -120,10 +121,10 @@ class _Results:
 
     def _share_memory(self, arrays: list[TracedArray]) -> None:
         """What NumPy would hand out as views of one array becomes views of one buffer."""
-        uses = Counter(id(a.storage) for a in arrays)
+        uses = Counter(id(a.storage.root) for a in arrays)
         for array in arrays:
             storage = array.storage
-            if storage.buffer is None and (uses[id(storage)] > 1 or not array.is_whole):
+            if storage.buffer is None and (uses[id(storage.root)] > 1 or not array.is_whole):
                 storage.to_buffer()
         used: set[Value] = set()
         for array in arrays:
@@ -131,10 +132,18 @@ class _Results:
             if storage.buffer is not None:
                 continue
             value = storage.read()
-            if storage.buffer is None and (value in used or not self._is_computed(value)):
+            root = self._root(value)
+            if storage.buffer is None and (root in used or not self._is_computed(root)):
                 copied = copy_of(array, array.dtype, storage.order, "copy")
-                storage.value = value = copied.value()
-            used.add(value)
+                storage.value = root = copied.value()
+            used.add(root)
+
+    def _root(self, value: Value) -> Value:
+        """The value whose elements a chain of reshapes shows."""
+        for op in reversed(self.trace.graph.block.ops):
+            if value in op.results and isinstance(op, ReshapeOp):
+                value = op.source
+        return value
 
     def _is_computed(self, value: Value) -> bool:
         """Whether an op that makes new elements defines a value (a load or a view does not)."""
@@ -208,9 +217,9 @@ def _require_unchanged_containers(trace: Trace, location: Location) -> None:
 def _require_separate_memory(trace: Trace) -> None:
     """Stores into an argument that shares memory with another one are left to NumPy for now."""
     written = {
-        op.view.buffer.origin.attr
+        op.view.buffer.root.origin.attr
         for op in walk(trace.graph.block)
-        if isinstance(op, Store) and op.view.buffer.origin is not None
+        if isinstance(op, Store) and op.view.buffer.root.origin is not None
     }
     for path in written:
         array = trace.originals[path]
@@ -272,7 +281,7 @@ def _drop_unused(trace: Trace) -> None:
     needed: set[Value] = {r for r in graph.results if isinstance(r, Value)}
     kept: list[Op] = []
     for op in reversed(graph.block.ops):
-        if not isinstance(op, GenericOp | ViewOp | Load) or needed.intersection(op.results):
+        if not isinstance(op, GenericOp | ViewOp | ReshapeOp | Load) or needed.intersection(op.results):
             kept.append(op)
             needed.update(op.operand_values)
     graph.block.ops[:] = kept[::-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,6 +40,7 @@ class Storage:
         self.order: tuple[int, ...] | None = None
         self.path: Path | None = None
         self.array: np.ndarray | None = None
+        self.reshapes: dict[Any, Storage] = {}
         self._loaded: tuple[int, Value] | None = None
 
     @staticmethod
@@ -61,6 +62,11 @@ class Storage:
         storage.path = path
         storage.array = array
         return storage
+
+    @property
+    def root(self) -> Storage:
+        """The storage whose memory it is."""
+        return self
 
     @property
     def rank(self) -> int:
@@ -120,7 +126,7 @@ class Storage:
         """Whether all indices of an axis are one element; guarded where the strides are free."""
         if self.array is None or self.is_dense:
             return False
-        expr = HostExpr("eq", (self._stride(axis), HostExpr.const(0)))
+        expr = HostExpr("eq", (self.stride_expr(axis), HostExpr.const(0)))
         is_zero = self.array.strides[axis] == 0
         return self.trace.decisions.condition(expr, is_zero, "the argument is a broadcast array")
 
@@ -135,8 +141,8 @@ class Storage:
             return 1
         decisions = self.trace.decisions
         if not self.is_dense:
-            left = HostExpr("mul", (HostExpr.const(step), self._stride(axis)))
-            right = HostExpr("mul", (HostExpr.const(other_step), self._stride(other)))
+            left = HostExpr("mul", (HostExpr.const(step), self.stride_expr(axis)))
+            right = HostExpr("mul", (HostExpr.const(other_step), self.stride_expr(other)))
             absolute = [HostExpr("abs", (e,)) for e in (left, right)]
             assert self.array is not None
             strides = self.array.strides
@@ -149,6 +155,7 @@ class Storage:
             factor = self.trace.number(self.extents[inner]) * factor  # type: ignore[operator]
         return 1 if factor >= other_step else -1  # type: ignore[operator]
 
-    def _stride(self, axis: int) -> HostExpr:
+    def stride_expr(self, axis: int) -> HostExpr:
+        """The stride of an axis in bytes, as the launcher finds it."""
         assert self.path is not None
         return HostExpr.path(self.path.attribute("strides").item(axis))

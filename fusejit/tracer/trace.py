@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.affine import AffineExpr
+from fusejit.ir.affine import AffineExpr, Atom
 from fusejit.ir.graph import (
     Buffer,
     Graph,
@@ -89,6 +89,7 @@ class Trace:
         self._constant_ids: dict[int, tuple[np.ndarray, TracedArray, np.ndarray]] = {}
         self._scalars: dict[str, Value] = {}
         self._derived: dict[str, AffineExpr] = {}
+        self.products: dict[str, tuple[Atom, ...]] = {}  # symbols that are products of atoms
         self._names: set[str] = set()
         self._num_values = 0
 
@@ -323,7 +324,7 @@ class Trace:
     def store(self, view: View, value: Value, mask: Value | None = None) -> None:
         """Store a value; advances the version of the buffer's alias class."""
         buffer = view.buffer
-        buffer.writeable = True
+        buffer.writeable = buffer.root.writeable = True
         self.versions[buffer.alias_class] += 1
         version = self.versions[buffer.alias_class]
         self.emit(Store(view=view, value=value, version=version, mask=mask))

@@ -1,0 +1,159 @@
+"""Which axes of an array a reshape splits and merges, decided on symbolic extents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.host import HostExpr
+from fusejit.tracer.declined import numpy_raises
+from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.products import product
+from fusejit.tracer.shapes import MAX_SIZE, Extents, host_of
+from fusejit.tracer.trace import Trace
+
+_SAME_SIZE = "a reshape keeps the number of elements"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Neighbouring axes of the old shape that are neighbouring axes of the new one."""
+
+    old: tuple[int, ...]
+    new: tuple[int, ...]
+
+    @property
+    def is_trivial(self) -> bool:
+        """Whether an axis stays as it is."""
+        return len(self.old) == len(self.new) == 1
+
+
+def new_extents(trace: Trace, old: Extents, shape: Sequence[Any]) -> Extents:
+    """The ``shape`` argument as extents, its -1 filled in; declines where NumPy raises."""
+    decisions = trace.decisions
+    extents: list[AffineExpr | None] = []
+    for size in shape:
+        if isinstance(size, TracedNumber):
+            extent = decisions.canonical(size.as_affine())
+        else:
+            try:
+                extent = AffineExpr.const(size.__index__())
+            except AttributeError as error:
+                raise numpy_raises(f"TypeError: {size!r} is not a size") from error
+        if decisions.nonnegative(extent, "a size is not negative"):
+            extents.append(extent)
+        elif decisions.equal(extent, -1, "a size is -1: whatever is left"):
+            extents.append(None)
+        else:
+            raise numpy_raises("ValueError: a negative size")
+    if extents.count(None) > 1:
+        raise numpy_raises("ValueError: can only specify one unknown dimension")
+    known = [e for e in extents if e is not None]
+    if None not in extents:
+        return tuple(known)
+    rest = _quotient(trace, old, known)
+    return tuple(rest if e is None else e for e in extents)
+
+
+def _quotient(trace: Trace, old: Extents, known: list[AffineExpr]) -> AffineExpr:
+    """What is left of the product of ``old`` when ``known`` are taken out of it."""
+    decisions = trace.decisions
+    divisor = product(trace, known)
+    if decisions.equal(divisor, 0, "a size of 0 leaves -1 undetermined"):
+        raise numpy_raises("ValueError: cannot reshape array into a shape with 0 and -1")
+    left, taken = _cancelled(trace, old, known)
+    total, divisor = product(trace, left), product(trace, taken)
+    constant = decisions.constant(divisor)
+    if constant == 1:
+        return total
+    if constant is not None and not any(
+        c % constant for c in (total.constant, *(c for _, c in total.terms))
+    ):
+        return total.floordiv(constant)
+    if decisions.hint(total) % decisions.hint(divisor):
+        raise numpy_raises("ValueError: cannot reshape: the size is not divisible")
+    expr = HostExpr("floordiv", (host_of(total), host_of(divisor)))
+    value = decisions.hint(total) // decisions.hint(divisor)
+    quotient = trace.symbol(expr, value, 0, MAX_SIZE)
+    if not decisions.equal(product(trace, [*taken, quotient]), total, "the sizes divide"):
+        raise numpy_raises("ValueError: cannot reshape: the size is not divisible")
+    return decisions.canonical(quotient)
+
+
+def _cancelled(
+    trace: Trace, old: Sequence[AffineExpr], known: Sequence[AffineExpr]
+) -> tuple[list[AffineExpr], list[AffineExpr]]:
+    """Both lists without the factors that they share."""
+    canonical = trace.decisions.canonical
+    left = list(map(canonical, old))
+    taken: list[AffineExpr] = []
+    for factor in map(canonical, known):
+        if factor in left:
+            left.remove(factor)
+        else:
+            taken.append(factor)
+    return left, taken
+
+
+def match_axes(trace: Trace, old: Extents, new: Extents) -> list[Group]:
+    """Cut both shapes into groups of equal size, as many as possible; declines if they differ.
+
+    Where the sizes are equal as polynomials of the unknowns, so are those of the groups, and no
+    guard is needed. Else the groups are those of this call, each with its guard.
+    """
+    decisions = trace.decisions
+    everything = Group(tuple(range(len(old))), tuple(range(len(new))))
+    sizes = product(trace, old), product(trace, new)
+    hints = [[decisions.hint(e) for e in extents] for extents in (old, new)]
+    if decisions.constant(sizes[0] - sizes[1]) == 0:
+        return [everything] if decisions.constant(sizes[0]) == 0 else _groups(trace, old, new, True)
+    if decisions.hint(sizes[0]) == decisions.hint(sizes[1]) and 0 not in (*hints[0], *hints[1]):
+        return _groups(trace, old, new, False)
+    if not decisions.equal(sizes[0], sizes[1], _SAME_SIZE):
+        raise numpy_raises("ValueError: cannot reshape array into the shape")
+    return [everything]
+
+
+def _groups(trace: Trace, old: Extents, new: Extents, is_proved: bool) -> list[Group]:
+    decisions = trace.decisions
+    groups: list[Group] = []
+    i = j = 0
+    while i < len(old) and j < len(new):
+        end_i, end_j = _first_equal(trace, old, new, i, j, is_proved)
+        if not is_proved:
+            left, right = product(trace, old[i:end_i]), product(trace, new[j:end_j])
+            if not decisions.equal(left, right, _SAME_SIZE):
+                raise AssertionError("groups are equal in this call")
+        groups.append(Group(tuple(range(i, end_i)), tuple(range(j, end_j))))
+        i, j = end_i, end_j
+    if i < len(old) or j < len(new):  # lengths of 1 that are left over
+        last = groups.pop() if groups else Group((), ())
+        left, right = product(trace, old[i:]), product(trace, new[j:])
+        if not decisions.equal(left, right, _SAME_SIZE):
+            raise AssertionError("groups are equal in this call")
+        groups.append(
+            Group((*last.old, *range(i, len(old))), (*last.new, *range(j, len(new))))
+        )
+    return groups
+
+
+def _first_equal(
+    trace: Trace, old: Extents, new: Extents, i: int, j: int, is_proved: bool
+) -> tuple[int, int]:
+    """The ends of the shortest groups from ``i`` and ``j`` that have the same size."""
+    decisions = trace.decisions
+
+    def same(end_i: int, end_j: int) -> bool:
+        left, right = product(trace, old[i:end_i]), product(trace, new[j:end_j])
+        if is_proved:
+            return decisions.constant(left - right) == 0
+        return decisions.hint(left) == decisions.hint(right)
+
+    for length in range(2, len(old) - i + len(new) - j + 1):
+        for taken in range(1, length):
+            end_i, end_j = i + taken, j + length - taken
+            if end_i <= len(old) and end_j <= len(new) and same(end_i, end_j):
+                return end_i, end_j
+    return len(old), len(new)

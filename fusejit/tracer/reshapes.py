@@ -1,0 +1,327 @@
+"""``reshape``, ``ravel`` and ``flatten``: views where NumPy gives views, copies where it copies.
+
+An axis that is split by constants is an affine view, ``(d0, d1) -> (2 * d0 + d1)``. Everything
+else is a storage of its own that shares memory with the array's (`fusejit.tracer.reshaped`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr, Dim
+from fusejit.ir.graph import Layout
+from fusejit.ir.host import HostExpr
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.reassociation import Reassociation
+from fusejit.ir.types import Kind
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.declined import Declined, numpy_raises
+from fusejit.tracer.dispatch import handles
+from fusejit.tracer.elementwise import copy_of
+from fusejit.tracer.locations import unsupported
+from fusejit.tracer.products import product
+from fusejit.tracer.reassociate import Group, match_axes, new_extents
+from fusejit.tracer.reshaped import reshaped_storage
+from fusejit.tracer.shapes import Extents
+from fusejit.tracer.storage import Storage
+from fusejit.tracer.views import array_operand, permuted
+
+
+# ------------------------------------------------------------------------------------- functions
+@handles(np.reshape)
+def reshape_function(a: Any, /, shape: Any, order: Any = "C", *, copy: Any = None) -> TracedArray:
+    """``np.reshape(a, shape)``."""
+    return _reshape(array_operand(a), _sizes(shape), order, copy)
+
+
+@handles("reshape")
+def reshape_method(
+    array: TracedArray, *shape: Any, order: Any = "C", copy: Any = None
+) -> TracedArray:
+    """``a.reshape(2, -1)`` or ``a.reshape((2, -1))``."""
+    if not shape:
+        raise numpy_raises("TypeError: reshape() takes a shape")
+    return _reshape(array, _sizes(shape[0] if len(shape) == 1 else shape), order, copy)
+
+
+@handles(np.ravel)
+def ravel(a: Any, order: Any = "C") -> TracedArray:
+    """``np.ravel``: a view of a contiguous array, else a copy."""
+    array = _ordered(_as_array(array_operand(a)), order, "ravel")
+    core = _without_ones(array)
+    if not _is_contiguous(core):
+        core = _contiguous_copy(core)
+    return _reshaped(core, (product(core.trace, core.extents),), None)
+
+
+@handles("flatten")
+def flatten(array: TracedArray, order: Any = "C") -> TracedArray:
+    """``a.flatten()``: always a copy."""
+    core = _without_ones(_ordered(_as_array(array), order, "flatten"))
+    core = _contiguous_copy(core, is_decided=False)
+    return _reshaped(core, (product(core.trace, core.extents),), None)
+
+
+def _sizes(shape: Any) -> Sequence[Any]:
+    if isinstance(shape, np.ndarray):
+        return tuple(shape.tolist()) if shape.ndim else (int(shape),)
+    if isinstance(shape, TracedArray):
+        what = "a shape that is an array is known only when the kernel runs"
+        raise unsupported(what, "pass the sizes as Python ints")
+    return tuple(shape) if isinstance(shape, tuple | list | range) else (shape,)
+
+
+def _ordered(array: TracedArray, order: Any, name: str) -> TracedArray:
+    """The array whose C order is the wanted order."""
+    if order == "C":
+        return array
+    if order == "F":
+        return permuted(array, tuple(range(array.ndim))[::-1])
+    raise unsupported(f"{name} with order={order!r} is not traced", "use order='C' or order='F'")
+
+
+def _as_array(array: TracedArray) -> TracedArray:
+    """NumPy makes an array of a scalar first."""
+    if array.kind is Kind.SCALAR:
+        return copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
+    return array
+
+
+def _reshape(array: TracedArray, shape: Sequence[Any], order: Any, copy: Any) -> TracedArray:
+    array = _as_array(array)
+    if order == "F":
+        reverse = _ordered(array, "F", "reshape")
+        result = _reshape(reverse, tuple(shape)[::-1], "C", copy)
+        return permuted(result, tuple(range(result.ndim))[::-1])
+    array = _ordered(array, order, "reshape")
+    extents = new_extents(array.trace, array.extents, shape)
+    if copy:
+        array = _contiguous_copy(array, is_decided=False)
+    return _reshaped(array, extents, copy)
+
+
+# ------------------------------------------------------------------------------------- mechanism
+def _without_ones(array: TracedArray) -> TracedArray:
+    """The array without the axes that are known to have length 1."""
+    constant = array.trace.decisions.constant
+    ones = [constant(e) == 1 for e in array.extents]
+    if not any(ones):
+        return array
+    return array[(*(0 if one else slice(None) for one in ones), Ellipsis)]
+
+
+def _reshaped(array: TracedArray, extents: Extents, copy: Any) -> TracedArray:
+    """``array`` with other extents, in C order."""
+    trace = array.trace
+    core = _without_ones(array)
+    kept = [k for k, e in enumerate(extents) if trace.decisions.constant(e) != 1]
+    wanted = tuple(extents[k] for k in kept)
+    groups = match_axes(trace, core.extents, wanted)
+    if not all(g.is_trivial for g in groups):
+        merged = [pair for g in groups for pair in zip(g.old, g.old[1:], strict=False)]
+        if not all(_moves_as_one(core, *pair) for pair in merged):
+            if copy is not None and not copy:
+                raise numpy_raises("ValueError: unable to avoid creating a copy")
+            core = _contiguous_copy(core)
+        core = _view(core, groups, wanted)
+    at = {k: n for n, k in enumerate(kept)}
+    index = tuple(slice(None) if k in at else None for k in range(len(extents)))
+    return core[(*index, Ellipsis)]
+
+
+def _contiguous_copy(array: TracedArray, is_decided: bool = True) -> TracedArray:
+    """A fresh array in C order; ``is_decided`` if NumPy copies only because of the strides."""
+    decisions = array.trace.decisions
+    if is_decided:
+        for extent in array.extents:
+            if decisions.equal(extent, 1, "an axis of length 1 has no stride"):
+                raise Declined("a reshape for which an axis happens to have length 1")
+    return copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
+
+
+def _place(array: TracedArray, axis: int) -> tuple[int, int] | None:
+    """The axis of the storage along which an axis moves, and by how many; None if by 0."""
+    for at, result in enumerate(array.map.results):
+        if axis in result.dims():
+            if array.storage.stride_is_zero(at):
+                return None
+            return at, result.coefficient(Dim(axis))
+    return None
+
+
+def _moves_as_one(array: TracedArray, outer: int, inner: int) -> bool:
+    """Whether a step of ``outer`` is a whole run of ``inner``, decided on sizes or strides."""
+    places = _place(array, outer), _place(array, inner)
+    if places[0] is None or places[1] is None:
+        if places[0] is places[1]:
+            raise Declined("a reshape of a broadcast array")
+        return False
+    (at, step), (inner_at, inner_step) = places
+    storage, trace = array.storage, array.trace
+    extent = array.extents[inner]
+    reason = "neighbouring axes lie in memory as one"
+    if at == inner_at:
+        return trace.decisions.equal(extent * inner_step, step, reason)
+    if storage.is_dense:
+        order = storage.order or tuple(range(storage.rank))
+        first, last = order.index(at), order.index(inner_at)
+        if first > last:  # the outer axis has the smaller stride: only for lengths of 1
+            return False
+        between = product(trace, [storage.extents[k] for k in order[first + 1 : last + 1]])
+        return trace.decisions.equal(between * step, extent * inner_step, reason)
+    left = HostExpr("mul", (storage.stride_expr(at), HostExpr.const(step)))
+    run = HostExpr("mul", (storage.stride_expr(inner_at), HostExpr.const(inner_step)))
+    number = trace.number(extent)
+    size = HostExpr.const(number) if isinstance(number, int) else number.expr
+    expr = HostExpr("eq", (left, HostExpr("mul", (run, size))))
+    assert storage.array is not None
+    strides = storage.array.strides
+    hint = trace.decisions.hint(extent)
+    answer = strides[at] * step == strides[inner_at] * inner_step * hint
+    return trace.decisions.condition(expr, answer, reason)
+
+
+def _is_contiguous(array: TracedArray) -> bool:
+    """Whether NumPy calls it C contiguous (axes of length 1 are gone already)."""
+    if not array.ndim:
+        return True
+    place = _place(array, array.ndim - 1)
+    if place is None or place[1] != 1:
+        return False
+    storage, trace = array.storage, array.trace
+    order = storage.order or tuple(range(storage.rank))
+    inner = order[order.index(place[0]) + 1 :]
+    if storage.is_dense:
+        sizes = [trace.decisions.constant(storage.extents[k]) for k in inner]
+        is_unit = all(size == 1 for size in sizes)
+    elif storage.buffer is not None and storage.buffer.layout is Layout.UNIT and not inner:
+        is_unit = True
+    else:
+        assert storage.array is not None
+        itemsize = storage.dtype.itemsize
+        expr = HostExpr("eq", (storage.stride_expr(place[0]), HostExpr.const(itemsize)))
+        unit = storage.array.strides[place[0]] == itemsize
+        is_unit = trace.decisions.condition(expr, unit, "the innermost stride is one item")
+    return is_unit and all(_moves_as_one(array, k, k + 1) for k in range(array.ndim - 1))
+
+
+# ------------------------------------------------------------------------------------------ views
+def _view(array: TracedArray, groups: Sequence[Group], extents: Extents) -> TracedArray:
+    """The view for groups whose axes move as one."""
+    plan = _Plan(array, extents)
+    for group in groups:
+        plan.add(group)
+    result = plan.finish()
+    result.writeable = array.writeable
+    return result
+
+
+class _Plan:
+    """Collects, group by group, what happens to the axes of the storage."""
+
+    def __init__(self, array: TracedArray, extents: Extents) -> None:
+        self.array = array
+        self.extents = extents
+        self.storage: Storage = array.storage
+        self.dims: dict[int, AffineExpr] = {}  # old axis -> affine in the new ones
+        self.runs: dict[int, tuple[tuple[int, ...], tuple[int, ...], AffineExpr]] = {}
+
+    def add(self, group: Group) -> None:
+        """One group: affine if it can be, else a change of the storage."""
+        if self._is_affine(group):
+            step = 1
+            total = AffineExpr.const(0)
+            for k in reversed(group.new):
+                total = total + AffineExpr.dim(k) * step
+                step *= self._constant(self.extents[k]) or 0
+            # the old axes before the last one move along with it
+            self.dims[group.old[-1]] = total
+            for k in group.old[:-1]:
+                self.dims[k] = AffineExpr.const(0)
+            return
+        self._add_run(group)
+
+    def _constant(self, extent: AffineExpr) -> int | None:
+        return self.array.trace.decisions.constant(extent)
+
+    def _is_affine(self, group: Group) -> bool:
+        """One axis of the storage, split by constants."""
+        places = {_place(self.array, k) and _place(self.array, k)[0] for k in group.old}  # type: ignore[index]
+        return len(places) == 1 and all(
+            self._constant(self.extents[k]) is not None for k in group.new[1:]
+        )
+
+    def _add_run(self, group: Group) -> None:
+        """Whole axes of the storage that are merged and split; the outermost may be a slice."""
+        storage, canonical = self.storage, self.array.trace.decisions.canonical
+        axes: list[int] = []
+        start = AffineExpr.const(0)
+        for position, k in enumerate(group.old):
+            place = _place(self.array, k)
+            if place is None or place[1] != 1:
+                raise Declined("a reshape of a view with steps")
+            axes.append(place[0])
+            offset = self.array.map.results[place[0]] - AffineExpr.dim(k)
+            is_whole = canonical(self.array.extents[k]) == canonical(storage.extents[place[0]])
+            if offset == AffineExpr.const(0) and is_whole:
+                continue
+            if position or len(group.new) > 1 or offset.dims():
+                raise Declined("a reshape of part of an array, split by sizes that are not fixed")
+            start = offset
+        if axes != list(range(axes[0], axes[0] + len(axes))):
+            raise Declined("a reshape of a transposed view of an array in Fortran order")
+        inner = [storage.extents[k] for k in axes[1:]]
+        if not start.is_constant and inner:
+            start = product(self.array.trace, [start, *inner])
+        elif inner:
+            start = product(self.array.trace, inner) * start.constant
+        self.runs[axes[0]] = (tuple(axes), group.new, start)
+
+    def finish(self) -> TracedArray:
+        """The view: the storage merged, then split, and the map to it."""
+        trace = self.array.trace
+        merges: list[int] = []
+        splits: list[int] = []
+        merged: list[AffineExpr] = []
+        fine: list[AffineExpr] = []
+        results: list[AffineExpr] = []
+        axis = 0
+        while axis < self.storage.rank:
+            run = self.runs.get(axis)
+            if run is None:
+                merges.append(1)
+                splits.append(1)
+                merged.append(self.storage.extents[axis])
+                fine.append(self.storage.extents[axis])
+                results.append(self.array.map.results[axis].substitute(dims=self._substitution()))
+                axis += 1
+                continue
+            axes, new, start = run
+            whole = product(trace, [self.storage.extents[k] for k in axes])
+            merges.append(len(axes))
+            splits.append(len(new))
+            merged.append(whole)
+            if len(new) == 1:
+                fine.append(whole)
+                results.append(AffineExpr.dim(new[0]) + start)
+            else:
+                fine += [self.extents[k] for k in new]
+                results += [AffineExpr.dim(k) for k in new]
+            axis += len(axes)
+        storage = self.storage
+        if any(n > 1 for n in merges):
+            storage = reshaped_storage(
+                storage, Reassociation.of_lengths(merges, False), tuple(merged)
+            )
+        if any(n > 1 for n in splits):
+            storage = reshaped_storage(storage, Reassociation.of_lengths(splits, True), tuple(fine))
+        return TracedArray(storage, IndexingMap(len(self.extents), tuple(results)), self.extents)
+
+    def _substitution(self) -> dict[int, AffineExpr]:
+        return self.dims
+
+
+__all__ = ["flatten", "ravel", "reshape_function", "reshape_method"]
