@@ -31,6 +31,9 @@ from fusejit.fuse import (
     form_groups,
     make_schedule,
     merge_siblings,
+    move_reshapes_down,
+    move_reshapes_up,
+    note_reshapes,
     split_reductions,
 )
 from fusejit.ir.graph import Graph
@@ -52,6 +55,16 @@ PASSES: tuple[tuple[str, GraphPass], ...] = (
         "fold producers into consumers",
         lambda graph, target, report: fold_producers(graph, target, report=report),
     ),
+    ("move reshapes up", lambda graph, target, report: move_reshapes_up(graph)),
+    (
+        "fold across reshapes that moved up",
+        lambda graph, target, report: fold_producers(graph, target, report=report),
+    ),
+    ("move reshapes down", lambda graph, target, report: move_reshapes_down(graph)),
+    (
+        "fold across reshapes that moved down",
+        lambda graph, target, report: fold_producers(graph, target, report=report),
+    ),
     ("merge siblings", lambda graph, target, report: merge_siblings(graph, target, report)),
     (
         "fold what merging made single",
@@ -59,6 +72,7 @@ PASSES: tuple[tuple[str, GraphPass], ...] = (
     ),
     ("split sums over several dims", lambda graph, target, report: split_reductions(graph)),
     ("canonicalize the result", lambda graph, target, report: canonicalize(graph)),
+    ("note reshapes", lambda graph, target, report: note_reshapes(graph, report)),
 )
 
 

@@ -84,9 +84,7 @@ def strided_view(
 
     Axes that split an axis of the array move along it together: ``(2, 0)`` and ``(1, 0)``.
     """
-    strides = tuple(
-        sum(n * s for n, s in zip(step, array.strides, strict=True)) for step in steps
-    )
+    strides = tuple(sum(n * s for n, s in zip(step, array.strides, strict=True)) for step in steps)
     first = array
     if 0 not in shape:
         first = array[(*(slice(c, c + 1) for c in corner), ...)]

@@ -21,9 +21,9 @@ import numpy as np
 from fusejit.codegen import launch_runtime
 from fusejit.codegen.host_text import host_text
 from fusejit.ir.affine import AffineExpr, Dim
-from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.index_symbols import LARGEST_SYMBOL, index_symbols
+from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import ArrayRef, KernelCall, LibraryCall, Program, ScalarRef, Slot
 from fusejit.ir.traced import (

@@ -13,6 +13,7 @@ from fusejit.ir.loops import Element, Expr
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.reassociation import Reassociation
 
+
 @dataclass(frozen=True, slots=True)
 class Memory:
     """A typed pointer of the generated source and how an index becomes an element offset.
@@ -25,9 +26,9 @@ class Memory:
         Per axis, in elements.
     alias_class : int or None
         Class of the graph's buffer it belongs to; None for memory nothing else can reach.
-    origin : Polynomial
-        Offset of the element that stands at the pointer: memory of a tile begins where the tile
-        does.
+    start : Polynomial
+        Offset of the element with index 0: negative in memory of a tile, whose first element is
+        where the tile begins.
     """
 
     pointer: str
@@ -42,7 +43,6 @@ class Memory:
         for result, stride in zip(map.results, self.strides, strict=True):
             total = total + Polynomial.from_affine(result, dims) * stride
         return total
-
 
     def reshaped(
         self,

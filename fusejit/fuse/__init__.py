@@ -16,6 +16,7 @@ from fusejit.fuse.cost import (
 )
 from fusejit.fuse.driver import fold_producers
 from fusejit.fuse.group import form_groups
+from fusejit.fuse.reshapes import move_reshapes_down, move_reshapes_up, note_reshapes
 from fusejit.fuse.schedule import make_schedule
 from fusejit.fuse.siblings import merge_siblings
 from fusejit.fuse.split_reductions import split_reductions
@@ -33,4 +34,7 @@ __all__ = [
     "make_schedule",
     "merge_siblings",
     "split_reductions",
+    "move_reshapes_down",
+    "move_reshapes_up",
+    "note_reshapes",
 ]

@@ -9,6 +9,7 @@ from fusejit.fuse.common_subexpressions import eliminate_common_subexpressions
 from fusejit.fuse.constants import detach_starts, fold_constants
 from fusejit.fuse.dead import eliminate_dead_ops
 from fusejit.fuse.operands import tidy
+from fusejit.fuse.reshapes import cancel_reshapes
 from fusejit.fuse.rewrite import rewrite_ops
 from fusejit.fuse.simplify_payload import simplify
 from fusejit.fuse.views import compose_views
@@ -42,6 +43,7 @@ def drop_idle_combiners(graph: Graph) -> Graph:
 
 
 CANONICALIZATIONS: tuple[Callable[[Graph], Graph], ...] = (
+    cancel_reshapes,
     compose_views,
     drop_idle_combiners,
     detach_starts,

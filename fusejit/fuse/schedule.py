@@ -110,7 +110,9 @@ def _with_what_it_reads(
             pending.extend(op.operand_values)
     touched = {b for op in needed for b in _buffers(op)}
     return tuple(
-        op for op in block.ops if op in needed or (isinstance(op, Alloc | Alias) and op.buffer.root in touched)
+        op
+        for op in block.ops
+        if op in needed or (isinstance(op, Alloc | Alias) and op.buffer.root in touched)
     )
 
 

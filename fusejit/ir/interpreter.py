@@ -43,7 +43,14 @@ from fusejit.ir.graph import (
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.interpreter_generic import run_generic
-from fusejit.ir.interpreter_memory import gather, in_order, real_view, reshaped, scatter, uninitialised
+from fusejit.ir.interpreter_memory import (
+    gather,
+    in_order,
+    real_view,
+    reshaped,
+    scatter,
+    uninitialised,
+)
 from fusejit.ir.types import Kind, TensorType
 
 Paths = Callable[[Path], Any]

@@ -78,9 +78,7 @@ def real_view(array: np.ndarray, indexing_map: IndexingMap, shape: Sequence[int]
     return as_strided(first, shape, strides)
 
 
-def reshaped(
-    array: np.ndarray, reassociation: Reassociation, shape: tuple[int, ...]
-) -> np.ndarray:
+def reshaped(array: np.ndarray, reassociation: Reassociation, shape: tuple[int, ...]) -> np.ndarray:
     """``array`` with axes split or merged, each group for itself; a view where NumPy makes one."""
     fine, coarse = (shape, array.shape) if reassociation.expands else (array.shape, shape)
     for group, extent in zip(reassociation.groups, coarse, strict=True):

@@ -20,8 +20,8 @@ from fusejit.tracer import (
     indexing,
     progressions,
     reductions,
-    statistics,
     reshapes,
+    statistics,
     ufuncs,
     views,
 )

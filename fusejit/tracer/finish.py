@@ -281,7 +281,9 @@ def _drop_unused(trace: Trace) -> None:
     needed: set[Value] = {r for r in graph.results if isinstance(r, Value)}
     kept: list[Op] = []
     for op in reversed(graph.block.ops):
-        if not isinstance(op, GenericOp | ViewOp | ReshapeOp | Load) or needed.intersection(op.results):
+        if not isinstance(op, GenericOp | ViewOp | ReshapeOp | Load) or needed.intersection(
+            op.results
+        ):
             kept.append(op)
             needed.update(op.operand_values)
     graph.block.ops[:] = kept[::-1]

@@ -133,9 +133,7 @@ def _groups(trace: Trace, old: Extents, new: Extents, is_proved: bool) -> list[G
         left, right = product(trace, old[i:]), product(trace, new[j:])
         if not decisions.equal(left, right, _SAME_SIZE):
             raise AssertionError("groups are equal in this call")
-        groups.append(
-            Group((*last.old, *range(i, len(old))), (*last.new, *range(j, len(new))))
-        )
+        groups.append(Group((*last.old, *range(i, len(old))), (*last.new, *range(j, len(new)))))
     return groups
 
 
