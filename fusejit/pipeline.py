@@ -35,6 +35,7 @@ from fusejit.fuse import (
     move_reshapes_up,
     note_reshapes,
     split_reductions,
+    unroll_small_reductions,
 )
 from fusejit.ir.graph import Graph
 from fusejit.ir.printer import print_graph
@@ -61,8 +62,9 @@ PASSES: tuple[tuple[str, GraphPass], ...] = (
         lambda graph, target, report: fold_producers(graph, target, report=report),
     ),
     ("move reshapes down", lambda graph, target, report: move_reshapes_down(graph)),
+    ("unroll small reductions", lambda graph, target, report: unroll_small_reductions(graph)),
     (
-        "fold across reshapes that moved down",
+        "fold what that made elementwise or single",
         lambda graph, target, report: fold_producers(graph, target, report=report),
     ),
     ("merge siblings", lambda graph, target, report: merge_siblings(graph, target, report)),

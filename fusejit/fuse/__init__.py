@@ -20,6 +20,7 @@ from fusejit.fuse.reshapes import move_reshapes_down, move_reshapes_up, note_res
 from fusejit.fuse.schedule import make_schedule
 from fusejit.fuse.siblings import merge_siblings
 from fusejit.fuse.split_reductions import split_reductions
+from fusejit.fuse.unroll import unroll_small_reductions
 
 __all__ = [
     "Accept",
@@ -37,4 +38,5 @@ __all__ = [
     "move_reshapes_down",
     "move_reshapes_up",
     "note_reshapes",
+    "unroll_small_reductions",
 ]

@@ -1,8 +1,9 @@
-"""Views that move no data: permuted axes, new axes, broadcasts."""
+"""Views that move no data: permuted and flipped axes, new axes, broadcasts."""
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from fusejit.tracer.context import current_trace
 from fusejit.tracer.creation import shape_argument
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import handles
-from fusejit.tracer.elementwise import require_extents
+from fusejit.tracer.elementwise import copy_of, require_extents
 from fusejit.tracer.operands import operand_of
 from fusejit.tracer.shapes import broadcast, broadcast_map
 
@@ -164,3 +165,107 @@ def kept_axes_map(rank: int, reduced: tuple[int, ...]) -> IndexingMap:
     """From an index of a ``keepdims`` result to one of the result without the reduced axes."""
     kept = [AffineExpr.dim(a) for a in range(rank) if a not in reduced]
     return IndexingMap(rank, tuple(kept))
+
+
+# ------------------------------------------------------------------------------- flips, new axes
+@handles(np.flip)
+def flip(m: Any, axis: Any = None) -> TracedArray:
+    """``np.flip``: axes run backwards."""
+    array = array_operand(m)
+    axes = normalize_axes(tuple(axis) if isinstance(axis, list) else axis, array.ndim)
+    backwards = slice(None, None, -1)
+    return array[tuple(backwards if k in axes else slice(None) for k in range(array.ndim))]
+
+
+@handles(np.flipud)
+def flipud(m: Any) -> TracedArray:
+    """``np.flipud``: the first axis runs backwards."""
+    array = array_operand(m)
+    if not array.ndim:
+        raise numpy_raises("ValueError: Input must be >= 1-d.")
+    return array[::-1, ...]
+
+
+@handles(np.fliplr)
+def fliplr(m: Any) -> TracedArray:
+    """``np.fliplr``: the second axis runs backwards."""
+    array = array_operand(m)
+    if array.ndim < 2:
+        raise numpy_raises("ValueError: Input must be >= 2-d.")
+    return array[:, ::-1]
+
+
+@handles(np.rot90)
+def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> TracedArray:
+    """``np.rot90``: rotate in the plane of two axes, by quarters of a turn."""
+    array = array_operand(m)
+    given = tuple(axes)
+    if len(given) != 2:
+        raise numpy_raises("ValueError: len(axes) must be 2.")
+    first, second = (normalize_axis(a, array.ndim) for a in given)
+    if first == second:
+        raise numpy_raises("ValueError: Axes must be different.")
+    quarters = operator.index(k) % 4
+    if quarters == 0:
+        return array[:]
+    if quarters == 2:
+        return flip(flip(array, first), second)
+    order = list(range(array.ndim))
+    order[first], order[second] = second, first
+    if quarters == 1:
+        return permuted(flip(array, second), tuple(order))
+    return flip(permuted(array, tuple(order)), second)
+
+
+@handles(np.rollaxis)
+def rollaxis(a: Any, axis: Any, start: Any = 0) -> TracedArray:
+    """``np.rollaxis``: an axis moved in front of another one."""
+    array = array_operand(a)
+    at = normalize_axis(axis, array.ndim)
+    before = operator.index(start)
+    before += array.ndim if before < 0 else 0
+    if not 0 <= before <= array.ndim:
+        raise numpy_raises("AxisError: start is out of bounds")
+    before -= at < before
+    if at == before:
+        return array[...]
+    order = [k for k in range(array.ndim) if k != at]
+    order.insert(before, at)
+    return permuted(array, tuple(order))
+
+
+def _at_least(arrays: tuple[Any, ...], index_of: Callable[[int], Any]) -> Any:
+    made = []
+    for obj in arrays:
+        array = array_operand(obj)
+        if array.kind is Kind.SCALAR:
+            array = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
+        index = index_of(array.ndim)
+        made.append(array if index is None else array[index])
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+_AT_LEAST_2D: dict[int, Any] = {0: (None, None), 1: (None,)}
+_AT_LEAST_3D: dict[int, Any] = {
+    0: (None, None, None),
+    1: (None, slice(None), None),
+    2: (slice(None), slice(None), None),
+}
+
+
+@handles(np.atleast_1d)
+def atleast_1d(*arys: Any) -> Any:
+    """``np.atleast_1d``: the array itself unless it is 0-d."""
+    return _at_least(arys, {0: (None,)}.get)
+
+
+@handles(np.atleast_2d)
+def atleast_2d(*arys: Any) -> Any:
+    """``np.atleast_2d``: new axes in front."""
+    return _at_least(arys, _AT_LEAST_2D.get)
+
+
+@handles(np.atleast_3d)
+def atleast_3d(*arys: Any) -> Any:
+    """``np.atleast_3d``: a new last axis for rank 2, one on both sides for rank 1."""
+    return _at_least(arys, _AT_LEAST_3D.get)
