@@ -124,6 +124,9 @@ class _Results:
         uses = Counter(id(a.storage.root) for a in arrays)
         for array in arrays:
             storage = array.storage
+            base = storage.root.copied_from
+            if base is not None and (not storage.root.may_leave or id(base) in uses):
+                raise Declined("returns a reshaped view that was copied")
             if storage.buffer is None and (uses[id(storage.root)] > 1 or not array.is_whole):
                 storage.to_buffer()
         used: set[Value] = set()

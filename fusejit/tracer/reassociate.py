@@ -44,25 +44,53 @@ def new_extents(trace: Trace, old: Extents, shape: Sequence[Any]) -> Extents:
                 raise numpy_raises(f"TypeError: {size!r} is not a size") from error
         if decisions.nonnegative(extent, "a size is not negative"):
             extents.append(extent)
-        elif decisions.equal(extent, -1, "a size is -1: whatever is left"):
+        else:  # any negative size is whatever is left, as in NumPy
             extents.append(None)
-        else:
-            raise numpy_raises("ValueError: a negative size")
     if extents.count(None) > 1:
         raise numpy_raises("ValueError: can only specify one unknown dimension")
     known = [e for e in extents if e is not None]
     if None not in extents:
         return tuple(known)
-    rest = _quotient(trace, old, known)
+    at = extents.index(None)
+    middle = _without_ends(trace, old, known[:at], known[at:])
+    rest = _quotient(trace, *middle)
     return tuple(rest if e is None else e for e in extents)
+
+
+def _without_ends(
+    trace: Trace, old: Extents, front: list[AffineExpr], back: list[AffineExpr]
+) -> tuple[Extents, list[AffineExpr]]:
+    """The old axes and the known sizes that are left when those are gone whose products agree.
+
+    ``(h, w)`` to ``(h // 2, 2, -1)`` leaves ``w`` to the -1, under the guard that 2 divides h. The
+    product of the known sizes in front of the -1, if they are not constants, has to be the product
+    of the first axes in this call; likewise behind it.
+    """
+    decisions = trace.decisions
+    kept = list(old)
+    known: list[AffineExpr] = []
+    for part, from_front in ((front, True), (back, False)):
+        size = product(trace, part)
+        if decisions.constant(size) is not None or not decisions.hint(size):
+            known += part
+            continue
+        for count in range(1, len(kept) + 1):
+            ends = kept[:count] if from_front else kept[-count:]
+            taken = product(trace, ends)
+            if decisions.constant(taken) is None and decisions.hint(taken) == decisions.hint(size):
+                if decisions.equal(taken, size, _SAME_SIZE):
+                    kept = kept[count:] if from_front else kept[:-count]
+                    break
+        else:
+            known += part
+    if decisions.equal(product(trace, [*front, *back]), 0, "a size of 0 leaves -1 undetermined"):
+        raise numpy_raises("ValueError: cannot reshape array into a shape with 0 and -1")
+    return tuple(kept), known
 
 
 def _quotient(trace: Trace, old: Extents, known: list[AffineExpr]) -> AffineExpr:
     """What is left of the product of ``old`` when ``known`` are taken out of it."""
     decisions = trace.decisions
-    divisor = product(trace, known)
-    if decisions.equal(divisor, 0, "a size of 0 leaves -1 undetermined"):
-        raise numpy_raises("ValueError: cannot reshape array into a shape with 0 and -1")
     left, taken = _cancelled(trace, old, known)
     total, divisor = product(trace, left), product(trace, taken)
     constant = decisions.constant(divisor)
@@ -114,6 +142,34 @@ def match_axes(trace: Trace, old: Extents, new: Extents) -> list[Group]:
     if not decisions.equal(sizes[0], sizes[1], _SAME_SIZE):
         raise numpy_raises("ValueError: cannot reshape array into the shape")
     return [everything]
+
+
+def finest(trace: Trace, old: Extents, new: Extents, groups: list[Group]) -> list[Group]:
+    """The groups that NumPy finds for the sizes of this call, each cut decided under a guard.
+
+    Where axes cannot be merged, whether NumPy copies depends on these.
+    """
+    result: list[Group] = []
+    for group in groups:
+        left, right = list(group.old), list(group.new)
+        while left or right:
+            cut = _first_cut(trace, [old[k] for k in left], [new[k] for k in right])
+            result.append(Group(tuple(left[: cut[0]]), tuple(right[: cut[1]])))
+            left, right = left[cut[0] :], right[cut[1] :]
+    return result
+
+
+def _first_cut(
+    trace: Trace, old: list[AffineExpr], new: list[AffineExpr]
+) -> tuple[int, int]:
+    for length in range(2, len(old) + len(new)):
+        for i in range(1, length):
+            j = length - i
+            if i < len(old) and j < len(new):
+                left, right = product(trace, old[:i]), product(trace, new[:j])
+                if trace.decisions.equal(left, right, "axes of a reshape fall apart"):
+                    return i, j
+    return len(old), len(new)
 
 
 def _groups(trace: Trace, old: Extents, new: Extents, is_proved: bool) -> list[Group]:

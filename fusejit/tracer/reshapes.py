@@ -23,7 +23,7 @@ from fusejit.tracer.dispatch import handles
 from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.products import product
-from fusejit.tracer.reassociate import Group, match_axes, new_extents
+from fusejit.tracer.reassociate import Group, finest, match_axes, new_extents
 from fusejit.tracer.reshaped import reshaped_storage
 from fusejit.tracer.shapes import Extents
 from fusejit.tracer.storage import Storage
@@ -91,6 +91,8 @@ def _as_array(array: TracedArray) -> TracedArray:
 
 
 def _reshape(array: TracedArray, shape: Sequence[Any], order: Any, copy: Any) -> TracedArray:
+    if array.kind is Kind.SCALAR and not len(shape):
+        return array
     array = _as_array(array)
     if order == "F":
         reverse = _ordered(array, "F", "reshape")
@@ -121,15 +123,55 @@ def _reshaped(array: TracedArray, extents: Extents, copy: Any) -> TracedArray:
     wanted = tuple(extents[k] for k in kept)
     groups = match_axes(trace, core.extents, wanted)
     if not all(g.is_trivial for g in groups):
-        merged = [pair for g in groups for pair in zip(g.old, g.old[1:], strict=False)]
-        if not all(_moves_as_one(core, *pair) for pair in merged):
+        if not _is_view(core, groups):
+            groups = finest(trace, core.extents, wanted, groups)
+        if not _is_view(core, groups):
             if copy is not None and not copy:
                 raise numpy_raises("ValueError: unable to avoid creating a copy")
             core = _contiguous_copy(core)
-        core = _view(core, groups, wanted)
+        view = _view(core, groups, wanted)
+        core = _detached(core, groups, wanted) if view is None else view
     at = {k: n for n, k in enumerate(kept)}
     index = tuple(slice(None) if k in at else None for k in range(len(extents)))
     return core[(*index, Ellipsis)]
+
+
+def _is_view(array: TracedArray, groups: Sequence[Group]) -> bool:
+    """Whether the axes that are merged move as one."""
+    merged = [pair for g in groups for pair in zip(g.old, g.old[1:], strict=False)]
+    return all(_moves_as_one(array, *pair) for pair in merged)
+
+
+def _detached(array: TracedArray, groups: Sequence[Group], extents: Extents) -> TracedArray:
+    """A copy in place of a view that no reshape of the storage is.
+
+    Nobody can tell, as long as nothing is stored into the copy, and it is not read after a store
+    into the array. It is handed out only where its strides are those of the view, and what it
+    would share memory with is not.
+    """
+    if array.sorted_order() is not None:
+        raise Declined("a reshape of a view whose axes are not in C order")
+    copied = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
+    base, storage = array.storage, copied.storage
+    storage.copied_from, storage.copied_after = base.root, base.root.num_stores
+    is_whole = array.map.is_permutation and _covers(array)
+    storage.may_leave = base.path is None and base.is_dense and is_whole
+    result = _view(copied, groups, extents)
+    assert result is not None
+    result.writeable = array.writeable
+    return result
+
+
+def _covers(array: TracedArray) -> bool:
+    """Whether the axes of an array are all of the axes of its storage."""
+    canonical = array.trace.decisions.canonical
+    return all(
+        canonical(extent) == canonical(array.extents[d])
+        for extent, d in zip(
+            array.storage.extents, (r.as_dim() for r in array.map.results), strict=True
+        )
+        if d is not None
+    )
 
 
 def _contiguous_copy(array: TracedArray, is_decided: bool = True) -> TracedArray:
@@ -209,11 +251,11 @@ def _is_contiguous(array: TracedArray) -> bool:
 
 
 # ------------------------------------------------------------------------------------------ views
-def _view(array: TracedArray, groups: Sequence[Group], extents: Extents) -> TracedArray:
-    """The view for groups whose axes move as one."""
+def _view(array: TracedArray, groups: Sequence[Group], extents: Extents) -> TracedArray | None:
+    """The view for groups whose axes move as one; None if no reshape of the storage is that."""
     plan = _Plan(array, extents)
-    for group in groups:
-        plan.add(group)
+    if not all(map(plan.add, groups)):
+        return None
     result = plan.finish()
     result.writeable = array.writeable
     return result
@@ -229,8 +271,8 @@ class _Plan:
         self.dims: dict[int, AffineExpr] = {}  # old axis -> affine in the new ones
         self.runs: dict[int, tuple[tuple[int, ...], tuple[int, ...], AffineExpr]] = {}
 
-    def add(self, group: Group) -> None:
-        """One group: affine if it can be, else a change of the storage."""
+    def add(self, group: Group) -> bool:
+        """One group: affine if it can be, else a change of the storage if that can be."""
         if self._is_affine(group):
             step = 1
             total = AffineExpr.const(0)
@@ -241,8 +283,8 @@ class _Plan:
             self.dims[group.old[-1]] = total
             for k in group.old[:-1]:
                 self.dims[k] = AffineExpr.const(0)
-            return
-        self._add_run(group)
+            return True
+        return self._add_run(group)
 
     def _constant(self, extent: AffineExpr) -> int | None:
         return self.array.trace.decisions.constant(extent)
@@ -254,7 +296,7 @@ class _Plan:
             self._constant(self.extents[k]) is not None for k in group.new[1:]
         )
 
-    def _add_run(self, group: Group) -> None:
+    def _add_run(self, group: Group) -> bool:
         """Whole axes of the storage that are merged and split; the outermost may be a slice."""
         storage, canonical = self.storage, self.array.trace.decisions.canonical
         axes: list[int] = []
@@ -262,23 +304,24 @@ class _Plan:
         for position, k in enumerate(group.old):
             place = _place(self.array, k)
             if place is None or place[1] != 1:
-                raise Declined("a reshape of a view with steps")
+                return False  # a step, or the same element again and again
             axes.append(place[0])
             offset = self.array.map.results[place[0]] - AffineExpr.dim(k)
             is_whole = canonical(self.array.extents[k]) == canonical(storage.extents[place[0]])
             if offset == AffineExpr.const(0) and is_whole:
                 continue
             if position or len(group.new) > 1 or offset.dims():
-                raise Declined("a reshape of part of an array, split by sizes that are not fixed")
+                return False  # part of an axis, split by sizes that are not fixed
             start = offset
         if axes != list(range(axes[0], axes[0] + len(axes))):
-            raise Declined("a reshape of a transposed view of an array in Fortran order")
+            return False  # transposed, and in memory that is not in C order
         inner = [storage.extents[k] for k in axes[1:]]
         if not start.is_constant and inner:
             start = product(self.array.trace, [start, *inner])
         elif inner:
             start = product(self.array.trace, inner) * start.constant
         self.runs[axes[0]] = (tuple(axes), group.new, start)
+        return True
 
     def finish(self) -> TracedArray:
         """The view: the storage merged, then split, and the map to it."""
@@ -296,7 +339,7 @@ class _Plan:
                 splits.append(1)
                 merged.append(self.storage.extents[axis])
                 fine.append(self.storage.extents[axis])
-                results.append(self.array.map.results[axis].substitute(dims=self._substitution()))
+                results.append(self.array.map.results[axis].substitute(dims=self.dims))
                 axis += 1
                 continue
             axes, new, start = run
@@ -319,9 +362,6 @@ class _Plan:
         if any(n > 1 for n in splits):
             storage = reshaped_storage(storage, Reassociation.of_lengths(splits, True), tuple(fine))
         return TracedArray(storage, IndexingMap(len(self.extents), tuple(results)), self.extents)
-
-    def _substitution(self) -> dict[int, AffineExpr]:
-        return self.dims
 
 
 __all__ = ["flatten", "ravel", "reshape_function", "reshape_method"]

@@ -9,6 +9,7 @@ import numpy as np
 from fusejit.ir.graph import Alloc, Buffer, Layout, Value, View
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.types import TensorType
+from fusejit.tracer.declined import Declined
 from fusejit.tracer.shapes import Extents
 
 if TYPE_CHECKING:
@@ -41,6 +42,11 @@ class Storage:
         self.path: Path | None = None
         self.array: np.ndarray | None = None
         self.reshapes: dict[Any, Storage] = {}
+        self.num_stores = 0
+        # a copy where NumPy has a view: of what, after how many stores, may it be handed out
+        self.copied_from: Storage | None = None
+        self.copied_after = 0
+        self.may_leave = True
         self._loaded: tuple[int, Value] | None = None
 
     @staticmethod
@@ -80,6 +86,8 @@ class Storage:
 
     def read(self) -> Value:
         """All elements at this place of the program."""
+        if self.copied_from is not None and self.copied_from.num_stores != self.copied_after:
+            raise Declined("a reshaped view that was copied is read after a store to its base")
         if self.buffer is None:
             if self.value is not None:
                 return self.value

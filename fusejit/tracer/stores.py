@@ -20,6 +20,8 @@ def require_writeable(target: TracedArray) -> None:
     if not target.writeable:
         raise numpy_raises("ValueError: assignment destination is read-only")
     storage = target.storage
+    if storage.root.copied_from is not None:
+        raise Declined("a store into a reshaped view that was copied")
     if any(storage.stride_is_zero(axis) for axis in range(storage.rank)):
         raise Declined("a store into an array whose elements overlap")
 
@@ -39,9 +41,11 @@ def assign(target: TracedArray, value: TracedArray) -> None:
     made = value.value()
     if storage.buffer is None and target.is_whole:
         storage.replace(made)
+        storage.root.num_stores += 1
         return
     view = target.memory()
     storage.trace.store(view, made)
+    storage.root.num_stores += 1
     if target.is_whole:
         storage.forward(made)
 
@@ -124,6 +128,7 @@ def assign_masked(target: TracedArray, mask: TracedArray, operand: Operand) -> N
     )
     mask_value: Value = mask.value()
     trace.store(target.memory(), value.value(), mask_value)
+    target.storage.root.num_stores += 1
 
 
 def _without_leading_ones(array: TracedArray, rank: int) -> TracedArray:
