@@ -87,7 +87,8 @@ def strided_view(
     strides = tuple(sum(n * s for n, s in zip(step, array.strides, strict=True)) for step in steps)
     first = array
     if 0 not in shape:
-        first = array[(*(slice(c, c + 1) for c in corner), ...)]
+        where: tuple[Any, ...] = (*(slice(c, c + 1) for c in corner), ...)
+        first = array[where]
     return as_strided(first, shape, strides, writeable=array.flags.writeable)
 
 

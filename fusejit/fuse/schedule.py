@@ -1,11 +1,12 @@
 """Cut the fused graph into steps: kernels, library calls, host calls.
 
 Ops that do work (generic ops, stores, loops, conditionals) go into one kernel until a library or a
-host call comes between. `Load`, `ViewOp`, `ReshapeOp` and `ConstantOp` do none: they belong to *every* kernel
-with an op that reads them, directly or through views, and to no kernel if only a library or host
-call does. The exception is a load that stands for a copy (it is read after a store to its memory,
-or handed out): it is work, done by the kernel of its place in the program, and later steps read the
-copy. An `Alloc` belongs to every kernel that touches its buffer; who allocates is codegen's choice.
+host call comes between. `Load`, `ViewOp`, `ReshapeOp` and `ConstantOp` do none: they belong to
+*every* kernel with an op that reads them, directly or through views, and to no kernel if only a
+library or host call does. The exception is a load that stands for a copy (it is read after a store
+to its memory, or handed out): it is work, done by the kernel of its place in the program, and later
+steps read the copy. An `Alloc` (or `Alias`) belongs to every kernel that touches its buffer;
+who allocates is codegen's choice.
 """
 
 from __future__ import annotations

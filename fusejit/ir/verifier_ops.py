@@ -149,9 +149,14 @@ def _reshape_complaints(
         whole = coarse.extents[axis].as_constant()
         if len(group) == 1 and not may_be_equal(fine.extents[group[0]], coarse.extents[axis]):
             yield f"axis {axis} stays and yet changes its extent"
-        elif None not in known and whole is not None:
-            if math.prod(k for k in known if k is not None) != whole:
-                yield f"axis {axis} of extent {whole} is not the product of {known}"
+        elif not _may_be_product(whole, known):
+            yield f"axis {axis} of extent {whole} is not the product of {known}"
+
+
+def _may_be_product(whole: int | None, factors: Sequence[int | None]) -> bool:
+    """Whether a number is not known to be something else than the product."""
+    known = [f for f in factors if f is not None]
+    return whole is None or len(known) < len(factors) or math.prod(known) == whole
 
 
 def stores_fit_their_view(op: Op) -> Iterator[str]:
@@ -173,9 +178,8 @@ def allocations_are_well_formed(op: Op) -> Iterator[str]:
     """As for the buffers of arguments; and who allocates may write."""
     if isinstance(op, Alloc | Alias):
         yield from buffer_complaints(op.buffer)
-    if isinstance(op, Alloc):
-        if not op.buffer.writeable:
-            yield f"{op.buffer!r} is readonly, so nothing can be in it"
+    if isinstance(op, Alloc) and not op.buffer.writeable:
+        yield f"{op.buffer!r} is readonly, so nothing can be in it"
 
 
 # ------------------------------------------------------------------------------------ control flow

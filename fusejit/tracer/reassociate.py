@@ -77,10 +77,12 @@ def _without_ends(
         for count in range(1, len(kept) + 1):
             ends = kept[:count] if from_front else kept[-count:]
             taken = product(trace, ends)
-            if decisions.constant(taken) is None and decisions.hint(taken) == decisions.hint(size):
-                if decisions.equal(taken, size, _SAME_SIZE):
-                    kept = kept[count:] if from_front else kept[:-count]
-                    break
+            is_alike = decisions.hint(taken) == decisions.hint(size)
+            if decisions.constant(taken) is not None or not is_alike:
+                continue
+            if decisions.equal(taken, size, _SAME_SIZE):
+                kept = kept[count:] if from_front else kept[:-count]
+                break
         else:
             known += part
     if decisions.equal(product(trace, [*front, *back]), 0, "a size of 0 leaves -1 undetermined"):
@@ -159,9 +161,7 @@ def finest(trace: Trace, old: Extents, new: Extents, groups: list[Group]) -> lis
     return result
 
 
-def _first_cut(
-    trace: Trace, old: list[AffineExpr], new: list[AffineExpr]
-) -> tuple[int, int]:
+def _first_cut(trace: Trace, old: list[AffineExpr], new: list[AffineExpr]) -> tuple[int, int]:
     for length in range(2, len(old) + len(new)):
         for i in range(1, length):
             j = length - i

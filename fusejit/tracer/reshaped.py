@@ -38,15 +38,15 @@ class ReshapedStorage(Storage):
         return self.base.root
 
     @property
-    def buffer(self) -> Buffer | None:  # type: ignore[override]
+    def buffer(self) -> Buffer | None:
         """The alias of the base's buffer, once that has one."""
-        if self._alias is None and self.root.buffer is not None:
-            self._alias = self._make_alias()
-        return self._alias
+        if self._buffer is None and self.root.buffer is not None:
+            self._buffer = self._make_alias()
+        return self._buffer
 
     @buffer.setter
-    def buffer(self, value: Buffer | None) -> None:
-        self._alias = value
+    def buffer(self, buffer: Buffer | None) -> None:
+        self._buffer = buffer
 
     @property
     def is_dense(self) -> bool:

@@ -201,7 +201,7 @@ def _moves_as_one(array: TracedArray, outer: int, inner: int) -> bool:
         if places[0] is places[1]:
             raise Declined("a reshape of a broadcast array")
         return False
-    (at, step), (inner_at, inner_step) = places
+    (at, step), (inner_at, inner_step) = places[0], places[1]
     storage, trace = array.storage, array.trace
     extent = array.extents[inner]
     reason = "neighbouring axes lie in memory as one"

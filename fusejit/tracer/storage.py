@@ -24,8 +24,6 @@ class Storage:
     value : Value or None
         The elements, as long as nothing was stored into a part of them. Neither a value nor a
         buffer is what ``np.empty`` returns.
-    buffer : Buffer or None
-        The memory, for arguments and for arrays that are written.
     order : tuple of int or None
         Axes from the outermost to the innermost; None is C order.
     array : numpy.ndarray or None
@@ -37,7 +35,7 @@ class Storage:
         self.dtype = dtype
         self.extents = extents
         self.value: Value | None = None
-        self.buffer: Buffer | None = None
+        self._buffer: Buffer | None = None
         self.order: tuple[int, ...] | None = None
         self.path: Path | None = None
         self.array: np.ndarray | None = None
@@ -68,6 +66,15 @@ class Storage:
         storage.path = path
         storage.array = array
         return storage
+
+    @property
+    def buffer(self) -> Buffer | None:
+        """The memory, for arguments and for arrays that are written."""
+        return self._buffer
+
+    @buffer.setter
+    def buffer(self, buffer: Buffer | None) -> None:
+        self._buffer = buffer
 
     @property
     def root(self) -> Storage:

@@ -102,6 +102,35 @@ BODIES = [
         "views fit their source: the view is s0 x f64, the result s1 x f64",
     ),
     (
+        "%a = reshape %m collapse [[0], [1]] : s1 x f64",
+        "reshapes split or merge neighbouring axes: collapse [[0], [1]] does not take rank 2 to",
+    ),
+    (
+        "%a = reshape %m collapse [[1, 0]] : 6 x f64",
+        "reshapes split or merge neighbouring axes: collapse [[1, 0]] does not list the axes in",
+    ),
+    (
+        "%a = reshape %m expand [[0], [1, 2]] : (s1 + 1) x 2 x 3 x f64",
+        "reshapes split or merge neighbouring axes: axis 0 stays and yet changes its extent",
+    ),
+    (
+        "%a = view %x [(d0) -> (d0)] : 6 x f64 %b = reshape %a expand [[0, 1]] : 2 x 2 x f64",
+        "reshapes split or merge neighbouring axes: axis 0 of extent 6 is not the product of [2, 2",
+    ),
+    (
+        "%a = reshape %m collapse [[0, 1]] : 6 x f32",
+        "reshapes split or merge neighbouring axes: a reshape of float64 cannot be float32",
+    ),
+    (
+        "alias @t : 6 x f64 of @m collapse [[0, 1]] class 2",
+        "reshapes split or merge neighbouring axes: @t is not in the class of @m",
+    ),
+    (
+        "alloc @t : 6 x f64 class 2 alias @m2 : 6 x f64 of @m collapse [[0, 1]] class 1 "
+        "store @m2 v1 = %k",
+        "stores fit their view: the value's type f64 is not 6 x f64, the view's",
+    ),
+    (
         "store @m v1 = %m",
         "stores fit their view: @m is readonly",
     ),

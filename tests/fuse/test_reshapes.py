@@ -1,0 +1,422 @@
+# ruff: noqa: E501
+"""Reshapes move past ops by splitting and merging dims; refusals by name; what compiles to one op."""
+
+from __future__ import annotations
+
+import textwrap
+
+import numpy as np
+import pytest
+
+from fusejit import fuse_jit
+from fusejit.fuse import (
+    canonicalize,
+    fold_producers,
+    move_reshapes_down,
+    move_reshapes_up,
+    unroll_small_reductions,
+)
+from fusejit.fuse.regroup import DimGroup, Refused, Regrouping, dim_groups
+from fusejit.fuse.reshapes import cancel_reshapes, note_reshapes
+from fusejit.ir.graph import GenericOp, Graph
+from fusejit.ir.indexing_map import parse_indexing_map
+from fusejit.ir.interpreter import argument_paths, interpret
+from fusejit.ir.parser import parse_graph
+from fusejit.ir.printer import print_graph
+from fusejit.ir.reassociation import Reassociation
+from fusejit.ir.schedule import FusionReport
+from fusejit.ir.verifier import verify
+from fusejit.testing.compare import assert_same_results
+
+HEADER = """\
+graph @test
+  symbol s0 = size(arg:m, 0)
+  symbol s1 = size(arg:m, 1)
+  symbol s2 = mul(s0, s1)
+  symbol s3 = size(arg:b, 1)
+  symbol s4 = mul(s1, s3)
+  buffer @m : s0 x s1 x f64 = arg:m class 0
+  buffer @f : s2 x f64 = arg:f class 1
+  buffer @z : s1 x f64 = arg:z class 2
+  buffer @b : s1 x s3 x f64 = arg:b class 3
+  buffer @g : s1 x s0 x f64 = arg:g order(1, 0) class 4
+  buffer @u : s0 x s1 x f64 = arg:u layout strided class 5
+  buffer @l : (s0 + 1) x s1 x f64 = arg:l class 6
+"""
+LOADS = """\
+%m = load @m v0 : s0 x s1 x f64
+%f = load @f v0 : s2 x f64
+%z = load @z v0 : s1 x f64
+%g = load @g v0 : s1 x s0 x f64 order(1, 0)
+%u = load @u v0 : s0 x s1 x f64
+%l = load @l v0 : (s0 + 1) x s1 x f64
+"""
+RNG = np.random.default_rng(3)
+
+
+def graph_of(body: str) -> Graph:
+    return parse_graph(f"{HEADER}{{\n{LOADS}{textwrap.dedent(body)}\n}}\n")
+
+
+def body_of(graph: Graph) -> str:
+    """The ops behind the loads, without those of arguments that are not read."""
+    lines = print_graph(graph).splitlines()
+    kept = [line.strip() for line in lines[lines.index("{") + 1 : -1]]
+    return "\n".join(line for line in kept if " = load " not in line)
+
+
+def run(graph: Graph) -> list:
+    rng = np.random.default_rng(1)
+    shapes = {"m": (3, 4), "f": (12,), "z": (4,), "b": (4, 5), "g": (4, 3), "u": (3, 4), "l": (4, 4)}
+    arguments = {k: rng.normal(size=s) for k, s in shapes.items()}
+    arguments["g"] = np.asfortranarray(arguments["g"])
+    return interpret(graph, argument_paths(arguments))
+
+
+def becomes(apply, before: str, after: str) -> None:
+    graph = graph_of(before)
+    verify(graph)
+    text = print_graph(graph)
+    result = apply(graph)
+    verify(result)
+    assert body_of(result) == body_of(graph_of(after))
+    assert print_graph(graph) == text
+    assert parse_print(result) == print_graph(result)
+    if text == print_graph(result):
+        assert result is graph
+    assert apply(result) is result
+    assert_same_results(run(result), run(graph))
+
+
+def parse_print(graph: Graph) -> str:
+    return print_graph(parse_graph(print_graph(graph)))
+
+
+def add(result: str, domain: str, ins: str, type_: str, outs: str = "write") -> str:
+    """``%result = in0 + in1``."""
+    return f'%{result} = generic "add" domain ({domain}) ins ({ins}) outs ({outs}) {{ t0 = add in0, in1 : f64; yield t0 }} : {type_} x f64'
+
+
+def exp(result: str, domain: str, ins: str, type_: str, outs: str = "write") -> str:
+    """``%result = exp(in0)``."""
+    return f'%{result} = generic "exp" domain ({domain}) ins ({ins}) outs ({outs}) {{ t0 = exp in0 : f64; yield t0 }} : {type_} x f64'
+
+
+# ------------------------------------------------------------------------------------------- up
+def test_by_collapsing():
+    becomes(
+        move_reshapes_up,
+        f"""
+        {exp("t", "s0, s1", "%m", "s0 x s1")}
+        %c = reshape %t collapse [[0, 1]] : s2 x f64
+        {add("r", "s2", "%c, %f", "s2")}
+        return %r
+        """,
+        f"""
+        %m_r = reshape %m collapse [[0, 1]] : s2 x f64
+        {exp("c", "s2", "%m_r", "s2")}
+        {add("r", "s2", "%c, %f", "s2")}
+        return %r
+        """,
+    )
+
+
+def test_by_expansion():
+    becomes(
+        move_reshapes_up,
+        f"""
+        {exp("t", "s2", "%f", "s2")}
+        %e = reshape %t expand [[0, 1]] : s0 x s1 x f64
+        {add("r", "s0, s1", "%e, %z [(d0, d1) -> (d1)]", "s0 x s1")}
+        return %r
+        """,
+        f"""
+        %f_r = reshape %f expand [[0, 1]] : s0 x s1 x f64
+        {exp("e", "s0, s1", "%f_r", "s0 x s1")}
+        {add("r", "s0, s1", "%e, %z [(d0, d1) -> (d1)]", "s0 x s1")}
+        return %r
+        """,
+    )
+
+
+def test_by_expansion_of_an_op_with_permuted_maps():
+    becomes(
+        move_reshapes_up,
+        f"""
+        %t = generic "add" domain (s0, s2) ins (%f [(d0, d1) -> (d1)], %m [(d0, d1) -> (d0, 0)]) outs (write [(d0, d1) -> (d1, d0)]) {{ t0 = add in0, in1 : f64; yield t0 }} : s2 x s0 x f64
+        %e = reshape %t expand [[0, 1], [2]] : s0 x s1 x s0 x f64
+        {exp("r", "s0, s1, s0", "%e", "s0 x s1 x s0")}
+        return %r
+        """,
+        f"""
+        %f_r = reshape %f expand [[0, 1]] : s0 x s1 x f64
+        %e = generic "add" domain (s0, s0, s1) ins (%f_r [(d0, d1, d2) -> (d1, d2)], %m [(d0, d1, d2) -> (d0, 0)]) outs (write [(d0, d1, d2) -> (d1, d2, d0)]) {{ t0 = add in0, in1 : f64; yield t0 }} : s0 x s1 x s0 x f64
+        {exp("r", "s0, s1, s0", "%e", "s0 x s1 x s0")}
+        return %r
+        """,
+    )
+
+
+def test_other_results_are_reshaped_back():
+    becomes(
+        move_reshapes_up,
+        """
+        %t, %k = generic "two" domain (s0, s1) ins (%m) outs (write, write) { t0 = exp in0 : f64; t1 = sqrt in0 : f64; yield t0, t1 } : s0 x s1 x f64, s0 x s1 x f64
+        %c = reshape %t collapse [[0, 1]] : s2 x f64
+        %r = generic "exp" domain (s2) ins (%c) outs (write) { t0 = exp in0 : f64; yield t0 } : s2 x f64
+        return %r, %k
+        """,
+        """
+        %m_r = reshape %m collapse [[0, 1]] : s2 x f64
+        %c, %k_r = generic "two" domain (s2) ins (%m_r) outs (write, write) { t0 = exp in0 : f64; t1 = sqrt in0 : f64; yield t0, t1 } : s2 x f64, s2 x f64
+        %k = reshape %k_r expand [[0, 1]] : s0 x s1 x f64
+        %r = generic "exp" domain (s2) ins (%c) outs (write) { t0 = exp in0 : f64; yield t0 } : s2 x f64
+        return %r, %k
+        """,
+    )
+
+
+def test_index_instructions_are_remapped():
+    becomes(
+        move_reshapes_up,
+        """
+        %t = generic "iota" domain (6) ins () outs (write) { t0 = index (d0) : i64; yield t0 } : 6 x i64
+        %e = reshape %t expand [[0, 1]] : 2 x 3 x i64
+        %r = generic "neg" domain (2, 3) ins (%e) outs (write) { t0 = negative in0 : i64; yield t0 } : 2 x 3 x i64
+        return %r
+        """,
+        """
+        %e = generic "iota" domain (2, 3) ins () outs (write) { t0 = index (3 * d0 + d1) : i64; yield t0 } : 2 x 3 x i64
+        %r = generic "neg" domain (2, 3) ins (%e) outs (write) { t0 = negative in0 : i64; yield t0 } : 2 x 3 x i64
+        return %r
+        """,
+    )
+
+
+# ------------------------------------------------------------------------------------------- down
+def test_a_broadcast_makes_it_move_down():
+    before = f"""
+        {add("t", "s0, s1", "%m, %z [(d0, d1) -> (d1)]", "s0 x s1")}
+        %c = reshape %t collapse [[0, 1]] : s2 x f64
+        {add("r", "s2", "%c, %f", "s2")}
+        return %r
+        """
+    becomes(move_reshapes_up, before, before)
+    becomes(
+        move_reshapes_down,
+        before,
+        f"""
+        {add("t", "s0, s1", "%m, %z [(d0, d1) -> (d1)]", "s0 x s1")}
+        %f_r = reshape %f expand [[0, 1]] : s0 x s1 x f64
+        {add("r_r", "s0, s1", "%t, %f_r", "s0 x s1")}
+        %r = reshape %r_r collapse [[0, 1]] : s2 x f64
+        return %r
+        """,
+    )
+
+
+def test_down_into_an_exact_reduction():
+    becomes(
+        move_reshapes_down,
+        f"""
+        {add("t", "s0, s1", "%m, %z [(d0, d1) -> (d1)]", "s0 x s1")}
+        %c = reshape %t collapse [[0, 1]] : s2 x f64
+        %r = generic "max" domain (s2) iterators (reduction) ins (%c) outs (max [(d0) -> ()]) {{ yield in0 }} : f64
+        return %r
+        """,
+        f"""
+        {add("t", "s0, s1", "%m, %z [(d0, d1) -> (d1)]", "s0 x s1")}
+        %r = generic "max" domain (s0, s1) iterators (reduction, reduction) ins (%t) outs (max [(d0, d1) -> ()]) {{ yield in0 }} : f64
+        return %r
+        """,
+    )
+
+
+def test_reshapes_that_undo_each_other():
+    becomes(
+        cancel_reshapes,
+        f"""
+        %c = reshape %m collapse [[0, 1]] : s2 x f64
+        %e = reshape %c expand [[0, 1]] : s0 x s1 x f64
+        {exp("r", "s0, s1", "%e", "s0 x s1")}
+        return %r
+        """,
+        f"""
+        %c = reshape %m collapse [[0, 1]] : s2 x f64
+        %e = reshape %c expand [[0, 1]] : s0 x s1 x f64
+        {exp("r", "s0, s1", "%m", "s0 x s1")}
+        return %r
+        """,
+    )
+
+
+# -------------------------------------------------------------------------------------- refusals
+COLLAPSE = "%c = reshape %t collapse [[0, 1]] : s2 x f64"
+USE = exp("r", "s2", "%c", "s2")
+REFUSALS = {
+    "dims stand together": (
+        add("t", "s0, s1", "%m, %z [(d0, d1) -> (d1)]", "s0 x s1"),
+        "%z is read through (d0, d1) -> (d1)",
+    ),
+    "dims are read as they are": (
+        add("t", "s0, s1", "%m, %l [(d0, d1) -> (d0 + 1, d1)]", "s0 x s1"),
+        "%l is read through (d0, d1) -> (d0 + 1, d1)",
+    ),
+    "whole axes are read": (
+        add("t", "s0, s1", "%m, %l", "s0 x s1"),
+        "only part of %l is read",
+    ),
+    "operands are reshaped in place": (exp("t", "s0, s1", "%u", "s0 x s1"), "%u would have to be copied"),
+    "index sizes are known": (
+        '%t = generic "n" domain (s0, s1) ins () outs (write) { t0 = index (d1) : i64; t1 = cast t0 : f64; yield t1 } : s0 x s1 x f64',
+        "d1 would need the parts of a dim",
+    ),
+    "producer is parallel": (
+        '%t = generic "max" domain (s0, s1, s1) iterators (parallel, parallel, reduction) ins (%m [(d0, d1, d2) -> (d0, d2)]) outs (max [(d0, d1, d2) -> (d0, d1)]) { yield in0 } : s0 x s1 x f64',
+        "reduction producer max",
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", REFUSALS)
+def test_refusals_upwards(rule):
+    producer, reason = REFUSALS[rule]
+    graph = graph_of(f"{producer}\n{COLLAPSE}\n{USE}\nreturn %r")
+    verify(graph)
+    assert move_reshapes_up(graph) is graph
+    report = FusionReport()
+    assert note_reshapes(graph, report) is graph
+    ((refusal),) = report.refused
+    assert refusal.rule == rule
+    assert refusal.reason == f"a reshape stands between them: {reason}"
+
+
+def test_a_value_that_is_used_twice_stays():
+    graph = graph_of(f"{exp('t', 's0, s1', '%m', 's0 x s1')}\n{COLLAPSE}\n{USE}\nreturn %r, %t")
+    assert move_reshapes_up(graph) is graph
+    report = FusionReport()
+    note_reshapes(graph, report)
+    assert [r.rule for r in report.refused] == ["the value is used once"]
+
+
+def op_of(body: str) -> GenericOp:
+    (op,) = [op for op in graph_of(body).block.ops if isinstance(op, GenericOp)]
+    return op
+
+
+def test_sums_keep_their_order():
+    op = op_of(
+        '%r = generic "sum" domain (s2) iterators (reduction) ins (%f) outs (add [(d0) -> ()]) { yield in0 } : f64 return %r'
+    )
+    extents = graph_of("return").buffers[0].type.extents
+    with pytest.raises(Refused, match="reductions keep their order: add of sum rounds"):
+        Regrouping(op, [DimGroup((0,), extents)])
+
+
+def test_mixed_iterator_types():
+    op = op_of(
+        '%r = generic "max" domain (s0, s1) iterators (parallel, reduction) ins (%m) outs (max [(d0, d1) -> (d0)]) { yield in0 } : s0 x f64 return %r'
+    )
+    (extent,) = graph_of("return").buffers[1].type.extents
+    with pytest.raises(Refused, match="iterator types agree: parallel and reduction dims of max"):
+        Regrouping(op, [DimGroup((0, 1), (extent,))])
+
+
+def test_non_consecutive_dims():
+    with pytest.raises(Refused, match="dims are read as they are"):
+        dim_groups(
+            Reassociation(((0, 1),), expands=False),
+            parse_indexing_map("(d0) -> (d0, d0)"),
+            graph_of("return").buffers[1].type.extents,
+        )
+
+
+def test_library_calls_and_symbolic_indices():
+    call = op_of(
+        '%r = generic "c" domain (s2) ins (%f) outs (write) library_call "c" { yield in0 } : s2 x f64 return %r'
+    )
+    index = op_of(
+        '%r = generic "n" domain (s2) ins () outs (write) { t0 = index (d0) : i64; yield t0 } : s2 x i64 return %r'
+    )
+    extents = graph_of("return").buffers[0].type.extents
+    with pytest.raises(Refused, match="neither is a library call: c is c"):
+        Regrouping(call, [DimGroup((0,), extents)])
+    with pytest.raises(Refused, match="index sizes are known: s1 is not known at compile time"):
+        Regrouping(index, [DimGroup((0,), extents)])
+
+
+# ----------------------------------------------------------------------------------- unrolling
+def test_a_short_sum_is_a_tree():
+    becomes(
+        unroll_small_reductions,
+        """
+        %r = generic "sum" domain (s0, 3) iterators (parallel, reduction) ins (%l [(d0, d1) -> (d0, d1)]) outs (add [(d0, d1) -> (d0)]) { yield in0 } : s0 x f64
+        return %r
+        """,
+        """
+        %r = generic "sum" domain (s0) ins (%l [(d0) -> (d0, 0)], %l [(d0) -> (d0, 1)], %l [(d0) -> (d0, 2)]) outs (write) { t0 = add in0, in2 : f64; t1 = add t0, in1 : f64; t2 = const 0.0 : f64; t3 = add t2, t1 : f64; yield t3 } : s0 x f64
+        return %r
+        """,
+    )
+
+
+LONG = {
+    "many points": "domain (s0, 17) iterators (parallel, reduction) ins (%z [(d0, d1) -> (0)])",
+    "unknown": "domain (s0, s1) iterators (parallel, reduction) ins (%z [(d0, d1) -> (0)])",
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_long_reductions_stay(name):
+    graph = graph_of(
+        f'%r = generic "sum" {LONG[name]} outs (add [(d0, d1) -> (d0)]) {{ yield in0 }} : s0 x f64 return %r'
+    )
+    assert unroll_small_reductions(graph) is graph
+
+
+def test_an_ordered_sum_is_unrolled_from_the_last_dim_only():
+    graph = graph_of(
+        """
+        %r = generic "sum" domain (2, s1) iterators (reduction, reduction) ins (%m) outs (add [(d0, d1) -> ()]) { yield in0 } : f64
+        return %r
+        """
+    )
+    assert unroll_small_reductions(graph) is graph
+
+
+# ------------------------------------------------------------------------------------ whole programs
+def downsample(x):
+    h, w = x.shape
+    return x.reshape(h // 2, 2, w // 2, 2).mean(axis=(1, 3))
+
+
+ONE_OP = {
+    "between": lambda x: np.exp((x + 1).reshape(-1) * 2),
+    "twice": lambda x: (np.sqrt(x).reshape(-1) * 2).reshape(x.shape) + x,
+    "split and transposed": lambda x: (x * 2).reshape(x.shape[0] // 2, 2, -1).transpose(1, 0, 2) + 1,
+    "transposed": lambda x: (x * 2).T.reshape(-1) + 1,
+    "broadcast": lambda x: np.abs((x + x[0]).reshape(-1) - 1),
+    "downsampling": downsample,
+    "maxima of halves": lambda x: (x * x).reshape(2, -1).max(axis=1),
+    "unit axes": lambda x: (x + 1).reshape(1, -1).squeeze() * 2,
+    "flat view": lambda x: x.reshape(-1) * 2,
+    "raveled": lambda x: np.ravel(x * 3) + 1,
+    "expanded": lambda x: np.expand_dims(x * 2, 0).reshape(-1) - 1,
+}
+
+
+@pytest.mark.parametrize("name", ONE_OP)
+def test_a_chain_is_one_op_and_one_kernel(name):
+    function = ONE_OP[name]
+    x = np.arange(24.0).reshape(4, 6)
+    fused = fuse_jit(function).trace(x).fuse()
+    assert fused.report.ops_after == 1
+    assert len(fused.schedule.steps) == 1
+
+
+def test_passes_are_idempotent_on_programs():
+    for function in ONE_OP.values():
+        graph = fuse_jit(function).trace(np.arange(24.0).reshape(4, 6)).graph
+        for apply in (canonicalize, fold_producers, move_reshapes_up, move_reshapes_down):
+            graph = apply(graph)
+            assert apply(graph) is graph
