@@ -175,6 +175,9 @@ class _Session:
         init = producer.inits[producer.results.index(op.source)]
         groups = dim_groups(op.reassociation, init.map, op.results[0].type.extents)
         regrouping = Regrouping(producer, groups)
+        if op.reassociation.expands and len(regrouping.after) > 1:
+            # only merging is worth it, or the reshapes of two results would move up in turn
+            raise Refused("the value is the only result", f"{producer.name} has several results")
         self._require_free(regrouping)
         return regrouping
 
