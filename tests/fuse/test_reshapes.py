@@ -420,3 +420,18 @@ def test_passes_are_idempotent_on_programs():
         for apply in (canonicalize, fold_producers, move_reshapes_up, move_reshapes_down):
             graph = apply(graph)
             assert apply(graph) is graph
+
+
+def test_one_of_several_results_is_not_split():
+    graph = graph_of(
+        """
+        %t, %k = generic "two" domain (s2) ins (%f) outs (write, write) { t0 = exp in0 : f64; t1 = sqrt in0 : f64; yield t0, t1 } : s2 x f64, s2 x f64
+        %e = reshape %t expand [[0, 1]] : s0 x s1 x f64
+        %r = generic "exp" domain (s0, s1) ins (%e) outs (write) { t0 = exp in0 : f64; yield t0 } : s0 x s1 x f64
+        return %r, %k
+        """
+    )
+    assert move_reshapes_up(graph) is graph
+    report = FusionReport()
+    note_reshapes(graph, report)
+    assert [r.rule for r in report.refused] == ["the value is the only result"]
