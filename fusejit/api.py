@@ -49,6 +49,9 @@ class Fused(Protocol[P, R]):
     def trace(self, *args: P.args, **kwargs: P.kwargs) -> Traced:
         """The traced graph; ``.fuse().lower().source`` goes on step by step. Runs nothing."""
 
+    def mlir(self, *args: Any, fused: bool = False, **kwargs: Any) -> str:
+        """The traced (or the fused) graph as text that ``mlir-opt`` accepts. Runs nothing."""
+
     def check(self, *args: P.args, **kwargs: P.kwargs) -> str:
         """Run both forms on copies of the arguments and tell how the results differ."""
 
@@ -253,6 +256,9 @@ def _decorate(function: Callable[..., Any], *, enabled: bool, fullgraph: bool) -
     result.explain = functools.wraps(function)(
         lambda *args, **kwargs: _explain(state, args, kwargs)
     )
+    result.mlir = functools.wraps(function)(
+        lambda *args, fused=False, **kwargs: _mlir(state, args, kwargs, fused)
+    )
     result.check = functools.wraps(function)(
         lambda *args, **kwargs: check_text(function, carrier, args, kwargs)
     )
@@ -336,6 +342,11 @@ def _trace_only(state: _State, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         ) from None
     except FusejitError as error:
         raise strip_frames(error) from error.__cause__
+
+
+def _mlir(state: _State, args: tuple[Any, ...], kwargs: dict[str, Any], fused: bool) -> str:
+    stage = _trace_only(state, args, kwargs)
+    return stage.fuse().mlir() if fused else stage.mlir()
 
 
 def _explain(state: _State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:

@@ -38,6 +38,7 @@ from fusejit.fuse import (
     unroll_small_reductions,
 )
 from fusejit.ir.graph import Graph
+from fusejit.ir.mlir_text import mlir_text
 from fusejit.ir.printer import print_graph
 from fusejit.ir.program import KernelCall, LibraryCall, Program
 from fusejit.ir.schedule import FusionReport, Group, Schedule
@@ -118,6 +119,10 @@ class Traced:
         _dump(self.options, "schedule", lambda: describe_schedule(schedule))
         return Fused(self, schedule)
 
+    def mlir(self) -> str:
+        """The graph as text that ``mlir-opt`` accepts."""
+        return mlir_text(self.graph)
+
     def __str__(self) -> str:
         return print_graph(self.graph)
 
@@ -160,6 +165,10 @@ class Fused:
         _dump(self.before.options, "loops", lambda: str(lowered))
         _dump(self.before.options, "source", lambda: lowered.source)
         return lowered
+
+    def mlir(self) -> str:
+        """The fused graph as text that ``mlir-opt`` accepts."""
+        return mlir_text(self.graph)
 
     def __str__(self) -> str:
         return print_graph(self.graph) + "\n" + describe_schedule(self.schedule)

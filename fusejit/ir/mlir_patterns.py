@@ -1,0 +1,186 @@
+"""What a generic op is to linalg: a fill, a matrix product, operands cut out of larger tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr, Dim
+from fusejit.ir.graph import GenericOp, Operand, Value
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.payload import Payload, PayloadBuilder
+from fusejit.ir.types import IteratorType
+
+
+def map_text(indexing_map: IndexingMap, symbols: Sequence[str]) -> str:
+    """``(d0, d1)[s0] -> (d0 + s0, d1)``, the symbols by their position."""
+    numbered = {name: AffineExpr.symbol(f"s{at}") for at, name in enumerate(symbols)}
+    shown = indexing_map.substitute_symbols(numbered)
+    dims = ", ".join(f"d{i}" for i in range(indexing_map.num_dims))
+    names = f"[{', '.join(f's{at}' for at in range(len(symbols)))}]" if symbols else ""
+    return f"({dims}){names} -> ({', '.join(map(str, shown.results))})"
+
+
+# ------------------------------------------------------------------------------------ normal form
+def normalized(op: GenericOp) -> GenericOp:
+    """Gathers at subscripts that are affine become operands with a map; unread inputs go."""
+    payload = op.payload
+    inputs = list(op.inputs)
+    n = payload.num_arguments
+    indices = {n + at: i.attr for at, i in enumerate(payload.instrs) if i.op == "index"}
+    affine: dict[int, int] = {}  # number of an instruction -> number of its new input
+    for at, instr in enumerate(payload.instrs):
+        if instr.op == "extract" and all(o in indices for o in instr.operands):
+            results = tuple(indices[o] for o in instr.operands)
+            operand = Operand(
+                inputs[instr.attr].value, IndexingMap(len(op.domain), results)
+            )
+            if operand not in inputs:
+                inputs.append(operand)
+            affine[at] = inputs.index(operand)
+    read = set(payload.results)
+    for at, instr in enumerate(payload.instrs):
+        if at not in affine:
+            read.update(instr.operands)
+    used = {k for k in range(len(op.inputs)) if k in read} | set(affine.values())
+    used |= {i.attr for at, i in enumerate(payload.instrs) if i.op == "extract" and at not in affine}
+    kept = sorted(used)
+    if not affine and len(kept) == len(op.inputs):
+        return op
+    builder = PayloadBuilder(
+        [inputs[k].value.type.dtype for k in kept], payload.arguments[payload.num_inputs :]
+    )
+    refs: list[int | None] = [
+        kept.index(k) if k in used else None for k in range(len(op.inputs))
+    ]
+    refs += range(len(kept), len(kept) + len(op.inits))
+    for at, instr in enumerate(payload.instrs):
+        if at in affine:
+            refs.append(kept.index(affine[at]))
+            continue
+        operands = tuple(_known(refs[o]) for o in instr.operands)
+        attr = kept.index(instr.attr) if instr.op == "extract" else instr.attr
+        refs.append(builder.add(replace(instr, operands=operands, attr=attr)))
+    new = builder.finish([_known(refs[r]) for r in payload.results])
+    return _with(op, tuple(inputs[k] for k in kept), new)
+
+
+def _known(ref: int | None) -> int:
+    assert ref is not None
+    return ref
+
+
+def _with(op: GenericOp, inputs: tuple[Operand, ...], payload: Payload) -> GenericOp:
+    return replace(op, inputs=inputs, payload=payload)
+
+
+# --------------------------------------------------------------------------------------- patterns
+def constant_written(op: GenericOp) -> Value | tuple[Any, np.dtype] | None:
+    """The number that a fill writes everywhere: a scalar value, or a constant with its dtype."""
+    if not op.is_elementwise or len(op.results) != 1 or op.inits[0].start is not None:
+        return None
+    if not op.inits[0].map.is_identity:
+        return None
+    payload = op.payload
+    if not op.inputs and len(payload.instrs) == 1 and payload.instrs[0].op == "const":
+        return payload.instrs[0].attr, payload.instrs[0].dtype
+    if len(op.inputs) == 1 and not payload.instrs and not op.inputs[0].value.type.rank:
+        return op.inputs[0].value
+    return None
+
+
+def is_matrix_product(op: GenericOp) -> bool:
+    """``out[d0, d1] = sum_d2 a[d0, d2] * b[d2, d1]``."""
+    parallel, reduction = IteratorType.PARALLEL, IteratorType.REDUCTION
+    if op.iterators != (parallel, parallel, reduction) or len(op.inputs) != 2:
+        return False
+    maps = [o.map for o in op.inputs] + [i.map for i in op.inits]
+    if maps != [IndexingMap.select(3, dims) for dims in ((0, 2), (2, 1), (0, 1))]:
+        return False
+    payload = op.payload
+    return (
+        op.inits[0].combiner == "add"
+        and op.results[0].type.dtype.kind != "b"
+        and len(payload.instrs) == 1
+        and payload.instrs[0].op == "multiply"
+        and payload.instrs[0].operands == (0, 1)
+        and payload.results == (payload.num_arguments,)
+    )
+
+
+# ------------------------------------------------------------------------------------------- cuts
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The part of a tensor that an operand reads: per axis offset, size, step, and its dim.
+
+    ``results`` is the map into the part. An axis that is read at one place has no dim and is
+    dropped, one whose map stays as it is has no dim either but is kept whole (``everything`` is
+    False only).
+    """
+
+    offsets: tuple[AffineExpr, ...]
+    sizes: tuple[AffineExpr, ...]
+    steps: tuple[int, ...]
+    dims: tuple[int | None, ...]
+    results: tuple[AffineExpr, ...]
+    is_whole: bool
+
+
+def cut_of(
+    indexing_map: IndexingMap,
+    domain: Sequence[AffineExpr],
+    extents: Sequence[AffineExpr],
+    *,
+    everything: bool,
+) -> Cut | None:
+    """How to cut a tensor so that a map without symbols, and dims of full length, are left.
+
+    With ``everything``, each axis must become a dim by itself or be dropped. None if a cut cannot
+    do it: flips, symbols in quotients, and (MLIR refuses offsets at the end of an axis, even for
+    no elements) domains that are known to be empty.
+    """
+    is_empty = any(e.as_constant() == 0 for e in domain)
+    axes: list[tuple[AffineExpr, AffineExpr, int, int | None]] = []
+    results: list[AffineExpr] = []
+    whole = True
+    for expr, extent in zip(indexing_map.results, extents, strict=True):
+        dim = expr.as_dim()
+        keeps = not everything and not is_empty and not expr.symbols()
+        if dim is not None and domain[dim] == extent:
+            axes.append((AffineExpr.const(0), extent, 1, dim))
+            results.append(expr)
+        elif dim is None and keeps:
+            axes.append((AffineExpr.const(0), extent, 1, -1))
+            results.append(expr)
+        else:
+            part = None if is_empty else _progression(expr)
+            if part is None:
+                return None
+            step, dim, offset = part
+            whole = False
+            if dim is None:
+                axes.append((offset, AffineExpr.const(1), 1, None))
+                continue
+            axes.append((offset, domain[dim], step, dim))
+            results.append(AffineExpr.dim(dim))
+    if everything and len({a[3] for a in axes if a[3] is not None}) != sum(
+        a[3] is not None for a in axes
+    ):
+        return None
+    offsets, sizes, steps, dims = zip(*axes, strict=True) if axes else ((), (), (), ())
+    return Cut(offsets, sizes, steps, dims, tuple(results), whole)
+
+
+def _progression(expr: AffineExpr) -> tuple[int, int | None, AffineExpr] | None:
+    """``step * dim + offset`` with a positive step and an offset free of dims."""
+    dims = [(atom, c) for atom, c in expr.terms if isinstance(atom, Dim)]
+    offset = AffineExpr(tuple(t for t in expr.terms if not isinstance(t[0], Dim)), expr.constant)
+    if offset.dims() or len(dims) > 1:
+        return None
+    if not dims:
+        return 1, None, offset
+    atom, step = dims[0]
+    return (step, atom.index, offset) if step > 0 else None
