@@ -142,7 +142,7 @@ def cut_of(
     do it: flips, symbols in quotients, and (MLIR refuses offsets at the end of an axis, even for
     no elements) domains that are known to be empty.
     """
-    is_empty = any(e.as_constant() == 0 for e in domain)
+    is_empty = any(e.as_constant() == 0 for e in (*domain, *extents))
     axes: list[tuple[AffineExpr, AffineExpr, int, int | None]] = []
     results: list[AffineExpr] = []
     whole = True
@@ -160,6 +160,9 @@ def cut_of(
             if part is None:
                 return None
             step, dim, offset = part
+            size = AffineExpr.const(1) if dim is None else domain[dim]
+            if _leaves(offset, size, step, extent):
+                return None
             whole = False
             if dim is None:
                 axes.append((offset, AffineExpr.const(1), 1, None))
@@ -172,6 +175,13 @@ def cut_of(
         return None
     offsets, sizes, steps, dims = zip(*axes, strict=True) if axes else ((), (), (), ())
     return Cut(offsets, sizes, steps, dims, tuple(results), whole)
+
+
+def _leaves(offset: AffineExpr, size: AffineExpr, step: int, extent: AffineExpr) -> bool:
+    """Whether a slice is known to leave its axis (its other sizes are then 0)."""
+    last = offset + (size - 1) * step if size.is_constant else offset
+    excess = (last - extent).as_constant()
+    return last.is_constant and excess is not None and excess >= 0
 
 
 def _progression(expr: AffineExpr) -> tuple[int, int | None, AffineExpr] | None:
