@@ -1,11 +1,12 @@
 """Payloads as the body of a ``linalg.generic``.
 
-Indices and elements read through ``tensor.extract`` are written where they are first needed, equal
-lines once, so that the text of a body depends on what it computes and not on how it was found.
+Equal lines are written once, and each where it is first needed, so that the text of a body depends
+on what it computes and not on how it was found.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -19,6 +20,9 @@ from fusejit.ir.mlir_patterns import map_text
 from fusejit.ir.payload import Instr
 from fusejit.ir.scalar_ops import COMBINERS
 from fusejit.ir.source import Location
+
+
+_LOCAL = re.compile(r"%t\d+")
 
 
 class BodyWriter:
@@ -48,8 +52,7 @@ class BodyWriter:
         self.renamed = renamed
         self.symbol = symbol
         self.location = location
-        self.lines: list[str] = []
-        self.made: dict[str, str] = {}
+        self.made: dict[str, str] = {}  # the name of each line by its text
         self.names: dict[int, str] = {}  # of refs
         self.sources: list[tuple[str, str]] = []  # inputs outside the body
         self.num_arguments = 0
@@ -77,15 +80,32 @@ class BodyWriter:
                 lines = self.form(row, dtype)
                 yielded[k] = self.expand(lines, (f"%out{k}", yielded[k]), dtype, dtype)
         types = ", ".join(mlir_type(r.type.dtype) for r in self.op.results)
-        return [*self.lines, f"linalg.yield {', '.join(yielded)} : {types}"]
+        return self.in_order(f"linalg.yield {', '.join(yielded)} : {types}")
 
     # -- lines ----------------------------------------------------------------------------------
+    def in_order(self, last: str) -> list[str]:
+        """The lines that ``last`` needs, each where it is first needed, numbered anew."""
+        text_of = {name: text for text, name in self.made.items()}
+        renamed: dict[str, str] = {}
+        lines: list[str] = []
+        pending = [("", last)]
+        while pending:
+            name, text = pending[-1]
+            missing = [n for n in _LOCAL.findall(text) if n not in renamed]
+            if missing:
+                pending.append((missing[0], text_of[missing[0]]))
+                continue
+            pending.pop()
+            shown = _LOCAL.sub(lambda m: renamed[m[0]], text)
+            if name and name not in renamed:
+                renamed[name] = f"%t{len(renamed)}"
+                lines.append(f"{renamed[name]} = {shown}")
+        return [*lines, shown]
+
     def define(self, text: str) -> str:
         """The name of what a line computes; equal lines are written once."""
         if text not in self.made:
-            name = f"%t{len(self.made)}"
-            self.made[text] = name
-            self.lines.append(f"{name} = {text}")
+            self.made[text] = f"%t{len(self.made)}"
         return self.made[text]
 
     def expand(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr, Dim
-from fusejit.ir.graph import GenericOp, Operand, Value
+from fusejit.ir.graph import Effect, GenericOp, Graph, Op, Operand, Value
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import Payload, PayloadBuilder
 from fusejit.ir.types import IteratorType
@@ -25,8 +25,25 @@ def map_text(indexing_map: IndexingMap, symbols: Sequence[str]) -> str:
 
 
 # ------------------------------------------------------------------------------------ normal form
+def live_ops(graph: Graph) -> list[Op]:
+    """The ops that some result needs, and all that are not pure; generic ops are normalized."""
+    needed = {r for r in graph.results if isinstance(r, Value)}
+    live: list[Op] = []
+    for op in reversed(graph.block.ops):
+        shown = normalized(op) if isinstance(op, GenericOp) else op
+        if op.effect is not Effect.PURE or not needed.isdisjoint(op.results):
+            needed.update(shown.operand_values)
+            live.append(shown)
+    return live[::-1]
+
+
 def normalized(op: GenericOp) -> GenericOp:
-    """Gathers at subscripts that are affine become operands with a map; unread inputs go."""
+    """Gathers at affine subscripts become operands with a map; what is not read goes.
+
+    Inputs that the payload does not read are dropped, and so are starts of which every element is
+    overwritten unread.
+    """
+    op = _without_unread_starts(op)
     payload = op.payload
     inputs = list(op.inputs)
     n = payload.num_arguments
@@ -66,6 +83,26 @@ def normalized(op: GenericOp) -> GenericOp:
         refs.append(builder.add(replace(instr, operands=operands, attr=attr)))
     new = builder.finish([_known(refs[r]) for r in payload.results])
     return _with(op, tuple(inputs[k] for k in kept), new)
+
+
+def _without_unread_starts(op: GenericOp) -> GenericOp:
+    inits = tuple(
+        replace(init, start=None) if is_overwritten(op, k) else init
+        for k, init in enumerate(op.inits)
+    )
+    return op if inits == op.inits else replace(op, inits=inits)
+
+
+def is_overwritten(op: GenericOp, number: int) -> bool:
+    """Whether every element of result ``number`` is written, whatever it starts from."""
+    init, extents = op.inits[number], op.results[number].type.extents
+    if init.combiner is not None or op.payload.reads_init(number) or not init.map.is_permutation:
+        return False
+    return all(
+        op.domain[dim] == extent
+        for expr, extent in zip(init.map.results, extents, strict=True)
+        if (dim := expr.as_dim()) is not None
+    )
 
 
 def _known(ref: int | None) -> int:

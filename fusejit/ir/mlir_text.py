@@ -43,8 +43,8 @@ from fusejit.ir.mlir_patterns import (
     constant_written,
     cut_of,
     is_matrix_product,
+    live_ops,
     map_text,
-    normalized,
 )
 from fusejit.ir.payload import identity_payload
 from fusejit.ir.printer import print_op
@@ -116,7 +116,7 @@ class _Emitter:
             ssa = Ssa(f"%arg{len(self.parameters)}", scalar.value.type.dtype, None)
             self.values[scalar.value] = ssa
             self.parameter(ssa.type, scalar.expr, scalar.value.name)
-        for op in self.graph.block.ops:
+        for op in live_ops(self.graph):
             self.op(op)
         results = [self.result(r) for r in self.graph.results]
         types = ", ".join(r.type for r in results)
@@ -331,11 +331,10 @@ class _Emitter:
             return self.fill(self.number(identity, type_.dtype), type_.extents)
         return self.empty(type_.dtype, type_.extents)
 
-    def generic(self, original: GenericOp) -> None:
+    def generic(self, op: GenericOp) -> None:
         """A generic op, by the most specific operation that says it."""
-        if IteratorType.SEQUENTIAL in original.iterators:
-            raise self.unsupported(original, "linalg has no sequential dims")
-        op = normalized(original)
+        if IteratorType.SEQUENTIAL in op.iterators:
+            raise self.unsupported(op, "linalg has no sequential dims")
         written = constant_written(op)
         if written is not None:
             scalar = (
@@ -343,7 +342,7 @@ class _Emitter:
             )
             if scalar.extents is None:
                 type_ = self.canonical_type(op.results[0].type)
-                self.values[original.results[0]] = self.fill(scalar, type_.extents)
+                self.values[op.results[0]] = self.fill(scalar, type_.extents)
                 return
         domain = tuple(map(self.canonical, op.domain))
         reads: list[tuple[Ssa, IndexingMap] | None] = [
@@ -360,7 +359,7 @@ class _Emitter:
                 dim = expr.as_dim()
                 fits = expr.as_constant() is not None if dim is None else domain[dim] == extent
                 if not fits:
-                    raise self.unsupported(original, f"results are written in part, by {init.map}")
+                    raise self.unsupported(op, f"results are written in part, by {init.map}")
             outs.append((start, shown))
         ins = [r for r in reads if r is not None]
         if is_matrix_product(op) and len(ins) == 2:
@@ -369,10 +368,10 @@ class _Emitter:
                 f"linalg.matmul ins({a.name}, {b.name} : {a.type}, {b.type}) "
                 f"outs({out.name} : {out.type}) -> {out.type}"
             )
-            self.values[original.results[0]] = Ssa(name, out.dtype, out.extents)
+            self.values[op.results[0]] = Ssa(name, out.dtype, out.extents)
             return
         ins += self.shapes(domain, [*ins, *outs], outs[0][0].dtype)
-        body = BodyWriter(op, self.renamed, self.symbol, original.location)
+        body = BodyWriter(op, self.renamed, self.symbol, op.location)
         for at, (operand, read) in enumerate(zip(op.inputs, reads, strict=True)):
             source = self.values[operand.value]
             body.add_input(at, source.name, source.type, has_argument=read is not None)
@@ -393,7 +392,7 @@ class _Emitter:
             *(f"  {line}" for line in lines),
             f"}} -> {types[0] if len(types) == 1 else '(' + ', '.join(types) + ')'}",
         ]
-        for k, (result, (out, _)) in enumerate(zip(original.results, outs, strict=True)):
+        for k, (result, (out, _)) in enumerate(zip(op.results, outs, strict=True)):
             part = name if len(outs) == 1 else f"{name}#{k}"
             self.values[result] = Ssa(part, out.dtype, out.extents)
 

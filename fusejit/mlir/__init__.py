@@ -1,0 +1,1 @@
+"""MLIR programs as functions on NumPy arrays, and graphs as MLIR text (`fusejit.ir.mlir_text`)."""

@@ -1,0 +1,136 @@
+"""What MLIR says about sizes without checking it: equal axes, subscripts inside their axis.
+
+Each becomes a guard of the graph, so that a call whose sizes break it is refused before anything
+runs: MLIR itself would read and write outside its arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from fusejit.ir.affine import AffineExpr, Dim, FloorDiv, Mod, Sym
+from fusejit.ir.graph import Guard
+from fusejit.ir.host import HostExpr
+from fusejit.ir.source import Location
+
+
+@dataclass
+class Sizes:
+    """Facts about sizes found while a function is read.
+
+    ``equal`` maps the symbol of an axis to what it was found to be equal to. The function is read
+    again while this grows, so that in the end equal axes have one symbol.
+    """
+
+    equal: dict[str, AffineExpr] = field(default_factory=dict)
+    axes: set[str] = field(default_factory=set)  # the symbols that are sizes of arguments
+    guards: list[Guard] = field(default_factory=list)
+    grown: bool = False
+
+    def canonical(self, name: str) -> AffineExpr:
+        """What stands for a symbol."""
+        expr = AffineExpr.symbol(name)
+        while (symbol := expr.as_symbol()) is not None and symbol in self.equal:
+            expr = self.equal[symbol]
+        return expr
+
+    def require_equal(
+        self, left: AffineExpr, right: AffineExpr, what: str, location: Location
+    ) -> None:
+        """Two extents are equal."""
+        if left == right:
+            return
+        for symbol, other in ((right.as_symbol(), left), (left.as_symbol(), right)):
+            partner = other.as_symbol()
+            if symbol in self.axes and (other.is_constant or partner in self.axes):
+                assert symbol is not None
+                if partner is not None and _number(partner) > _number(symbol):
+                    symbol, other = partner, AffineExpr.symbol(symbol)
+                self.equal[symbol] = other
+                self.grown = True
+                return
+        expr = HostExpr("eq", (host(left), host(right)))
+        self._guard(expr, f"{what}: {left} must be {right}", location)
+
+    def require_inside(
+        self,
+        expr: AffineExpr,
+        domain: Sequence[AffineExpr],
+        extent: AffineExpr,
+        what: str,
+        location: Location,
+    ) -> None:
+        """A subscript stays inside its axis over the whole domain, unless the domain is empty."""
+        bounds = _bounds(expr, domain)
+        if bounds is None:
+            return
+        low, high = bounds
+        zero, one = HostExpr.const(0), HostExpr.const(1)
+        conditions = []
+        if not (low.is_constant and low.constant >= 0):
+            conditions.append(HostExpr("ge", (host(low), zero)))
+        room = extent - 1 - high
+        if not (room.is_constant and room.constant >= 0):
+            conditions.append(HostExpr("lt", (host(high), host(extent))))
+        if not conditions:
+            return
+        inside = conditions[0] if len(conditions) == 1 else HostExpr("and", tuple(conditions))
+        for size in domain:
+            if not (size.is_constant and size.constant > 0):
+                inside = HostExpr("or", (HostExpr("lt", (host(size), one)), inside))
+        self._guard(
+            inside, f"{what}: the subscript {expr} leaves its axis of {extent}", location
+        )
+
+    def _guard(self, expr: HostExpr, reason: str, location: Location) -> None:
+        if all(g.expr != expr for g in self.guards):
+            self.guards.append(Guard(expr, True, location, reason))
+
+
+def host(expr: AffineExpr) -> HostExpr:
+    """An affine expression of symbols as the launcher computes it."""
+    total: HostExpr | None = None
+    for atom, coefficient in expr.terms:
+        if isinstance(atom, FloorDiv | Mod):
+            den = atom.denominator
+            divisor = HostExpr.named(den.name) if isinstance(den, Sym) else HostExpr.const(den)
+            name = "floordiv" if isinstance(atom, FloorDiv) else "mod"
+            part = HostExpr(name, (host(atom.numerator), divisor))
+        else:
+            assert isinstance(atom, Sym)
+            part = HostExpr.named(atom.name)
+        if coefficient != 1:
+            part = HostExpr("mul", (HostExpr.const(coefficient), part))
+        total = part if total is None else HostExpr("add", (total, part))
+    if total is None:
+        return HostExpr.const(expr.constant)
+    return HostExpr("add", (total, HostExpr.const(expr.constant))) if expr.constant else total
+
+
+def _number(symbol: str) -> int:
+    return int(symbol[1:])
+
+
+def _bounds(
+    expr: AffineExpr, domain: Sequence[AffineExpr]
+) -> tuple[AffineExpr, AffineExpr] | None:
+    """The least and the largest number that an expression takes over a domain."""
+    low = high = AffineExpr.const(expr.constant)
+    for atom, coefficient in expr.terms:
+        if isinstance(atom, Sym):
+            part = (AffineExpr.symbol(atom.name),) * 2
+        elif isinstance(atom, Dim):
+            part = (AffineExpr.const(0), domain[atom.index] - 1)
+        else:
+            inner = _bounds(atom.numerator, domain)
+            den = atom.denominator
+            if inner is None or isinstance(den, Sym) or den < 0:
+                return None
+            if isinstance(atom, FloorDiv):
+                part = (inner[0].floordiv(den), inner[1].floordiv(den))
+            else:
+                part = (AffineExpr.const(0), AffineExpr.const(den - 1))
+        first, last = part if coefficient > 0 else part[::-1]
+        low, high = low + first * coefficient, high + last * coefficient
+    return low, high
