@@ -294,6 +294,17 @@ def trace(
     return stage
 
 
+def staged(function: Callable[..., Any], traced: TracedFunction, options: Options) -> Traced:
+    """The first stage of a graph that was not traced here; ``function`` has its parameters.
+
+    ``staged(...).fuse().lower().compile().launch`` is the callable.
+    """
+    verify(traced.graph)
+    stage = Traced(function, traced, options, host_target())
+    _dump(options, "graph", lambda: print_graph(traced.graph))
+    return stage
+
+
 def closure_cells(function: Callable[..., Any]) -> dict[str, Any]:
     """The cells of a function's free variables, by name."""
     cells = getattr(function, "__closure__", None) or ()
@@ -338,4 +349,4 @@ def _saved(graph: Graph, options: Options, remaining: list[str]) -> InternalErro
     )
 
 
-__all__ = ["PASSES", "Compiled", "Fused", "Lowered", "Traced", "trace"]
+__all__ = ["PASSES", "Compiled", "Fused", "Lowered", "Traced", "staged", "trace"]

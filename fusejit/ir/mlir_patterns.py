@@ -200,11 +200,12 @@ def cut_of(
             size = AffineExpr.const(1) if dim is None else domain[dim]
             if _leaves(offset, size, step, extent):
                 return None
-            whole = False
+            step = 1 if size.as_constant() == 1 else step
+            whole &= dim is not None and (offset, size, step) == (AffineExpr.const(0), extent, 1)
             if dim is None:
                 axes.append((offset, AffineExpr.const(1), 1, None))
                 continue
-            axes.append((offset, domain[dim], step, dim))
+            axes.append((offset, size, step, dim))
             results.append(AffineExpr.dim(dim))
     if everything and len({a[3] for a in axes if a[3] is not None}) != sum(
         a[3] is not None for a in axes

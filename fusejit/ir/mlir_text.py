@@ -270,7 +270,7 @@ class _Emitter:
         if source.extents is not None:
             cut = cut_of(shown, canonical, source.extents, everything=True)
             if cut is not None and [d for d in cut.dims if d is not None] == list(range(len(extents))):
-                return self.slice(source, cut)
+                return source if cut.is_whole else self.slice(source, cut)
         copied = Value(value.name, TensorType(source.dtype, tuple(extents)))
         copy = GenericOp(
             domain=tuple(extents),

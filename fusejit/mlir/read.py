@@ -36,7 +36,7 @@ from fusejit.ir.graph import (
 )
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap, parse_indexing_map
-from fusejit.ir.mlir_patterns import is_matrix_product, is_overwritten, live_ops
+from fusejit.ir.mlir_patterns import constant_written, is_matrix_product, is_overwritten, live_ops
 from fusejit.ir.payload import Payload, identity_payload
 from fusejit.ir.scalar_ops import COMBINERS
 from fusejit.ir.source import Location
@@ -676,6 +676,11 @@ class _Reader:
         if is_matrix_product(made) and made.results[0].type.dtype.kind == "f" and not loose[0].start:
             made.name = made.library_call = "matmul"
         self.emit(made)
+        written = constant_written(made)
+        if isinstance(written, tuple):
+            self.fills[results[0]] = written[0]
+        elif written in self.numbers:
+            self.fills[results[0]] = self.numbers[written]
         for k, result in enumerate(op.results):
             self.known[result] = results[k]
         for number, operand in enumerate(made.inputs):
