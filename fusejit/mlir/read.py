@@ -108,6 +108,8 @@ def read_mlir(text: str, function: str | None = None, layouts: LayoutOf | None =
             raise ParseError(f"MLIR does not accept the text:\n{error}") from None
         chosen = _function(module, function)
         if _needs_generalizing(chosen):
+            if "sym_visibility" in chosen.attributes:  # inlining drops private functions
+                del chosen.attributes["sym_visibility"]
             run_passes(module, GENERALIZE)
             chosen = _function(module, chosen.attributes["sym_name"].value)
         sizes = Sizes()
@@ -630,9 +632,7 @@ class _Reader:
             parse_indexing_map(str(m).removeprefix("affine_map<").removesuffix(">"))
             for m in op.attributes["indexing_maps"]
         ]
-        iterators = tuple(
-            IteratorType(re.sub(r".*<|>", "", str(i))) for i in op.attributes["iterator_types"]
-        )
+        iterators = _iterators(op)
         domain = self.domain(op, operands, maps, len(iterators))
         block = op.regions[0].blocks[0]
         arguments = list(block.arguments)
@@ -645,7 +645,7 @@ class _Reader:
         ]
         outs = [(a, self.element(a, op)) for a in arguments[num_inputs:]]
         reader = BodyReader(
-            block, self.entity, inputs, outs, len(domain), self.complaint
+            block, self.entity, inputs, outs, len(domain), self.complaint, self.numbers
         )
         has_reduction = IteratorType.REDUCTION in iterators
         combined = self.combiners(op, block, outs) if has_reduction else {}
@@ -777,6 +777,14 @@ class _Reader:
         return Init(indexing_map, combiner, out), out.type
 
 
+def _iterators(op: Any) -> tuple[IteratorType, ...]:
+    if op.name == "linalg.matmul":
+        return (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION)
+    return tuple(
+        IteratorType(re.sub(r".*<|>", "", str(i))) for i in op.attributes["iterator_types"]
+    )
+
+
 def _parameter_names(arguments: Any) -> list[str]:
     """The names that the locations of the arguments give them, else ``arg0``, ``arg1``."""
     names: list[str] = []
@@ -816,6 +824,7 @@ _HANDLERS: dict[str, Callable[[_Reader, Any], None]] = {
     "tensor.expand_shape": _Reader.expand_shape,
     "linalg.fill": _Reader.fill,
     "linalg.generic": _Reader.generic,
+    "linalg.matmul": _Reader.generic,
     "func.return": _Reader.returns,
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,8 @@ class BodyReader:
         Dims of the domain.
     complaint : callable
         Makes the error for an operation.
+    numbers : mapping
+        The values from outside that are constants: they are written into the payload.
     """
 
     def __init__(
@@ -89,10 +91,12 @@ class BodyReader:
         outs: Sequence[tuple[Any, np.dtype]],
         num_dims: int,
         complaint: Complaint,
+        numbers: Mapping[Value, Any],
     ) -> None:
         self.ops = [op.operation for op in block]
         self.outside = outside
         self.num_dims = num_dims
+        self.numbers = numbers
         self.complaint = complaint
         self.inputs = [operand for _, operand in inputs]
         self.indices: dict[Any, AffineExpr] = {}
@@ -146,7 +150,7 @@ class BodyReader:
                 if value in self.inside or value in self.place or self._affine(value) is not None:
                     continue
                 source = self.outside(value)
-                if isinstance(source, Value) and not source.type.rank:
+                if isinstance(source, Value) and not source.type.rank and source not in self.numbers:
                     operand = Operand(source, IndexingMap.scalar(self.num_dims))
                     self.place[value] = self._extra(operand)
 
@@ -187,6 +191,9 @@ class BodyReader:
             return self.refs[value]
         expr = self._affine(value)
         if expr is None:
+            source = None if value in self.inside else self.outside(value)
+            if isinstance(source, Value) and source in self.numbers:
+                return self.builder.const(self.numbers[source], source.type.dtype)
             raise self.complaint(value.owner, "this value cannot be read in a body")
         return self.builder.index(expr)
 
