@@ -28,6 +28,8 @@ _CODE_MAKERS = (
     "parallel_jit",
     "pool",
     "probe",
+    "streaming",
+    "streaming_jit",
     "vector_math_jit",
     "division_jit",
 )
@@ -59,6 +61,7 @@ def environment_key() -> str:
     import llvmlite.binding as llvm  # not at import: naming a kernel is the first need of LLVM
 
     from fusejit.codegen.probe import probe
+    from fusejit.codegen.streaming import stream_from_bytes
 
     features = llvm.get_host_cpu_features()
     facts = {
@@ -70,6 +73,7 @@ def environment_key() -> str:
         "cpu": llvm.get_host_cpu_name(),
         "features": sorted(name for name, is_on in features.items() if is_on),
         "math": probe().key(),
+        "stream from": stream_from_bytes(),
         "numba": {k: v for k, v in sorted(os.environ.items()) if k.startswith("NUMBA_")},
     }
     return json.dumps(facts, sort_keys=True)

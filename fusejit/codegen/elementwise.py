@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fusejit.codegen.chunks import chunked, work_ns
 from fusejit.codegen.nest import (
@@ -10,6 +11,7 @@ from fusejit.codegen.nest import (
     LoopDim,
     Nest,
     PayloadWriter,
+    calls_vector_functions,
     collapse_loops,
     needs_tiles,
     order_loops,
@@ -18,6 +20,7 @@ from fusejit.codegen.nest import (
     zero,
 )
 from fusejit.codegen.packing import lower_packed
+from fusejit.codegen.streamed import is_streamable, streamed
 from fusejit.ir.loops import (
     Apply,
     Expr,
@@ -30,7 +33,6 @@ from fusejit.ir.loops import (
     Var,
 )
 from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_ops import SCALAR_OPS
 
 SHORT_LOOP = (
     16  # an inner loop below this many steps is turned outside if it calls vector functions
@@ -54,7 +56,9 @@ def lower_elementwise(nest: Nest) -> list[Stmt]:
         return _tiled(nest, lets, innermost, work)
     statements = place_by_depth(nest.loops, lets, innermost)
     usual = chunked(nest.loops[0], statements, work, nest.op.name)
-    if len(nest.loops) < 2 or not _calls_vector_functions(nest):
+    if is_streamable(nest):
+        return [replace(usual, streamed=streamed(nest))]
+    if len(nest.loops) < 2 or not calls_vector_functions(nest):
         return [usual]
     # In a short inner loop each vector function would be called for a few elements at a time.
     if nest.mask is not None or nest.op.payload.has_index() or nest.op.payload.has_extract():
@@ -63,11 +67,6 @@ def lower_elementwise(nest: Nest) -> list[Stmt]:
     return [
         If(Apply(f"{{0}} < {SHORT_LOOP}", (Integer(nest.loops[-1].extent),)), [packed], [usual])
     ]
-
-
-def _calls_vector_functions(nest: Nest) -> bool:
-    rows = (SCALAR_OPS.get(instr.op) for instr in nest.op.payload.instrs)
-    return any(row is not None and row.vector_function for row in rows)
 
 
 def point_statements(nest: Nest) -> tuple[list[Let], list[Stmt]]:

@@ -118,13 +118,18 @@ class _Emitter:
         tree = parse("def f():\n" + "\n".join(body))
         others = {f"chunk{at}" for at in range(len(self.functions))}
         unknown = _names(tree) - _assigned(tree) - self.known - others - {"lo", "hi"}
-        free = sorted(unknown, key=_natural)
+        first = s.streamed.pointer if s.streamed is not None else ""
+        free = sorted(unknown, key=lambda n: (n != first, *_natural(n)))
         name = f"chunk{len(self.functions)}"
         comment = [f"{_INDENT}# {s.comment}"] if s.comment else []
         header = f"def {name}({', '.join(['lo', 'hi', *free])}):"
         self.functions.append("\n".join([header, *comment, *body]) + "\n")
-        arguments = ", ".join([name, expression(s.extent), expression(s.work_ns), *free])
-        return [f"{pad}parallel_for({arguments})"]
+        function, numbers = "parallel_for", [s.extent, s.work_ns]
+        if s.streamed is not None:
+            function = "stream_for"
+            numbers += [s.streamed.num_bytes, s.streamed.fresh_bytes]
+        arguments = ", ".join([name, *map(expression, numbers), *free])
+        return [f"{pad}{function}({arguments})"]
 
 
 def scope_text(scope: int) -> str:

@@ -32,6 +32,7 @@ PROVIDERS = (
     "fusejit.codegen.lanes",
     "fusejit.codegen.arithmetic",
     "fusejit.codegen.parallel",
+    "fusejit.codegen.streaming",
     "fusejit.codegen.vector_math",
 )
 """Modules that call `register` when they are imported."""

@@ -300,3 +300,9 @@ def point_cost_ps(nest: Nest) -> int:
         total += 1000.0 * row.cost_ns * 0.5 if row is not None else 50.0
     total += sum(60.0 for r in nest.references)
     return int(total)
+
+
+def calls_vector_functions(nest: Nest) -> bool:
+    """Whether the payload calls functions such as ``exp``."""
+    rows = (SCALAR_OPS.get(instr.op) for instr in nest.op.payload.instrs)
+    return any(row is not None and row.vector_function for row in rows)

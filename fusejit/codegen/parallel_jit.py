@@ -13,7 +13,7 @@ there are.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from fusejit.codegen.numba_api import TypingError, cgutils, intrinsic, ir, types
 from fusejit.codegen.parallel import (
@@ -69,7 +69,13 @@ def _pool_word(builder: Any, number: int) -> Value:
     return builder.gep(words, [_int64(0), _int64(number)], inbounds=True)
 
 
-class _Body:
+class Callee(Protocol):
+    """What runs a range of the loop: called with ``(lo, hi, *args)``."""
+
+    def call(self, builder: Any, args: list[Value]) -> None: ...
+
+
+class Body:
     """The compiled body and how to call it out of line."""
 
     def __init__(
@@ -88,7 +94,7 @@ class _Body:
         )
 
 
-def _emit_task(module: Any, body: _Body, data_type: Any) -> Value:
+def _emit_task(module: Any, body: Callee, data_type: Any) -> Value:
     """The function a pool thread calls; `data` is {extent, chunk length, args...}."""
     name = module.get_unique_name("fusejit_chunks")
     task = ir.Function(module, _TASK_TYPE, name=name)
@@ -108,7 +114,7 @@ def _emit_task(module: Any, body: _Body, data_type: Any) -> Value:
 
 
 def _emit_launch(
-    builder: Any, body: _Body, extent: Value, work_ns: Value, threads: Value, args: list[Value]
+    builder: Any, body: Callee, extent: Value, work_ns: Value, threads: Value, args: list[Value]
 ) -> None:
     """Cut as `fusejit.codegen.parallel.chunk_length` does, and run the chunks on the pool."""
     wanted = _smaller(
@@ -142,9 +148,10 @@ def _emit_launch(
     builder.call(launch, [task, bases, dims, steps, raw_data, _int64(1), _int64(1), threads])
 
 
-def _emit_parallel_for(
-    builder: Any, body: _Body, extent: Value, work_ns: Value, args: list[Value]
+def emit_parallel_for(
+    builder: Any, body: Callee, extent: Value, work_ns: Value, args: list[Value]
 ) -> None:
+    """``body(lo, hi, *args)`` over all chunks: on the pool, or as one call."""
     append = builder.append_basic_block
     may_launch, reserve, launch, serial, done = (
         append(f"parallel.{name}") for name in ("may", "reserve", "launch", "serial", "done")
@@ -176,7 +183,8 @@ def _emit_parallel_for(
     builder.position_at_end(done)
 
 
-def _work_as_int64(builder: Any, value: Value) -> Value:
+def work_as_int64(builder: Any, value: Value) -> Value:
+    """Nanoseconds, an int64 or a float64, as an int64."""
     if not isinstance(value.type, ir.DoubleType):
         return value
     limit = ir.Constant(value.type, 1e15)
@@ -199,10 +207,10 @@ def parallel_for(typingctx: Any, body: Any, extent: Any, work_ns: Any, *args: An
     body.get_call_type(typingctx, argtypes, {})
 
     def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Value:
-        compiled = _Body(context, builder.module, body.dispatcher, argtypes)
+        compiled = Body(context, builder.module, body.dispatcher, argtypes)
         star = cgutils.unpack_tuple(builder, values[3], len(extra))
-        _emit_parallel_for(
-            builder, compiled, values[1], _work_as_int64(builder, values[2]), list(star)
+        emit_parallel_for(
+            builder, compiled, values[1], work_as_int64(builder, values[2]), list(star)
         )
         return context.get_dummy_value()
 

@@ -135,16 +135,31 @@ class If:
 
 
 @dataclass(frozen=True, slots=True)
+class Streamed:
+    """A pointer whose elements ``[lo, hi)`` a chunk writes and never reads.
+
+    ``num_bytes`` is what the loop touches in all, ``fresh_bytes`` the size of the result if the
+    call allocated it, else 0.
+    """
+
+    pointer: str
+    num_bytes: Expr
+    fresh_bytes: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class ParallelFor:
     """Chunks of ``[0, extent)`` that may run on several threads: ``body`` sees ``lo`` and ``hi``.
 
     ``work_ns`` is an estimate of the whole work; ``comment`` says in the source what it computes.
+    ``streamed`` is the one result it writes element by element, if that may go around the caches.
     """
 
     extent: Expr
     work_ns: Expr
     body: Sequence[Stmt]
     comment: str = ""
+    streamed: Streamed | None = None
 
 
 @dataclass(frozen=True, slots=True)
