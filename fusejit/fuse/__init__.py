@@ -34,9 +34,9 @@ __all__ = [
     "form_groups",
     "make_schedule",
     "merge_siblings",
-    "split_reductions",
     "move_reshapes_down",
     "move_reshapes_up",
     "note_reshapes",
+    "split_reductions",
     "unroll_small_reductions",
 ]
