@@ -24,7 +24,7 @@ computed for the whole group at once and the tile chosen at run time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fusejit.fuse.bands import is_linear, may_be_band, real_rank, same_axis
@@ -39,6 +39,7 @@ from fusejit.ir.graph import (
     Graph,
     Load,
     Op,
+    ReshapeOp,
     Store,
     Value,
     ViewOp,
@@ -48,7 +49,7 @@ from fusejit.ir.schedule import FusionReport, Group, Grouped
 
 MAX_OPS = 16  # of a group: keeps the streams of a tile and the compile time bounded
 
-_MOVABLE = Load | ViewOp | ConstantOp | Alloc  # ops that do no work where they stand
+_MOVABLE = Load | ViewOp | ReshapeOp | ConstantOp | Alloc  # ops that do no work where they stand
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +161,9 @@ class _Grouping:
             if not isinstance(op, GenericOp):
                 continue
             reads = self._reads(op)
-            earliest = max((group_of.get(r.root, -1) for r in reads), default=-1)
+            earliest = max((self._ready(r.root, group_of) for r in reads), default=-1)
             wanted = {earliest, *(at for r in reads for at in readers.get(r.root, ()))}
-            ready = [at for at in sorted(wanted) if at >= max(earliest, 0)]
+            ready = [at for at in sorted(wanted) if max(earliest, 0) <= at < len(formed)]
             at = next((at for at in ready if self._join(formed[at], op)), len(formed))
             if at == len(formed):
                 formed.append(_Forming([op], {op: self._own_bands(op)}, self._store_of(op)))
@@ -172,6 +173,19 @@ class _Grouping:
                 if read.map.rank:
                     readers.setdefault(read.root, []).append(at)
         return formed
+
+    def _ready(self, root: Value, group_of: Mapping[Value, int]) -> int:
+        """The first group in which a value can be read.
+
+        Axes that were split or merged are no bands: what is read so must be complete.
+        """
+        if root in group_of:
+            return group_of[root]
+        op = self.defining.get(root)
+        if isinstance(op, ReshapeOp | ViewOp):
+            source = self._ready(op.source, group_of)
+            return source if source < 0 or isinstance(op, ViewOp) else source + 1
+        return -1
 
     def _reads(self, op: GenericOp) -> list[_Read]:
         """What an op reads, behind views."""

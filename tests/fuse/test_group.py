@@ -148,6 +148,12 @@ def small_next_to_large(x: Any) -> Any:
     return x.sum(axis=1) / 3 + 1
 
 
+def through_a_reshape(x: Any) -> Any:
+    e = np.exp(x)
+    pairs = e.reshape(2, -1).sum(axis=1)
+    return e / e.sum(axis=1, keepdims=True), pairs, e.reshape(-1, 2).max(axis=0)
+
+
 @pytest.mark.parametrize(
     ("function", "forbidden"),
     [
@@ -157,6 +163,8 @@ def small_next_to_large(x: Any) -> Any:
         (of_the_neighbour, [("exp", "divide"), ("sum", "divide")]),
         # element (i, j) reads the maximum of column i
         (transposed_reader, [("max", "add")]),
+        # axes that were merged are no bands
+        (through_a_reshape, [("exp", "max")]),
         # the maximum sees the store, the exponential does not
         (store_between, [("exp", "divide"), ("exp", "max")]),
     ],
