@@ -19,6 +19,7 @@ from fusejit.check import check_text
 from fusejit.codegen.launch_runtime import ERRSTATE, MISS, OVERLAP, Miss
 from fusejit.errors import FusejitError, UnsupportedError
 from fusejit.explain import explain_text
+from fusejit.fuse.policy import FusionPolicyFn, policy
 from fusejit.locks import ForkSafeLock
 from fusejit.options import Options, options_from_environment
 from fusejit.pipeline import Compiled, Traced, trace
@@ -181,7 +182,7 @@ def fuse_jit(function: Callable[P, R], /) -> Fused[P, R]: ...
 
 @overload
 def fuse_jit(
-    *, enabled: bool = True, fullgraph: bool = False
+    *, enabled: bool = True, fullgraph: bool = False, fusion: str | FusionPolicyFn | None = None
 ) -> Callable[[Callable[P, R]], Fused[P, R]]: ...
 
 
@@ -191,6 +192,7 @@ def fuse_jit(
     *,
     enabled: bool = True,
     fullgraph: bool = False,
+    fusion: str | FusionPolicyFn | None = None,
 ) -> Any:
     """Compile the NumPy code of a function, fused, for each kind of arguments it is called with.
 
@@ -203,6 +205,12 @@ def fuse_jit(
     fullgraph : bool
         True makes a call that cannot be compiled an error; otherwise it runs as plain NumPy, with a
         `FuseWarning` once per cause.
+    fusion : {"auto", "none", "aggressive"} or callable, optional
+        Which legal fusions are done: those that pay (the default, unless FUSEJIT_FUSION names
+        another policy), none, or all. A function gets a `FusionCandidate` for each legal fold and
+        returns True or None to fold, False or a reason (shown by ``explain``) to refuse, or the
+        candidate's ``default``; it is not asked about ops that are computed side by side, which
+        recomputes nothing. Results have the same bits under every policy.
 
     Returns
     -------
@@ -212,7 +220,10 @@ def fuse_jit(
     Raises
     ------
     TypeError
-        If ``function`` is a class, a generator function or a coroutine function.
+        If ``function`` is a class, a generator function or a coroutine function, or ``fusion`` is
+        neither a name nor callable.
+    ValueError
+        If there is no policy named ``fusion``.
 
     Examples
     --------
@@ -224,11 +235,17 @@ def fuse_jit(
     array([0, 4, 8])
     """
     if function is None:
-        return functools.partial(_decorate, enabled=enabled, fullgraph=fullgraph)
-    return _decorate(function, enabled=enabled, fullgraph=fullgraph)
+        return functools.partial(_decorate, enabled=enabled, fullgraph=fullgraph, fusion=fusion)
+    return _decorate(function, enabled=enabled, fullgraph=fullgraph, fusion=fusion)
 
 
-def _decorate(function: Callable[..., Any], *, enabled: bool, fullgraph: bool) -> Any:
+def _decorate(
+    function: Callable[..., Any],
+    *,
+    enabled: bool,
+    fullgraph: bool,
+    fusion: str | FusionPolicyFn | None,
+) -> Any:
     if isinstance(function, type) or not inspect.isfunction(function):
         raise TypeError(f"fuse_jit takes a Python function, not {type(function).__name__}")
     for test, kind in (
@@ -241,7 +258,9 @@ def _decorate(function: Callable[..., Any], *, enabled: bool, fullgraph: bool) -
     known = getattr(function, "__fusejit_state__", None)
     if known is not None and known.carrier is function:  # not a wrapper that copied our attributes
         function = known.function
-    state = _State(function, options_from_environment(enabled=enabled, fullgraph=fullgraph))
+    options = options_from_environment(enabled=enabled, fullgraph=fullgraph, fusion=fusion)
+    policy(options.fusion)  # a wrong name is told at once
+    state = _State(function, options)
     carrier = _carrier(state)
     functools.update_wrapper(carrier, function)
     carrier.__defaults__ = function.__defaults__

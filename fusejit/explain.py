@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
-from fusejit.ir.graph import GenericOp, Graph, Op, Store, Value, walk
+from fusejit.ir.graph import GenericOp, Graph, Op, Store, Value, ViewOp, walk
 from fusejit.ir.program import KernelCall
 from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.schedule import Group, KernelStep
 from fusejit.ir.source import Location
 from fusejit.ir.types import dtype_name
 from fusejit.outside import resolver
@@ -38,7 +39,8 @@ def explain_text(lowered: Lowered, arguments: Mapping[str, Any], variants: Varia
     for symbol in schedule.unfused.symbols:
         symbols[symbol.name] = int(symbol.expr.evaluate(find, symbols))
     before = moved_bytes(schedule.unfused, symbols)
-    after = moved_bytes(schedule.graph, symbols)
+    groups = [g for s in schedule.steps if isinstance(s, KernelStep) for g in s.groups]
+    after = moved_bytes(schedule.graph, symbols, groups)
     kernels = [s for s in lowered.program.steps if isinstance(s, KernelCall)]
     calls = len(lowered.program.steps) - len(kernels)
     lines = [
@@ -51,6 +53,14 @@ def explain_text(lowered: Lowered, arguments: Mapping[str, Any], variants: Varia
     if report.folded:
         lines.append("  fused:")
         lines += [f"    {f.producer} into {f.consumer}{_where(f.location)}" for f in report.folded]
+    for group in report.grouped:
+        lines.append(f"  one loop over tiles ({', '.join(dict.fromkeys(group.ops))}):")
+        lines += [
+            f"    {name}{_where(location)}"
+            for name, location in zip(group.ops, group.locations, strict=True)
+        ]
+        kept = f"{_plural(len(group.local), 'result')} in cache, never in memory"
+        lines += [f"    {kept}"] if group.local else []
     if report.refused:
         lines.append("  kept apart:")
         lines += [
@@ -70,17 +80,25 @@ def explain_text(lowered: Lowered, arguments: Mapping[str, Any], variants: Varia
     return "\n".join(lines) + "\n"
 
 
-def moved_bytes(graph: Graph, symbols: Mapping[str, int]) -> int:
+def moved_bytes(graph: Graph, symbols: Mapping[str, int], groups: Sequence[Group] = ()) -> int:
     """Bytes that the ops of a graph read and write, each operand counted once per op.
 
     A view moves nothing; an operand read through a view counts as many elements as the op reads.
+    What the ops of a group read alike counts once, and what stays in tiles not at all.
     """
     total = 0
+    local = {value for group in groups for value in group.local}
+    seen_by: dict[Op, set[tuple[Value, object]]] = {}
+    for group in groups:
+        shared: set[tuple[Value, object]] = set()
+        seen_by.update(dict.fromkeys(group.ops, shared))
     for op in walk(graph.block):
+        if isinstance(op, ViewOp) and op.source in local:
+            local.update(op.results)
         if isinstance(op, GenericOp):
-            seen: set[tuple[Value, object]] = set()
+            seen = seen_by.get(op, set())
             for operand in op.inputs:
-                if (operand.value, operand.map) in seen:
+                if (operand.value, operand.map) in seen or operand.value in local:
                     continue
                 seen.add((operand.value, operand.map))
                 dims = operand.map.dims()
@@ -90,7 +108,9 @@ def moved_bytes(graph: Graph, symbols: Mapping[str, int]) -> int:
                         points *= _evaluate(extent, symbols)
                 total += points * operand.value.type.dtype.itemsize
             total += sum(
-                _bytes(r, symbols) for r in op.results if not _is_stored_straight(r, graph)
+                _bytes(r, symbols)
+                for r in op.results
+                if r not in local and not _is_stored_straight(r, graph)
             )
         elif isinstance(op, Store):
             points = 1

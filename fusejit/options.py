@@ -7,6 +7,7 @@
 | FUSEJIT_CACHE_DIR    | folder of the disk cache                               | ~/.cache/fusejit |
 | FUSEJIT_CACHE_SIZE   | bound of the disk cache in MiB                         | 256              |
 | FUSEJIT_NUM_THREADS  | threads a kernel may use                               | usable cores     |
+| FUSEJIT_FUSION       | policy of functions that name none: auto, none, ...    | auto             |
 | FUSEJIT_DUMP         | graph,fused,schedule,loops,source or all are printed   |                  |
 | FUSEJIT_DUMP_DIR     | where the IR before a failing pass is saved            | temporary folder |
 | FUSEJIT_UNJITTED     | 1: kernels run as plain Python, for debuggers          | 0                |
@@ -21,6 +22,7 @@ import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,9 @@ class Options:
         Bound of the disk cache.
     num_threads : int or None
         Threads a kernel may use; None for the usable cores.
+    fusion : str or callable
+        The policy: ``"auto"``, ``"none"``, ``"aggressive"``, or a function that decides about each
+        legal fold (`fusejit.fuse.policy`).
     max_variants : int
         Variants of one function (by dtypes, ranks, layouts, guards) before calls are declined.
     dump : frozenset of str
@@ -58,6 +63,7 @@ class Options:
     cache_dir: Path | None = None
     cache_bytes: int = 256 << 20
     num_threads: int | None = None
+    fusion: Any = "auto"
     max_variants: int = 32
     dump: frozenset[str] = frozenset()
     dump_dir: Path = Path(tempfile.gettempdir())
@@ -67,7 +73,9 @@ def _flag(name: str, default: str) -> bool:
     return os.environ.get(name, default) not in ("", "0")
 
 
-def options_from_environment(*, enabled: bool = True, fullgraph: bool = False) -> Options:
+def options_from_environment(
+    *, enabled: bool = True, fullgraph: bool = False, fusion: Any = None
+) -> Options:
     """Options as the environment asks for them at this moment."""
     directory = os.environ.get("FUSEJIT_CACHE_DIR")
     threads = os.environ.get("FUSEJIT_NUM_THREADS", "")
@@ -81,6 +89,7 @@ def options_from_environment(*, enabled: bool = True, fullgraph: bool = False) -
         cache_dir=Path(directory) if directory else None,
         cache_bytes=(int(size) if size.isdigit() else 256) << 20,
         num_threads=int(threads) if threads.isdigit() and int(threads) > 0 else None,
+        fusion=os.environ.get("FUSEJIT_FUSION", "auto") if fusion is None else fusion,
         dump=frozenset(part.strip() for part in dump.split(",") if part.strip()),
         dump_dir=Path(os.environ.get("FUSEJIT_DUMP_DIR", tempfile.gettempdir())),
     )

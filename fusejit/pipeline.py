@@ -37,6 +37,7 @@ from fusejit.fuse import (
     split_reductions,
     unroll_small_reductions,
 )
+from fusejit.fuse.policy import Policy, PolicyFailed, policy
 from fusejit.ir.graph import Graph
 from fusejit.ir.mlir_text import mlir_text
 from fusejit.ir.printer import print_graph
@@ -48,34 +49,47 @@ from fusejit.ir.verifier import verify
 from fusejit.options import Options
 from fusejit.tracer import trace_function
 
-GraphPass = Callable[[Graph, Target, FusionReport], Graph]
+
+@dataclass(frozen=True)
+class PassContext:
+    """What passes may ask and where they report."""
+
+    target: Target
+    policy: Policy
+    report: FusionReport
+
+
+GraphPass = Callable[[Graph, PassContext], Graph]
+
+
+def _fold(graph: Graph, at: PassContext) -> Graph:
+    if at.policy.folds is None:
+        return graph
+    return fold_producers(graph, at.target, at.policy.folds, at.report)
+
+
+def _merge(graph: Graph, at: PassContext) -> Graph:
+    return merge_siblings(graph, at.target, at.report) if at.policy.merges else graph
+
+
+def _group(graph: Graph, at: PassContext) -> tuple[Graph, tuple[Group, ...]]:
+    return form_groups(graph, at.report) if at.policy.groups else (graph, ())
+
 
 # The passes over graphs, in order. Each returns the same object when it changed nothing.
 PASSES: tuple[tuple[str, GraphPass], ...] = (
-    ("canonicalize", lambda graph, target, report: canonicalize(graph)),
-    (
-        "fold producers into consumers",
-        lambda graph, target, report: fold_producers(graph, target, report=report),
-    ),
-    ("move reshapes up", lambda graph, target, report: move_reshapes_up(graph)),
-    (
-        "fold across reshapes that moved up",
-        lambda graph, target, report: fold_producers(graph, target, report=report),
-    ),
-    ("move reshapes down", lambda graph, target, report: move_reshapes_down(graph)),
-    ("unroll small reductions", lambda graph, target, report: unroll_small_reductions(graph)),
-    (
-        "fold what that made elementwise or single",
-        lambda graph, target, report: fold_producers(graph, target, report=report),
-    ),
-    ("merge siblings", lambda graph, target, report: merge_siblings(graph, target, report)),
-    (
-        "fold what merging made single",
-        lambda graph, target, report: fold_producers(graph, target, report=report),
-    ),
-    ("split sums over several dims", lambda graph, target, report: split_reductions(graph)),
-    ("canonicalize the result", lambda graph, target, report: canonicalize(graph)),
-    ("note reshapes", lambda graph, target, report: note_reshapes(graph, report)),
+    ("canonicalize", lambda graph, at: canonicalize(graph)),
+    ("fold producers into consumers", _fold),
+    ("move reshapes up", lambda graph, at: move_reshapes_up(graph)),
+    ("fold across reshapes that moved up", _fold),
+    ("move reshapes down", lambda graph, at: move_reshapes_down(graph)),
+    ("unroll small reductions", lambda graph, at: unroll_small_reductions(graph)),
+    ("fold what that made elementwise or single", _fold),
+    ("merge siblings", _merge),
+    ("fold what merging made single", _fold),
+    ("split sums over several dims", lambda graph, at: split_reductions(graph)),
+    ("canonicalize the result", lambda graph, at: canonicalize(graph)),
+    ("note reshapes", lambda graph, at: note_reshapes(graph, at.report)),
 )
 
 
@@ -97,22 +111,25 @@ class Traced:
     def fuse(self) -> Fused:
         """Run the passes of `PASSES` and cut the result into steps."""
         report = FusionReport()
+        context = PassContext(self.target, policy(self.options.fusion), report)
         graph = self.graph
         for at, (name, run) in enumerate(PASSES):
             start = time.perf_counter()
             try:
-                after = run(graph, self.target, report)
+                after = run(graph, context)
                 if after is not graph:
                     verify(after)
             except FusejitError:
                 raise
+            except PolicyFailed as failure:
+                raise failure.error from failure.error.__cause__
             except Exception as error:
                 raise _saved(graph, self.options, [n for n, _ in PASSES[at:]]) from error
             self.seconds[name] = time.perf_counter() - start
             graph = after
         _dump(self.options, "fused", lambda: print_graph(graph))
         start = time.perf_counter()
-        graph, groups = form_groups(graph, report)
+        graph, groups = _group(graph, context)
         verify(graph)
         self.seconds["group"] = time.perf_counter() - start
         schedule = make_schedule(graph, self.graph, report, groups)

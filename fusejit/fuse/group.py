@@ -30,6 +30,7 @@ from dataclasses import dataclass, field, replace
 from fusejit.fuse.bands import is_linear, may_be_band, real_rank, same_axis
 from fusejit.fuse.order import in_order
 from fusejit.fuse.rewrite import definitions, used_values
+from fusejit.fuse.split_reductions import is_ordered
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Alloc,
@@ -207,8 +208,8 @@ class _Grouping:
         return tuple(d for d in range(len(op.domain)) if may_be_band(op, d))
 
     def _may_join(self, op: GenericOp) -> bool:
-        """Whether codegen can write the op for a tile."""
-        if op.payload.has_extract():
+        """Whether codegen can write the op for a tile: as one nest."""
+        if op.payload.has_extract() or (is_ordered(op) and len(op.reduction_dims) > 1):
             return False
         store = self._store_of(op)
         return store is None or (store is self.store_at_end and self._is_read_by_it_alone(op))

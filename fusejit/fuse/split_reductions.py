@@ -43,8 +43,14 @@ def is_ordered(op: GenericOp) -> bool:
 
 
 def _parts(op: Op) -> Iterator[Op]:
-    if isinstance(op, GenericOp) and op.library_call is None:
-        while len(op.reduction_dims) > 1 and is_ordered(op):
+    if isinstance(op, GenericOp) and may_be_split(op):
+        while len(op.reduction_dims) > 1:
             first, op = split_reduction(op)
             yield first
     yield op
+
+
+def may_be_split(op: GenericOp) -> bool:
+    """Whether all results are reduced: one that is written at every point is written once."""
+    is_reduced = all(init.combiner is not None for init in op.inits)
+    return is_reduced and is_ordered(op) and op.library_call is None

@@ -51,9 +51,12 @@ def _small_dims(op: GenericOp) -> list[int]:
     num_inputs = len(op.inputs)
     if payload.has_extract() or any(k >= num_inputs for k in payload.used_arguments()):
         return []
+    if any(init.combiner is None for init in op.inits):
+        return []  # a result that is written at every point needs all of them
     ordered = any(
-        init.combiner is None or result.type.dtype.kind in COMBINERS[init.combiner].ordered
+        result.type.dtype.kind in COMBINERS[init.combiner].ordered
         for init, result in zip(op.inits, op.results, strict=True)
+        if init.combiner is not None
     )
     points = 1
     dims: list[int] = []

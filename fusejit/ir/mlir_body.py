@@ -21,7 +21,6 @@ from fusejit.ir.payload import Instr
 from fusejit.ir.scalar_ops import COMBINERS
 from fusejit.ir.source import Location
 
-
 _LOCAL = re.compile(r"%t\d+")
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from fusejit.codegen.launch_runtime import Miss
 from fusejit.ir.graph import Graph
-from fusejit.ir.interpreter import argument_paths, check_guards, host_environment, interpret
 from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.interpreter import argument_paths, check_guards, host_environment, interpret
 from fusejit.ir.mlir_text import mlir_text
 from fusejit.ir.source import Location
 from fusejit.ir.traced import (

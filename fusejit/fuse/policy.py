@@ -1,0 +1,142 @@
+"""Fusion policies: which of the legal fusions are done.
+
+A policy is a name of `POLICIES`, or a function that is asked about each legal fold:
+
+    def keep_exp(candidate):
+        if "exp" in candidate.producer.name:
+            return "exp is looked at on its own"     # refused, with this reason in explain()
+        return candidate.default                     # what fusejit would do
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from fusejit.fuse.context import BlockContext
+from fusejit.fuse.cost import (
+    ACCEPT,
+    Accept,
+    ControlFusionFn,
+    Reject,
+    fold_always,
+    fold_when_it_pays,
+    needed_places,
+    payload_cost_ns,
+)
+from fusejit.ir.graph import GenericOp
+
+
+@dataclass(frozen=True, slots=True)
+class FusionCandidate:
+    """A legal fold that a policy is asked about.
+
+    Attributes
+    ----------
+    producer, consumer : GenericOp
+        The ops; their names, domains, payloads and source locations can be read.
+    operand_index : int
+        Which input of the consumer reads the producer.
+    places : int
+        At how many different places the producer's elements are needed: folding computes them so
+        often.
+    cost_ns : float
+        Estimated nanoseconds to compute one element of the producer, its loads not counted.
+    default : Accept or Reject
+        What ``fusion="auto"`` decides, with its reason.
+    """
+
+    producer: GenericOp
+    operand_index: int
+    consumer: GenericOp
+    places: int
+    cost_ns: float
+    default: Accept | Reject
+
+
+FusionPolicyFn = Callable[[FusionCandidate], "Accept | Reject | bool | str | None"]
+"""True or None folds, False or a text (the reason) refuses; `Accept` and `Reject` say the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the passes ask: ``folds`` is None where nothing is fused at all."""
+
+    folds: ControlFusionFn | None
+    merges: bool
+    groups: bool
+
+
+POLICIES: dict[str, Policy] = {
+    "auto": Policy(fold_when_it_pays, merges=True, groups=True),
+    "aggressive": Policy(fold_always, merges=True, groups=True),
+    "none": Policy(None, merges=False, groups=False),
+}
+
+
+def policy(fusion: str | FusionPolicyFn) -> Policy:
+    """The policy of a name, or of a function that decides about folds.
+
+    Raises
+    ------
+    ValueError
+        If there is no policy of this name.
+    TypeError
+        If it is neither a name nor callable.
+    """
+    if isinstance(fusion, str):
+        if fusion not in POLICIES:
+            names = ", ".join(repr(name) for name in POLICIES)
+            raise ValueError(f"fusion={fusion!r} is not one of {names}, nor a function")
+        return POLICIES[fusion]
+    if not callable(fusion):
+        raise TypeError(f"fusion must be a name or a function, not {type(fusion).__name__}")
+    return Policy(_asking(fusion), merges=True, groups=True)
+
+
+def _asking(decide: FusionPolicyFn) -> ControlFusionFn:
+    def control(
+        producer: GenericOp, operand_index: int, consumer: GenericOp, context: BlockContext
+    ) -> Accept | Reject:
+        candidate = FusionCandidate(
+            producer,
+            operand_index,
+            consumer,
+            len(needed_places(producer, context)),
+            payload_cost_ns(producer.payload, context.target),
+            fold_when_it_pays(producer, operand_index, consumer, context),
+        )
+        try:
+            answer = decide(candidate)
+        except Exception as error:
+            error.add_note(
+                f"raised by the fusion policy, asked about {producer.name} into {consumer.name}"
+            )
+            raise PolicyFailed(error) from error
+        return _decision(answer)
+
+    return control
+
+
+def _decision(answer: Any) -> Accept | Reject:
+    if isinstance(answer, Accept | Reject):
+        return answer
+    if answer is None or answer is True:
+        return ACCEPT
+    if answer is False:
+        return Reject("policy", "the fusion policy refuses")
+    if isinstance(answer, str):
+        return Reject("policy", answer)
+    kind = type(answer).__name__
+    raise PolicyFailed(
+        TypeError(f"a fusion policy returns True, False, None or a reason, not {kind}")
+    )
+
+
+class PolicyFailed(Exception):
+    """A user's policy failed; ``error`` is what the user should see."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
