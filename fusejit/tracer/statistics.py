@@ -115,7 +115,8 @@ def _variance(
     array: TracedArray, name: str, axis: Any, dtype: Any, ddof: Any, keepdims: Any
 ) -> TracedArray:
     count = count_of_elements(array, axis, name)
-    if not count > ddof:
+    is_known = type(ddof) is int and ddof <= 0  # no guard: there is at least one element
+    if not is_known and not count > ddof:
         raise Declined("NumPy warns: degrees of freedom <= 0")
     wanted = mean_dtype(array, dtype, name)
     total = reduce_array(array, f"{name}.mean", "add", axis, True, wanted, True)

@@ -119,6 +119,13 @@ def test_without_degrees_of_freedom_numpy_answers() -> None:
     check(f, (x, 1), (x, 2), (x, 7), (x[:0], 0), (np.ones((1, 4)), 1), variants=None, bound=bound)
 
 
+def test_variance_without_ddof_asks_for_elements_only() -> None:
+    """No guard but that no axis is empty."""
+    made = decorate(lambda x: np.var(x), jit=False)
+    traced = made.trace(np.ones((3, 4)))
+    assert len(traced.traced.graph.guards) == 2
+
+
 def test_special_values() -> None:
     for values in ([np.nan, 1.0], [np.inf, 1.0], [1e308, -1e308], [2.5], [3.0] * 9, [0.0, -0.0]):
         check(lambda x: (np.var(x), np.std(x)), (np.array(values),), jit=True, bound=Bound(1))
