@@ -248,6 +248,10 @@ def _derived(trace: Trace, expr: HostExpr, value: int, operands: Any) -> TracedN
         raise Declined("integer arithmetic beyond 62 bits")
     decisions = trace.decisions
     signs = [a is not None and decisions.proves_nonnegative(a) for a in operands]
+    if expr.op == "mul" and all(signs):
+        known = HANDLERS["product"](trace, operands)
+        if known is not None:
+            return TracedNumber.of_affine(trace, known)
     low = 0 if expr.op == "abs" or (signs and all(signs)) else None
     symbol = trace.symbol(expr, value, low)
     if expr.op in ("min", "max"):

@@ -12,16 +12,26 @@ from collections.abc import Iterable
 
 from fusejit.ir.affine import AffineExpr, Atom, Sym
 from fusejit.ir.host import HostExpr
+from fusejit.ir.index_symbols import LARGEST_COEFFICIENT
 from fusejit.tracer.declined import Declined
+from fusejit.tracer.dispatch import handles
 from fusejit.tracer.shapes import MAX_SIZE, host_of
 from fusejit.tracer.trace import Trace
 
 _Terms = dict[tuple[Atom, ...], int]
-_LARGEST_COEFFICIENT = 1 << 12
 
 
 def product(trace: Trace, factors: Iterable[AffineExpr]) -> AffineExpr:
     """The product of sizes (each >= 0), with symbols for the products of unknowns in it."""
+    total = product_if_small(trace, factors)
+    if total is None:
+        raise Declined("a product of sizes beyond 47 bits, or with a large factor")
+    return total
+
+
+@handles("product")
+def product_if_small(trace: Trace, factors: Iterable[AffineExpr]) -> AffineExpr | None:
+    """`product`, or None if it is too large for a kernel to compute with."""
     terms: _Terms = {(): 1}
     num_unknown = 0
     for factor in factors:
@@ -29,11 +39,14 @@ def product(trace: Trace, factors: Iterable[AffineExpr]) -> AffineExpr:
         num_unknown += not factor.is_constant
         terms = _multiply(terms, _expanded(trace, factor))
     total = AffineExpr.const(terms.pop((), 0))
+    if sum(map(abs, terms.values())) > LARGEST_COEFFICIENT:
+        return None
     for atoms, coefficient in sorted(terms.items(), key=lambda t: tuple(map(str, t[0]))):
-        total = total + _monomial(trace, atoms) * coefficient
+        monomial = _monomial(trace, atoms)
+        if monomial is None:
+            return None
+        total = total + monomial * coefficient
     total = trace.decisions.canonical(total)
-    if any(abs(c) > _LARGEST_COEFFICIENT for _, c in total.terms):
-        raise Declined("a size with a large factor")
     if num_unknown > 1 and not trace.decisions.proves_nonnegative(total):
         trace.decisions.assume_nonnegative(total)
     return total
@@ -58,7 +71,7 @@ def _expanded(trace: Trace, expr: AffineExpr) -> _Terms:
     return total
 
 
-def _monomial(trace: Trace, atoms: tuple[Atom, ...]) -> AffineExpr:
+def _monomial(trace: Trace, atoms: tuple[Atom, ...]) -> AffineExpr | None:
     """A product of atoms: the atom itself, or the symbol of the product."""
     first, *rest = [AffineExpr(((atom, 1),), 0) for atom in atoms]
     if not rest:
@@ -71,7 +84,7 @@ def _monomial(trace: Trace, atoms: tuple[Atom, ...]) -> AffineExpr:
         if not trace.decisions.proves_nonnegative(factor):
             low = None
     if abs(value) > MAX_SIZE:
-        raise Declined("a product of sizes beyond 47 bits")
+        return None
     symbol = trace.symbol(expr, value, low)
     name = symbol.as_symbol()
     assert name is not None

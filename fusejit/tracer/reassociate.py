@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fusejit.ir.affine import AffineExpr
+from fusejit.ir.affine import AffineExpr, FloorDiv
 from fusejit.ir.host import HostExpr
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.number import TracedNumber
@@ -180,6 +180,7 @@ def _groups(trace: Trace, old: Extents, new: Extents, is_proved: bool) -> list[G
         end_i, end_j = _first_equal(trace, old, new, i, j, is_proved)
         if not is_proved:
             left, right = product(trace, old[i:end_i]), product(trace, new[j:end_j])
+            _divide(trace, left, right)
             if not decisions.equal(left, right, _SAME_SIZE):
                 raise AssertionError("groups are equal in this call")
         groups.append(Group(tuple(range(i, end_i)), tuple(range(j, end_j))))
@@ -191,6 +192,22 @@ def _groups(trace: Trace, old: Extents, new: Extents, is_proved: bool) -> list[G
             raise AssertionError("groups are equal in this call")
         groups.append(Group((*last.old, *range(i, len(old))), (*last.new, *range(j, len(new)))))
     return groups
+
+
+def _divide(trace: Trace, left: AffineExpr, right: AffineExpr) -> None:
+    """Where ``s0`` has to be ``2 * (s0 floordiv 2)``, write it as twice a symbol.
+
+    Then ``s0`` and its half are polynomials of one unknown, and strides can be compared.
+    """
+    for whole, parts in ((left, right), (right, left)):
+        name = whole.as_symbol()
+        if name is None or parts.constant or len(parts.terms) != 1:
+            continue
+        ((atom, factor),) = parts.terms
+        if isinstance(atom, FloorDiv) and (atom.numerator, atom.denominator) == (whole, factor):
+            expr = HostExpr("floordiv", (host_of(whole), HostExpr.const(factor)))
+            part = trace.symbol(expr, trace.decisions.hint(whole) // factor, 0, MAX_SIZE)
+            trace.decisions.equal(whole, part * factor, _SAME_SIZE)
 
 
 def _first_equal(

@@ -360,3 +360,15 @@ def test_views(name, layout):
 def test_wrong_flips():
     for f in (lambda x: np.fliplr(x[0]), lambda x: np.rot90(x, 1, (0, 0)), lambda x: np.flip(x, 2)):
         check(f, (matrix(2, 3),), variants=None)
+
+
+@pytest.mark.parametrize("layout", ["C", "F", "strided"])
+def test_jitted(layout):
+    def f(x):
+        h, w = x.shape
+        flat = (x + 1).reshape(-1)
+        blocks = x.reshape(h // 2, 2, w // 2, 2)
+        turned = np.rot90(x).reshape(h, -1)
+        return np.sqrt(flat), blocks.mean(axis=(1, 3)), turned * 2, (x.T.reshape(w, 2, -1) + 1).T
+
+    check(f, (matrix(4, 6, layout),), (matrix(8, 10, layout),), jit=True)

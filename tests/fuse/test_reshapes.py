@@ -67,7 +67,15 @@ def body_of(graph: Graph) -> str:
 
 def run(graph: Graph) -> list:
     rng = np.random.default_rng(1)
-    shapes = {"m": (3, 4), "f": (12,), "z": (4,), "b": (4, 5), "g": (4, 3), "u": (3, 4), "l": (4, 4)}
+    shapes = {
+        "m": (3, 4),
+        "f": (12,),
+        "z": (4,),
+        "b": (4, 5),
+        "g": (4, 3),
+        "u": (3, 4),
+        "l": (4, 4),
+    }
     arguments = {k: rng.normal(size=s) for k, s in shapes.items()}
     arguments["g"] = np.asfortranarray(arguments["g"])
     return interpret(graph, argument_paths(arguments))
@@ -266,7 +274,10 @@ REFUSALS = {
         add("t", "s0, s1", "%m, %l", "s0 x s1"),
         "only part of %l is read",
     ),
-    "operands are reshaped in place": (exp("t", "s0, s1", "%u", "s0 x s1"), "%u would have to be copied"),
+    "operands are reshaped in place": (
+        exp("t", "s0, s1", "%u", "s0 x s1"),
+        "%u would have to be copied",
+    ),
     "index sizes are known": (
         '%t = generic "n" domain (s0, s1) ins () outs (write) { t0 = index (d1) : i64; t1 = cast t0 : f64; yield t1 } : s0 x s1 x f64',
         "d1 would need the parts of a dim",
@@ -393,7 +404,9 @@ def downsample(x):
 ONE_OP = {
     "between": lambda x: np.exp((x + 1).reshape(-1) * 2),
     "twice": lambda x: (np.sqrt(x).reshape(-1) * 2).reshape(x.shape) + x,
-    "split and transposed": lambda x: (x * 2).reshape(x.shape[0] // 2, 2, -1).transpose(1, 0, 2) + 1,
+    "split and transposed": lambda x: (
+        (x * 2).reshape(x.shape[0] // 2, 2, -1).transpose(1, 0, 2) + 1
+    ),
     "transposed": lambda x: (x * 2).T.reshape(-1) + 1,
     "broadcast": lambda x: np.abs((x + x[0]).reshape(-1) - 1),
     "downsampling": downsample,
