@@ -51,12 +51,13 @@ def _small_dims(op: GenericOp) -> list[int]:
     num_inputs = len(op.inputs)
     if payload.has_extract() or any(k >= num_inputs for k in payload.used_arguments()):
         return []
-    if any(init.combiner is None for init in op.inits):
-        return []  # a result that is written at every point needs all of them
+    combiners = [i.combiner for i in op.inits if i.combiner is not None]
+    reduced = set(op.reduction_dims)
+    if len(combiners) < len(op.inits) or any(i.map.dims() & reduced for i in op.inits):
+        return []
     ordered = any(
-        result.type.dtype.kind in COMBINERS[init.combiner].ordered
-        for init, result in zip(op.inits, op.results, strict=True)
-        if init.combiner is not None
+        result.type.dtype.kind in COMBINERS[combiner].ordered
+        for combiner, result in zip(combiners, op.results, strict=True)
     )
     points = 1
     dims: list[int] = []

@@ -448,3 +448,14 @@ def test_one_of_several_results_is_not_split():
     report = FusionReport()
     note_reshapes(graph, report)
     assert [r.rule for r in report.refused] == ["the value is the only result"]
+
+
+def test_an_op_that_also_writes_at_every_point_is_not_unrolled():
+    graph = graph_of(
+        """
+        %r, %w = generic "both" domain (s0, 2) iterators (parallel, reduction) ins (%l) outs (add [(d0, d1) -> (d0)], write) { yield in0, in0 } : s0 x f64, s0 x 2 x f64
+        return %r, %w
+        """
+    )
+    verify(graph)
+    assert unroll_small_reductions(graph) is graph
