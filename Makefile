@@ -34,7 +34,7 @@ bench: $(STAMP)
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[test,demo,bench,dev]"
+	$(BIN)/python -m pip install --quiet --editable ".[test,demo,bench,dev,mlir]"
 	touch $(STAMP)
 
 clean:

@@ -1,5 +1,6 @@
 """fusejit makes ordinary NumPy code fast on the CPU: put ``@fuse_jit`` on the function."""
 
+from fusejit import mlir
 from fusejit.api import FuseWarning, fuse_jit
 from fusejit.errors import ConcretizationError, FusejitError, UnsupportedError
 from fusejit.fuse.policy import FusionCandidate
@@ -12,4 +13,5 @@ __all__ = [
     "FusionCandidate",
     "UnsupportedError",
     "fuse_jit",
+    "mlir",
 ]

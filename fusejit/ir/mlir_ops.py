@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import dtype_name
 
 Lines = tuple[str, ...]
@@ -120,7 +121,9 @@ def literal(number: object, dtype: np.dtype) -> str:
 
 def literals(dtype: np.dtype) -> dict[str, str]:
     """What ``{zero}``, ``{one}`` and ``{ones}`` stand for."""
-    ones = "" if dtype.kind == "f" else literal(True if dtype.kind == "b" else ~dtype.type(0), dtype)
+    ones = (
+        "" if dtype.kind == "f" else literal(True if dtype.kind == "b" else ~dtype.type(0), dtype)
+    )
     return {"zero": literal(0, dtype), "one": literal(1, dtype), "ones": ones}
 
 
@@ -131,7 +134,9 @@ def cast_lines(source: np.dtype, target: np.dtype) -> Lines:
     --------
     MLIR leaves a float that the integer type cannot hold undefined; fusejit gives NumPy's number.
     """
-    if source == target or (source.kind in "iu" and target.kind in "iu" and _same_width(source, target)):
+    if source == target or (
+        source.kind in "iu" and target.kind in "iu" and _same_width(source, target)
+    ):
         return ()
     if target.kind == "b":
         test = "arith.cmpf une," if source.kind == "f" else "arith.cmpi ne,"
@@ -207,3 +212,30 @@ def _rows_by_operation() -> dict[tuple[str, str], Row]:
 
 
 ROWS_BY_OPERATION = _rows_by_operation()
+
+
+# ---------------------------------------------------------------------------------------- indices
+# Host operations on sizes as operations on indices.
+INDEX_OPS: Mapping[str, str] = {
+    "add": "arith.addi",
+    "sub": "arith.subi",
+    "mul": "arith.muli",
+    "floordiv": "arith.floordivsi",
+    "min": "arith.minsi",
+    "max": "arith.maxsi",
+}
+
+
+def affine_of(operation: str, left: AffineExpr, right: AffineExpr) -> AffineExpr | None:
+    """A row of `INDEX_OPS` on affine expressions as an affine expression, if it is one."""
+    if operation == "add":
+        return left + right
+    if operation == "sub":
+        return left - right
+    if operation == "mul":
+        for factor, other in ((left, right), (right, left)):
+            if factor.is_constant:
+                return other * factor.constant
+    if operation == "floordiv" and right.is_constant and right.constant:
+        return left.floordiv(right.constant)
+    return None

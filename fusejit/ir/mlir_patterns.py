@@ -52,9 +52,7 @@ def normalized(op: GenericOp) -> GenericOp:
     for at, instr in enumerate(payload.instrs):
         if instr.op == "extract" and all(o in indices for o in instr.operands):
             results = tuple(indices[o] for o in instr.operands)
-            operand = Operand(
-                inputs[instr.attr].value, IndexingMap(len(op.domain), results)
-            )
+            operand = Operand(inputs[instr.attr].value, IndexingMap(len(op.domain), results))
             if operand not in inputs:
                 inputs.append(operand)
             affine[at] = inputs.index(operand)
@@ -63,16 +61,16 @@ def normalized(op: GenericOp) -> GenericOp:
         if at not in affine:
             read.update(instr.operands)
     used = {k for k in range(len(op.inputs)) if k in read} | set(affine.values())
-    used |= {i.attr for at, i in enumerate(payload.instrs) if i.op == "extract" and at not in affine}
+    used |= {
+        i.attr for at, i in enumerate(payload.instrs) if i.op == "extract" and at not in affine
+    }
     kept = sorted(used)
     if not affine and len(kept) == len(op.inputs):
         return op
     builder = PayloadBuilder(
         [inputs[k].value.type.dtype for k in kept], payload.arguments[payload.num_inputs :]
     )
-    refs: list[int | None] = [
-        kept.index(k) if k in used else None for k in range(len(op.inputs))
-    ]
+    refs: list[int | None] = [kept.index(k) if k in used else None for k in range(len(op.inputs))]
     refs += range(len(kept), len(kept) + len(op.inits))
     for at, instr in enumerate(payload.instrs):
         if at in affine:

@@ -22,6 +22,7 @@ from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Alloc,
+    Buffer,
     ConstantOp,
     GenericOp,
     Graph,
@@ -37,7 +38,7 @@ from fusejit.ir.graph import (
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.mlir_body import BodyWriter
-from fusejit.ir.mlir_ops import literal, mlir_type
+from fusejit.ir.mlir_ops import INDEX_OPS, affine_of, literal, mlir_type
 from fusejit.ir.mlir_patterns import (
     Cut,
     constant_written,
@@ -50,6 +51,8 @@ from fusejit.ir.payload import identity_payload
 from fusejit.ir.printer import print_op
 from fusejit.ir.scalar_ops import COMBINERS
 from fusejit.ir.types import IteratorType, TensorType
+
+_I64 = np.dtype(np.int64)
 
 
 def mlir_text(graph: Graph) -> str:
@@ -85,7 +88,11 @@ class Ssa:
 def tensor_type(ssa: Ssa) -> str:
     """The tensor type, ``?`` for what is not a constant."""
     sizes = [e.as_constant() for e in ssa.extents or ()]
-    return "tensor<" + "".join(f"{'?' if n is None else n}x" for n in sizes) + f"{mlir_type(ssa.dtype)}>"
+    return (
+        "tensor<"
+        + "".join(f"{'?' if n is None else n}x" for n in sizes)
+        + f"{mlir_type(ssa.dtype)}>"
+    )
 
 
 class _Emitter:
@@ -95,11 +102,13 @@ class _Emitter:
         self.graph = graph
         self.lines: list[str] = []
         self.values: dict[Value, Ssa] = {}
-        self.arrays: dict[object, Ssa] = {}  # buffers of arguments
+        self.arrays: dict[Buffer, Ssa] = {}  # buffers of arguments
         self.parameters: list[str] = []
         self.names: set[str] = set()
         self.count = 0
+        self.computed: dict[Value, HostExpr] = {}  # numbers that the text computes from sizes
         self.indices: dict[AffineExpr, str] = {}  # index arithmetic written so far
+        self.host_indices: dict[HostExpr, str] = {}
         self.used_symbols: set[str] = set()
         self._name_symbols()
 
@@ -113,6 +122,9 @@ class _Emitter:
                 self.arrays[buffer] = ssa
                 self.parameter(ssa.type, buffer.origin, buffer.name)
         for scalar in self.graph.scalars:
+            if scalar.value.type.dtype == _I64 and self.is_computed(scalar.expr):
+                self.computed[scalar.value] = scalar.expr
+                continue
             ssa = Ssa(f"%arg{len(self.parameters)}", scalar.value.type.dtype, None)
             self.values[scalar.value] = ssa
             self.parameter(ssa.type, scalar.expr, scalar.value.name)
@@ -147,7 +159,7 @@ class _Emitter:
     def _name_symbols(self) -> None:
         """Symbols in the order of the axes that have them, whatever the graph calls them."""
         order: list[str] = []
-        self.axis_of: dict[str, tuple[object, int]] = {}
+        self.axis_of: dict[str, tuple[Buffer, int]] = {}
         for buffer in self.graph.buffers:
             for axis, extent in enumerate(buffer.type.extents if buffer.origin else ()):
                 name = extent.as_symbol()
@@ -195,6 +207,9 @@ class _Emitter:
 
     def symbol(self, name: str) -> str:
         """The name of a symbol in the text."""
+        expr = None if name in self.axis_of else self.exprs[self.host_of[name]]
+        if expr is not None and self.is_computed(expr):
+            return self.host_index(expr)
         self.used_symbols.add(name)
         return f"%{name}"
 
@@ -212,6 +227,54 @@ class _Emitter:
             given = ", ".join(map(self.symbol, names))
             self.indices[expr] = self.define(f"affine.apply affine_map<{text}>()[{given}]")
         return self.indices[expr]
+
+    def is_computed(self, expr: HostExpr) -> bool:
+        """Whether an integer of the launcher is arithmetic on sizes that MLIR has for indices."""
+        if expr.op == "name":
+            return expr.attr in self.renamed
+        if expr.op == "const":
+            return type(expr.attr) is int
+        return expr.op == "size" or (
+            expr.op in INDEX_OPS and all(map(self.is_computed, expr.operands))
+        )
+
+    def host_index(self, expr: HostExpr) -> str:
+        """The name of an integer that is computed from sizes."""
+        affine = self.affine(expr)
+        if affine is not None:
+            constant = affine.as_constant()
+            if constant is not None:
+                return self.define(f"arith.constant {constant} : index")
+            return self.index(affine)
+        if expr not in self.host_indices:
+            left, right = map(self.host_index, expr.operands)
+            text = f"{INDEX_OPS[expr.op]} {left}, {right} : index"
+            self.host_indices[expr] = self.define(text)
+        return self.host_indices[expr]
+
+    def affine(self, expr: HostExpr) -> AffineExpr | None:
+        """A host expression as an affine one of the text's symbols, if it is one."""
+        if expr.op == "const":
+            return AffineExpr.const(expr.attr)
+        if expr.op == "name":
+            return self.renamed[expr.attr]
+        if expr.op == "size":
+            path, axis = expr.attr
+            for buffer, array in self.arrays.items():
+                if buffer.origin is not None and buffer.origin.attr == path:
+                    return (array.extents or ())[axis]
+            return None
+        operands = [self.affine(o) for o in expr.operands]
+        known = [o for o in operands if o is not None]
+        return None if len(known) < 2 else affine_of(expr.op, *known)
+
+    def value(self, value: Value) -> Ssa:
+        """The name of a value; a number that is computed from sizes is written when it is used."""
+        if value in self.computed and value not in self.values:
+            index = self.host_index(self.computed[value])
+            name = self.define(f"arith.index_cast {index} : index to i64")
+            self.values[value] = Ssa(name, _I64, None)
+        return self.values[value]
 
     def unsupported(self, op: Op, what: str) -> UnsupportedError:
         text = print_op(op).splitlines()[0]
@@ -234,7 +297,7 @@ class _Emitter:
                 )
                 self.values[op.results[0]] = Ssa(name, dtype, None)
             case ViewOp():
-                source = self.values[op.source]
+                source = self.value(op.source)
                 extents = op.results[0].type.extents
                 self.values[op.results[0]] = self.view(op, op.source, source, op.map, extents)
             case Load():
@@ -247,7 +310,7 @@ class _Emitter:
     def result(self, result: Value | View) -> Ssa:
         """What is returned."""
         if isinstance(result, Value):
-            return self.values[result]
+            return self.value(result)
         value = Value("result", result.type)
         op = Load(view=result, version=0, results=(value,))
         return self.load(op, result)
@@ -260,7 +323,12 @@ class _Emitter:
         return self.view(op, whole, self.arrays[view.buffer], view.map, view.extents)
 
     def view(
-        self, op: Op, value: Value, source: Ssa, indexing_map: IndexingMap, extents: Sequence[AffineExpr]
+        self,
+        op: Op,
+        value: Value,
+        source: Ssa,
+        indexing_map: IndexingMap,
+        extents: Sequence[AffineExpr],
     ) -> Ssa:
         """Nothing, a slice, or a copy that reads through the map."""
         canonical = tuple(map(self.canonical, extents))
@@ -269,7 +337,9 @@ class _Emitter:
             return source
         if source.extents is not None:
             cut = cut_of(shown, canonical, source.extents, everything=True)
-            if cut is not None and [d for d in cut.dims if d is not None] == list(range(len(extents))):
+            if cut is not None and [d for d in cut.dims if d is not None] == list(
+                range(len(extents))
+            ):
                 return source if cut.is_whole else self.slice(source, cut)
         copied = Value(value.name, TensorType(source.dtype, tuple(extents)))
         copy = GenericOp(
@@ -321,7 +391,7 @@ class _Emitter:
         """The tensor a result starts from."""
         type_ = self.canonical_type(result.type)
         if init.start is not None:
-            start = self.values[init.start]
+            start = self.value(init.start)
             if start.extents is None:
                 name = self.define(f"tensor.from_elements {start.name} : tensor<{start.type}>")
                 return Ssa(name, start.dtype, ())
@@ -337,9 +407,7 @@ class _Emitter:
             raise self.unsupported(op, "linalg has no sequential dims")
         written = constant_written(op)
         if written is not None:
-            scalar = (
-                self.values[written] if isinstance(written, Value) else self.number(*written)
-            )
+            scalar = self.value(written) if isinstance(written, Value) else self.number(*written)
             if scalar.extents is None:
                 type_ = self.canonical_type(op.results[0].type)
                 self.values[op.results[0]] = self.fill(scalar, type_.extents)
@@ -349,9 +417,7 @@ class _Emitter:
             self.read(o, domain) if at not in gathered_only(op) else None
             for at, o in enumerate(op.inputs)
         ]
-        starts = [
-            self.start(op, i, r) for i, r in zip(op.inits, op.results, strict=True)
-        ]
+        starts = [self.start(op, i, r) for i, r in zip(op.inits, op.results, strict=True)]
         outs = []
         for init, start in zip(op.inits, starts, strict=True):
             shown = self.shown(init.map)
@@ -373,7 +439,7 @@ class _Emitter:
         ins += self.shapes(domain, [*ins, *outs], outs[0][0].dtype)
         body = BodyWriter(op, self.renamed, self.symbol, op.location)
         for at, (operand, read) in enumerate(zip(op.inputs, reads, strict=True)):
-            source = self.values[operand.value]
+            source = self.value(operand.value)
             body.add_input(at, source.name, source.type, has_argument=read is not None)
         lines = body.write()
         arguments = [f"%in{k}: {mlir_type(s.dtype)}" for k, (s, _) in enumerate(ins)]
@@ -399,9 +465,11 @@ class _Emitter:
     def shown(self, indexing_map: IndexingMap) -> IndexingMap:
         return IndexingMap(indexing_map.num_dims, tuple(map(self.canonical, indexing_map.results)))
 
-    def read(self, operand: Operand, domain: tuple[AffineExpr, ...]) -> tuple[Ssa, IndexingMap] | None:
+    def read(
+        self, operand: Operand, domain: tuple[AffineExpr, ...]
+    ) -> tuple[Ssa, IndexingMap] | None:
         """The tensor and map of an input; None if its elements are read in the body."""
-        source = self.values[operand.value]
+        source = self.value(operand.value)
         shown = self.shown(operand.map)
         if source.extents is None:
             return source, shown
@@ -413,7 +481,10 @@ class _Emitter:
         return source, IndexingMap(shown.num_dims, cut.results)
 
     def shapes(
-        self, domain: tuple[AffineExpr, ...], operands: Sequence[tuple[Ssa, IndexingMap]], dtype: np.dtype
+        self,
+        domain: tuple[AffineExpr, ...],
+        operands: Sequence[tuple[Ssa, IndexingMap]],
+        dtype: np.dtype,
     ) -> list[tuple[Ssa, IndexingMap]]:
         """An operand that only has a shape, for the dims that no other operand gives an extent."""
         known = {r.as_dim() for s, m in operands if s.extents is not None for r in m.results}

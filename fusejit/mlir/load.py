@@ -141,9 +141,7 @@ class MlirFunction:
         parameters = self.program.parameters
         if len(args) != len(parameters):
             raise TypeError(f"{self.__name__}() takes {len(parameters)} arguments, not {len(args)}")
-        return tuple(
-            self._checked_argument(p, a) for p, a in zip(parameters, args, strict=True)
-        )
+        return tuple(self._checked_argument(p, a) for p, a in zip(parameters, args, strict=True))
 
     def _checked_argument(self, parameter: Parameter, argument: Any) -> Any:
         name, dtype = f"{self.__name__}(): {parameter.name}", parameter.type.dtype
@@ -154,18 +152,14 @@ class MlirFunction:
                     raise TypeError
                 number = dtype.type(argument)
             except (TypeError, ValueError, OverflowError):
-                raise TypeError(
-                    f"{name} is a number of type {dtype}, not {argument!r}"
-                ) from None
+                raise TypeError(f"{name} is a number of type {dtype}, not {argument!r}") from None
             return int(number) if parameter.name in self._index_names() else number
         if type(argument) is not np.ndarray:
             raise TypeError(f"{name} is an array of {dtype}, not {type(argument).__name__}")
         if argument.dtype != dtype or not argument.dtype.isnative:
             raise TypeError(f"{name} is an array of {dtype}, not of {argument.dtype}")
         if argument.ndim != parameter.type.rank:
-            raise ValueError(
-                f"{name} has {parameter.type.rank} axes, not {argument.ndim}"
-            )
+            raise ValueError(f"{name} has {parameter.type.rank} axes, not {argument.ndim}")
         return argument if argument.flags.aligned else argument.copy()
 
     def _index_names(self) -> frozenset[str]:
@@ -213,9 +207,7 @@ class MlirFunction:
         program = self.program
         if key is not None:
             arrays = iter(key)
-            layouts = {
-                at: next(arrays) for at, p in enumerate(program.parameters) if p.is_tensor
-            }
+            layouts = {at: next(arrays) for at, p in enumerate(program.parameters) if p.is_tensor}
             program = read_mlir(
                 self.text,
                 self.program.name,
@@ -242,7 +234,11 @@ def _as_traced(program: MlirProgram) -> TracedFunction:
             checks.append(PathCheck(path, CheckKind.TYPE, kind))
     leaves = tuple(_leaf(r) for r in program.results)
     structure: ResultStructure = (
-        leaves[0] if len(leaves) == 1 else ResultSequence(tuple, leaves) if leaves else StaticLeaf(None)
+        leaves[0]
+        if len(leaves) == 1
+        else ResultSequence(tuple, leaves)
+        if leaves
+        else StaticLeaf(None)
     )
     return TracedFunction(
         program.graph,

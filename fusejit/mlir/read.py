@@ -36,6 +36,7 @@ from fusejit.ir.graph import (
 )
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap, parse_indexing_map
+from fusejit.ir.mlir_ops import INDEX_OPS
 from fusejit.ir.mlir_patterns import constant_written, is_matrix_product, is_overwritten, live_ops
 from fusejit.ir.payload import Payload, identity_payload
 from fusejit.ir.scalar_ops import COMBINERS
@@ -53,7 +54,9 @@ from fusejit.mlir.read_body import (
 )
 from fusejit.mlir.sizes import Sizes, host
 
-GENERALIZE = "builtin.module(inline,func.func(convert-elementwise-to-linalg,linalg-generalize-named-ops))"
+GENERALIZE = (
+    "builtin.module(inline,func.func(convert-elementwise-to-linalg,linalg-generalize-named-ops))"
+)
 LayoutOf = Callable[[int], tuple[tuple[int, ...], Layout]]
 
 
@@ -80,7 +83,9 @@ class MlirProgram:
     constants: dict[str, np.ndarray] = field(default_factory=dict)
 
 
-def read_mlir(text: str, function: str | None = None, layouts: LayoutOf | None = None) -> MlirProgram:
+def read_mlir(
+    text: str, function: str | None = None, layouts: LayoutOf | None = None
+) -> MlirProgram:
     """Read one function of a module.
 
     Parameters
@@ -250,7 +255,9 @@ class _Reader:
             raise self.complaint(op, f"tensors of type {type_} are not read")
         extents = []
         for axis in range(ranked.rank):
-            size = None if ranked.is_dynamic_dim(axis) else AffineExpr.const(ranked.get_dim_size(axis))
+            size = (
+                None if ranked.is_dynamic_dim(axis) else AffineExpr.const(ranked.get_dim_size(axis))
+            )
             if path is not None:
                 size = self.axis(path, axis, size)
             assert size is not None
@@ -277,9 +284,7 @@ class _Reader:
         )
         match = re.match(r"size\(arg:(\w+), (\d+)\)", known)
         other = f"axis {match[2]} of {match[1]}" if match else str(canonical)
-        self.guard(
-            HostExpr("eq", (expr, host(canonical))), f"{text} must be {other}", location
-        )
+        self.guard(HostExpr("eq", (expr, host(canonical))), f"{text} must be {other}", location)
         return canonical
 
     def guard(self, expr: HostExpr, reason: str, location: Location) -> None:
@@ -373,9 +378,7 @@ class _Reader:
     def number(self, number: Any, dtype: np.dtype, op: Any) -> Value:
         value = self.new(TensorType(dtype), Kind.SCALAR)
         self.numbers[value] = number
-        return self.emit(
-            ConstantOp(number=number, results=(value,), location=self.location(op))
-        )
+        return self.emit(ConstantOp(number=number, results=(value,), location=self.location(op)))
 
     def filled(self, scalar: Value, type_: TensorType, op: Any) -> Value:
         """A tensor of one number everywhere."""
@@ -409,21 +412,26 @@ class _Reader:
         operands = [self.index_of(v, op) for v in op.operands]
         expr = index_arithmetic(op, operands)
         if expr is None:
-            name = _HOST_INDEX_OPS.get(op.name)
-            if name is None:
+            names = [name for name, operation in INDEX_OPS.items() if operation == op.name]
+            if not names:
                 raise self.complaint(op, "this arithmetic on indices is not read")
-            expr = self.symbol(HostExpr(name, tuple(map(host, operands))))
+            expr = self.symbol(HostExpr(names[0], tuple(map(host, operands))))
         self.known[op.results[0]] = expr
 
     def index_cast(self, op: Any) -> None:
-        """An integer argument as an index."""
+        """An integer argument as an index, an index as an integer."""
         source = self.entity(op.operands[0])
+        if isinstance(source, AffineExpr) and str(op.results[0].type) == "i64":
+            value = self.new(TensorType(np.dtype(np.int64)), Kind.PYTHON)
+            self.graph.scalars.append(HostScalar(value, host(source)))
+            self.known[op.results[0]] = value
+            return
         if str(op.results[0].type) == "index" and isinstance(source, Value):
             for scalar in self.graph.scalars:
                 if scalar.value is source:
                     self.known[op.results[0]] = self.symbol(scalar.expr)
                     return
-        raise self.complaint(op, "only integer parameters become indices")
+        raise self.complaint(op, "only int64 parameters become indices, and indices int64")
 
     def empty(self, op: Any) -> None:
         """``tensor.empty``."""
@@ -466,9 +474,7 @@ class _Reader:
     def splat(self, op: Any) -> None:
         """``tensor.splat``."""
         operands = list(op.operands)
-        type_ = self.type_with(
-            op.results[0].type, [self.index_of(v, op) for v in operands[1:]], op
-        )
+        type_ = self.type_with(op.results[0].type, [self.index_of(v, op) for v in operands[1:]], op)
         self.known[op.results[0]] = self.filled(self.value(operands[0], op), type_, op)
 
     def fill(self, op: Any) -> None:
@@ -673,7 +679,11 @@ class _Reader:
             Init(i.map, i.combiner) if is_overwritten(made, k) else i for k, i in enumerate(inits)
         )
         made.inits = loose
-        if is_matrix_product(made) and made.results[0].type.dtype.kind == "f" and not loose[0].start:
+        if (
+            is_matrix_product(made)
+            and made.results[0].type.dtype.kind == "f"
+            and not loose[0].start
+        ):
             made.name = made.library_call = "matmul"
         self.emit(made)
         written = constant_written(made)
@@ -802,14 +812,6 @@ def _name_of(payload: Payload, inits: Sequence[Init]) -> str:
 
 
 _DYNAMIC = -(2**63)
-_HOST_INDEX_OPS = {
-    "arith.muli": "mul",
-    "arith.floordivsi": "floordiv",
-    "arith.minsi": "min",
-    "arith.maxsi": "max",
-    "arith.addi": "add",
-    "arith.subi": "sub",
-}
 _HANDLERS: dict[str, Callable[[_Reader, Any], None]] = {
     "arith.constant": _Reader.constant,
     "arith.index_cast": _Reader.index_cast,

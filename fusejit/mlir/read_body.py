@@ -15,8 +15,10 @@ from fusejit.ir.mlir_ops import (
     ALL_FLOAT_PREDICATES,
     CASTS,
     FLOAT_PREDICATES,
+    INDEX_OPS,
     INTEGER_PREDICATES,
     ROWS_BY_OPERATION,
+    affine_of,
 )
 from fusejit.ir.payload import I64, Payload, PayloadBuilder
 from fusejit.ir.scalar_ops import SCALAR_OPS
@@ -30,7 +32,6 @@ COMBINER_OPS = {
     "arith.maximumf": "max", "arith.maxsi": "max", "arith.minimumf": "min", "arith.minsi": "min",
 }  # fmt: skip
 BOOL_COMBINER_OPS = {"arith.andi": "and", "arith.ori": "or"}
-_INDEX_OPS = {"arith.addi": "add", "arith.subi": "subtract", "arith.muli": "multiply"}
 
 
 def dtype_of(type_: Any) -> np.dtype | None:
@@ -150,7 +151,11 @@ class BodyReader:
                 if value in self.inside or value in self.place or self._affine(value) is not None:
                     continue
                 source = self.outside(value)
-                if isinstance(source, Value) and not source.type.rank and source not in self.numbers:
+                if (
+                    isinstance(source, Value)
+                    and not source.type.rank
+                    and source not in self.numbers
+                ):
                     operand = Operand(source, IndexingMap.scalar(self.num_dims))
                     self.place[value] = self._extra(operand)
 
@@ -315,14 +320,5 @@ def index_arithmetic(op: Any, operands: Sequence[AffineExpr]) -> AffineExpr | No
             return apply_map(op.attributes["map"], operands)
     except ParseError:
         return None
-    if op.name == "arith.addi":
-        return operands[0] + operands[1]
-    if op.name == "arith.subi":
-        return operands[0] - operands[1]
-    if op.name == "arith.muli":
-        for factor, other in (operands, operands[::-1]):
-            if factor.is_constant:
-                return other * factor.constant
-    if op.name == "arith.floordivsi" and operands[1].is_constant and operands[1].constant:
-        return operands[0].floordiv(operands[1].constant)
-    return None
+    names = [host for host, name in INDEX_OPS.items() if name == op.name]
+    return affine_of(names[0], *operands) if names else None

@@ -79,9 +79,7 @@ class Sizes:
         for size in domain:
             if not (size.is_constant and size.constant > 0):
                 inside = HostExpr("or", (HostExpr("lt", (host(size), one)), inside))
-        self._guard(
-            inside, f"{what}: the subscript {expr} leaves its axis of {extent}", location
-        )
+        self._guard(inside, f"{what}: the subscript {expr} leaves its axis of {extent}", location)
 
     def _guard(self, expr: HostExpr, reason: str, location: Location) -> None:
         if all(g.expr != expr for g in self.guards):
@@ -112,9 +110,7 @@ def _number(symbol: str) -> int:
     return int(symbol[1:])
 
 
-def _bounds(
-    expr: AffineExpr, domain: Sequence[AffineExpr]
-) -> tuple[AffineExpr, AffineExpr] | None:
+def _bounds(expr: AffineExpr, domain: Sequence[AffineExpr]) -> tuple[AffineExpr, AffineExpr] | None:
     """The least and the largest number that an expression takes over a domain."""
     low = high = AffineExpr.const(expr.constant)
     for atom, coefficient in expr.terms:

@@ -48,6 +48,9 @@ class Program:
 
 def run(programs: Sequence[Program], timeout: float = 300.0) -> list[tuple[Any, ...]]:
     """The results of each program, computed by MLIR: bufferized, lowered to loops, LLVM, run."""
+    for program in programs:
+        if program.text.splitlines()[0].count(": ") != len(program.arguments):
+            raise ValueError(f"not the arguments of {program.text.splitlines()[0]}")
     found: list[tuple[Any, ...]] = _in_child("run", list(programs), timeout)
     return found
 
@@ -130,7 +133,9 @@ def _run_batch(programs: Sequence[Program]) -> list[tuple[Any, ...]]:
     functions = []
     for at, program in enumerate(programs):
         text = re.sub(r"func\.func @\w+", f"func.func @f{at}", program.text, count=1)
-        functions.append(re.sub(r"\{$", "attributes {llvm.emit_c_interface} {", text, count=1, flags=re.M))
+        functions.append(
+            re.sub(r"\{$", "attributes {llvm.emit_c_interface} {", text, count=1, flags=re.M)
+        )
     module = _module("\n".join(functions))
     run_passes(module, f"builtin.module({LOWER})")
     engine = engines.ExecutionEngine(module, opt_level=1)
@@ -162,18 +167,18 @@ def _call(engine: Any, name: str, program: Program) -> tuple[Any, ...]:
     else:
         engine.invoke(name, ctypes.pointer(ctypes.pointer(out)), *slots)
     return tuple(
-        dtype.type(getattr(out, f"r{k}")) if rank is None else _view(getattr(out, f"r{k}"), dtype).copy()
+        dtype.type(getattr(out, f"r{k}"))
+        if rank is None
+        else _view(getattr(out, f"r{k}"), dtype).copy()
         for k, (dtype, rank) in enumerate(program.results)
     )
 
 
 class _Unranked(ctypes.Structure):
-    _fields_ = [("rank", ctypes.c_int64), ("descriptor", ctypes.c_void_p)]  # noqa: RUF012
+    _fields_ = [("rank", ctypes.c_int64), ("descriptor", ctypes.c_void_p)]
 
 
-@ctypes.CFUNCTYPE(
-    None, ctypes.c_int64, ctypes.POINTER(_Unranked), ctypes.POINTER(_Unranked)
-)
+@ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.POINTER(_Unranked), ctypes.POINTER(_Unranked))
 def _COPY(itemsize: int, source: Any, target: Any) -> None:
     """``memrefCopy`` of MLIR's runtime library, which the wheel does not have."""
     arrays = []

