@@ -262,7 +262,8 @@ class _Emitter:
             path, axis = expr.attr
             for buffer, array in self.arrays.items():
                 if buffer.origin is not None and buffer.origin.attr == path:
-                    return (array.extents or ())[axis]
+                    extent: AffineExpr = (array.extents or ())[axis]
+                    return extent
             return None
         operands = [self.affine(o) for o in expr.operands]
         known = [o for o in operands if o is not None]

@@ -516,7 +516,8 @@ class _Reader:
         offsets, sizes, steps = parts
         extents = self.extents_of(operands[0])
         kept = self.kept_axes(op, sizes)
-        results, shape = [], []
+        results: list[AffineExpr] = []
+        shape: list[AffineExpr] = []
         for axis, (offset, size, step) in enumerate(zip(offsets, sizes, steps, strict=True)):
             if step.as_constant() is None:
                 raise self.complaint(op, "the step of a slice is not a constant")
@@ -632,7 +633,7 @@ class _Reader:
     # -- linalg.generic -------------------------------------------------------------------------
     def generic(self, op: Any) -> None:
         """``linalg.generic``."""
-        num_inputs = list(op.attributes["operandSegmentSizes"])[0]
+        num_inputs = next(iter(op.attributes["operandSegmentSizes"]))
         operands = list(op.operands)
         maps = [
             parse_indexing_map(str(m).removeprefix("affine_map<").removesuffix(">"))
@@ -745,8 +746,8 @@ class _Reader:
             if not list(argument.uses):
                 continue
             table = BOOL_COMBINER_OPS if dtype.kind == "b" else COMBINER_OPS
-            last = getattr(yielded[k], "owner", None)
-            last = getattr(last, "operation", last)
+            owner = getattr(yielded[k], "owner", None)
+            last: Any = getattr(owner, "operation", owner)
             name = getattr(last, "name", "")
             operands = list(last.operands) if name in table else []
             others = [v for v in operands if v != argument]

@@ -87,7 +87,7 @@ class BodyReader:
     def __init__(
         self,
         block: Any,
-        outside: Callable[[Any], Value | AffineExpr],
+        outside: Callable[[Any], object],
         inputs: Sequence[tuple[Any, Operand]],
         outs: Sequence[tuple[Any, np.dtype]],
         num_dims: int,
@@ -105,6 +105,7 @@ class BodyReader:
         self.inside |= {r for op in self.ops for r in op.results}
         self.extra: list[Operand] = []
         self.place: dict[Any, int] = {}  # SSA values that are elements of extra inputs
+        self.gathers: dict[Any, int] = {}  # and those at subscripts that are computed
         self._find_extra_inputs()
         self.inputs += self.extra
         self.builder = PayloadBuilder(
@@ -130,7 +131,6 @@ class BodyReader:
     # -- what comes from outside ----------------------------------------------------------------
     def _find_extra_inputs(self) -> None:
         """Numbers from outside and tensors that are extracted from, in the order of their use."""
-        self.gathers: dict[Any, int] = {}
         for op in self.ops:
             self._note_index(op)
             if op.name == "tensor.extract":

@@ -178,14 +178,18 @@ class _Unranked(ctypes.Structure):
     _fields_ = [("rank", ctypes.c_int64), ("descriptor", ctypes.c_void_p)]
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.POINTER(_Unranked), ctypes.POINTER(_Unranked))
-def _COPY(itemsize: int, source: Any, target: Any) -> None:
+def _copy(itemsize: int, source: Any, target: Any) -> None:
     """``memrefCopy`` of MLIR's runtime library, which the wheel does not have."""
     arrays = []
     for unranked in (source[0], target[0]):
         descriptor = _descriptor_type(unranked.rank).from_address(unranked.descriptor)
         arrays.append(_view(descriptor, np.dtype(f"V{itemsize}")))
     arrays[1][...] = arrays[0]
+
+
+_COPY = ctypes.CFUNCTYPE(
+    None, ctypes.c_int64, ctypes.POINTER(_Unranked), ctypes.POINTER(_Unranked)
+)(_copy)
 
 
 _C_TYPES: dict[np.dtype, Any] = {

@@ -5,6 +5,8 @@ Every ```` ```python ```` block of a document runs in order, in one namespace, f
 own (`fuse_jit` reads the source). A ```` ```text ```` block behind it is what it prints. A warning
 is printed as ``file:line: Category: message``; an exception as its last line.
 
+A line ``<!-- needs: module -->`` skips a document where that module is not installed.
+
 ``FUSEJIT_UPDATE_DOCS=1 pytest tests/docs`` rewrites the ``text`` blocks.
 """
 
@@ -104,6 +106,8 @@ def runner(tmp_path, monkeypatch) -> Runner:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
 def test_examples_print_what_the_document_says(path, runner):
     document = path.read_text()
+    for module in re.findall(r"^<!-- needs: (\w+) -->$", document, re.MULTILINE):
+        pytest.importorskip(module, reason=f"the examples of {path.name} need it")
     outputs: list[tuple[Block, str]] = []
     for code, output in examples_of(document):
         printed = runner.run(code.text, may_raise=output is not None)

@@ -162,7 +162,7 @@ def test_slices_are_views_and_stay_inside():
     for bad in ((x, 2, 5), (x, -1, 2), (x[:1], 0, 1), (x, 0, -1)):
         with pytest.raises(ValueError, match="extract_slice of line 2"):
             f(*bad)
-    with pytest.raises(TypeError, match="arg1 is a number of type int64, not 1.5"):
+    with pytest.raises(TypeError, match=r"arg1 is a number of type int64, not 1\.5"):
         f(x, 1.5, 1)
 
 
@@ -236,7 +236,8 @@ def test_unsigned_operations_read_signless_integers_as_unsigned():
         "  %e = tensor.empty() : tensor<3xi8>\n"
         "  %g = tensor.empty() : tensor<3xf32>\n"
         "  %r:2 = " + generic(["affine_map<(d0) -> (d0)>"] * 4, ["parallel"],
-            "ins(%x, %y : tensor<3xi8>, tensor<3xi8>)", "outs(%e, %g : tensor<3xi8>, tensor<3xf32>)",
+            "ins(%x, %y : tensor<3xi8>, tensor<3xi8>)", 
+            "outs(%e, %g : tensor<3xi8>, tensor<3xf32>)",
             "^bb0(%a: i8, %b: i8, %o: i8, %p: f32):\n  %s = arith.maxui %a, %b : i8\n"
             "  %t = arith.uitofp %s : i8 to f32\n  linalg.yield %s, %t : i8, f32",
             "(tensor<3xi8>, tensor<3xf32>)")
