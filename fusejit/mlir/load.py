@@ -116,7 +116,7 @@ class MlirFunction:
         return result
 
     def __repr__(self) -> str:
-        parameters = ", ".join(f"{p.name}: {_type_text(p)}" for p in self.program.parameters)
+        parameters = ", ".join(f"{p.name}: {p.type}" for p in self.program.parameters)
         return f"<MLIR function {self.__name__}({parameters})>"
 
     # -- stages ---------------------------------------------------------------------------------
@@ -270,10 +270,6 @@ def _bare_function(program: MlirProgram) -> Callable[..., Any]:
     exec(compile(f"def {name}({names}): ...\n", "<mlir>", "exec"), namespace)
     function: Callable[..., Any] = namespace[name]
     return function
-
-
-def _type_text(parameter: Parameter) -> str:
-    return str(parameter.type)
 
 
 __all__ = ["MlirFunction", "load"]

@@ -236,7 +236,7 @@ def test_unsigned_operations_read_signless_integers_as_unsigned():
         "  %e = tensor.empty() : tensor<3xi8>\n"
         "  %g = tensor.empty() : tensor<3xf32>\n"
         "  %r:2 = " + generic(["affine_map<(d0) -> (d0)>"] * 4, ["parallel"],
-            "ins(%x, %y : tensor<3xi8>, tensor<3xi8>)", 
+            "ins(%x, %y : tensor<3xi8>, tensor<3xi8>)",
             "outs(%e, %g : tensor<3xi8>, tensor<3xf32>)",
             "^bb0(%a: i8, %b: i8, %o: i8, %p: f32):\n  %s = arith.maxui %a, %b : i8\n"
             "  %t = arith.uitofp %s : i8 to f32\n  linalg.yield %s, %t : i8, f32",

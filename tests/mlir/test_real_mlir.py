@@ -95,8 +95,8 @@ def random_programs(seeds):
 
 
 def test_random_graphs_have_the_same_bits_in_mlir_and_here():
-    chosen = list(random_programs(range(200)))
-    assert len(chosen) > 130
+    chosen = list(random_programs(range(130)))
+    assert len(chosen) > 85
     judged = mlir_oracle.run(
         [program_of(text, program.fresh_arguments().values()) for _, program, text in chosen]
     )
@@ -112,7 +112,7 @@ def test_random_graphs_have_the_same_bits_in_mlir_and_here():
         )
 
 
-@pytest.mark.parametrize(("jit", "seeds"), [(True, range(400, 406)), (False, range(500, 560))])
+@pytest.mark.parametrize(("jit", "seeds"), [(True, range(400, 406)), (False, range(500, 540))])
 def test_loaded_programs_run_through_our_kernels_with_the_bits_of_mlir(jit, seeds, monkeypatch):
     monkeypatch.setenv("FUSEJIT_UNJITTED", "0" if jit else "1")
     chosen = [c for c in random_programs(seeds) if is_lowered(c[1].graph)]
@@ -129,7 +129,9 @@ def test_loaded_programs_run_through_our_kernels_with_the_bits_of_mlir(jit, seed
             np.testing.assert_array_equal(arguments[name], before)
 
 
-def test_float_reductions_agree_within_the_bound_of_any_order():
+def test_float_reductions_agree_within_the_bound_of_any_order(monkeypatch):
+    monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
+
     @fuse_jit
     def sums(x):
         return x.sum(), x.sum(axis=0), (x * x).sum(axis=1), x.mean(axis=0)
@@ -145,7 +147,9 @@ def test_float_reductions_agree_within_the_bound_of_any_order():
             assert np.all(np.abs(ours - theirs) <= allowed)
 
 
-def test_integer_and_float_arithmetic_of_functions():
+def test_integer_and_float_arithmetic_of_functions(monkeypatch):
+    monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
+
     @fuse_jit
     def f(x, y, i, j):
         return (
@@ -209,9 +213,9 @@ def is_compared_by_count(graph):
 
 
 def test_we_never_keep_more_ops_than_linalg_run_to_a_fixpoint():
-    programs = [random_graph(seed, stores=False, dtypes=DTYPES) for seed in range(600)]
+    programs = [random_graph(seed, stores=False, dtypes=DTYPES) for seed in range(500)]
     graphs = [p.graph for p in programs if is_compared_by_count(p.graph)]
-    assert len(graphs) > 150
+    assert len(graphs) > 120
     fused = [fused_aggressively(g) for g in graphs]
     theirs = mlir_oracle.fused_counts(list(map(mlir_text, graphs)))
     # views cost us nothing, and as text some are copies: the smaller of the two counts

@@ -27,6 +27,7 @@ ALLOWED = {
     "locks": set(),
     "syntax": {"locks"},
     "pipeline": {*STAGES, "ir", *FREE},
+    "mlir": {"pipeline", *STAGES, "ir", *FREE},
 }
 
 

@@ -1,0 +1,214 @@
+"""What the parts of the reader share: the graph under construction and what is known of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fusejit.errors import UnsupportedError
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import (
+    Buffer,
+    ConstantOp,
+    GenericOp,
+    Graph,
+    Guard,
+    HostSymbol,
+    Init,
+    Layout,
+    Load,
+    Op,
+    Operand,
+    Value,
+    View,
+)
+from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.payload import identity_payload
+from fusejit.ir.source import Location
+from fusejit.ir.types import IteratorType, Kind, TensorType
+from fusejit.mlir.bindings import mlir_modules
+from fusejit.mlir.read_body import (
+    dtype_of,
+)
+from fusejit.mlir.sizes import Sizes, host
+
+LayoutOf = Callable[[int], tuple[tuple[int, ...], Layout]]
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """A ``tensor.empty``: a shape without elements."""
+
+    type: TensorType
+
+
+Entity = Value | AffineExpr | Empty
+
+
+class ReaderState:
+    """One reading of a function: the graph, and the entity that each SSA value is."""
+
+    def __init__(self, function: Any, sizes: Sizes, layouts: LayoutOf | None) -> None:
+        self.function = function
+        self.sizes = sizes
+        self.layouts = layouts
+        self.name: str = function.attributes["sym_name"].value
+        self.graph = Graph(self.name)
+        self.known: dict[Any, Entity] = {}
+        self.fills: dict[Value, Any] = {}  # what a value is filled with
+        self.numbers: dict[Value, Any] = {}  # constants
+        self.constants: dict[str, np.ndarray] = {}
+        self.returned: list[int | HostExpr] = []
+        self.count = 0
+
+    def array(self, name: str, type_: TensorType, origin: HostExpr, number: int) -> Value:
+        """The elements of an array of the caller."""
+        order, layout = None, Layout.CONTIGUOUS
+        if self.layouts is not None and origin.attr.root == "arg":
+            order, layout = self.layouts(number)
+        buffer = Buffer(
+            name, type_, len(self.graph.buffers), origin, order, layout, writeable=False
+        )
+        self.graph.buffers.append(buffer)
+        value = Value(name, type_)
+        self.graph.block.ops.append(Load(view=View.whole(buffer), version=0, results=(value,)))
+        return value
+
+    def tensor_type(self, type_: Any, op: Any, path: Path | None = None) -> TensorType:
+        """The type of a tensor; with a path, ``?`` is a new symbol, and sizes are guarded."""
+        ir, _ = mlir_modules()
+        ranked = ir.RankedTensorType(type_) if str(type_)[:8] != "tensor<*" else None
+        dtype = None if ranked is None else dtype_of(ranked.element_type)
+        if ranked is None or dtype is None or ranked.encoding is not None:
+            raise self.complaint(op, f"tensors of type {type_} are not read")
+        extents = []
+        for axis in range(ranked.rank):
+            size = (
+                None if ranked.is_dynamic_dim(axis) else AffineExpr.const(ranked.get_dim_size(axis))
+            )
+            if path is not None:
+                size = self.axis(path, axis, size)
+            assert size is not None
+            extents.append(size)
+        return TensorType(dtype, tuple(extents))
+
+    def axis(self, path: Path, axis: int, size: AffineExpr | None) -> AffineExpr:
+        """The extent of an axis of an argument."""
+        expr = HostExpr.size(path, axis)
+        location = Location("<mlir>", 0)
+        text = f"axis {axis} of {path.name}"
+        if size is not None:
+            self.guard(HostExpr("eq", (expr, host(size))), f"{text} must be {size}", location)
+            return size
+        name = f"s{self.count}"
+        self.count += 1
+        self.sizes.axes.add(name)
+        canonical = self.sizes.canonical(name)
+        if canonical.as_symbol() == name:
+            self.graph.symbols.append(HostSymbol(name, expr))
+            return canonical
+        known = next(
+            (str(s.expr) for s in self.graph.symbols if s.name == canonical.as_symbol()), ""
+        )
+        match = re.match(r"size\(arg:(\w+), (\d+)\)", known)
+        other = f"axis {match[2]} of {match[1]}" if match else str(canonical)
+        self.guard(HostExpr("eq", (expr, host(canonical))), f"{text} must be {other}", location)
+        return canonical
+
+    def guard(self, expr: HostExpr, reason: str, location: Location) -> None:
+        self.graph.guards.append(Guard(expr, True, location, reason))
+
+    def symbol(self, expr: HostExpr) -> AffineExpr:
+        """A symbol for an integer of the launcher."""
+        name = f"s{self.count}"
+        self.count += 1
+        self.graph.symbols.append(HostSymbol(name, expr))
+        return AffineExpr.symbol(name)
+
+    def location(self, op: Any) -> Location:
+        match = re.search(r":(\d+):\d+", str(op.location))
+        return Location("<mlir>", int(match[1]) if match else 0, self.name)
+
+    def complaint(self, op: Any, what: str) -> UnsupportedError:
+        """The error for an operation."""
+        where = self.location(op)
+        line = f" at line {where.line}" if where.line else ""
+        return UnsupportedError(f"@{self.name}: {op.name}{line}: {what}")
+
+    def emit(self, op: Op) -> Value:
+        self.graph.block.ops.append(op)
+        return op.results[0]
+
+    def entity(self, value: Any) -> Entity:
+        if value not in self.known:
+            raise self.complaint(value.owner, "its result cannot be used here")
+        return self.known[value]
+
+    def value(self, value: Any, op: Any) -> Value:
+        """A graph value."""
+        found = self.entity(value)
+        if isinstance(found, Empty):
+            raise self.complaint(op, "it reads a tensor.empty, whose elements are undefined")
+        if isinstance(found, AffineExpr):
+            raise self.complaint(op, "an index is no element of a tensor: cast it")
+        return found
+
+    def index_of(self, value: Any, op: Any) -> AffineExpr:
+        found = self.entity(value)
+        if not isinstance(found, AffineExpr):
+            raise self.complaint(op, "an index is expected")
+        return found
+
+    def extents_of(self, value: Any) -> tuple[AffineExpr, ...]:
+        found = self.entity(value)
+        assert not isinstance(found, AffineExpr)
+        return found.type.extents
+
+    def new(self, type_: TensorType, kind: Kind = Kind.ARRAY) -> Value:
+        return Value(f"x{len(self.graph.block.ops)}", type_, kind)
+
+    def number(self, number: Any, dtype: np.dtype, op: Any) -> Value:
+        value = self.new(TensorType(dtype), Kind.SCALAR)
+        self.numbers[value] = number
+        return self.emit(ConstantOp(number=number, results=(value,), location=self.location(op)))
+
+    def filled(self, scalar: Value, type_: TensorType, op: Any) -> Value:
+        """A tensor of one number everywhere."""
+        rank = type_.rank
+        made = self.emit(
+            GenericOp(
+                domain=type_.extents,
+                iterators=(IteratorType.PARALLEL,) * rank,
+                inputs=(Operand(scalar, IndexingMap.scalar(rank)),),
+                inits=(Init(IndexingMap.identity(rank)),),
+                payload=identity_payload(type_.dtype),
+                name="fill",
+                results=(self.new(type_),),
+                location=self.location(op),
+            )
+        )
+        if scalar in self.numbers:
+            self.fills[made] = self.numbers[scalar]
+        return made
+
+    def type_with(self, type_: Any, dynamic: Sequence[AffineExpr], op: Any) -> TensorType:
+        """A tensor type whose ``?`` are given."""
+        ir, _ = mlir_modules()
+        ranked, given = ir.RankedTensorType(type_), iter(dynamic)
+        dtype = dtype_of(ranked.element_type)
+        if dtype is None:
+            raise self.complaint(op, f"tensors of {ranked.element_type} are not read")
+        extents = tuple(
+            next(given) if ranked.is_dynamic_dim(a) else AffineExpr.const(ranked.get_dim_size(a))
+            for a in range(ranked.rank)
+        )
+        return TensorType(dtype, extents)
+
+
+def is_tensor(type_: Any) -> bool:
+    return str(type_).startswith("tensor<")

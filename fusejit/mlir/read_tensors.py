@@ -1,0 +1,263 @@
+"""Tensor operations that are no loops: constants, sizes, views, fills; arithmetic on indices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import (
+    HostScalar,
+    Value,
+    ViewOp,
+)
+from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.mlir_ops import INDEX_OPS
+from fusejit.ir.types import Kind, TensorType
+from fusejit.mlir.bindings import mlir_modules
+from fusejit.mlir.read_body import (
+    dtype_of,
+    index_arithmetic,
+    number_of,
+)
+from fusejit.mlir.read_state import Empty, ReaderState, is_tensor
+from fusejit.mlir.sizes import host
+
+DYNAMIC = -(2**63)
+
+
+class TensorReader(ReaderState):
+    """Handlers of the operations of the tensor, arith and affine dialects outside of bodies."""
+
+    def constant(self, op: Any) -> None:
+        """``arith.constant``: an index, a number, a splat, an array."""
+        result, attribute = op.results[0], op.attributes["value"]
+        if str(result.type) == "index":
+            self.known[result] = AffineExpr.const(attribute.value)
+        elif not is_tensor(result.type):
+            dtype = dtype_of(result.type)
+            if dtype is None:
+                raise self.complaint(op, f"constants of type {result.type} are not read")
+            self.known[result] = self.number(number_of(attribute, dtype), dtype, op)
+        else:
+            type_ = self.tensor_type(result.type, op)
+            ir, _ = mlir_modules()
+            dense = ir.DenseElementsAttr(attribute)
+            if dense.is_splat:
+                element = number_of(dense.get_splat_value(), type_.dtype)
+                self.known[result] = self.filled(self.number(element, type_.dtype, op), type_, op)
+                return
+            name = f"constant{len(self.constants)}"
+            shape = tuple(e.constant for e in type_.extents)
+            self.constants[name] = np.array(dense).astype(type_.dtype).reshape(shape)
+            origin = HostExpr.path(Path("const", name))
+            self.known[result] = self.array(name, type_, origin, -1)
+
+    def dim(self, op: Any) -> None:
+        """``tensor.dim`` of a known axis."""
+        axis = self.index_of(op.operands[1], op).as_constant()
+        extents = self.extents_of(op.operands[0])
+        if axis is None or not 0 <= axis < len(extents):
+            raise self.complaint(op, "the axis is not a constant of the tensor's rank")
+        self.known[op.results[0]] = extents[axis]
+
+    def index_op(self, op: Any) -> None:
+        """Arithmetic on indices: affine if it can be, else a number of the launcher."""
+        operands = [self.index_of(v, op) for v in op.operands]
+        expr = index_arithmetic(op, operands)
+        if expr is None:
+            names = [name for name, operation in INDEX_OPS.items() if operation == op.name]
+            if not names:
+                raise self.complaint(op, "this arithmetic on indices is not read")
+            expr = self.symbol(HostExpr(names[0], tuple(map(host, operands))))
+        self.known[op.results[0]] = expr
+
+    def index_cast(self, op: Any) -> None:
+        """An integer argument as an index, an index as an integer."""
+        source = self.entity(op.operands[0])
+        if isinstance(source, AffineExpr) and str(op.results[0].type) == "i64":
+            value = self.new(TensorType(np.dtype(np.int64)), Kind.PYTHON)
+            self.graph.scalars.append(HostScalar(value, host(source)))
+            self.known[op.results[0]] = value
+            return
+        if str(op.results[0].type) == "index" and isinstance(source, Value):
+            for scalar in self.graph.scalars:
+                if scalar.value is source:
+                    self.known[op.results[0]] = self.symbol(scalar.expr)
+                    return
+        raise self.complaint(op, "only int64 parameters become indices, and indices int64")
+
+    def empty(self, op: Any) -> None:
+        """``tensor.empty``."""
+        given = iter(op.operands)
+        self.known[op.results[0]] = Empty(
+            self.type_with(op.results[0].type, [self.index_of(v, op) for v in given], op)
+        )
+
+    def alias(self, op: Any) -> None:
+        """An operation that changes the type alone; sizes that it states are required."""
+        source = self.entity(op.operands[0])
+        self.known[op.results[0]] = source
+        if op.name == "tensor.cast" and not isinstance(source, AffineExpr):
+            ir, _ = mlir_modules()
+            ranked = ir.RankedTensorType(op.results[0].type)
+            for axis, extent in enumerate(source.type.extents):
+                if not ranked.is_dynamic_dim(axis):
+                    size = AffineExpr.const(ranked.get_dim_size(axis))
+                    self.sizes.require_equal(extent, size, f"axis {axis}", self.location(op))
+
+    def from_elements(self, op: Any) -> None:
+        """``tensor.from_elements`` of one number."""
+        if len(op.operands) != 1 or str(op.results[0].type).count("x"):
+            raise self.complaint(op, "only a tensor of rank 0 is made from elements")
+        self.known[op.results[0]] = self.value(op.operands[0], op)
+
+    def splat(self, op: Any) -> None:
+        """``tensor.splat``."""
+        operands = list(op.operands)
+        type_ = self.type_with(op.results[0].type, [self.index_of(v, op) for v in operands[1:]], op)
+        self.known[op.results[0]] = self.filled(self.value(operands[0], op), type_, op)
+
+    def fill(self, op: Any) -> None:
+        """``linalg.fill``."""
+        scalar = self.value(op.operands[0], op)
+        out = self.entity(op.operands[1])
+        assert not isinstance(out, AffineExpr)
+        if scalar.type.rank or scalar.type.dtype != out.type.dtype:
+            raise self.complaint(op, "a fill takes a number of the tensor's element type")
+        self.known[op.results[0]] = self.filled(scalar, out.type, op)
+
+    def view(self, op: Any, indexing_map: IndexingMap, extents: Sequence[AffineExpr]) -> None:
+        """A view of the first operand."""
+        source = self.entity(op.operands[0])
+        assert not isinstance(source, AffineExpr)
+        type_ = TensorType(source.type.dtype, tuple(extents))
+        if isinstance(source, Empty):
+            self.known[op.results[0]] = Empty(type_)
+            return
+        made = ViewOp(
+            source=source,
+            map=indexing_map,
+            results=(self.new(type_),),
+            location=self.location(op),
+        )
+        self.known[op.results[0]] = self.emit(made)
+
+    def extract_slice(self, op: Any) -> None:
+        """``tensor.extract_slice``; axes of length 1 may be dropped."""
+        operands = list(op.operands)
+        counts = list(op.attributes["operandSegmentSizes"])
+        parts: list[list[AffineExpr]] = []
+        at = counts[0]
+        for name, count in zip(("offsets", "sizes", "strides"), counts[1:], strict=True):
+            dynamic = iter([self.index_of(v, op) for v in operands[at : at + count]])
+            at += count
+            static = list(op.attributes[f"static_{name}"])
+            parts.append([next(dynamic) if s == DYNAMIC else AffineExpr.const(s) for s in static])
+        offsets, sizes, steps = parts
+        extents = self.extents_of(operands[0])
+        kept = self.kept_axes(op, sizes)
+        results: list[AffineExpr] = []
+        shape: list[AffineExpr] = []
+        for axis, (offset, size, step) in enumerate(zip(offsets, sizes, steps, strict=True)):
+            if step.as_constant() is None:
+                raise self.complaint(op, "the step of a slice is not a constant")
+            dim = AffineExpr.dim(0)
+            self.sizes.require_inside(
+                dim * step.constant + offset, [size], extents[axis],
+                f"{op.name} of line {self.location(op).line}, axis {axis}", self.location(op),
+            )  # fmt: skip
+            self.require_natural(size, op)
+            if axis in kept:
+                results.append(AffineExpr.dim(len(shape)) * step.constant + offset)
+                shape.append(size)
+            else:
+                results.append(offset)
+        self.view(op, IndexingMap(len(shape), tuple(results)), shape)
+
+    def require_natural(self, size: AffineExpr, op: Any) -> None:
+        """A size that is computed is not negative."""
+        if size.as_symbol() in self.sizes.axes or (size.is_constant and size.constant >= 0):
+            return
+        self.guard(
+            HostExpr("ge", (host(size), HostExpr.const(0))),
+            f"{op.name} of line {self.location(op).line}: the size {size} is negative",
+            self.location(op),
+        )
+
+    def kept_axes(self, op: Any, sizes: Sequence[AffineExpr]) -> list[int]:
+        """The axes of a slice that its result has: those dropped are of length 1."""
+        ir, _ = mlir_modules()
+        ranked = ir.RankedTensorType(op.results[0].type)
+        kept: list[int] = []
+        for axis, size in enumerate(sizes):
+            at = len(kept)
+            if at == ranked.rank:
+                break
+            wanted = None if ranked.is_dynamic_dim(at) else ranked.get_dim_size(at)
+            if wanted == size.as_constant():
+                kept.append(axis)
+        return kept
+
+    def collapse_shape(self, op: Any) -> None:
+        """``tensor.collapse_shape``: ``(d0 floordiv n, d0 mod n)``."""
+        extents = self.extents_of(op.operands[0])
+        results: list[AffineExpr] = []
+        shape: list[AffineExpr] = []
+        groups = [[i.value for i in group] for group in op.attributes["reassociation"]]
+        for at, group in enumerate(groups):
+            rest, product = AffineExpr.dim(at), AffineExpr.const(1)
+            parts: list[AffineExpr] = []
+            for position, axis in enumerate(reversed(group)):
+                extent = extents[axis]
+                is_last = position == len(group) - 1
+                parts.append(rest if is_last else self.mod(rest, extent, op))
+                rest = rest if is_last else self.quotient(rest, extent, op)
+                product = self.product(product, extent)
+            results += parts[::-1]
+            shape.append(product)
+        self.view(op, IndexingMap(len(groups), tuple(results)), shape)
+
+    def expand_shape(self, op: Any) -> None:
+        """``tensor.expand_shape``: ``n * d0 + d1``, for inner sizes that are constants."""
+        operands = list(op.operands)
+        static = list(op.attributes["static_output_shape"])
+        dynamic = iter([self.index_of(v, op) for v in operands[1:]])
+        shape = [next(dynamic) if s == DYNAMIC else AffineExpr.const(s) for s in static]
+        results = []
+        for axis, group in enumerate(op.attributes["reassociation"]):
+            total, size = AffineExpr.const(0), AffineExpr.const(1)
+            for item in reversed(list(group)):
+                dim = item.value
+                if size.as_constant() is None:
+                    raise self.complaint(op, "an inner size of the new shape is not a constant")
+                total = total + AffineExpr.dim(dim) * size.constant
+                size = self.product(size, shape[dim])
+            results.append(total)
+            extent = self.extents_of(operands[0])[axis]
+            self.sizes.require_equal(extent, size, f"{op.name}, axis {axis}", self.location(op))
+        self.view(op, IndexingMap(len(shape), tuple(results)), shape)
+
+    def mod(self, expr: AffineExpr, size: AffineExpr, op: Any) -> AffineExpr:
+        return expr.mod(self.divisor(size, op))
+
+    def quotient(self, expr: AffineExpr, size: AffineExpr, op: Any) -> AffineExpr:
+        return expr.floordiv(self.divisor(size, op))
+
+    def divisor(self, size: AffineExpr, op: Any) -> AffineExpr:
+        """A divisor: a positive constant (1 for an axis without elements) or a symbol."""
+        constant = size.as_constant()
+        if constant is not None:
+            return AffineExpr.const(max(constant, 1))
+        if size.as_symbol() is None:
+            raise self.complaint(op, f"the inner size {size} is neither a constant nor a symbol")
+        return size
+
+    def product(self, left: AffineExpr, right: AffineExpr) -> AffineExpr:
+        for factor, other in ((left, right), (right, left)):
+            if factor.is_constant:
+                return other * factor.constant
+        return self.symbol(HostExpr("mul", (host(left), host(right))))
