@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from fusejit.codegen.launch_runtime import Miss
-from fusejit.ir.graph import Graph
+from fusejit.ir.graph import GenericOp, Graph, Init, Operand, Value
 from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.interpreter import argument_paths, check_guards, host_environment, interpret
 from fusejit.ir.mlir_text import mlir_text
+from fusejit.ir.payload import identity_payload
 from fusejit.ir.source import Location
 from fusejit.ir.traced import (
     ArrayClass,
@@ -25,6 +28,7 @@ from fusejit.ir.traced import (
     StaticLeaf,
     TracedFunction,
 )
+from fusejit.ir.types import Kind
 from fusejit.locks import ForkSafeLock
 from fusejit.mlir.read import MlirProgram, Parameter, read_mlir
 from fusejit.options import options_from_environment
@@ -147,7 +151,9 @@ class MlirFunction:
         name, dtype = f"{self.__name__}(): {parameter.name}", parameter.type.dtype
         if not parameter.is_tensor:
             try:
-                kind = int if dtype.kind in "iu" else float
+                kind: type = {"b": bool, "f": float}.get(dtype.kind, int)
+                if kind is bool and not isinstance(argument, bool | np.bool_):
+                    raise TypeError
                 if not isinstance(argument, (int, float, np.generic)) or argument != kind(argument):
                     raise TypeError
                 number = dtype.type(argument)
@@ -241,12 +247,34 @@ def _as_traced(program: MlirProgram) -> TracedFunction:
         else StaticLeaf(None)
     )
     return TracedFunction(
-        program.graph,
+        _with_numbers_copied(program.graph),
         checks,
         structure,
         Location("<mlir>", 1, program.name),
         constants=program.constants,
     )
+
+
+def _with_numbers_copied(graph: Graph) -> Graph:
+    """The graph with a copy of each number of the caller that it returns: kernels make results."""
+    numbers = {scalar.value for scalar in graph.scalars}
+    ops, results = list(graph.block.ops), list(graph.results)
+    for at, result in enumerate(results):
+        if isinstance(result, Value) and result in numbers:
+            copied = Value(f"{result.name}_copy", result.type, Kind.SCALAR)
+            ops.append(
+                GenericOp(
+                    domain=(),
+                    iterators=(),
+                    inputs=(Operand(result, IndexingMap.identity(0)),),
+                    inits=(Init(IndexingMap.identity(0)),),
+                    payload=identity_payload(result.type.dtype),
+                    name="copy",
+                    results=(copied,),
+                )
+            )
+            results[at] = copied
+    return replace(graph, block=replace(graph.block, ops=ops), results=tuple(results))
 
 
 def _leaf(result: int | HostExpr) -> ResultLeaf | HostLeaf:

@@ -302,3 +302,17 @@ def test_one_function_of_several_is_chosen_and_calls_are_inlined():
     )
     np.testing.assert_array_equal(load(text)(np.arange(3.0)), 4 * np.arange(3.0))
     np.testing.assert_array_equal(load(text, "twice")(np.arange(3.0)), 2 * np.arange(3.0))
+
+
+def test_arguments_that_are_returned_as_they_are():
+    f = load(
+        "func.func @f(%x: tensor<?xf64>, %k: i1, %y: f32) -> (f32, tensor<?xf64>, i1) {\n"
+        "  return %y, %x, %k : f32, tensor<?xf64>, i1\n}"
+    )
+    x = np.arange(3.0)
+    number, array, truth = f(x, True, 2.5)
+    assert (number, type(number), truth, type(truth)) == (2.5, np.float32, True, np.bool_)
+    np.testing.assert_array_equal(array, x)
+    for wrong in ("a", None, 0.5, 2):
+        with pytest.raises(TypeError, match="arg1 is a number of type bool"):
+            f(x, wrong, 1.0)
