@@ -11,7 +11,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import GenericOp, Init, Operand, Value
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.scalar_ops import SCALAR_OPS, ScalarOp
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.testing.random_maps import Extents, MapMaker
 
@@ -25,8 +25,13 @@ class GenericMaker:
     """Makes generic ops on given values."""
 
     def __init__(
-        self, rng: Random, maps: MapMaker, new_value: Callable[[TensorType], Value]
+        self,
+        rng: Random,
+        maps: MapMaker,
+        new_value: Callable[[TensorType], Value],
+        ops: Sequence[ScalarOp] = EXACT_OPS,
     ) -> None:
+        self.ops = ops
         self.rng = rng
         self.maps = maps
         self.new_value = new_value
@@ -152,7 +157,7 @@ class GenericMaker:
 
     def _instr(self, builder: PayloadBuilder, refs: list[int]) -> None:
         rng = self.rng
-        row = rng.choice(EXACT_OPS)
+        row = rng.choice(self.ops)
         first = rng.choice(refs)
         dtype = builder.dtype_of(first)
         if row.ufunc is None:

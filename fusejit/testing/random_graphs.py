@@ -33,9 +33,10 @@ from fusejit.ir.graph import (
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.interpreter import Paths, argument_paths
 from fusejit.ir.memory import renumber_versions
+from fusejit.ir.scalar_ops import ScalarOp
 from fusejit.ir.types import Kind, TensorType
 from fusejit.testing.compare import copy_arguments
-from fusejit.testing.random_generic import GenericMaker
+from fusejit.testing.random_generic import EXACT_OPS, GenericMaker
 from fusejit.testing.random_maps import MapMaker
 
 BOOL, F32, F64 = np.dtype(np.bool_), np.dtype(np.float32), np.dtype(np.float64)
@@ -66,6 +67,7 @@ def random_graph(
     stores: bool = True,
     dtypes: Sequence[np.dtype] = DTYPES,
     max_rank: int = 3,
+    ops: Sequence[ScalarOp] = EXACT_OPS,
 ) -> RandomProgram:
     """A graph that the verifier accepts, the same for the same seed.
 
@@ -81,9 +83,11 @@ def random_graph(
         The element types of arguments and constants.
     max_rank : int
         The largest rank of an argument.
+    ops : sequence of ScalarOp
+        The rows that payloads are made of.
     """
     rng = seed if isinstance(seed, Random) else Random(seed)
-    return _GraphMaker(rng, stores, dtypes, max_rank).make(num_ops)
+    return _GraphMaker(rng, stores, dtypes, max_rank, ops).make(num_ops)
 
 
 @dataclass
@@ -92,6 +96,7 @@ class _GraphMaker:
     stores: bool
     dtypes: Sequence[np.dtype]
     max_rank: int
+    ops: Sequence[ScalarOp]
     graph: Graph = field(default_factory=lambda: Graph("random"))
     arguments: dict[str, Any] = field(default_factory=dict)
     symbols: dict[str, int] = field(default_factory=dict)
@@ -101,7 +106,7 @@ class _GraphMaker:
     def make(self, num_ops: int) -> RandomProgram:
         rng = self.rng
         self.maps = MapMaker(rng, self.symbols)
-        self.generics = GenericMaker(rng, self.maps, self.new_value)
+        self.generics = GenericMaker(rng, self.maps, self.new_value, self.ops)
         for _ in range(rng.randint(1, 3)):
             self.argument()
         if rng.random() < 0.5:

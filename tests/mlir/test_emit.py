@@ -21,6 +21,36 @@ from fusejit.testing import mlir_oracle
 from fusejit.testing.random_graphs import random_graph
 
 BOOL = np.dtype(np.bool_)
+# Rows of one meaning in both, for every dtype that has them.
+CORE = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "negative",
+    "absolute",
+    "sqrt",
+    "square",
+    "reciprocal",
+    "maximum",
+    "minimum",
+    "equal",
+    "not_equal",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "logical_and",
+    "logical_or",
+    "logical_not",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "invert",
+    "isnan",
+    "select",
+]
+OPS = tuple(row for name, row in SCALAR_OPS.items() if row.exact and name in CORE)
 
 
 def needs_mlir():
@@ -263,7 +293,7 @@ def test_texts_of_random_graphs_pass_the_verifier_and_load_to_the_same_text():
     needs_mlir()
     from fusejit.mlir import load
 
-    texts = [mlir_text(random_graph(seed, stores=False).graph) for seed in range(150)]
+    texts = [mlir_text(random_graph(seed, stores=False, ops=OPS).graph) for seed in range(150)]
     assert not any(mlir_oracle.verify(texts))
     same = 0
     for text in texts:
