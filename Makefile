@@ -34,7 +34,7 @@ bench: $(STAMP)
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[test,demo,bench,dev,mlir]"
+	$(BIN)/python -m pip install --quiet --editable ".[test,demo,dev,mlir]"
 	touch $(STAMP)
 
 clean:

@@ -3,7 +3,8 @@
 How the pieces fit::
 
     workloads/   what is measured: plain NumPy functions in families, and their arguments
-    engines.py   who runs it: NumPy, numexpr, fusejit
+    engine.py    what an engine is; own_engines.py, rivals.py, and engines.py, the table of all
+    references.py  the least a kernel can do, timed beside the workloads of the suite ``fusion``
     worker.py    a child process that owns one engine        (speaks JSON lines)
     client.py    the parent's side of that conversation
     gauge.py     is the machine quiet right now?

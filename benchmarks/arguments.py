@@ -61,6 +61,16 @@ def squares(count: int, low: float = 0.1, high: float = 2.0) -> ArgumentBuilder:
     return build
 
 
+def blocked_squares(block: int) -> ArgumentBuilder:
+    """One square of about ``size`` elements whose sides are multiples of `block`."""
+
+    def build(rng: np.random.Generator, size: int, dtype: np.dtype[Any]) -> tuple[Any, ...]:
+        edge = block * max(1, round(side(size) / block))
+        return (uniform(rng, (edge, edge), dtype, 0.0, 1.0),)
+
+    return build
+
+
 def rows(count: int, low: float = -2.0, high: float = 2.0, columns: int = 256) -> ArgumentBuilder:
     """`count` matrices of about ``size`` elements with at most `columns` columns."""
 

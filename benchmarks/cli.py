@@ -1,20 +1,21 @@
 """The command line.
 
-Exit status: 0 all right; 1 a wrong result or a failing engine; 2 wrong usage;
-3 with ``--bars``, a bar was missed or could not be measured.
+Exit status: 0 all right; 1 a wrong result or a failing engine (JAX, PyTorch and Numba excepted);
+2 wrong usage; 3 with ``--bars``, a bar was missed or could not be measured.
 """
 
 import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from benchmarks import bars, report
-from benchmarks.engines import DEFAULT_ENGINES
+from benchmarks.engines import DEFAULT_ENGINES, ENGINES, FUSION_ENGINES
 from benchmarks.first_call import measure_first_call
 from benchmarks.gauge import CoreProbe, Gauge
 from benchmarks.machine import machine_facts
@@ -28,7 +29,8 @@ from benchmarks.workloads import WORKLOADS
 ROUNDS = 7
 QUICK_ROUNDS = 3
 QUICK_SIZES = (100, 10_000, 1_000_000)
-BAR_ENGINES = ("numpy", "fusejit")
+BAR_ENGINES = ("numpy", "fusejit", "copy", *bars.RIVALS)
+SUITE_PARTS: dict[str, tuple[bars.Part, ...]] = {"fusion": ("B",)}
 FIRST_CALL_SIZE = 1_000
 FIRST_CALL_WORKLOADS = ("add", "chain8", "trig_mix", "sum_rows", "softmax", "heat_step", "sobel")
 PIPE_WIDTH = 140
@@ -42,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--workload", type=_words, default=(), help="workloads, with commas")
     p.add_argument("--sizes", type=_sizes, default=(), help="element counts: 100,1e6,10**7")
     p.add_argument("--dtypes", type=_dtypes, default=(), help=f"of {', '.join(DTYPES)}")
-    p.add_argument("--engines", type=_words, default=(), help=f"of {', '.join(DEFAULT_ENGINES)}")
+    p.add_argument("--engines", type=_words, default=(), help=f"of {', '.join(ENGINES)}")
     p.add_argument("--rounds", type=int, help=f"accepted rounds per case (default {ROUNDS})")
     p.add_argument("--quick", action="store_true", help="few sizes and rounds, no first calls")
     p.add_argument("--no-out", action="store_true", help="leave out the out= forms")
@@ -84,7 +86,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _measure(console: Console, options: argparse.Namespace, cases: list[Case]) -> RunRecord:
-    engines = options.engines or (BAR_ENGINES if options.bars else DEFAULT_ENGINES)
+    engines = options.engines or _default_engines(options)
+    if options.bars and not options.engines:
+        cases = [_with_bar_engines(case) for case in cases]
     rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
     facts = machine_facts()
     probe = CoreProbe()
@@ -132,7 +136,7 @@ def _present(console: Console, options: argparse.Namespace, run: RunRecord) -> i
     report.print_wrong(console, run)
     missed = False
     if options.bars:
-        results = bars.evaluate(run.cases)
+        results = bars.evaluate(run.cases, parts=SUITE_PARTS.get(options.suite, bars.PARTS))
         report.print_bars(console, results)
         missed = any(result.verdict != "pass" for result in results)
     if options.json:
@@ -141,9 +145,22 @@ def _present(console: Console, options: argparse.Namespace, run: RunRecord) -> i
         from benchmarks.plot import save_plot  # matplotlib takes a second to import
 
         save_plot(run, options.plot)
-    if run.wrong() or any(entry.error for entry in run.first_calls):
+    if run.own_failures() or any(entry.error for entry in run.first_calls):
         return 1
     return 3 if missed else 0
+
+
+def _default_engines(options: argparse.Namespace) -> tuple[str, ...]:
+    if options.bars:
+        return BAR_ENGINES
+    return FUSION_ENGINES if options.suite == "fusion" else DEFAULT_ENGINES
+
+
+def _with_bar_engines(case: Case) -> Case:
+    """Rivals only where a bar compares with them: they compile for seconds in each case."""
+    compared = case.size == bars.ROWS_SIZE and "fusion" in case.workload.tags
+    engines = tuple(e for e in BAR_ENGINES if compared or e not in bars.RIVALS)
+    return replace(case, engines=engines)
 
 
 def _first_call_cases(cases: list[Case]) -> list[Case]:

@@ -1,48 +1,26 @@
 """The table of engines. Each turns a workload into a callable; it lives in a worker process.
 
-A new engine (numba, jax, torch) is a class with the four members of `Engine` and a line in
-`ENGINES`. Its library is imported in `__init__`, because only one engine may be loaded per process.
+A new engine is a subclass of `Engine` and a line in `ENGINES`. Its library is imported in
+`__init__`, because only one engine may be loaded per process.
 """
 
 import importlib
-import importlib.metadata
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from benchmarks.engine import Engine, import_library, plain_function
+from benchmarks.own_engines import COPY, CopyEngine, FusejitEngine, UnfusedEngine
+from benchmarks.rivals import JaxEngine, NumbaEngine, TorchEngine
 from benchmarks.workload import Workload
 
 _FLOAT_LITERAL = re.compile(r"(?<![\w.])\d+\.\d*(?:[eE][-+]?\d+)?")
 
 
-class Engine(Protocol):
-    """Something that can run a workload."""
-
-    name: str
-
-    def versions(self) -> dict[str, str]:
-        """Versions of the libraries that do the work."""
-
-    def supports(self, workload: Workload, with_out: bool) -> bool:
-        """Whether the workload can be said in this engine."""
-
-    def load(self, workload: Workload, dtype: str, with_out: bool) -> Callable[..., Any]:
-        """A callable with the parameters of the workload, and ``out`` last if `with_out`."""
-
-
-def plain_function(workload: Workload, with_out: bool) -> Callable[..., Any]:
-    """The NumPy function of a workload, in the form asked for."""
-    if not with_out:
-        return workload.function
-    if workload.out_function is None:
-        raise ValueError(f"workload {workload.name!r} has no out= form")
-    return workload.out_function
-
-
-class NumpyEngine:
+class NumpyEngine(Engine):
     """The function as it is: the yardstick."""
 
     name = "numpy"
@@ -50,26 +28,23 @@ class NumpyEngine:
     def versions(self) -> dict[str, str]:
         return {"numpy": np.__version__}
 
-    def supports(self, workload: Workload, with_out: bool) -> bool:
-        return workload.out_function is not None or not with_out
-
     def load(self, workload: Workload, dtype: str, with_out: bool) -> Callable[..., Any]:
         return plain_function(workload, with_out)
 
 
-class NumexprEngine:
+class NumexprEngine(Engine):
     """``numexpr.evaluate`` with explicit dictionaries, as its documentation recommends."""
 
     name = "numexpr"
 
     def __init__(self) -> None:
-        self.library: Any = importlib.import_module("numexpr")
+        self.library: Any = import_library("numexpr", "pip install numexpr")
 
     def versions(self) -> dict[str, str]:
         return {"numexpr": str(self.library.__version__)}
 
     def supports(self, workload: Workload, with_out: bool) -> bool:
-        return workload.numexpr is not None and (workload.out_function is not None or not with_out)
+        return workload.numexpr is not None and super().supports(workload, with_out)
 
     def load(self, workload: Workload, dtype: str, with_out: bool) -> Callable[..., Any]:
         assert workload.numexpr is not None
@@ -105,33 +80,24 @@ def with_float32_literals(expression: str) -> tuple[str, dict[str, np.float32]]:
     return renamed, {name: np.float32(literal) for literal, name in names.items()}
 
 
-class FusejitEngine:
-    """``fuse_jit`` on the very function that NumPy runs."""
-
-    name = "fusejit"
-
-    def __init__(self) -> None:
-        self.library: Any = importlib.import_module("fusejit")
-        self.fuse_jit: Any = self.library.fuse_jit
-
-    def versions(self) -> dict[str, str]:
-        own = getattr(self.library, "__version__", "from source")
-        others = {name: importlib.metadata.version(name) for name in ("numba", "llvmlite")}
-        return {"fusejit": str(own), **others}
-
-    def supports(self, workload: Workload, with_out: bool) -> bool:
-        return workload.out_function is not None or not with_out
-
-    def load(self, workload: Workload, dtype: str, with_out: bool) -> Callable[..., Any]:
-        fused: Callable[..., Any] = self.fuse_jit(plain_function(workload, with_out))
-        return fused
-
-
 ENGINES: dict[str, Callable[[], Engine]] = {
-    engine.name: engine for engine in (NumpyEngine, NumexprEngine, FusejitEngine)
+    engine.name: engine
+    for engine in (
+        NumpyEngine,
+        NumexprEngine,
+        NumbaEngine,
+        JaxEngine,
+        TorchEngine,
+        FusejitEngine,
+        UnfusedEngine,
+        CopyEngine,
+    )
 }
 
 DEFAULT_ENGINES = ("numpy", "numexpr", "fusejit")
+"""Without options: the others compile for minutes over all families and sizes."""
+
+FUSION_ENGINES = ("numpy", "numba", "jax", "torch", "fusejit", "fusejit-nofuse", COPY)
 
 
 def create(name: str) -> Engine:

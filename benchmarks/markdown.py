@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 
-from benchmarks.bars import BarResult, evaluate
+from benchmarks.bars import PARTS, BarResult, evaluate
 from benchmarks.records import RunRecord
-from benchmarks.report import duration
+from benchmarks.report import duration, worst_figure
 from benchmarks.summary import NOISE, family_means, lost_cases
 
 
 def markdown(run: RunRecord) -> str:
     """Machine, bars, means per family, first calls and lost cases of a run."""
-    parts = [_machine(run), _bars(evaluate(run.cases)), _means(run)]
+    bars = [_bars(evaluate(run.cases, parts=(part,))) for part in PARTS]
+    parts = [_machine(run), *bars, _means(run)]
     if run.first_calls:
         parts.append(_first_calls(run))
     parts.append(_losses(run))
@@ -39,11 +40,9 @@ def _machine(run: RunRecord) -> str:
 def _bars(results: Iterable[BarResult]) -> str:
     rows = []
     for result in results:
-        unit = result.bar.unit
-        figure = "" if result.figure is None else f"{result.figure:.2f} {unit}"
-        rows.append(
-            (result.bar.name, f"{result.bar.least:g} {unit}", figure, result.verdict, result.worst)
-        )
+        bar = result.bar
+        figure = "" if result.figure is None else worst_figure(result)
+        rows.append((bar.name, bar.needed, figure, result.verdict, result.worst))
     return _table(("bar", "needed", "worst case", "verdict", "which"), "lrrll", rows)
 
 

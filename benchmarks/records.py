@@ -9,12 +9,16 @@ from typing import Any
 
 SCHEMA = 1
 
+RIVALS = ("numba", "jax", "torch")
+"""Engines whose rules are not NumPy's."""
+
 
 @dataclass(frozen=True)
 class EngineRecord:
     """One engine on one case; times in nanoseconds per call.
 
-    ``error`` holds why there are no times; ``mismatch`` why the result is wrong.
+    ``error`` holds why there are no times; ``mismatch`` why the result is wrong; ``declined`` why
+    the engine's own code did not run: it refused (no times) or ran NumPy in its place.
     """
 
     median_ns: float | None = None
@@ -27,6 +31,7 @@ class EngineRecord:
     max_error: float | None = None
     mismatch: str | None = None
     error: str | None = None
+    declined: str | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -79,6 +84,22 @@ class RunRecord:
     def to_json(self) -> str:
         """The record as indented JSON."""
         return json.dumps(dataclasses.asdict(self), indent=1) + "\n"
+
+    def declined(self) -> list[tuple[CaseRecord, str, str]]:
+        """Cases that an engine's own code did not run: ``(case, engine, reason)``."""
+        return [
+            (case, name, engine.declined)
+            for case in self.cases
+            for name, engine in case.engines.items()
+            if engine.declined
+        ]
+
+    def own_failures(self) -> list[tuple[CaseRecord, str, str]]:
+        """What must make the run fail: wrong results and errors, except those of rivals.
+
+        Numba answers in float64 where NumPy answers in float32, for one: shown, and not our fault.
+        """
+        return [entry for entry in self.wrong() if entry[1] not in RIVALS]
 
     def wrong(self) -> list[tuple[CaseRecord, str, str]]:
         """Cases with a wrong result or an error: ``(case, engine, text)``."""

@@ -1,6 +1,7 @@
 """What a person reads on stdout: tables of cases, first calls, summary, losses, bars."""
 
 from collections.abc import Sequence
+from math import isinf
 
 from rich.console import Console
 from rich.markup import escape
@@ -8,10 +9,12 @@ from rich.table import Table
 
 from benchmarks.bars import BarResult
 from benchmarks.records import CaseRecord, EngineRecord, RunRecord
-from benchmarks.summary import NOISE, family_means, lost_cases
+from benchmarks.summary import NO_CONTENDERS, NOISE, family_means, lost_cases
 
 SHOWN_LOSSES = 10
 """Engines other than fusejit: only the worst are named."""
+
+REASON_LENGTH = 240
 
 VERDICT_STYLE = {"pass": "green", "miss": "bold red", "not measured": "yellow"}
 
@@ -78,9 +81,13 @@ def _engine_cells(record: EngineRecord | None) -> list[str]:
         return ["", ""]
     if record.error:
         return ["[bold red]FAILED[/]", ""]
+    if record.declined and record.median_ns is None:
+        return ["[yellow]refused[/]", ""]
     time = duration(record.median_ns)
     if record.mismatch:
         return [time, "[bold white on red]WRONG[/]"]
+    if record.declined:
+        return [time, "[yellow]NumPy[/]"]
     speedup = record.speedup or 0.0
     style = "green" if speedup >= 1.05 else "red" if speedup < NOISE else "default"
     return [time, f"[{style}]{speedup:.2f}x[/]"]
@@ -109,7 +116,7 @@ def print_first_calls(console: Console, run: RunRecord) -> None:
 
 def print_summary(console: Console, run: RunRecord) -> None:
     """Geometric means per family, lost cases per engine, noise."""
-    engines = [e for e in _engines(run) if e != "numpy"]
+    engines = [e for e in _engines(run) if e not in NO_CONTENDERS]
     if engines:
         _print_means(console, run, engines)
     for engine in engines:
@@ -155,11 +162,17 @@ def _print_losses(console: Console, run: RunRecord, engine: str) -> None:
 
 
 def print_wrong(console: Console, run: RunRecord) -> None:
-    """Wrong results and failures, loudly; and warnings that engines gave."""
+    """Wrong results and failures, loudly; warnings that engines gave, and what they declined."""
     for case in run.cases:
         for engine, record in case.engines.items():
             for text in record.warnings:
                 console.print(f"[yellow]{engine}, {case.label}:[/] {escape(text)}")
+    reasons: dict[tuple[str, str, str], list[str]] = {}
+    for case, engine, text in run.declined():
+        reasons.setdefault((engine, case.workload, _short(text)), []).append(case.label)
+    for (engine, _, text), labels in reasons.items():
+        more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
+        console.print(f"[yellow]{engine} declined {labels[0]}{more}:[/] {escape(text)}")
     wrong = run.wrong()
     if wrong:
         console.print(f"\n[bold white on red] {len(wrong)} WRONG RESULTS OR FAILURES [/]")
@@ -167,27 +180,53 @@ def print_wrong(console: Console, run: RunRecord) -> None:
         console.print(f"[bold red]{engine}, {case.label}:[/] {escape(text)}")
 
 
+def _short(reason: str) -> str:
+    """The first two lines that say something: Numba's first one names a stage of its own."""
+    lines = [line.strip() for line in reason.splitlines()]
+    return " ".join([line for line in lines if line.strip("- ")][:2])[:REASON_LENGTH]
+
+
 def print_bars(console: Console, results: Sequence[BarResult]) -> None:
-    """Pass or miss per bar, with the worst figure and where it comes from."""
-    table = Table(title="speed bars", title_justify="left", title_style="bold", box=None)
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("bar")
-    for name in ("needed", "worst", "cases"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("where")
-    for result in results:
-        style, unit = VERDICT_STYLE[result.verdict], result.bar.unit
-        figure = "-" if result.figure is None else f"{result.figure:.2f} {unit}"
-        count = f"{len(result.missing)}/{result.cases} miss" if result.missing else result.cases
-        table.add_row(
-            f"[{style}]{result.verdict}[/]",
-            result.bar.name,
-            f"{result.bar.least:g} {unit}",
-            figure,
-            str(count),
-            result.worst,
+    """A table per part: pass or miss per bar, the worst figure and where it comes from."""
+    for part in dict.fromkeys(result.bar.part for result in results):
+        table = Table(
+            title=f"speed bars of part {part}",
+            title_justify="left",
+            title_style="bold",
+            box=None,
         )
-    console.print(table)
+        table.add_column("verdict", no_wrap=True)
+        table.add_column("bar")
+        for name in ("needed", "worst", "cases"):
+            table.add_column(name, justify="right", no_wrap=True)
+        table.add_column("where")
+        for result in results:
+            if result.bar.part == part:
+                table.add_row(*_bar_row(result))
+        console.print(table)
+        console.print()
+
+
+def _bar_row(result: BarResult) -> list[str]:
+    style = VERDICT_STYLE[result.verdict]
+    count = f"{len(result.missing)}/{result.cases} miss" if result.missing else result.cases
+    return [
+        f"[{style}]{result.verdict}[/]",
+        result.bar.name,
+        result.bar.needed,
+        worst_figure(result),
+        str(count),
+        result.worst,
+    ]
+
+
+def worst_figure(result: BarResult) -> str:
+    """The worst figure with its unit; ``-`` if there is none, ``failed`` if a case gave none."""
+    if result.figure is None:
+        return "-"
+    if isinf(result.figure):
+        return "failed"
+    return f"{result.figure:.2f} {result.bar.unit}"
 
 
 def _engines(run: RunRecord) -> list[str]:

@@ -13,6 +13,7 @@ from benchmarks.client import WorkerDied, WorkerError, WorkerProcess
 from benchmarks.correctness import compare, load_results
 from benchmarks.gauge import Gauge
 from benchmarks.machine import load_average
+from benchmarks.own_engines import COPY
 from benchmarks.records import CaseRecord, EngineRecord
 from benchmarks.rounds import Rounds, measure, paired_speedup, spread
 from benchmarks.selection import Case
@@ -77,9 +78,13 @@ class Runner:
         first_calls: dict[str, dict[str, Any]] = {}
         failed: dict[str, EngineRecord] = {}
         for engine in self.workers:
+            if case.engines and engine not in case.engines and engine != REFERENCE:
+                continue
             reply = self._guarded(engine, failed, partial(self._prepare, engine, case))
             if reply and reply["supported"]:
                 first_calls[engine] = reply
+            elif reply and "refused" in reply:
+                failed[engine] = EngineRecord(declined=reply["refused"])
         verdicts = self._check(case, list(first_calls), failed)
         measured = self._measure(case, list(verdicts), failed)
         records = dict(failed)
@@ -95,6 +100,7 @@ class Runner:
                 prepare_call_ns=first_calls[engine]["first_call_ns"],
                 max_error=error,
                 mismatch=mismatch,
+                declined=first_calls[engine]["declined"],
                 warnings=tuple(first_calls[engine]["warnings"]),
             )
         for engine in list(self.workers):
@@ -122,9 +128,9 @@ class Runner:
 
     def _check(
         self, case: Case, engines: Iterable[str], failed: dict[str, EngineRecord]
-    ) -> dict[str, tuple[float, str | None]]:
+    ) -> dict[str, tuple[float | None, str | None]]:
         """Compare each engine with NumPy; an engine missing from the answer has failed."""
-        verdicts: dict[str, tuple[float, str | None]] = {}
+        verdicts: dict[str, tuple[float | None, str | None]] = {}
         expected = None
         for engine in engines:
             path = Path(self.folder.name) / f"{engine.replace(':', '.')}.npz"
@@ -134,6 +140,9 @@ class Runner:
                 continue
             found = load_results(path)
             path.unlink()
+            if engine == COPY:
+                verdicts[engine] = None, None
+                continue
             expected = found if engine == REFERENCE else expected
             if expected is None:
                 raise RuntimeError(f"{case}: NumPy itself failed: {failed[REFERENCE].error}")

@@ -32,7 +32,8 @@ SUITES: dict[str, tuple[str, ...]] = {
     "all": tuple(w.name for w in WORKLOADS),
     "headline": HEADLINE,
     "small": tuple(w.name for w in WORKLOADS if w.family == "small"),
-    "bars": tuple(w.name for w in WORKLOADS if w.family in BAR_FAMILIES),
+    "fusion": tuple(w.name for w in WORKLOADS if "fusion" in w.tags),
+    "bars": tuple(w.name for w in WORKLOADS if w.family in BAR_FAMILIES or "fusion" in w.tags),
 }
 
 
@@ -44,6 +45,8 @@ class Case:
     size: int
     dtype: str
     with_out: bool
+    engines: tuple[str, ...] | None = None
+    """Who takes part; None: all engines of the run that can say it."""
 
 
 def select_workloads(

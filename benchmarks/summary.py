@@ -4,17 +4,25 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from statistics import geometric_mean
 
+from benchmarks.own_engines import COPY
 from benchmarks.records import CaseRecord
+
+NO_CONTENDERS = ("numpy", COPY)
 
 NOISE = 0.95
 """Ratios above this are not called slower: two runs of the same code differ by as much."""
 
 
 def speedups(cases: Iterable[CaseRecord]) -> Iterator[tuple[CaseRecord, str, float]]:
-    """All measured ratios NumPy / engine, NumPy itself left out."""
+    """All measured ratios NumPy / engine that are fair.
+
+    Left out: NumPy itself, the yardstick, calls that were declined, and wrong results.
+    """
     for case in cases:
         for engine, record in case.engines.items():
-            if engine != "numpy" and record.speedup is not None:
+            if engine in NO_CONTENDERS or record.declined or record.mismatch:
+                continue
+            if record.speedup is not None:
                 yield case, engine, record.speedup
 
 

@@ -5,7 +5,8 @@ prints goes to stderr. Commands::
 
     {"command": "hello"}                      -> {"versions", "pid"}
     {"command": "prepare", "workload", "size", "dtype", "with_out"}
-                                              -> {"supported", "first_call_ns", "warnings"}
+                                              -> {"supported", "first_call_ns", "warnings",
+                                                  "declined"}, or {"supported", "refused"}
     {"command": "run", "calls", "samples"}    -> {"ns": mean time of a call, one per sample}
     {"command": "check", "path"}              -> {"arrays", "arguments_changed"}; results at `path`
     {"command": "release"}                    -> {}   forget arguments and function
@@ -30,7 +31,8 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from benchmarks.engines import Engine, create, plain_function
+from benchmarks.engine import Engine, plain_function
+from benchmarks.engines import create
 from benchmarks.workload import Workload
 from benchmarks.workloads import by_name
 
@@ -67,13 +69,21 @@ class Worker:
         if not self.engine.supports(described, with_out):
             return {"supported": False}
         self.case = (described, size, dtype, with_out)
-        self.arguments = build_arguments(*self.case)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            self.function = self.engine.load(described, dtype, with_out)
-            first_call_ns = time_calls(self.function, self.arguments, 1)
-        texts = [f"{w.category.__name__}: {w.message}" for w in caught]
-        return {"supported": True, "first_call_ns": first_call_ns, "warnings": texts}
+        self.arguments = self.engine.put(build_arguments(*self.case))
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                self.function = self.engine.load(described, dtype, with_out)
+                first_call_ns = time_calls(self.function, self.arguments, 1)
+        except self.engine.refusals as refusal:
+            self.release()
+            return {"supported": False, "refused": f"{type(refusal).__name__}: {refusal}"}
+        return {
+            "supported": True,
+            "first_call_ns": first_call_ns,
+            "warnings": list(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught)),
+            "declined": self.engine.declined(self.function),
+        }
 
     def run(self, calls: int, samples: int = 1) -> Reply:
         """Time `calls` calls in a row, `samples` times."""
@@ -90,11 +100,12 @@ class Worker:
         arguments = build_arguments(*self.case)
         inputs = arguments[:-1] if with_out else arguments
         before = digests(inputs)
-        outcome = self.function(*arguments)
-        results = [arguments[-1]] if with_out else as_results(outcome)
+        converted = self.engine.put(arguments)
+        outcome = self.function(*converted)
+        results = [converted[-1]] if with_out else as_results(outcome)
         if workload.mutates:
-            results += inputs
-        np.savez(path, *results)
+            results += converted
+        np.savez(path, *self.engine.fetch(results))
         changed = not workload.mutates and digests(inputs) != before
         return {"arrays": len(results), "arguments_changed": changed}
 
@@ -107,7 +118,7 @@ class Worker:
     def first_call(self, workload: str, size: int, dtype: str, with_out: bool) -> Reply:
         """Time what a fresh process pays: importing and loading, then the first call."""
         described = by_name(workload)
-        arguments = build_arguments(described, size, dtype, with_out)
+        arguments = self.engine.put(build_arguments(described, size, dtype, with_out))
         start_ns = time.perf_counter_ns()
         function = self.engine.load(described, dtype, with_out)
         load_ns = time.perf_counter_ns() - start_ns

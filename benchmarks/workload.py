@@ -23,7 +23,30 @@ DTYPES: dict[str, np.dtype[Any]] = {
 
 FLOATS = ("f32", "f64")
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
+FUSION_SIZES = (100, 1_000, 10_000, 100_000, 1_000_000, 2**22, 2**25)
+"""With 4096 rows of 1024, and with at least 128 MiB: several times a last-level cache."""
 SMALL_SIZES = (10, 30, 100, 300, 1_000)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The least a kernel can do for a workload: read its first argument, write a like result.
+
+    Parameters
+    ----------
+    function, out_function
+        NumPy functions over the parameters of the workload, and with ``out`` as one more.
+    """
+
+    function: Callable[..., Any]
+    out_function: Callable[..., Any] | None = None
+
+    def form(self, with_out: bool) -> Callable[..., Any]:
+        """The function of the form asked for."""
+        if not with_out:
+            return self.function
+        assert self.out_function is not None
+        return self.out_function
 
 
 @dataclass(frozen=True)
@@ -52,7 +75,10 @@ class Workload:
     reassociates
         Sums are involved, whose order an engine may choose: the tolerance grows with the size.
     tags
-        Facts that the speed bars ask for: ``trig`` (sin, cos), ``single`` (one ufunc call).
+        Facts that suites and speed bars ask for: ``trig`` (sin, cos), ``single`` (one ufunc call),
+        ``fusion`` (several ops to be grouped), ``one_kernel`` (must become a single kernel).
+    reference
+        Timed beside the workload by the engine ``copy``.
     """
 
     name: str
@@ -66,6 +92,7 @@ class Workload:
     mutates: bool = False
     reassociates: bool = False
     tags: frozenset[str] = frozenset()
+    reference: Reference | None = None
 
     def allows(self, size: int) -> bool:
         """Whether `size` lies in the range this workload is meant for."""

@@ -1,8 +1,8 @@
 """All workloads, family by family. Each module holds functions and, at its end, their table.
 
 The functions use only what fusejit's core promises: arithmetic, comparisons, ``where``, ``abs``,
-``sqrt exp log sin cos tanh``, ``maximum minimum``, ``astype``, ``sum mean max min``, broadcasting,
-``.T``, basic slices, slice stores, ``zeros ones full empty`` and ``@``.
+``sqrt exp log sin cos tanh``, ``maximum minimum``, ``astype``, ``sum mean max min var std``,
+broadcasting, ``.T``, ``reshape``, basic slices, slice stores, ``zeros ones full empty`` and ``@``.
 """
 
 from benchmarks.workload import Workload

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.arguments import pictures, squares
-from benchmarks.workload import Array, Workload
+from benchmarks.arguments import blocked_squares, pictures, squares
+from benchmarks.workload import FUSION_SIZES, Array, Workload
 
 FAMILY = "image"
 
@@ -55,6 +55,11 @@ def contrast(g: Array) -> Any:
     return (g - low) / (high - low)
 
 
+def downsample(g: Array) -> Any:
+    height, width = g.shape
+    return g.reshape(height // 4, 4, width // 4, 4).mean(axis=(1, 3))
+
+
 WORKLOADS = (
     Workload("grey", FAMILY, grey, pictures()),
     Workload("grey_bytes", FAMILY, grey_bytes, pictures(0, 256), ("u8",)),
@@ -63,4 +68,13 @@ WORKLOADS = (
     Workload("encode_srgb", FAMILY, encode_srgb, pictures()),
     Workload("reinhard", FAMILY, reinhard, pictures(0.0, 4.0)),
     Workload("contrast", FAMILY, contrast, squares(1, 0.0, 1.0)),
+    Workload(
+        "downsample",
+        FAMILY,
+        downsample,
+        blocked_squares(4),
+        sizes=FUSION_SIZES,
+        reassociates=True,
+        tags=frozenset({"fusion"}),
+    ),
 )

@@ -28,6 +28,13 @@ _SOURCES = (elementwise, trans, reduction, rowwise, stencil, contraction, intege
 _BY_NAME = {w.name: w for module in _SOURCES for w in module.WORKLOADS}
 
 WORKLOADS = tuple(
-    replace(_BY_NAME[name], name=f"small_{name}", family=FAMILY, sizes=SMALL_SIZES)
+    replace(
+        _BY_NAME[name],
+        name=f"small_{name}",
+        family=FAMILY,
+        sizes=SMALL_SIZES,
+        tags=_BY_NAME[name].tags - {"fusion", "one_kernel"},
+        reference=None,
+    )
     for name in _NAMES
 )

@@ -36,6 +36,7 @@ def test_markdown_of_a_run():
     assert "a CPU, 2 cores, Linux, Python 3.11, numpy 2.4; 1st; 2 cases" in text
     assert "| chain8 f64, 10^6 | 8 x | 4.00 x | miss | chain8 f64 1,000,000 |" in text
     assert "| chain8 f32, 10^6 | 8 x |  | not measured |  |" in text
+    assert "| softmax f32, beyond the cache, against a copy | at most 1.6 x |" in text
     assert "| elementwise | 6.00x of 2 |" in text
     assert "| chain8 | 200 ms | 500 ms | 100 ms | 3.00 ms |" in text
     assert "No case is slower than NumPy (below 0.95)." in text
@@ -67,4 +68,4 @@ def test_the_document_has_tables_of_this_form():
     assert found
     shown = [line for line in found[1].splitlines() if line.startswith("| bar |")]
     made = [line for line in markdown(run_of()).splitlines() if line.startswith("| bar |")]
-    assert shown in (made, [])
+    assert set(shown) <= set(made)

@@ -2,12 +2,13 @@
 
 import io
 import json
+from types import MappingProxyType
 
 import pytest
 from rich.console import Console
 
 from benchmarks import bars, report
-from benchmarks.cli import main, parser
+from benchmarks.cli import _with_bar_engines, main, parser
 from benchmarks.plot import save_plot
 from benchmarks.records import CaseRecord, EngineRecord, FirstCallRecord, RunRecord, from_json
 from benchmarks.selection import select_cases, select_workloads
@@ -35,8 +36,12 @@ ENGINE_KEYS = {
     "max_error",
     "mismatch",
     "error",
+    "declined",
     "warnings",
 }
+
+
+RIVALS_AND_COPY = {"jax": 2.0, "torch": 2.0, "copy": 100.0}
 
 
 def engine(speedup, numpy_ns=10_000.0, **more):
@@ -52,10 +57,11 @@ def engine(speedup, numpy_ns=10_000.0, **more):
     )
 
 
-def case(name, speedup, size=100, dtype="f64", with_out=False, **more):
+def case(name, speedup, size=100, dtype="f64", with_out=False, others=MappingProxyType({}), **more):
     (workload,) = select_workloads("all", names=[name])
-    both = {"numpy": engine(1.0), "fusejit": engine(speedup, **more)}
-    return CaseRecord(name, workload.family, size, dtype, with_out, both)
+    engines = {"numpy": engine(1.0), "fusejit": engine(speedup, **more)}
+    engines |= {name: engine(others[name]) for name in others}
+    return CaseRecord(name, workload.family, size, dtype, with_out, engines)
 
 
 def run_of(*cases, **more):
@@ -199,10 +205,118 @@ def test_a_failed_case_misses_its_bar():
 
 def test_every_bar_is_covered_by_the_cases_of_its_suite():
     cases = [
-        case(c.workload.name, 100.0, c.size, c.dtype, c.with_out)
+        case(c.workload.name, 100.0, c.size, c.dtype, c.with_out, RIVALS_AND_COPY)
         for c in select_cases(select_workloads("bars"))
     ]
     assert {result.verdict for result in bars.evaluate(cases)} == {"pass"}
+
+
+def test_bars_against_rivals_compare_the_same_rounds_and_need_them():
+    name = "softmax f32, 4096 x 1024, against jax"
+    rows = {"size": 4096 * 1024, "dtype": "f32"}
+    assert bar_results(case("softmax", 4.0, **rows))[name].verdict == "not measured"
+    faster = bar_results(case("softmax", 4.0, **rows, others={"jax": 2.0}))[name]
+    assert (faster.verdict, faster.figure) == ("pass", pytest.approx(2.0))
+    slower = bar_results(case("softmax", 4.0, **rows, others={"jax": 5.0}))[name]
+    assert (slower.verdict, slower.figure) == ("miss", pytest.approx(0.8))
+    refused = case("softmax", 4.0, **rows)
+    refused.engines["jax"] = EngineRecord(declined="TypeError: no")
+    assert bar_results(refused)[name].verdict == "not measured"
+
+
+@pytest.mark.parametrize(
+    ("workload", "dtype", "times", "verdict"),
+    [
+        ("softmax", "f32", 1.59, "pass"),
+        ("softmax", "f32", 1.61, "miss"),
+        ("softmax", "f64", 1.59, "miss"),
+        ("rms_norm", "f64", 1.29, "pass"),
+        ("stencil_chain", "f32", 1.31, "miss"),
+    ],
+)
+def test_bars_against_a_copy_are_upper_limits(workload, dtype, times, verdict):
+    name = f"{workload} {dtype}, beyond the cache, against a copy"
+    measured = case(workload, 2.0, 2**25, dtype, others={"copy": 2.0 * times})
+    result = bar_results(measured)[name]
+    assert (result.verdict, result.figure) == (verdict, pytest.approx(times))
+    assert result.bar.needed.startswith("at most 1.")
+
+
+def test_bars_against_a_copy_speak_of_arrays_of_128_mib_and_the_slowest_decides():
+    name = "rms_norm f32, beyond the cache, against a copy"
+    small = case("rms_norm", 1.0, 2**25 - 1, "f32", others={"copy": 9.0})
+    assert bar_results(small)[name].verdict == "not measured"
+    fresh = case("rms_norm", 1.0, 2**25, "f32", others={"copy": 1.1})
+    in_place = case("rms_norm", 1.0, 2**25, "f32", True, others={"copy": 1.5})
+    result = bar_results(fresh, in_place)[name]
+    assert (result.verdict, result.figure) == ("miss", pytest.approx(1.5))
+    assert result.worst == in_place.label
+    assert bar_results(case("rms_norm", 1.0, 2**25, "f32"))[name].verdict == "not measured"
+
+
+def test_a_declined_case_misses_its_bar_and_is_no_speedup():
+    declined = case("softmax", 9.0, 4096 * 1024, "f32", declined="no such op")
+    (result,) = [r for r in bars.evaluate([declined]) if r.bar.name == "softmax f32, 4096 x 1024"]
+    assert result.verdict == "miss"
+    assert "failed" in printed(report.print_bars, [result])
+    upper = case("softmax", 9.0, 2**25, "f32", others={"copy": 9.0}, declined="no such op")
+    name = "softmax f32, beyond the cache, against a copy"
+    assert bar_results(upper)[name].verdict == "miss"
+    assert family_means([declined]) == {}
+
+
+def test_declined_cases_are_marked_and_their_reasons_listed_once():
+    ran_numpy = case("softmax", 1.0, declined="no such op")
+    refused = case("softmax", 1.0, size=1_000)
+    refused.engines["fusejit"] = EngineRecord(declined="no such op")
+    text = printed(report.print_cases, run_of(ran_numpy, refused))
+    assert "1.00x" not in text
+    assert "refused" in text
+    text = printed(report.print_wrong, run_of(ran_numpy, refused))
+    assert "fusejit declined softmax f64 100 and 1 more: no such op" in text
+    assert "WRONG" not in text
+
+
+def test_the_yardstick_is_no_contender():
+    run = run_of(case("softmax", 2.0, others={"copy": 0.5}))
+    assert list(family_means(run.cases)["rowwise"]) == ["fusejit"]
+    assert "copy" not in printed(report.print_summary, run)
+
+
+def test_wrong_results_of_rivals_are_shown_and_do_not_fail_the_run():
+    wrong = case("softmax", 2.0)
+    wrong.engines["numba"] = engine(9.0, mismatch="dtype float64 instead of float32")
+    run = run_of(wrong)
+    assert [name for _, name, _ in run.wrong()] == ["numba"]
+    assert run.own_failures() == []
+    assert list(family_means(run.cases)["rowwise"]) == ["fusejit"], "nor are they a speedup"
+    wrong.engines["numexpr"] = engine(9.0, mismatch="bad")
+    assert [name for _, name, _ in run.own_failures()] == ["numexpr"]
+
+
+def test_long_reasons_are_cut_to_what_says_something():
+    long = "TypingError: Failed in a stage\n\nNo keepdims\n" + "more\n" * 50
+    text = printed(report.print_wrong, run_of(case("softmax", 1.0, declined=long)))
+    assert "Failed in a stage No keepdims" in text
+    assert "more" not in text
+
+
+def test_each_part_of_the_bars_has_its_table():
+    results = bars.evaluate([])
+    text = printed(report.print_bars, results)
+    assert text.index("bars of part A") < text.index("bars of part B")
+    only_b = bars.evaluate([], parts=("B",))
+    assert {r.bar.part for r in only_b} == {"B"}
+    assert len(only_b) < len(results)
+
+
+def test_rivals_run_under_bars_only_where_a_bar_asks_for_them():
+    def rivals(*names):
+        cases = select_cases(select_workloads("bars", names=names), dtypes=["f32"])
+        return {c.size for c in map(_with_bar_engines, cases) if "jax" in c.engines}
+
+    assert rivals("softmax") == {4096 * 1024}
+    assert rivals("chain8", "sum_all") == set()
 
 
 def test_picture_is_written(tmp_path):

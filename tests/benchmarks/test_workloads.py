@@ -114,6 +114,38 @@ def test_out_form_has_one_more_parameter(workload):
     assert list(inspect.signature(workload.out_function).parameters) == [*parameters, "out"]
 
 
+REFERENCED = [pytest.param(w, id=w.name) for w in WORKLOADS if w.reference]
+
+
+@pytest.mark.parametrize("workload", REFERENCED)
+def test_reference_reads_the_argument_and_writes_a_like_result(workload):
+    for dtype in workload.dtypes:
+        arguments = workload.build(SIZE, dtype)
+        wanted = as_results(workload.function(*arguments))
+        (found,) = as_results(workload.reference.function(*arguments))
+        assert (found.shape, found.dtype) == (wanted[0].shape, wanted[0].dtype)
+        assert np.all(np.isin(found, arguments[0])), "values pass through unchanged"
+        if workload.out_function:
+            out = np.empty_like(found)
+            workload.reference.out_function(*arguments, out)
+            np.testing.assert_array_equal(out, found)
+
+
+def test_what_must_be_one_kernel_is_held_against_a_reference():
+    tagged = [w for w in WORKLOADS if "one_kernel" in w.tags]
+    assert {w.name for w in tagged} >= {"softmax", "layer_norm", "mean_var_max", "stencil_chain"}
+    assert all(w.reference for w in tagged)
+    for w in tagged:
+        for dtype in w.dtypes:
+            assert max(w.sizes) * DTYPES[dtype].itemsize >= 128 << 20
+
+
+def test_fusion_rows_are_4096_of_1024():
+    for name in ("softmax", "layer_norm", "rms_norm", "standardise_columns"):
+        (x,) = by_name(name).build(2**22, "f32")
+        assert x.shape == (4096, 1024)
+
+
 def test_float32_literals_are_named_and_integers_left_alone():
     expression, constants = with_float32_literals("0.5*x1 + 2*y - 0.5 + 1.e-3")
     assert expression == "k0*x1 + 2*y - k0 + k1"
@@ -136,4 +168,4 @@ def test_selection_narrows_and_respects_ranges():
 def test_selection_refuses_unknown_names():
     with pytest.raises(ValueError, match="nonsense"):
         select_workloads("all", names=["nonsense"])
-    assert set(SUITES) == {"all", "headline", "small", "bars"}
+    assert set(SUITES) == {"all", "headline", "small", "fusion", "bars"}
