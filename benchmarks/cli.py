@@ -33,7 +33,7 @@ BAR_ENGINES = ("numpy", "fusejit", "copy", *bars.RIVALS)
 SUITE_PARTS: dict[str, tuple[bars.Part, ...]] = {"fusion": ("B",)}
 FIRST_CALL_SIZE = 1_000
 FIRST_CALL_WORKLOADS = ("add", "chain8", "trig_mix", "sum_rows", "softmax", "heat_step", "sobel")
-PIPE_WIDTH = 140
+PIPE_WIDTH = 180
 
 
 def parser() -> argparse.ArgumentParser:

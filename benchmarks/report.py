@@ -8,12 +8,15 @@ from rich.markup import escape
 from rich.table import Table
 
 from benchmarks.bars import BarResult
+from benchmarks.own_engines import COPY
 from benchmarks.records import CaseRecord, EngineRecord, RunRecord
+from benchmarks.rounds import paired_speedup
 from benchmarks.summary import NO_CONTENDERS, NOISE, family_means, lost_cases
 
 SHOWN_LOSSES = 10
 """Engines other than fusejit: only the worst are named."""
 
+SUBJECT = "fusejit"
 REASON_LENGTH = 240
 
 VERDICT_STYLE = {"pass": "green", "miss": "bold red", "not measured": "yellow"}
@@ -54,7 +57,8 @@ def print_cases(console: Console, run: RunRecord) -> None:
             table.add_column(name, justify="right", no_wrap=True)
         for engine in engines:
             table.add_column(engine, justify="right", no_wrap=True)
-            table.add_column("ratio", justify="right", no_wrap=True)
+            heading = f"{SUBJECT} / {COPY}" if engine == COPY else "ratio"
+            table.add_column(heading, justify="right", no_wrap=True)
         table.add_column("spread", justify="right", no_wrap=True)
         table.add_column("", no_wrap=True)
         for case in run.cases:
@@ -69,11 +73,23 @@ def _case_row(case: CaseRecord, engines: Sequence[str]) -> list[str]:
     numpy = case.engines["numpy"]
     row.append(duration(numpy.median_ns))
     for engine in engines:
-        row += _engine_cells(case.engines.get(engine))
+        record = case.engines.get(engine)
+        if engine == COPY and record and record.rounds_ns:
+            row += [duration(record.median_ns), _times_a_copy(case)]
+        else:
+            row += _engine_cells(record)
     worst = max((e.spread or 0.0 for e in case.engines.values()), default=0.0)
     notes = [f"{case.discarded_rounds} discarded"] if case.discarded_rounds else []
     notes += ["[yellow]noisy[/]"] if case.noisy else []
     return [*row, f"{worst:.0%}", ", ".join(notes)]
+
+
+def _times_a_copy(case: CaseRecord) -> str:
+    """How many times the yardstick's time fusejit takes; empty where it has no times of its own."""
+    subject = case.engines.get(SUBJECT)
+    if subject is None or not subject.rounds_ns or subject.declined:
+        return ""
+    return f"{paired_speedup(subject.rounds_ns, case.engines[COPY].rounds_ns):.2f}x"
 
 
 def _engine_cells(record: EngineRecord | None) -> list[str]:
@@ -154,7 +170,7 @@ def _print_losses(console: Console, run: RunRecord, engine: str) -> None:
         console.print(f"{engine}: no case slower than NumPy")
         return
     console.print(f"[bold]{engine}: {len(lost)} cases slower than NumPy[/] (below {NOISE})")
-    shown = lost if engine == "fusejit" else lost[:SHOWN_LOSSES]
+    shown = lost if engine == SUBJECT else lost[:SHOWN_LOSSES]
     for case, speedup in shown:
         console.print(f"  {speedup:.2f}x  {case.label}{'  (noisy)' if case.noisy else ''}")
     if len(shown) < len(lost):

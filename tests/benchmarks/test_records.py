@@ -301,6 +301,14 @@ def test_long_reasons_are_cut_to_what_says_something():
     assert "more" not in text
 
 
+def test_the_table_says_how_many_copies_a_case_takes():
+    text = printed(report.print_cases, run_of(case("softmax", 2.0, others={"copy": 5.0})))
+    assert "fusejit / copy" in text
+    assert "2.50x" in text
+    declined = run_of(case("softmax", 2.0, others={"copy": 5.0}, declined="no such op"))
+    assert "2.50x" not in printed(report.print_cases, declined)
+
+
 def test_each_part_of_the_bars_has_its_table():
     results = bars.evaluate([])
     text = printed(report.print_bars, results)
