@@ -48,13 +48,14 @@ class MathFunction:
 
 
 _F32 = frozenset({"f32"})
+_F64 = frozenset({"f64"})
 _BOTH = frozenset({"f32", "f64"})
 _NONE: frozenset[str] = frozenset()
 
 # fmt: off
 _ROWS = (
     #            name       libm   arity  scalar ns      vector ns      half width, prefer SVML
-    MathFunction("exp",     "exp",   1, (1.95, 3.85),  (0.34, 0.78)),
+    MathFunction("exp",     "exp",   1, (1.95, 3.85),  (0.34, 0.63), _NONE, _F64),
     MathFunction("exp2",    "exp2",  1, (2.22, 2.49),  (0.23, 0.60)),
     MathFunction("expm1",   "expm1", 1, (9.10, 6.91),  (0.36, 0.89)),
     MathFunction("log",     "log",   1, (2.22, 3.08),  (0.29, 0.64), _NONE, _BOTH),
