@@ -49,6 +49,9 @@ from fusejit.ir.schedule import Group
 TILE_POINTS = 4096
 """Points of a tile of whole rows: all that a group reads and writes stays near the core."""
 
+HALO_SHARE = 8
+"""A tile is at least so many times wider than the halo that is computed twice."""
+
 STRIP_POINTS = 65_536
 """Points of a strip of columns: half a megabyte of float64, in the second-level cache."""
 
@@ -68,10 +71,10 @@ class GroupWriter(KernelWriter):
     def group(self, group: Group) -> None:
         """All ops of a group as one loop over tiles."""
         tag = self._name("g")
-        first, dims = group.ops[0], group.bands[0]
+        last, dims = group.ops[-1], group.bands[-1]
         bands = [
             _Band(
-                extent=extent_polynomials(first.domain)[dim],
+                extent=extent_polynomials(last.domain)[dim],
                 start=Polynomial.name(f"{tag}_start{at}"),
                 width=Polynomial.name(f"{tag}_wide{at}"),
                 full=Polynomial.name(f"{tag}_tile{at}"),
@@ -92,8 +95,8 @@ class GroupWriter(KernelWriter):
         outer, self.statements = self.statements, []
         scratch = self._local_places(group, bands)
         work: list[Expr] = []
-        for op, own in zip(group.ops, group.bands, strict=True):
-            self.band_of = {d: (b.start, b.width) for d, b in zip(own, bands, strict=True)}
+        for op, own, halo in zip(group.ops, group.bands, group.halos, strict=True):
+            self.band_of = {d: b.around(h) for d, b, h in zip(own, bands, halo, strict=True)}
             self.generic(op, [self.located[r] for r in op.results])
             self.band_of = {}
             nest = self._nest(op, [self.located[r] for r in op.results], None)
@@ -121,8 +124,8 @@ class GroupWriter(KernelWriter):
     def _local_places(self, group: Group, bands: Sequence[_Band]) -> list[Scratch]:
         """Scratch of one tile for each value that stays inside the group."""
         scratch = []
-        for op, own in zip(group.ops, group.bands, strict=True):
-            band_of_dim = dict(zip(own, bands, strict=True))
+        for op, own, halo in zip(group.ops, group.bands, group.halos, strict=True):
+            band_of_dim = {d: (b, h) for d, b, h in zip(own, bands, halo, strict=True)}
             for result, init in zip(op.results, op.inits, strict=True):
                 if result not in group.local:
                     continue
@@ -131,10 +134,15 @@ class GroupWriter(KernelWriter):
                 origins: list[Polynomial] = []
                 for axis, extent in enumerate(extent_polynomials(result.type.extents)):
                     dim = init.map.results[axis].as_dim()
-                    band = None if dim is None else band_of_dim.get(dim)
-                    tile.append(extent if band is None else band.width)
-                    largest.append(extent if band is None else band.full)
-                    origins.append(Polynomial.const(0) if band is None else band.start)
+                    if dim is None or dim not in band_of_dim:
+                        start, width, full = Polynomial.const(0), extent, extent
+                    else:
+                        band, (before, behind) = band_of_dim[dim]
+                        start, width = band.around((before, behind))
+                        full = band.full + (behind - before)
+                    tile.append(width)
+                    largest.append(full)
+                    origins.append(start)
                 strides = dense_strides(tile, result.order)
                 origin = Polynomial.const(0)
                 for start, stride in zip(origins, strides, strict=True):
@@ -166,7 +174,11 @@ class GroupWriter(KernelWriter):
                     Let(points, Apply(f"max({points}, {{0}})", (Integer(each),)), rebind=True)
                 )
         if not self._in_strips(group):
-            statements.append(Let(left, Apply(f"({TILE_POINTS} // {points})", ())))
+            halo = max(behind - before for halos in group.halos for before, behind in halos)
+            fits = f"({TILE_POINTS} // {points})"
+            if halo:
+                fits = f"max({fits}, {HALO_SHARE * halo})"
+            statements.append(Let(left, Apply(fits, ())))
             for band in reversed(bands):
                 statements += band.cut(left)
             return statements
@@ -237,6 +249,11 @@ class _Band:
         self.width = width  # of the tile at hand
         self.full = full  # of tiles that are not at the end
         self.count = count  # how many tiles
+
+    def around(self, halo: tuple[int, int]) -> tuple[Polynomial, Polynomial]:
+        """Where an op with this halo begins for the tile at hand, and how many points it has."""
+        before, behind = halo
+        return self.start + before, self.width + (behind - before)
 
     def cut(self, left: str, rebind: bool = False) -> list[Stmt]:
         """Take as much of the band into a tile as fits; what fits then along bands around it."""

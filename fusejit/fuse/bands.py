@@ -17,11 +17,17 @@ def may_be_band(op: GenericOp, dim: int) -> bool:
     )
 
 
-def same_axis(written: IndexingMap, dim: int, read: IndexingMap) -> int | None:
-    """The reader's dim on the axis that the writer's ``dim`` runs along, if it is a plain dim."""
+def same_axis(written: IndexingMap, dim: int, read: IndexingMap) -> tuple[int, int] | None:
+    """The reader's dim on the axis that the writer's ``dim`` runs along, and how far it is shifted.
+
+    ``(1, 2)`` if the writer's element ``d`` is the reader's ``d1 + 2``; None if there is no such
+    dim.
+    """
     for axis, result in enumerate(written.results):
         if result.as_dim() == dim:
-            return read.results[axis].as_dim()
+            index = read.results[axis]
+            plain = (index - index.constant).as_dim()
+            return None if plain is None else (plain, index.constant)
     return None
 
 

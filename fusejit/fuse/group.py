@@ -25,9 +25,10 @@ computed for the whole group at once and the tile chosen at run time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from fusejit.fuse.bands import is_linear, may_be_band, real_rank, same_axis
+from fusejit.fuse.bands import is_linear, may_be_band, real_rank
+from fusejit.fuse.forming import Forming, Read
 from fusejit.fuse.order import in_order
 from fusejit.fuse.rewrite import definitions, used_values
 from fusejit.fuse.split_reductions import is_ordered
@@ -45,29 +46,11 @@ from fusejit.ir.graph import (
     Value,
     ViewOp,
 )
-from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.schedule import FusionReport, Group, Grouped
 
 MAX_OPS = 16  # of a group: keeps the streams of a tile and the compile time bounded
 
 _MOVABLE = Load | ViewOp | ReshapeOp | ConstantOp | Alloc  # ops that do no work where they stand
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """An op reads a value: behind views, and with the map to the value's own axes."""
-
-    root: Value
-    map: IndexingMap
-
-
-@dataclass(slots=True)
-class _Forming:
-    """A group in the making; ``bands[op]`` are its dims, one per band."""
-
-    ops: list[GenericOp] = field(default_factory=list)
-    bands: dict[GenericOp, tuple[int, ...]] = field(default_factory=dict)
-    store: Store | None = None  # what writes the last op's value into memory
 
 
 def form_groups(graph: Graph, report: FusionReport) -> tuple[Graph, tuple[Group, ...]]:
@@ -96,6 +79,11 @@ class _Grouping:
         self.defining = definitions(graph.block)
         self.stores = {op.value: op for op in graph.block.ops if isinstance(op, Store)}
         self.store_at_end: Store | None = None
+        self.leaving = {r for r in graph.results if isinstance(r, Value)} | set(graph.block.yields)
+        self.users: dict[Value, list[Op]] = {}
+        for op in graph.block.ops:
+            for value in used_values(op):
+                self.users.setdefault(value, []).append(op)
 
     def run(self) -> tuple[Graph, tuple[Group, ...]]:
         """Group each stretch between two ops with an effect."""
@@ -153,9 +141,9 @@ class _Grouping:
         return mine
 
     # -- forming --------------------------------------------------------------------------------
-    def _form(self, stretch: Sequence[Op]) -> list[_Forming]:
+    def _form(self, stretch: Sequence[Op]) -> list[Forming]:
         """Every op of the stretch in a group, many of them alone, in an order that may run."""
-        formed: list[_Forming] = []
+        formed: list[Forming] = []
         group_of: dict[Value, int] = {}  # values computed here, and arrays read here
         readers: dict[Value, list[int]] = {}
         for op in stretch:
@@ -167,7 +155,7 @@ class _Grouping:
             ready = [at for at in sorted(wanted) if max(earliest, 0) <= at < len(formed)]
             at = next((at for at in ready if self._join(formed[at], op)), len(formed))
             if at == len(formed):
-                formed.append(_Forming([op], {op: self._own_bands(op)}, self._store_of(op)))
+                formed.append(Forming([op], {op: self._own_bands(op)}, self._store_of(op)))
             for value in op.results:
                 group_of[value] = at
             for read in reads:
@@ -188,7 +176,7 @@ class _Grouping:
             return source if source < 0 or isinstance(op, ViewOp) else source + 1
         return -1
 
-    def _reads(self, op: GenericOp) -> list[_Read]:
+    def _reads(self, op: GenericOp) -> list[Read]:
         """What an op reads, behind views."""
         reads = []
         for value, map in (
@@ -198,7 +186,7 @@ class _Grouping:
             while isinstance(view := self.defining.get(value), ViewOp):
                 map = view.map.compose(map)
                 value = view.source
-            reads.append(_Read(value, map))
+            reads.append(Read(value, map))
         return reads
 
     def _own_bands(self, op: GenericOp) -> tuple[int, ...]:
@@ -219,44 +207,72 @@ class _Grouping:
         return next((self.stores[v] for v in op.results if v in self.stores), None)
 
     def _is_read_by_it_alone(self, op: GenericOp) -> bool:
-        users = [o for o in self.graph.block.ops if set(op.results).intersection(used_values(o))]
-        handed_out = set(op.results).intersection(
-            (*self.graph.block.yields, *(r for r in self.graph.results if isinstance(r, Value)))
-        )
-        return len(op.results) == 1 and len(users) == 1 and not handed_out
+        (result, *others) = op.results
+        return not others and len(self.users[result]) == 1 and result not in self.leaving
 
-    def _join(self, group: _Forming, op: GenericOp) -> bool:
+    def _join(self, group: Forming, op: GenericOp) -> bool:
         """Add the op if a band is left that all have in common."""
         if len(group.ops) >= MAX_OPS or group.store is not None or not self._own_bands(op):
             return False
-        store = self._store_of(op)
-        kept: list[tuple[int, int]] = []  # band number, dim of op
-        for band in range(len(group.bands[group.ops[0]])):
-            dim = self._dim_of_band(group, band, op)
-            if dim is None or dim in (d for _, d in kept):
-                continue
-            if store is None or self._tiles_stay_apart(group, band, op, dim, store):
-                kept.append((band, dim))
+        dims: dict[int, int] = {}  # band -> dim of the op
+        for band in range(group.num_bands):
+            dim = group.dim_of_band(band, op, self._reads)
+            if dim is not None and dim not in dims.values():
+                dims[band] = dim
+        grown = group.with_op(op, dims, self._store_of(op))
+        sound = [b for b in range(grown.num_bands) if self._is_sound(grown, b)]
+        # tiles with halos along several bands would compute too much twice
+        plain = [b for b in sound if set(grown.halos(b, self._reads).values()) == {(0, 0)}]
+        kept = plain or sound[:1]
         if not kept:
             return False
-        group.bands = {o: tuple(dims[b] for b, _ in kept) for o, dims in group.bands.items()}
-        group.bands[op] = tuple(d for _, d in kept)
-        group.ops.append(op)
-        group.store = store
+        grown.keep(kept)
+        group.ops, group.bands, group.store = grown.ops, grown.bands, grown.store
         return True
 
-    def _tiles_stay_apart(
-        self, group: _Forming, band: int, op: GenericOp, dim: int, store: Store
-    ) -> bool:
+    def _is_sound(self, group: Forming, band: int) -> bool:
+        """Whether tiles of the band compute every element that is needed, and store none too early.
+
+        What leaves the group must be cut into tiles exactly; what stays may be wider or narrower.
+        """
+        if not group.has_one_extent(band, self._reads):
+            return False
+        last = group.last_ops(self._reads)[0]
+        extent = last.domain[group.bands[last][band]]
+        for op, halo in group.halos(band, self._reads).items():
+            is_exact = halo == (0, 0) and op.domain[group.bands[op][band]] == extent
+            if not is_exact and not all(self._stays_inside(r, group) for r in op.results):
+                return False
+        return group.store is None or self._tiles_stay_apart(group, band)
+
+    def _stays_inside(self, result: Value, group: Forming) -> bool:
+        """Whether the group alone reads a value."""
+        pending = [result]
+        while pending:
+            value = pending.pop()
+            if value in self.leaving:
+                return False
+            for user in self.users.get(value, ()):
+                if isinstance(user, ViewOp):
+                    pending.extend(user.results)
+                elif user not in group.ops:
+                    return False
+        return True
+
+    def _tiles_stay_apart(self, group: Forming, band: int) -> bool:
         """Whether no tile of the band reads what another one stores.
 
         Some axis of the stored memory must be indexed by the band alike in the store and in every
-        read of that memory.
+        read of that memory, and no such read may reach into the next tile.
         """
+        store, op = group.store, group.ops[-1]
+        assert store is not None
+        dim = group.bands[op][band]
         written = store.view.map.compose(op.inits[0].map)
         axes = {axis for axis, index in enumerate(written.results) if is_linear(index, dim)}
-        for member in (*group.ops, op):
-            own = dim if member is op else group.bands[member][band]
+        halos = group.halos(band, self._reads)
+        for member in group.ops:
+            own = group.bands[member][band]
             for read in self._reads(member):
                 load = self.defining.get(read.root)
                 if not isinstance(load, Load):
@@ -264,7 +280,7 @@ class _Grouping:
                 buffer = load.view.buffer
                 if buffer.alias_class != store.view.buffer.alias_class:
                     continue
-                if buffer is not store.view.buffer:
+                if buffer is not store.view.buffer or halos[member] != (0, 0):
                     return False
                 index = load.view.map.compose(read.map).results
                 as_band = {own: AffineExpr.dim(dim)}
@@ -276,7 +292,7 @@ class _Grouping:
                 }
         return bool(axes)
 
-    def _stores_too_early(self, group: _Forming, stretch: Sequence[Op]) -> bool:
+    def _stores_too_early(self, group: Forming, stretch: Sequence[Op]) -> bool:
         """Whether an op that will run behind the group reads what the group has overwritten."""
         if group.store is None:
             return False
@@ -296,35 +312,8 @@ class _Grouping:
             loads = [s for s in sources if isinstance(s, Load)]
         return any(load.view.buffer.alias_class == alias_class for load in loads)
 
-    def _dim_of_band(self, group: _Forming, band: int, op: GenericOp) -> int | None:
-        """The dim of ``op`` that is a band of the group, or None.
-
-        Values of the group decide; where the op reads none, an array that both read.
-        """
-        extent = group.ops[0].domain[group.bands[group.ops[0]][band]]
-        dims: set[int | None] = set()
-        shared: list[int] = []
-        for read in self._reads(op):
-            for member in group.ops:
-                dim = group.bands[member][band]
-                if read.root in member.results:
-                    init = member.inits[member.results.index(read.root)]
-                    dims.add(same_axis(init.map, dim, read.map))
-                else:
-                    for other in self._reads(member):
-                        if other.root is read.root and read.map.rank:
-                            found = same_axis(other.map, dim, read.map)
-                            shared += [] if found is None else [found]
-        candidates = dims if dims else set(shared[:1])
-        if len(candidates) != 1:
-            return None
-        (wanted,) = candidates
-        if wanted is None or not may_be_band(op, wanted) or op.domain[wanted] != extent:
-            return None
-        return wanted
-
     # -- deciding -------------------------------------------------------------------------------
-    def _pays(self, group: _Forming) -> bool:
+    def _pays(self, group: Forming) -> bool:
         """Whether a large array stays in tiles, or is read once instead of several times.
 
         Large is what has as many axes as the widest op of the group: next to it, a value per row
@@ -341,18 +330,8 @@ class _Grouping:
             seen |= roots | {v for v in op.results if real_rank(v.type.extents) >= rank}
         return False
 
-    def _finished(self, group: _Forming) -> Group:
-        members = set(group.ops)
-        leaving = {v for v in self.graph.results if isinstance(v, Value)}
-        needed = set(leaving)
-        for op in self.graph.block.ops:
-            if op not in members and not isinstance(op, ViewOp):
-                needed.update(used_values(op))
-        needed.update(self.graph.block.yields)
-        for op in reversed(self.graph.block.ops):  # a view that is needed needs its source
-            if isinstance(op, ViewOp) and needed.intersection(op.results):
-                needed.add(op.source)
-        local = tuple(v for op in group.ops for v in op.results if v not in needed)
+    def _finished(self, group: Forming) -> Group:
+        local = tuple(v for op in group.ops for v in op.results if self._stays_inside(v, group))
         self.report.grouped.append(
             Grouped(
                 tuple(op.name for op in group.ops),
@@ -362,4 +341,6 @@ class _Grouping:
             )
         )
         bands = tuple(group.bands[op] for op in group.ops)
-        return Group(tuple(group.ops), bands, local, group.store)
+        halos = [group.halos(band, self._reads) for band in range(group.num_bands)]
+        around = tuple(tuple(halo[op] for halo in halos) for op in group.ops)
+        return Group(tuple(group.ops), bands, local, group.store, around)

@@ -25,12 +25,16 @@ class Group:
     store : Store or None
         The store behind the group that takes the last op's value, if a tile may be stored as soon
         as it is computed.
+    halos : tuple of tuple of (int, int)
+        For each op and band how much earlier (if negative) it begins than the tile, and how much
+        later it ends: what reads it needs its neighbours. Ops with a halo are local.
     """
 
     ops: tuple[GenericOp, ...]
     bands: tuple[tuple[int, ...], ...]
     local: tuple[Value, ...]
     store: Store | None = None
+    halos: tuple[tuple[tuple[int, int], ...], ...] = ()
 
 
 @dataclass(eq=False, slots=True)

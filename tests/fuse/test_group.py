@@ -159,8 +159,6 @@ def through_a_reshape(x: Any) -> Any:
     [
         # everything is needed before anything can be divided
         (rows_then_columns, [("exp", "divide")]),
-        # a row is divided by the sum of another row
-        (of_the_neighbour, [("exp", "divide"), ("sum", "divide")]),
         # element (i, j) reads the maximum of column i
         (transposed_reader, [("max", "add")]),
         # axes that were merged are no bands
@@ -182,6 +180,72 @@ def test_ops_that_must_stay_apart(
 
 def test_a_value_per_row_is_not_worth_a_group() -> None:
     assert groups_of(small_next_to_large, F64) == ()
+
+
+# -------------------------------------------------------------------------------------------- halos
+def smooth_thrice(x: Any) -> Any:
+    a = 0.25 * x[:-2] + 0.5 * x[1:-1] + 0.25 * x[2:]
+    b = 0.25 * a[:-2] + 0.5 * a[1:-1] + 0.25 * a[2:]
+    return 0.25 * b[:-2] + 0.5 * b[1:-1] + 0.25 * b[2:]
+
+
+def smooth_plane(u: Any) -> Any:
+    a = np.sqrt(u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
+    return a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:]
+
+
+def sums_of_neighbouring_rows(u: Any) -> Any:
+    weights = np.exp(u).sum(axis=1)
+    return u[1:-1] / (weights[:-2] + weights[2:])[:, None]
+
+
+def the_middle_is_handed_out(x: Any) -> Any:
+    a = np.exp(x[1:]) - np.exp(x[:-1])
+    return a, np.exp(a[1:]) - np.exp(a[:-1])
+
+
+def in_place_with_neighbours(x: Any) -> Any:
+    a = np.sqrt(x[1:]) + np.sqrt(x[:-1])
+    x[1:-1] = np.sqrt(a[1:]) * np.sqrt(a[:-1])
+
+
+def halos(function: Callable[..., Any], *args: Any) -> list[str]:
+    return [str(g.halos) for g in groups_of(function, *args)]
+
+
+def test_ops_run_as_far_around_a_tile_as_they_are_read() -> None:
+    assert halos(smooth_thrice, np.ones(20)) == ["(((0, 4),), ((0, 2),), ((0, 0),))"]
+    # rows alone are cut: tiles with halos on all sides would compute too much twice
+    assert halos(smooth_plane, np.ones((9, 9))) == ["(((0, 2),), ((0, 0),))"]
+
+
+def test_what_leaves_the_group_has_no_halo() -> None:
+    for group in groups_of(the_middle_is_handed_out, np.ones(9)):
+        assert set(group.halos) == {((0, 0),)}
+
+
+@pytest.mark.parametrize(
+    ("function", "shape"),
+    [
+        (smooth_thrice, (7,)),
+        (smooth_thrice, (30_001,)),
+        (smooth_plane, (6, 900)),
+        (smooth_plane, (900, 6)),
+        (smooth_plane, (70, 5000)),
+        (of_the_neighbour, (300, 40)),
+        (sums_of_neighbouring_rows, (3, 3)),
+        (sums_of_neighbouring_rows, (2000, 17)),
+        (the_middle_is_handed_out, (9001,)),
+        (in_place_with_neighbours, (9001,)),
+    ],
+)
+def test_tiles_with_halos(function: Callable[..., Any], shape: tuple[int, ...]) -> None:
+    x = np.random.default_rng(0).random(shape)
+    for each in (x, x[::-1], np.asfortranarray(x)):
+        fused = decorate(function, jit=max(shape) > 1000, fullgraph=True)
+        one, other = each.copy(), each.copy()
+        assert_same(function(one), fused(other), Bound(ulps=64, absolute=1e-12))
+        assert_same(one, other, Bound(ulps=64))
 
 
 # ------------------------------------------------------------------------------------------- stores
