@@ -104,6 +104,9 @@ _numpy_twin("int_mod", "iu", np.remainder, "``a % b`` with the sign of b; 0 for 
 _numpy_twin("int_fmod", "iu", np.fmod, "``a - trunc(a / b) * b``; 0 for b == 0.")
 _numpy_twin("int_pow", "iu", np.power, "``a ** b`` modulo the width, for b >= 0.")
 _numpy_twin("int_abs", "iu", np.absolute, "``abs(a)``; INT_MIN stays INT_MIN.")
+_numpy_twin("int_add", "iu", np.add, "``a + b`` modulo the width.")
+_numpy_twin("int_sub", "iu", np.subtract, "``a - b`` modulo the width.")
+_numpy_twin("int_mul", "iu", np.multiply, "``a * b`` modulo the width.")
 _numpy_twin("int_neg", "iu", np.negative, "``-a`` modulo the width.")
 _numpy_twin("shift_left", "iu", np.left_shift, "``a << b``; 0 for b outside [0, width).")
 _numpy_twin(

@@ -165,6 +165,15 @@ def _emit_int_abs(builder: Any, integer: Any, args: list[Value]) -> Value:
     return builder.select(negative, builder.neg(a), a)
 
 
+def _emit_wrapping(instruction: str) -> Emit:
+    """An instruction without a promise: Numba's own operators promise LLVM no signed overflow."""
+
+    def emit(builder: Any, operand_type: Any, operands: list[Value]) -> Value:
+        return getattr(builder, instruction)(*operands)
+
+    return emit
+
+
 def _emit_int_neg(builder: Any, integer: Any, args: list[Value]) -> Value:
     return builder.neg(args[0])
 
@@ -203,6 +212,9 @@ int_mod = _same_type_intrinsic("int_mod", 2, types.Integer, emit_int_mod)
 int_fmod = _same_type_intrinsic("int_fmod", 2, types.Integer, emit_int_fmod)
 int_pow = _same_type_intrinsic("int_pow", 2, types.Integer, _emit_int_pow)
 int_abs = _same_type_intrinsic("int_abs", 1, types.Integer, _emit_int_abs)
+int_add = _same_type_intrinsic("int_add", 2, types.Integer, _emit_wrapping("add"))
+int_sub = _same_type_intrinsic("int_sub", 2, types.Integer, _emit_wrapping("sub"))
+int_mul = _same_type_intrinsic("int_mul", 2, types.Integer, _emit_wrapping("mul"))
 int_neg = _same_type_intrinsic("int_neg", 1, types.Integer, _emit_int_neg)
 shift_left = _same_type_intrinsic("shift_left", 2, types.Integer, _emit_shift_left)
 shift_right = _same_type_intrinsic("shift_right", 2, types.Integer, _emit_shift_right)

@@ -93,9 +93,9 @@ def _power(base: Any, exponent: Any, dtype: np.dtype) -> Any:
     return result
 
 
-def _arithmetic(symbol: str) -> dict[str, str]:
-    """Width-preserving integers (Numba would widen), plain floats."""
-    exact = f"{{T}}({{0}} {symbol} {{1}})"
+def _arithmetic(symbol: str, wrapping: str) -> dict[str, str]:
+    """Integers that wrap around (Numba's own are widened, and undefined where they overflow)."""
+    exact = f"{wrapping}({{0}}, {{1}})"
     return {"i": exact, "u": exact, "f": f"({{0}} {symbol} {{1}})"}
 
 
@@ -141,10 +141,16 @@ def _integers(ufunc: np.ufunc, function: str, cost_ns: float, **others: str) -> 
 _DEGREE, _RADIAN = "({T}(3.141592653589793) / {T}(180.0))", "({T}(180.0) / {T}(3.141592653589793))"
 
 _ROWS: tuple[ScalarOp, ...] = (
-    ScalarOp("add", np.add, 2, {**_arithmetic("+"), "b": "({0} | {1})"}, commutative=True),
-    ScalarOp("subtract", np.subtract, 2, _arithmetic("-")),
     ScalarOp(
-        "multiply", np.multiply, 2, {**_arithmetic("*"), "b": "({0} & {1})"}, commutative=True
+        "add", np.add, 2, {**_arithmetic("+", "int_add"), "b": "({0} | {1})"}, commutative=True
+    ),
+    ScalarOp("subtract", np.subtract, 2, _arithmetic("-", "int_sub")),
+    ScalarOp(
+        "multiply",
+        np.multiply,
+        2,
+        {**_arithmetic("*", "int_mul"), "b": "({0} & {1})"},
+        commutative=True,
     ),
     ScalarOp("divide", np.divide, 2, _floating("({0} / {1})"), 0.4),
     ScalarOp(
@@ -156,13 +162,13 @@ _ROWS: tuple[ScalarOp, ...] = (
         exact=False,
         vector_function="power",
     ),
-    ScalarOp("negative", np.negative, 1, {**dict.fromkeys("iu", "{T}(-{0})"), "f": "(-{0})"}),
+    ScalarOp("negative", np.negative, 1, {**dict.fromkeys("iu", "int_neg({0})"), "f": "(-{0})"}),
     ScalarOp(
         "absolute", np.absolute, 1, {"i": "int_abs({0})", "u": "{0}", "b": "{0}", "f": "fabs({0})"}
     ),
     ScalarOp("sqrt", np.sqrt, 1, _floating("sqrt({0})"), 0.6),
     ScalarOp(
-        "square", np.square, 1, {"i": "{T}({0} * {0})", "u": "{T}({0} * {0})", "f": "({0} * {0})"}
+        "square", np.square, 1, {**dict.fromkeys("iu", "int_mul({0}, {0})"), "f": "({0} * {0})"}
     ),
     ScalarOp("reciprocal", np.reciprocal, 1, _floating("({T}(1.0) / {0})"), 0.4),
     _math(np.exp, 0.7),

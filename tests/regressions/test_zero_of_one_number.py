@@ -1,0 +1,19 @@
+"""The minimum of one number is that number, -0.0 included: nothing was reduced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit.testing.oracle import check
+
+
+def smallest(x: Any) -> Any:
+    return np.min(x, axis=None), np.max(x)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_negative_zero_without_an_axis(dtype: type) -> None:
+    check(smallest, (np.array(-0.0, dtype),))
