@@ -46,7 +46,7 @@ from fusejit.ir.loops import (
 from fusejit.ir.polynomial import Polynomial, product
 from fusejit.ir.schedule import Group
 
-TILE_POINTS = 4096
+TILE_POINTS = 2048
 """Points of a tile of whole rows: all that a group reads and writes stays near the core."""
 
 HALO_SHARE = 8
