@@ -14,8 +14,8 @@ How wide a tile is, is decided when the kernel runs. Bands are cut so that a til
 nearest cache. Where a band is the unit-stride dim of an array whose other dims run inside, a tile
 is a strip of columns. A narrow strip touches a page for each of its rows and waits for the address
 translation (a strip of 16 columns is copied eight times slower than whole rows), so strips are as
-large as the second-level cache allows, and if that is less than a page wide there is one tile, of
-everything. A single tile runs its nests in parallel; several tiles run in parallel themselves.
+large as the second-level cache allows, and if that is less than a page wide the band is not cut. A
+single tile runs its nests in parallel; several tiles run in parallel themselves.
 """
 
 from __future__ import annotations
@@ -182,23 +182,26 @@ class GroupWriter(KernelWriter):
             for band in reversed(bands):
                 statements += band.cut(left)
             return statements
-        last = bands[-1].extent
-        enough = Apply(f"{left} >= min({STRIP_COLUMNS}, {{0}})", (Integer(last),))
-        strips: list[Stmt] = [
-            Let(left, Apply(f"{left} - {left} % {STRIP_ROUNDING}", ()), rebind=True)
-        ]
+        *around, columns = bands
+        whole = Integer(columns.extent)
+        rounded = Apply(f"{left} - {left} % {STRIP_ROUNDING}", ())
+        strip = Apply(f"max(min({{0}}, {left}), 1)", (whole,))
         statements += [
             Let(left, Apply(f"({STRIP_POINTS} // {points})", ())),
-            *(Let(str(b.full), Apply("max({0}, 1)", (Integer(b.extent),))) for b in bands),
+            Let(str(columns.full), Apply("max({0}, 1)", (whole,))),
             If(
-                enough,
+                Apply(f"{left} >= min({STRIP_COLUMNS}, {{0}})", (whole,)),
                 [
-                    If(Apply(f"{left} < {{0}}", (Integer(last),)), strips),
-                    *(s for band in reversed(bands) for s in band.cut(left, rebind=True)),
+                    If(Apply(f"{left} < {{0}}", (whole,)), [Let(left, rounded, rebind=True)]),
+                    Let(str(columns.full), strip, rebind=True),
                 ],
             ),
+            columns.counted(),
+            Let(left, Apply(f"({left} // max({{0}}, 1))", (whole,)), rebind=True),
         ]
-        return [*statements, *(band.counted() for band in bands)]
+        for band in reversed(around):
+            statements += band.cut(left)
+        return statements
 
     def _in_strips(self, group: Group) -> bool:
         """Whether some array has its unit stride along a band while other dims run inside."""
@@ -255,14 +258,14 @@ class _Band:
         before, behind = halo
         return self.start + before, self.width + (behind - before)
 
-    def cut(self, left: str, rebind: bool = False) -> list[Stmt]:
+    def cut(self, left: str) -> list[Stmt]:
         """Take as much of the band into a tile as fits; what fits then along bands around it."""
         extent = Integer(self.extent)
-        statements: list[Stmt] = [
-            Let(str(self.full), Apply(f"max(min({{0}}, {left}), 1)", (extent,)), rebind),
+        return [
+            Let(str(self.full), Apply(f"max(min({{0}}, {left}), 1)", (extent,))),
             Let(left, Apply(f"({left} // max({{0}}, 1))", (extent,)), rebind=True),
+            self.counted(),
         ]
-        return statements if rebind else [*statements, self.counted()]
 
     def counted(self) -> Stmt:
         """The number of tiles along the band."""
