@@ -1,15 +1,33 @@
-"""Graphs from short texts, and passes compared by what they print."""
+"""Graphs from short texts, and passes compared by what they print and what they compute."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 
-from fusejit.ir.graph import Graph
+from fusejit.fuse import ControlFusionFn, canonicalize, fold_always, fold_producers, merge_siblings
+from fusejit.ir.graph import GenericOp, Graph
+from fusejit.ir.interpreter import argument_paths, interpret
 from fusejit.ir.parser import parse_graph
 from fusejit.ir.printer import print_graph
+from fusejit.ir.source import UNKNOWN
+from fusejit.ir.target import GENERIC
+from fusejit.ir.traced import (
+    ArrayClass,
+    CheckKind,
+    PathCheck,
+    ResultLeaf,
+    ResultSequence,
+    TracedFunction,
+)
+from fusejit.ir.verifier import verify
+from fusejit.options import Options
+from fusejit.pipeline import Traced
+from fusejit.testing.compare import assert_same_results
 
 ARGUMENTS = """\
 graph @test
@@ -21,6 +39,7 @@ graph @test
   buffer @y : s0 x f64 = arg:y class 3
   buffer @z : s1 x f64 = arg:z class 4
   buffer @o : f64 = arg:o class 5
+  buffer @i : i64 = arg:i class 6
 """
 
 
@@ -54,5 +73,96 @@ def becomes() -> Callable[[Callable[[Graph], Graph], str, str], None]:
         if text == print_graph(result):
             assert result is graph, "nothing changed, but the graph is another object"
         assert apply(result) is result, "a second application still changes something"
+
+    return check
+
+
+# ------------------------------------------------------------------- with and without fusion, run
+SIZES = ({"s0": 4, "s1": 4}, {"s0": 7, "s1": 3}, {"s0": 2, "s1": 5})
+Run = tuple[dict[str, np.ndarray], list[Any]]
+Fuses = Callable[..., list[Run]]
+
+
+def fused_by(control: ControlFusionFn) -> Callable[[Graph], Graph]:
+    """The passes that fold and merge, in the order of `fusejit.pipeline.PASSES`."""
+
+    def apply(graph: Graph) -> Graph:
+        graph = fold_producers(canonicalize(graph), control=control)
+        graph = fold_producers(merge_siblings(graph), control=control)
+        return canonicalize(graph)
+
+    return apply
+
+
+def arguments_of(graph: Graph, sizes: dict[str, int]) -> dict[str, np.ndarray]:
+    """Arguments of the graph's buffers: small numbers, zeros of both signs, exact in all sums."""
+    rng = np.random.default_rng(5)
+    numbers = np.array([-3.0, -1.5, -0.0, 0.0, 0.75, 2.0, 4.0])
+    arguments: dict[str, np.ndarray] = {}
+    for buffer in graph.buffers:
+        shape = [e.evaluate((), sizes) for e in buffer.type.extents]
+        if buffer.type.dtype.kind == "f":
+            arguments[buffer.name] = np.asarray(rng.choice(numbers, shape), buffer.type.dtype)
+        else:
+            arguments[buffer.name] = np.asarray(rng.integers(0, 2, shape), buffer.type.dtype)
+    return arguments
+
+
+def outcome_of(graph: Graph, sizes: dict[str, int]) -> list[Any]:
+    """The results by the interpreter, then what is in the arguments afterwards."""
+    arguments = arguments_of(graph, sizes)
+    return [*interpret(graph, argument_paths(arguments)), *arguments.values()]
+
+
+def outcome_of_source(graph: Graph, sizes: dict[str, int]) -> list[Any]:
+    """The same by the generated source of the graph, run as plain Python."""
+    arguments = arguments_of(graph, sizes)
+    namespace: dict[str, Any] = {}
+    exec(f"def {graph.name}({', '.join(arguments)}): pass", namespace)
+    checks = []
+    for buffer in graph.buffers:
+        assert buffer.origin is not None
+        order = tuple(range(buffer.type.rank))
+        expected = ArrayClass(buffer.type.dtype, buffer.type.rank, order, buffer.layout, True)
+        checks.append(PathCheck(buffer.origin.attr, CheckKind.ARRAY, expected))
+    leaves = tuple(ResultLeaf(i) for i in range(len(graph.results)))
+    traced = TracedFunction(graph, checks, ResultSequence(list, leaves), UNKNOWN)
+    stage = Traced(namespace[graph.name], traced, Options(jit=False, cache=False), GENERIC)
+    results = stage.fuse().lower().compile().launch(*arguments.values())
+    assert isinstance(results, list), results
+    return [*results, *arguments.values()]
+
+
+def num_generics(graph: Graph) -> int:
+    """How many generic ops the outermost block has."""
+    return sum(isinstance(op, GenericOp) for op in graph.block.ops)
+
+
+@pytest.fixture
+def fuses() -> Fuses:
+    """Asserts that a body is fused into another one, and that both give the same bits.
+
+    ``fuses(before, after, counts, control=fold_always)``: ``counts`` are the numbers of generic
+    ops. Results are compared by the interpreter, and by the source of the fused graph. Gives the
+    arguments and the results of each run of that source.
+    """
+
+    def check(
+        before: str, after: str, counts: tuple[int, int], control: ControlFusionFn = fold_always
+    ) -> list[Run]:
+        graph = graph_of(before)
+        verify(graph)
+        fused = fused_by(control)(graph)
+        verify(fused)
+        assert body_of(fused) == body_of(graph_of(after))
+        assert (num_generics(graph), num_generics(fused)) == counts
+        runs: list[Run] = []
+        for sizes in SIZES:
+            expected = outcome_of(graph, sizes)
+            assert_same_results(outcome_of(fused, sizes), expected, f"interpreted for {sizes}: ")
+            actual = outcome_of_source(fused, sizes)
+            assert_same_results(actual, expected, f"source for {sizes}: ")
+            runs.append((arguments_of(graph, sizes), actual[: len(graph.results)]))
+        return runs
 
     return check
