@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fusejit.fuse.memory import read_classes
 from fusejit.fuse.rewrite import used_values
@@ -36,6 +37,11 @@ class BlockContext:
         The op that defines each value of the whole graph, as it was before this block changed.
     target : Target
         The machine, for the cost model.
+
+    Attributes
+    ----------
+    verdicts : dict
+        What the cost model has found out about pairs of ops, which do not change.
     """
 
     def __init__(
@@ -47,6 +53,7 @@ class BlockContext:
     ) -> None:
         self.target = target
         self.leaving = leaving
+        self.verdicts: dict[tuple[Op, Op], Any] = {}
         self._slots: list[Op | None] = list(block.ops)
         self._place = {op: i for i, op in enumerate(block.ops)}
         self._definitions = dict(outer)

@@ -12,9 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fusejit.fuse.context import BlockContext, Use
-from fusejit.fuse.fold import fused_to_producer
+from fusejit.fuse.fold import fold, fused_to_producer
 from fusejit.fuse.legality import check_fold
-from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import GenericOp, Value
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import Instr, Payload
@@ -26,6 +25,8 @@ MAX_ARRAYS = 24  # distinct arrays of one op (MLX's bound on the arrays of a ker
 MAX_INSTRS = 160  # payload instructions of one op: registers, compile time
 BROADCAST_NS = 0.3  # recomputed per element of the larger domain
 RECOMPUTE_NS = 0.45  # recomputed per element, all uses but the first together
+SHIFTS_NS = 0.5  # recomputed per element in one op that reads a producer at several points
+PLAIN_NS = 0.02  # an instruction or a load of a row that is in the first cache, in such an op
 MAX_PLACES = 8  # ops into which one producer is recomputed
 WRITE_FACTOR = 2  # a line that is written is also read first
 SCALAR_CALL_FACTOR = 8.0  # a function without a vector form against one with it
@@ -75,8 +76,8 @@ def fold_when_it_pays(
 
     A producer needed at one place only is folded if no dim of the consumer repeats it, or it is
     cheap. One needed at several is folded into all of them or none: if recomputing it is cheap and
-    moves fewer bytes than writing it once and reading it back. One that stays in memory anyway is
-    read from there.
+    moves fewer bytes than writing it once and reading it back (at several points of one op, what
+    these have in common is computed once). One that stays in memory anyway is read from there.
     """
     kept = context.kept_for(producer)
     if kept:
@@ -108,7 +109,7 @@ def _repeated(
 ) -> Reject | None:
     """Whether the consumer has dims along which an expensive producer would be recomputed."""
     needed = fused_to_producer(producer, operand_index, consumer)
-    dims = repeating_dims(needed, consumer.domain)
+    dims = needed.lost_dims(consumer.domain)
     if not dims:
         return None
     names = ", ".join(f"d{d}" for d in dims)
@@ -132,11 +133,15 @@ def _recompute_or_keep(
         if refused:
             reason = f"{use.consumer.name} reads it from memory anyway: {refused.reason}"
             return Reject("several uses", reason)
-    cost = payload_cost_ns(producer.payload, context.target)
-    extra = cost * (len(places) - 1)
-    if extra > RECOMPUTE_NS:
+    if _are_shifts(places):
+        refused = _refused_at_shifts(producer, places[0][0].consumer, context)
+        extra = 0.0
+    else:
+        extra = payload_cost_ns(producer.payload, context.target) * (len(places) - 1)
         reason = f"{extra:.1f} ns more to compute it at {len(places)} places"
-        return Reject("several uses", reason)
+        refused = Reject("several uses", reason) if extra > RECOMPUTE_NS else None
+    if refused:
+        return refused
     stream = context.target.stream_ns_per_byte
     inputs = _arrays(producer)
     written = sum(r.type.dtype.itemsize for r in producer.results)
@@ -145,6 +150,57 @@ def _recompute_or_keep(
     if again * stream + extra > keep * stream:
         return Reject("several uses", f"{again} bytes to read again instead of {keep}")
     return ACCEPT
+
+
+def _are_shifts(places: tuple[tuple[Use, IndexingMap], ...]) -> bool:
+    """Whether one op needs them all, at constant distances from each other."""
+    (first, base), *others = places
+    return all(
+        use.consumer is first.consumer
+        and not any((a - b).dims() for a, b in zip(needed.results, base.results, strict=True))
+        for use, needed in others
+    )
+
+
+def _refused_at_shifts(
+    producer: GenericOp, consumer: GenericOp, context: BlockContext
+) -> Reject | None:
+    """Whether one op should rather read the producer at several points than compute it there.
+
+    The producer is folded into a trial op point by point: what several points have in common is
+    computed once, as for ``v[i] = u[i + 1] - u[i]`` and ``u[i] = t[i + 1] - t[i]``, where both
+    points of ``u`` need ``t[i + 1]``.
+    """
+    if (producer, consumer) not in context.verdicts:
+        context.verdicts[producer, consumer] = _trial_at_shifts(producer, consumer, context.target)
+    verdict: Reject | None = context.verdicts[producer, consumer]
+    return verdict
+
+
+def _trial_at_shifts(producer: GenericOp, consumer: GenericOp, target: Target) -> Reject | None:
+    before = _work_at_shifts_ns(producer, target) + _work_at_shifts_ns(consumer, target)
+    trial = consumer
+    while True:
+        reads = [k for k, o in enumerate(trial.inputs) if o.value in producer.results]
+        if not reads:
+            return None
+        if refused := _too_big(producer, trial):
+            return Reject("several uses", f"computed where it is read, {refused.reason}")
+        trial = fold(producer, reads[0], trial)
+        if _work_at_shifts_ns(trial, target) - before > SHIFTS_NS:
+            reason = f"over {SHIFTS_NS} ns more to compute it at each point that {consumer.name}"
+            return Reject("several uses", f"{reason} reads")
+
+
+def _work_at_shifts_ns(op: GenericOp, target: Target) -> float:
+    """Rough time of one point, memory not counted.
+
+    Neighbouring points are computed in one vector loop from rows that are in the first cache:
+    arithmetic and loads cost less there than `payload_cost_ns`, which stands for whole passes.
+    """
+    plain = SCALAR_OPS["add"].cost_ns
+    costs = [_instr_cost_ns(op.payload, instr, target) for instr in op.payload.instrs]
+    return sum(min(c, PLAIN_NS) if c <= plain else c for c in costs) + PLAIN_NS * len(op.inputs)
 
 
 # ---------------------------------------------------------------------------------------- measures
@@ -167,12 +223,6 @@ def needed_places(
         needed = fused_to_producer(producer, use.operand_index, use.consumer)
         places.setdefault((use.consumer, needed), (use, needed))
     return tuple(places.values())
-
-
-def repeating_dims(needed: IndexingMap, domain: tuple[AffineExpr, ...]) -> tuple[int, ...]:
-    """The dims, other than those of extent 1, along which the same points are ``needed`` again."""
-    used = needed.dims()
-    return tuple(d for d, n in enumerate(domain) if d not in used and n.as_constant() != 1)
 
 
 def payload_cost_ns(payload: Payload, target: Target) -> float:

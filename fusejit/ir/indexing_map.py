@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fusejit.errors import ParseError
-from fusejit.ir.affine import AffineExpr, parse_affine_expr
+from fusejit.ir.affine import AffineExpr, Atom, Dim, FloorDiv, Mod, parse_affine_expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,28 @@ class IndexingMap:
         """The symbols that occur in some result."""
         return frozenset().union(*(r.symbols() for r in self.results))
 
+    def lost_dims(self, domain: Sequence[AffineExpr]) -> tuple[int, ...]:
+        """The dims that an element does not tell: along them, elements are met again.
+
+        ``(d0, d1) -> (d0)`` loses d1, a window ``(d0, d1) -> (d0 + d1)`` too, ``(d0) -> (d0
+        floordiv 2)`` loses d0 unless ``d0 mod 2`` stands beside it. A dim of extent 1 is not lost.
+        In doubt a dim counts as lost: without lost dims the map is one to one on ``domain``.
+        """
+        told = {d for d, extent in enumerate(domain) if extent.as_constant() == 1}
+        lost = {d for d in range(self.num_dims) if d not in self.dims()} - told
+        sums = list(self.results)
+        while True:
+            sums += _numerators(sums, told | lost)
+            found = next((f for s in sums if (f := _told_by(s, told | lost, domain))), frozenset())
+            told |= found
+            if found:
+                continue
+            # A sum of several dims, no matter which of them: one is told once the others are given.
+            unclear = next((u for s in sums if len(u := _plain_dims(s, told | lost)) > 1), None)
+            if unclear is None:
+                return tuple(d for d in range(self.num_dims) if d not in told)
+            lost |= set(unclear[1:])
+
     # -- algebra --------------------------------------------------------------------------------
     def compose(self, inner: IndexingMap) -> IndexingMap:
         """``self . inner``: first ``inner``, then ``self``.
@@ -108,6 +130,52 @@ class IndexingMap:
 
     def __repr__(self) -> str:
         return f"IndexingMap({self})"
+
+
+def _plain_dims(expr: AffineExpr, known: set[int]) -> list[int]:
+    """The unknown dims of a sum that stand in it by themselves, the one with large steps first."""
+    terms = [(abs(c), a.index) for a, c in expr.terms if isinstance(a, Dim)]
+    return [d for _, d in sorted(terms, key=lambda t: (-t[0], t[1])) if d not in known]
+
+
+def _told_by(expr: AffineExpr, known: set[int], domain: Sequence[AffineExpr]) -> frozenset[int]:
+    """The unknown dims that can be read off a sum: one alone, or digits as in ``4 * d0 + d1``."""
+    unknown = _plain_dims(expr, known)
+    if not unknown or expr.dims() - known != set(unknown):
+        return frozenset()
+    if any(expr.dims() & set(_inner(a).dims()) - known for a, _ in expr.terms):
+        return frozenset()
+    reach = 0  # the largest number that the digits so far add up to
+    for dim in reversed(unknown):
+        step, extent = abs(expr.coefficient(Dim(dim))), domain[dim].as_constant()
+        if step <= reach:
+            return frozenset()
+        if extent is None and dim != unknown[0]:
+            return frozenset()
+        reach += step * max(0, (extent or 1) - 1)
+    return frozenset(unknown)
+
+
+def _inner(atom: Atom) -> AffineExpr:
+    """What is divided, or nothing."""
+    return atom.numerator if isinstance(atom, FloorDiv | Mod) else AffineExpr.const(0)
+
+
+def _numerators(sums: Sequence[AffineExpr], known: set[int]) -> list[AffineExpr]:
+    """What quotient and remainder tell together, if both are known: ``d0 floordiv 4, d0 mod 4``."""
+    atoms = {
+        unknown[0]
+        for s in sums
+        if len(unknown := [a for a, _ in s.terms if set(AffineExpr(((a, 1),), 0).dims()) - known])
+        == 1
+    }
+    return [
+        a.numerator
+        for a in sorted(atoms, key=str)
+        if isinstance(a, FloorDiv)
+        and Mod(a.numerator, a.denominator) in atoms
+        and a.numerator not in sums
+    ]
 
 
 def parse_indexing_map(text: str) -> IndexingMap:

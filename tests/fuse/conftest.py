@@ -78,7 +78,7 @@ def becomes() -> Callable[[Callable[[Graph], Graph], str, str], None]:
 
 
 # ------------------------------------------------------------------- with and without fusion, run
-SIZES = ({"s0": 4, "s1": 4}, {"s0": 7, "s1": 3}, {"s0": 2, "s1": 5})
+SIZES = ({"s0": 8, "s1": 8}, {"s0": 9, "s1": 3}, {"s0": 7, "s1": 5})
 Run = tuple[dict[str, np.ndarray], list[Any]]
 Fuses = Callable[..., list[Run]]
 

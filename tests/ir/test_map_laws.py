@@ -1,5 +1,7 @@
 """Laws of affine expressions and indexing maps."""
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -128,3 +130,54 @@ def test_what_is_not_affine_is_refused(text):
 def test_what_is_not_a_map_is_refused(text):
     with pytest.raises(ParseError):
         parse_indexing_map(text)
+
+
+SMALL = {"s0": 3, "s1": 2, "i0": 2}
+
+
+@given(indexing_maps(3), st.lists(st.integers(1, 4), min_size=3, max_size=3), st.booleans())
+def test_without_lost_dims_no_element_is_met_twice(indexing_map, sizes, known):
+    symbols = {**symbol_sizes(sizes), **SMALL}
+    domain = [AffineExpr.const(n) if known else AffineExpr.symbol(f"n{n}") for n in sizes]
+    lost = indexing_map.lost_dims(domain)
+    elements: dict[tuple[int, ...], list[int]] = {}
+    for point in product(*map(range, sizes)):
+        element = (*indexing_map.evaluate(point, symbols), *(point[d] for d in lost))
+        assert elements.setdefault(element, point) == point
+
+
+def symbol_sizes(sizes: list[int]) -> dict[str, int]:
+    """A value for the symbol of each size."""
+    return {f"n{n}": n for n in sizes}
+
+
+@pytest.mark.parametrize(
+    ("text", "lost"),
+    [
+        ("(d0, d1) -> (d1, d0)", ()),
+        ("(d0, d1) -> (d0)", (1,)),
+        ("(d0, d1) -> (2 * d0 + 3, s0 - 1 - d1)", ()),
+        ("(d0, d1) -> (d0 + d1)", (1,)),
+        ("(d0, d1) -> (d0 + d1, d1)", ()),
+        ("(d0, d1) -> (d0 + d1, d0 - d1)", (1,)),  # one to one, but not seen as such
+        ("(d0, d1) -> (d0 + 2 * d1, 0)", (0,)),
+        ("(d0, d1, d2, d3) -> (d0 + d2, d1 + d3)", (2, 3)),
+        ("(d0) -> (d0 floordiv 2)", (0,)),
+        ("(d0) -> (d0 floordiv 2, d0 mod 2)", ()),
+        ("(d0) -> (d0 floordiv 2, d0 mod 3)", (0,)),
+        ("(d0, d1) -> (d0 + d0 floordiv 2, d1)", (0,)),
+        ("(d0) -> (0)", (0,)),
+    ],
+)
+def test_which_dims_an_element_does_not_tell(text, lost):
+    indexing_map = parse_indexing_map(text)
+    domain = [AffineExpr.symbol(f"s{d}") for d in range(indexing_map.num_dims)]
+    assert indexing_map.lost_dims(domain) == lost
+
+
+@pytest.mark.parametrize(("inner", "lost"), [(4, ()), (3, ()), (5, (1,))])
+def test_digits_tell_their_dims_if_they_do_not_overlap(inner, lost):
+    domain = [AffineExpr.symbol("s0"), AffineExpr.const(inner)]
+    assert parse_indexing_map("(d0, d1) -> (4 * d0 + d1 - 1)").lost_dims(domain) == lost
+    assert parse_indexing_map("(d0, d1) -> (7 - 4 * d0 - d1)").lost_dims(domain) == lost
+    assert IndexingMap.scalar(2).lost_dims([AffineExpr.const(1)] * 2) == ()
