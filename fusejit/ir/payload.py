@@ -153,6 +153,8 @@ class Payload:
 class PayloadBuilder:
     """Builds a payload instruction by instruction; equal instructions are made once.
 
+    ``a + b`` and ``b + a`` are equal, as are other rows that are commutative.
+
     >>> b = PayloadBuilder([np.dtype("f8")], [np.dtype("f8")])
     >>> print(b.finish([b.op("mul", [0, 0], np.dtype("f8"))]))
     { t0 = mul in0, in0 : f64; yield t0 }
@@ -167,6 +169,9 @@ class PayloadBuilder:
     def add(self, instr: Instr) -> int:
         """Append an instruction (or find the equal one) and return its ref."""
         key = instr.key()
+        row = SCALAR_OPS.get(instr.op)
+        if row is not None and row.commutative:
+            key = (instr.op, tuple(sorted(instr.operands)), *key[2:])
         if key not in self._made:
             self.instrs.append(instr)
             self._made[key] = len(self.arguments) + len(self.instrs) - 1

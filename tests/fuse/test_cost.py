@@ -189,3 +189,123 @@ def test_the_report_names_each_fold_once(parse: Parse) -> None:
         ("exp", "negative"),
         ("negative+1", "sqrt"),
     ]
+
+
+# ------------------------------------------------------------------------ each reason, as reported
+X, Y = "%x = load @x v0 : s0 x f64", "%y = load @y v0 : s0 x f64"
+LONG = "; ".join(f"t{i} = negative {f't{i - 1}' if i else 'in0'} : f64" for i in range(100))
+MANY = "; ".join(f"t{i} = multiply in0, {f't{i - 1}' if i else 'in0'} : f64" for i in range(30))
+
+
+def vector(name: str, result: str, inputs: str, payload: str, domain: str = "s0") -> str:
+    return f'%{result} = generic "{name}" domain ({domain}) ins ({inputs}) outs (write) {{ {payload} }} : {domain} x f64'
+
+
+REASONS = {
+    "kept anyway: %t is handed out": [
+        M,
+        unary("negative", "t", "%m"),
+        column_sum("r", "%t"),
+        "return %t, %r",
+    ],
+    "payload size: the payload would have up to 200 instructions": [
+        X,
+        vector("t", "t", "%x", f"{LONG}; yield t99"),
+        vector("r", "r", "%t", f"{LONG}; yield t99"),
+        "return %r",
+    ],
+    "broadcast into a reduction: it would be recomputed along d0": [
+        "%z = load @z v0 : s1 x f64",
+        vector("t", "t", "%z", "t0 = negative in0 : f64; yield t0", "s1"),
+        column_sum("r", "%t [(d0, d1) -> (d1)]"),
+        "return %r",
+    ],
+    "broadcast into a reduction: it would be recomputed along d1": [  # windows overlap
+        X,
+        vector("t", "t", "%x", "t0 = negative in0 : f64; yield t0"),
+        '%r = generic "windows" domain (s0 - 2, 3) iterators (parallel, reduction) ins (%t [(d0, d1) -> (d0 + d1)]) outs (add [(d0, d1) -> (d0)]) { yield in0 } : (s0 - 2) x f64',
+        "return %r",
+    ],
+    "expensive broadcast: 0.7 ns would be spent again along d1": [
+        X,
+        M,
+        vector("t", "t", "%x", "t0 = exp in0 : f64; yield t0"),
+        binary("add", "r", "%m", "%t [(d0, d1) -> (d0)]"),
+        "return %r",
+    ],
+    "expensive broadcast: 0.7 ns would be spent again along d0": [  # each element twice
+        X,
+        vector("t", "t", "%x", "t0 = exp in0 : f64; yield t0"),
+        '%r = generic "repeat" domain (2 * s0) ins (%t [(d0) -> (d0 floordiv 2)]) outs (write) { t0 = negative in0 : f64; yield t0 } : 2 * s0 x f64',
+        "return %r",
+    ],
+    "load-heavy broadcast: its loads would be repeated along d1": [
+        X,
+        Y,
+        M,
+        "%h = load @w v0 [(d0) -> (d0, 0)] : s0 x f64",
+        vector("t", "t", "%x, %y, %h", "t0 = add in0, in1 : f64; t1 = add t0, in2 : f64; yield t1"),
+        binary("add", "r", "%m", "%t [(d0, d1) -> (d0)]"),
+        "return %r",
+    ],
+    "several uses: 9 ops read it": [
+        X,
+        vector("t", "t", "%x", "t0 = negative in0 : f64; yield t0"),
+        *(f'%r{i} = generic "sum" domain (s0) iterators (reduction) ins (%t) outs ({"max" if i % 2 else "add"} [(d0) -> ()]) {{ yield in0 }} : f64' for i in range(9)),
+        f"return {', '.join(f'%r{i}' for i in range(9))}",
+    ],
+    "several uses: 0.7 ns more to compute it at 2 places": [
+        M,
+        unary("exp", "t", "%m"),
+        column_sum("r", "%t"),
+        unary("sqrt", "q", "%t"),
+        "return %r, %q",
+    ],
+    "several uses: over 0.5 ns more to compute it at each point that r reads": [
+        X,
+        vector("t", "t", "%x", "t0 = exp in0 : f64; yield t0"),
+        vector("r", "r", "%t [(d0) -> (d0 + 1)], %t", "t0 = subtract in0, in1 : f64; yield t0", "(s0 - 1)"),
+        "return %r",
+    ],
+    "several uses: r reads it from memory anyway: r reads it at computed subscripts": [
+        X,
+        Y,
+        "%i = load @i v0 : i64",
+        vector("t", "t", "%x", "t0 = negative in0 : f64; yield t0"),
+        vector("r", "r", "%t, %i [(d0) -> ()], %t [(d0) -> (0)]", "t0 = extract in2[in1] : f64; t1 = add in0, t0 : f64; yield t1"),
+        "return %r",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", REASONS)
+def test_each_reason_is_reported_in_words(parse: Parse, text: str) -> None:
+    report = FusionReport()
+    graph = parse("\n".join(REASONS[text]))
+    fold_producers(graph, report=report)
+    assert text in [f"{r.rule}: {r.reason}" for r in report.refused]
+
+
+def test_shifted_reads_are_computed_together_or_not_at_all(parse: Parse) -> None:
+    # 30 multiplications: the first of the three points would fit by itself.
+    report = FusionReport()
+    lines = [X, vector("t", "t", "%x", f"{MANY}; yield t29"), vector("r", "r", "%t, %t [(d0) -> (d0 + 1)], %t [(d0) -> (d0 + 2)]", "t0 = add in0, in1 : f64; t1 = add t0, in2 : f64; yield t1", "(s0 - 2)"), "return %r"]  # fmt: skip
+    graph = parse("\n".join(lines))
+    assert fold_producers(graph, report=report) is graph
+    assert [r.rule for r in report.refused] == ["several uses"]
+
+
+def test_a_sum_with_its_transpose_is_no_shift(parse: Parse) -> None:
+    # 10 multiplications at two points that share no row: the rule for separate passes holds.
+    report = FusionReport()
+    square = "%m = load @m v0 [(d0, d1) -> (d0, d1)] : s0 x s0 x f64"
+    payload = "; ".join(f"t{i} = multiply in0, {f't{i - 1}' if i else 'in0'} : f64" for i in range(10))  # fmt: skip
+    lines = [
+        square,
+        f'%t = generic "t" domain (s0, s0) ins (%m) outs (write) {{ {payload}; yield t9 }} : s0 x s0 x f64',
+        '%r = generic "r" domain (s0, s0) ins (%t, %t [(d0, d1) -> (d1, d0)]) outs (write) { t0 = add in0, in1 : f64; yield t0 } : s0 x s0 x f64',
+        "return %r",
+    ]
+    graph = parse("\n".join(lines))
+    assert fold_producers(graph, report=report) is graph
+    assert [r.reason for r in report.refused] == ["1.0 ns more to compute it at 2 places"]

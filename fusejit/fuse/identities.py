@@ -1,0 +1,369 @@
+"""Identities of scalar ops: the only ones used are those that keep every bit.
+
+Exact for floats: ``x * 1``, ``x / 1``, ``x - 0.0``, ``x + -0.0``, ``max(x, x)``, ``a + -b`` (it is
+``a - b``), ``x < x`` (never). Exact for integers alone: ``x - x``, ``x * 0``, ``0 - x``,
+``x == x``, ``not (a < b)``, ``(x + 1) + 2``.
+
+Tempting and wrong for floats: ``x + 0.0`` (-0.0 becomes 0.0), ``x * 0`` and ``x - x`` (NaN and inf,
+the sign of the zero), ``x / x``, ``0 - x`` (0.0, where ``-x`` is -0.0), ``-(a - b)`` as ``b - a``
+(the sign of the zero again), ``x == x`` and ``not (a < b)`` (NaN), ``fmax(x, -inf)`` (NaN), sums
+and products in another order. Wrong for integers: ``abs(x * x)`` (it wraps), ``bool(int32(x))``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.payload import Instr, PayloadBuilder
+from fusejit.ir.scalar_ops import SCALAR_OPS
+
+Identity = Callable[[PayloadBuilder, Instr], int | None]
+"""Gives a ref of the same bits as the instruction (which is not added yet), or None."""
+
+ROUNDINGS = frozenset({"floor", "ceil", "trunc", "rint"})
+_BOOL = np.dtype(np.bool_)
+
+
+def definition(builder: PayloadBuilder, ref: int) -> Instr | None:
+    """The instruction behind a ref, or None for a block argument."""
+    position = ref - len(builder.arguments)
+    return builder.instrs[position] if position >= 0 else None
+
+
+def number_of(builder: PayloadBuilder, ref: int) -> Any:
+    """The number of a constant, or None."""
+    instr = definition(builder, ref)
+    return instr.attr if instr is not None and instr.op == "const" else None
+
+
+def _is(number: Any, value: float) -> bool:
+    """Whether a constant is ``value``, with the same sign of zero."""
+    return (
+        number is not None
+        and bool(number == value)
+        and math.copysign(1.0, number) == math.copysign(1.0, value)
+    )
+
+
+def _operands_of(builder: PayloadBuilder, ref: int, op: str) -> tuple[int, ...] | None:
+    """The operands of the ``op`` that makes ``ref``, or None if something else makes it."""
+    instr = definition(builder, ref)
+    return instr.operands if instr is not None and instr.op == op else None
+
+
+# ---------------------------------------------------------------- neutral and absorbing constants
+def _lowest(dtype: np.dtype) -> Any:
+    return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min
+
+
+def _highest(dtype: np.dtype) -> Any:
+    return np.inf if dtype.kind == "f" else True if dtype.kind == "b" else np.iinfo(dtype).max
+
+
+def _all_ones(dtype: np.dtype) -> Any:
+    return True if dtype.kind == "b" else -1 if dtype.kind == "i" else np.iinfo(dtype).max
+
+
+# Op -> (dtype kinds, the number, whether it works as first operand too): op(x, number) is x.
+_NEUTRAL: dict[str, tuple[str, Callable[[np.dtype], Any], bool]] = {
+    "add": ("biuf", lambda d: -0.0 if d.kind == "f" else 0, True),
+    "subtract": ("iuf", lambda d: 0, False),
+    "multiply": ("biuf", lambda d: 1, True),
+    "divide": ("f", lambda d: 1, False),
+    "floor_divide": ("iu", lambda d: 1, False),
+    "bitwise_or": ("biu", lambda d: 0, True),
+    "bitwise_xor": ("biu", lambda d: 0, True),
+    "bitwise_and": ("biu", _all_ones, True),
+    "logical_or": ("b", lambda d: False, True),
+    "logical_xor": ("b", lambda d: False, True),
+    "logical_and": ("b", lambda d: True, True),
+    "left_shift": ("iu", lambda d: 0, False),
+    "right_shift": ("iu", lambda d: 0, False),
+    "maximum": ("biuf", _lowest, True),  # not fmax: it turns NaN into the number
+    "minimum": ("biuf", _highest, True),
+}
+# op(x, number) is always the second function's number.
+_ABSORBING: dict[str, tuple[str, Callable[[np.dtype], Any], Callable[[np.dtype], Any], bool]] = {
+    "multiply": ("biu", lambda d: 0, lambda d: 0, True),
+    "bitwise_and": ("biu", lambda d: 0, lambda d: 0, True),
+    "bitwise_or": ("biu", _all_ones, _all_ones, True),
+    "logical_and": ("b", lambda d: False, lambda d: False, True),
+    "logical_or": ("b", lambda d: True, lambda d: True, True),
+    "remainder": ("iu", lambda d: 1, lambda d: 0, False),
+}
+
+
+def _neutral(builder: PayloadBuilder, instr: Instr) -> int | None:
+    kinds, number, commutes = _NEUTRAL[instr.op]
+    dtype = builder.dtype_of(instr.operands[0])
+    first, second = instr.operands
+    if dtype.kind not in kinds:
+        return None
+    if _is(number_of(builder, second), number(dtype)):
+        return first
+    return second if commutes and _is(number_of(builder, first), number(dtype)) else None
+
+
+def _absorbing(builder: PayloadBuilder, instr: Instr) -> int | None:
+    kinds, number, result, commutes = _ABSORBING[instr.op]
+    dtype = builder.dtype_of(instr.operands[0])
+    first, second = instr.operands
+    if dtype.kind not in kinds:
+        return None
+    if _is(number_of(builder, second), number(dtype)) or (
+        commutes and _is(number_of(builder, first), number(dtype))
+    ):
+        return builder.const(result(dtype), instr.dtype)
+    return None
+
+
+# ------------------------------------------------------------------------- an operand with itself
+# Op -> (dtype kinds, what op(x, x) is: None for x, else a number).
+_WITH_ITSELF: dict[str, tuple[str, Any]] = {
+    "maximum": ("biuf", None),
+    "minimum": ("biuf", None),
+    "fmax": ("biuf", None),
+    "fmin": ("biuf", None),
+    "bitwise_and": ("biu", None),
+    "bitwise_or": ("biu", None),
+    "logical_and": ("b", None),
+    "logical_or": ("b", None),
+    "subtract": ("iu", 0),
+    "bitwise_xor": ("biu", 0),
+    "logical_xor": ("b", False),
+    "less": ("biuf", False),
+    "greater": ("biuf", False),
+    "equal": ("biu", True),
+    "not_equal": ("biu", False),
+    "less_equal": ("biu", True),
+    "greater_equal": ("biu", True),
+}
+
+
+def _with_itself(builder: PayloadBuilder, instr: Instr) -> int | None:
+    first, second = instr.operands
+    kinds, number = _WITH_ITSELF[instr.op]
+    if first != second or builder.dtype_of(first).kind not in kinds:
+        return None
+    return first if number is None else builder.const(number, instr.dtype)
+
+
+# ------------------------------------------------------------------------------------- repetition
+def _involution(builder: PayloadBuilder, instr: Instr) -> int | None:
+    """``f(f(x))`` is ``x``."""
+    inner = _operands_of(builder, instr.operands[0], instr.op)
+    return None if inner is None else inner[0]
+
+
+def _rounding(builder: PayloadBuilder, instr: Instr) -> int | None:
+    """What is whole already: a rounded number, an integer, an integer in a float."""
+    (operand,) = instr.operands
+    inner = definition(builder, operand)
+    if instr.dtype.kind != "f" or (inner is not None and inner.op in ROUNDINGS):
+        return operand
+    if inner is not None and inner.op == "cast":
+        return operand if builder.dtype_of(inner.operands[0]).kind in "biu" else None
+    return None
+
+
+def _absolute(builder: PayloadBuilder, instr: Instr) -> int | None:
+    """``abs(abs(x))``, ``abs(-x)``; unsigned numbers; squares, where they do not wrap."""
+    (operand,) = instr.operands
+    inner = definition(builder, operand)
+    if instr.dtype.kind in "bu":
+        return operand
+    if inner is None:
+        return None
+    squared = inner.op == "square" or (inner.op == "multiply" and len(set(inner.operands)) == 1)
+    if inner.op in ("absolute", "fabs") or (squared and instr.dtype.kind == "f"):
+        return operand
+    return builder.op(instr.op, inner.operands, instr.dtype) if inner.op == "negative" else None
+
+
+def _square(builder: PayloadBuilder, instr: Instr) -> int | None:
+    """``square(-x)`` and ``square(abs(x))`` are ``square(x)``, for integers that wrap too."""
+    inner = definition(builder, instr.operands[0])
+    if inner is not None and inner.op in ("negative", "absolute", "fabs"):
+        return builder.op("square", inner.operands, instr.dtype)
+    return None
+
+
+def _constants_of_integers(builder: PayloadBuilder, instr: Instr) -> int | None:
+    """``(x + 1) + 2`` is ``x + 3`` where numbers wrap; floats would round otherwise."""
+    first, second = instr.operands
+    outer = number_of(builder, second)
+    inner = _operands_of(builder, first, instr.op)
+    if instr.dtype.kind not in "biu" or outer is None or inner is None:
+        return None
+    number = number_of(builder, inner[1])
+    if number is None:
+        return None
+    combine = "add" if instr.op == "subtract" else instr.op
+    with np.errstate(all="ignore"):
+        values = [instr.dtype.type(number), instr.dtype.type(outer)]
+        total = SCALAR_OPS[combine].evaluate(values, instr.dtype)
+    return builder.op(instr.op, [inner[0], builder.const(total, instr.dtype)], instr.dtype)
+
+
+# -------------------------------------------------------------------------------------- negation
+def _add_negated(builder: PayloadBuilder, instr: Instr) -> int | None:
+    """``a + -b`` is ``a - b``, ``-a + b`` is ``b - a``."""
+    a, b = instr.operands
+    for kept, other in ((a, b), (b, a)):
+        negated = _operands_of(builder, other, "negative")
+        if negated is not None:
+            return builder.op("subtract", [kept, *negated], instr.dtype)
+    return None
+
+
+def _subtract_negated(builder: PayloadBuilder, instr: Instr) -> int | None:
+    """``a - -b`` is ``a + b``; ``0 - x`` is ``-x`` for integers."""
+    a, b = instr.operands
+    negated = _operands_of(builder, b, "negative")
+    if negated is not None:
+        return builder.op("add", [a, *negated], instr.dtype)
+    if instr.dtype.kind in "iu" and _is(number_of(builder, a), 0):
+        return builder.op("negative", [b], instr.dtype)
+    return None
+
+
+def _both_negated(builder: PayloadBuilder, instr: Instr) -> int | None:
+    """``-a * -b`` and ``-a / -b``."""
+    a, b = (_operands_of(builder, o, "negative") for o in instr.operands)
+    return None if a is None or b is None else builder.op(instr.op, [*a, *b], instr.dtype)
+
+
+def _divide_by_power_of_two(builder: PayloadBuilder, instr: Instr) -> int | None:
+    """The multiplication by the inverse, if that is exact and not subnormal."""
+    a, b = instr.operands
+    divisor = number_of(builder, b)
+    if divisor is None or not math.isfinite(divisor) or abs(math.frexp(divisor)[0]) != 0.5:
+        return None
+    inverse = instr.dtype.type(1.0 / divisor)
+    limits = np.finfo(instr.dtype)
+    if not limits.smallest_normal <= abs(inverse) <= limits.max:
+        return None
+    return builder.op("multiply", [a, builder.const(inverse, instr.dtype)], instr.dtype)
+
+
+# -------------------------------------------------------------------------------- logic, selection
+_NEGATED_FOR_ALL = {"equal": "not_equal", "not_equal": "equal"}
+_NEGATED_FOR_ORDERED = {
+    **_NEGATED_FOR_ALL,
+    "less": "greater_equal",
+    "greater_equal": "less",
+    "greater": "less_equal",
+    "less_equal": "greater",
+}
+
+
+def _negated_comparison(builder: PayloadBuilder, instr: Instr) -> int | None:
+    """``not (a == b)``; ``not (a < b)`` only where there is no NaN."""
+    inner = definition(builder, instr.operands[0])
+    if inner is None or inner.op not in _NEGATED_FOR_ORDERED:
+        return None
+    floats = builder.dtype_of(inner.operands[0]).kind == "f"
+    name = (_NEGATED_FOR_ALL if floats else _NEGATED_FOR_ORDERED).get(inner.op)
+    return None if name is None else builder.op(name, inner.operands, instr.dtype)
+
+
+def _select(builder: PayloadBuilder, instr: Instr) -> int | None:
+    """One answer, a known answer, the condition itself, a condition that is negated."""
+    condition, if_true, if_false = instr.operands
+    if if_true == if_false:
+        return if_true
+    number = number_of(builder, condition)
+    if number is not None:
+        return if_true if number else if_false
+    negated = _operands_of(builder, condition, "logical_not")
+    if negated is not None:
+        return builder.op("select", [*negated, if_false, if_true], instr.dtype)
+    if instr.dtype == _BOOL:
+        answers = (number_of(builder, if_true), number_of(builder, if_false))
+        if answers == (True, False):
+            return condition
+        if answers == (False, True):
+            return builder.op("logical_not", [condition], _BOOL)
+    return None
+
+
+# ------------------------------------------------------------------------------------------ casts
+def _cast(builder: PayloadBuilder, instr: Instr) -> int | None:
+    """``cast(cast(x))`` is one cast where the first loses nothing that shows in the second."""
+    inner = definition(builder, instr.operands[0])
+    if builder.dtype_of(instr.operands[0]) == instr.dtype:
+        return instr.operands[0]
+    if inner is None or inner.op != "cast":
+        return None
+    source, middle, target = builder.dtype_of(inner.operands[0]), inner.dtype, instr.dtype
+    if not is_exact_cast(source, middle):
+        # Integers wrap: the low bits of the low bits.
+        integers = source.kind + middle.kind + target.kind
+        wraps = set(integers) <= set("iu") and target.itemsize <= middle.itemsize
+        return builder.cast(inner.operands[0], target) if wraps else None
+    # A float that an integer type cannot hold is converted as the machine does it.
+    if middle.kind == "f" and target.kind in "iu" and not is_exact_cast(source, target):
+        return None
+    return builder.cast(inner.operands[0], target)
+
+
+def is_exact_cast(source: np.dtype, target: np.dtype) -> bool:
+    """Whether every number of ``source`` is one of ``target`` (int64 in float64 is not)."""
+    if source == target or source.kind == "b":
+        return True
+    if source.kind in "iu":
+        info = np.iinfo(source)
+        if target.kind == "f":
+            return info.bits - (source.kind == "i") <= np.finfo(target).nmant + 1
+        if target.kind in "iu":
+            other = np.iinfo(target)
+            return bool(other.min <= info.min and info.max <= other.max)
+        return False
+    return target.kind == "f" and target.itemsize >= source.itemsize
+
+
+# ------------------------------------------------------------------------------------------ table
+_OTHERS: dict[str, tuple[Identity, ...]] = {
+    "add": (_add_negated, _constants_of_integers),
+    "subtract": (_subtract_negated, _constants_of_integers),
+    "multiply": (_both_negated, _constants_of_integers),
+    "divide": (_divide_by_power_of_two, _both_negated),
+    "bitwise_and": (_constants_of_integers,),
+    "bitwise_or": (_constants_of_integers,),
+    "bitwise_xor": (_constants_of_integers,),
+    "negative": (_involution,),
+    "invert": (_involution,),
+    "logical_not": (_involution, _negated_comparison),
+    "absolute": (_absolute,),
+    "fabs": (_absolute,),
+    "square": (_square,),
+    "select": (_select,),
+    "cast": (_cast,),
+    **dict.fromkeys(sorted(ROUNDINGS), (_rounding,)),
+}
+_FAMILIES: tuple[tuple[dict[str, Any], Identity], ...] = (
+    (_NEUTRAL, _neutral),
+    (_ABSORBING, _absorbing),
+    (_WITH_ITSELF, _with_itself),
+)
+IDENTITIES: dict[str, tuple[Identity, ...]] = {
+    name: (
+        *(identity for table, identity in _FAMILIES if name in table),
+        *_OTHERS.get(name, ()),
+    )
+    for name in dict.fromkeys([*_OTHERS, *_NEUTRAL, *_ABSORBING, *_WITH_ITSELF])
+}
+"""The identities of each op, in the order in which they are tried."""
+
+
+def apply_identities(builder: PayloadBuilder, instr: Instr) -> int | None:
+    """A ref with the same bits as ``instr``, whose operands are refs of ``builder``, or None."""
+    for identity in IDENTITIES.get(instr.op, ()):
+        ref = identity(builder, instr)
+        if ref is not None and builder.dtype_of(ref) == instr.dtype:
+            return ref
+    return None
