@@ -107,7 +107,7 @@ def test_a_broadcast_slice_of_a_vector(fuses: Fuses) -> None:
         """
         %x = load @x v0 : s0 x f64
         %m = load @m v0 : s0 x s1 x f64
-        %r = generic "add+1" domain (s0 - 1, s1) ins (%m [(d0, d1) -> (d0 + 1, d1)], %x [(d0, d1) -> (d0)]) outs (write) { t0 = negative in1 : f64; t1 = add in0, t0 : f64; yield t1 } : (s0 - 1) x s1 x f64
+        %r = generic "add+1" domain (s0 - 1, s1) ins (%m [(d0, d1) -> (d0 + 1, d1)], %x [(d0, d1) -> (d0)]) outs (write) { t0 = subtract in0, in1 : f64; yield t0 } : (s0 - 1) x s1 x f64
         return %r
         """,
         (2, 1),
