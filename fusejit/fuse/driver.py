@@ -14,7 +14,7 @@ from fusejit.fuse.cost import ControlFusionFn, Reject, fold_when_it_pays, is_nee
 from fusejit.fuse.fold import fold
 from fusejit.fuse.legality import Illegal, check_fold
 from fusejit.fuse.rewrite import definitions, rewrite_blocks
-from fusejit.ir.graph import Block, GenericOp, Graph, Op, Value
+from fusejit.ir.graph import Block, GenericOp, Graph, Op, Operand, Value
 from fusejit.ir.schedule import Folded, FusionReport, Refusal
 from fusejit.ir.target import GENERIC, Target
 
@@ -104,14 +104,41 @@ class _Session:
                 continue
             if isinstance(self.control(producer, k, consumer, self.context), Reject):
                 continue
-            fused = fold(producer, k, consumer)
-            self.context.replace([consumer], fused, at=consumer)
-            self.report.folded.append(Folded(producer.name, consumer.name, producer.location))
-            if self.context.is_dead(producer):
-                self.context.remove(producer)
-            self.changed = True
-            return fused
+            if single:
+                return self._fold(producer, k, consumer)
+            return self._fold_at_all_places(producer, consumer)
         return None
+
+    def _fold_at_all_places(self, producer: GenericOp, consumer: GenericOp) -> GenericOp | None:
+        """Fold a producer wherever that is accepted now; returns what replaces ``consumer``.
+
+        All at once: once it is needed at one place less, the producer may take in what it reads,
+        become too dear for the places that are left, and be computed and kept as well.
+        """
+        places: dict[GenericOp, list[Operand]] = {}
+        for use in self.context.uses(producer):
+            pair = (producer, use.operand_index, use.consumer, self.context)
+            if not check_fold(*pair) and not isinstance(self.control(*pair), Reject):
+                operand = use.consumer.inputs[use.operand_index]
+                places.setdefault(use.consumer, []).append(operand)
+        replaced: GenericOp | None = None
+        for user, operands in places.items():
+            fused = user
+            for operand in operands:
+                if operand in fused.inputs:  # it may have been folded along with another
+                    fused = self._fold(producer, fused.inputs.index(operand), fused)
+            if user is consumer:
+                replaced = fused
+        return replaced
+
+    def _fold(self, producer: GenericOp, operand_index: int, consumer: GenericOp) -> GenericOp:
+        fused = fold(producer, operand_index, consumer)
+        self.context.replace([consumer], fused, at=consumer)
+        self.report.folded.append(Folded(producer.name, consumer.name, producer.location))
+        if self.context.is_dead(producer):
+            self.context.remove(producer)
+        self.changed = True
+        return fused
 
     def _note_refusal(self, operand_index: int, consumer: GenericOp) -> None:
         """Say why a pair of generic ops stays apart."""

@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import pytest
+
 from fusejit.fuse import fold_when_it_pays
+from fusejit.ir.graph import GenericOp
+from fusejit.testing.oracle import check
 
 Fuses = Callable[..., list[tuple[dict[str, Any], list[Any]]]]
 
@@ -210,3 +215,48 @@ def test_a_stencil_into_a_reduction(fuses: Fuses) -> None:
         (2, 1),
         fold_when_it_pays,
     )
+
+
+# ---------------------------------------------------------------------------------- as functions
+def differences(a: Any) -> Any:
+    t = a[1:] - a[:-1]
+    u = t[1:] - t[:-1]
+    return u[1:] - u[:-1]
+
+
+def flipped_blurs(a: Any) -> Any:
+    t = (a[:-2] + a[1:-1] + a[2:])[::-1] * 0.5
+    u = (t[:-2] + t[1:-1] + t[2:]) * 0.5
+    return (u[:-2] + u[1:-1] + u[2:])[::2] * 0.5
+
+
+def smoothed_planes(a: Any) -> Any:
+    t = a[:-1, 1:] + a[1:, :-1]
+    u = t[:-1, 1:] + t[1:, :-1]
+    return u[::-1].T - u[-1, 0]
+
+
+def powers_of_neighbours(a: Any) -> Any:
+    t = np.sqrt(a[1:]) * np.sqrt(a[:-1])
+    return t[1:] + t[:-1]
+
+
+@pytest.mark.parametrize(
+    ("function", "shape", "num_ops"),
+    [
+        (differences, (3,), 1),
+        (differences, (1000,), 1),
+        (flipped_blurs, (9,), 1),
+        (flipped_blurs, (1001,), 1),
+        (smoothed_planes, (3, 3), 1),
+        (smoothed_planes, (40, 31), 1),
+        (powers_of_neighbours, (100,), 2),  # dear: once per element, in tiles with a halo
+    ],
+)
+def test_functions_fold_and_give_the_bits_of_numpy(
+    function: Callable[..., Any], shape: tuple[int, ...], num_ops: int
+) -> None:
+    a = np.random.default_rng(1).random(shape)
+    decorated = check(function, (a,), (a[::-1],), (np.asfortranarray(a),), variants=None)
+    ops = decorated.trace(a).fuse().graph.block.ops
+    assert sum(isinstance(op, GenericOp) for op in ops) == num_ops

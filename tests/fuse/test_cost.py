@@ -309,3 +309,17 @@ def test_a_sum_with_its_transpose_is_no_shift(parse: Parse) -> None:
     graph = parse("\n".join(lines))
     assert fold_producers(graph, report=report) is graph
     assert [r.reason for r in report.refused] == ["1.0 ns more to compute it at 2 places"]
+
+
+def test_a_producer_is_taken_at_all_its_places_or_at_none(parse: Parse) -> None:
+    # With %t at one of its two places, %u would be cheap enough for %r; with both it is not.
+    lines = [
+        X,
+        vector("t", "t", "%x", "t0 = multiply in0, in0 : f64; t1 = negative t0 : f64; yield t1"),
+        vector("u", "u", "%t [(d0) -> (d0 + 1)], %t", "t0 = add in0, in1 : f64; yield t0", "(s0 - 1)"),
+        vector("r", "r", "%u, %u [(d0) -> (0)]", "t0 = subtract in0, in1 : f64; yield t0", "(s0 - 1)"),
+        "return %r",
+    ]  # fmt: skip
+    names, refused = fused(parse, *lines)
+    assert names == ["u+2", "r"]
+    assert refused == ["u+2 -> r: several uses", "u+2 -> r: expensive broadcast"]

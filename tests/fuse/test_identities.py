@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,6 +18,7 @@ from fusejit.ir.scalar_ops import SCALAR_OPS
 from fusejit.ir.tokens import Cursor
 from fusejit.ir.types import DTYPES
 from fusejit.testing.compare import difference
+from fusejit.testing.oracle import check
 
 BOOL = np.dtype(np.bool_)
 FLOATS = [0.0, -0.0, 1.5, -3.25, 1.0, np.inf, -np.inf, np.nan, 5e-324, -1e-310, 1e308, 2.5]
@@ -245,3 +248,22 @@ def payloads(draw: st.DrawFn) -> Payload:
 @given(payloads())
 def test_random_payloads_keep_every_bit_and_settle(payload: Payload) -> None:
     assert_same_bits(payload, simplified(payload))
+
+
+# ------------------------------------------------------------------------------------ as functions
+def tempting(x: Any, i: Any) -> Any:
+    return (
+        *(x * 0, x + 0.0, x - 0.0, x - x, x / x, 0 - x, -(x - 1.0), np.maximum(x, x)),
+        *(x == x, x < x, ~(x < 1.0), np.fmax(x, -np.inf), np.maximum(x, -np.inf), x // 1.0),
+        *(np.abs(x * x), np.where(~(x < 0.0), x, -x), np.floor(np.ceil(x)), (x + 0.1) + 0.2),
+        *(i * 0, i - i, 0 - i, i == i, ~(i < 3), (i + 3) + 4, i // 1, i % 1, i & i, i ^ i, i | 0),
+        *(i.astype(np.float64).astype(np.int64), i.astype(np.int32).astype(np.int8)),
+        *(i.astype(np.int32).astype(np.float64).astype(np.int32), i.astype(np.int32).astype(bool)),
+        *(np.abs(i * i), -i * -i, i + -i, i - -i),
+    )
+
+
+def test_functions_give_the_bits_of_numpy() -> None:
+    x = np.array([0.0, -0.0, 1.0, np.nan, np.inf, -np.inf, -2.5, 5e-324])
+    i = np.array([0, 1, -1, 5, -7, 2**40, 2**31 + 5, 2**62 + 3])
+    check(tempting, (x, i), (x[::-1], i[::2].repeat(2)), jit=True, variants=None)
