@@ -78,7 +78,9 @@ class IndexingMap:
         In doubt a dim counts as lost: without lost dims the map is one to one on ``domain``.
         """
         told = {d for d, extent in enumerate(domain) if extent.as_constant() == 1}
-        lost = {d for d in range(self.num_dims) if d not in self.dims()} - told
+        lost = set(range(self.num_dims)) - self.dims() - told
+        if all(r.is_linear and len(r.dims()) <= 1 for r in self.results):
+            return tuple(sorted(lost))
         sums = list(self.results)
         while True:
             sums += _numerators(sums, told | lost)
