@@ -24,6 +24,7 @@ from fusejit.codegen.intrinsics import INTRINSICS, load_providers
 from fusejit.codegen.launcher import LauncherSource, compile_launcher, launcher_source
 from fusejit.codegen.lower import lower
 from fusejit.codegen.target import host_target
+from fusejit.dot import graph_dot, schedule_dot
 from fusejit.errors import FusejitError, InternalError
 from fusejit.fuse import (
     canonicalize,
@@ -140,6 +141,10 @@ class Traced:
         """The graph as text that ``mlir-opt`` accepts."""
         return mlir_text(self.graph)
 
+    def dot(self) -> str:
+        """The graph as DOT text, which Graphviz draws."""
+        return graph_dot(self.graph)
+
     def __str__(self) -> str:
         return print_graph(self.graph)
 
@@ -186,6 +191,10 @@ class Fused:
     def mlir(self) -> str:
         """The fused graph as text that ``mlir-opt`` accepts."""
         return mlir_text(self.graph)
+
+    def dot(self) -> str:
+        """The fused graph as DOT text: kernels are clusters, groups are clusters inside."""
+        return schedule_dot(self.schedule)
 
     def __str__(self) -> str:
         return print_graph(self.graph) + "\n" + describe_schedule(self.schedule)

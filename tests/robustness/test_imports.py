@@ -26,7 +26,8 @@ ALLOWED = {
     "options": set(),
     "locks": set(),
     "syntax": {"locks"},
-    "pipeline": {*STAGES, "ir", *FREE},
+    "dot": {"ir"},
+    "pipeline": {*STAGES, "ir", "dot", *FREE},
     "mlir": {"pipeline", *STAGES, "ir", *FREE},
 }
 
