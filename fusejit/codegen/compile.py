@@ -40,6 +40,9 @@ from fusejit.codegen.intrinsics import jit_namespace, twin_namespace
 from fusejit.locks import ForkSafeLock
 from fusejit.syntax import parse
 
+PARALLEL_LOOPS = ("parallel_for(", "stream_for(")
+"""What needs threads, as it stands in source."""
+
 ENTRY = "kernel"
 """Name of the function that is called from Python."""
 
@@ -277,7 +280,7 @@ def compile_kernel(
     start = time.perf_counter()
     if num_threads is not None:
         pool.set_num_threads(num_threads)
-    if "parallel_for" in source:
+    if any(loop in source for loop in PARALLEL_LOOPS):
         pool.start_pool()
     options = _Options(vector_width, keep_gil_when_small, use_public_api)
     key = kernel_key(source, ", ".join(map(str, signature)), repr(options))
