@@ -48,7 +48,7 @@ def lower_packed(nest: Nest, work: Expr) -> ParallelFor:
     e = Polynomial.name("e")
     for at, reference in enumerate((*nest.inputs, *nest.outputs)):
         is_input = at < len(nest.inputs)
-        flat = _flat(nest, reference, row, column, first, e)
+        flat = flat_reference(nest, reference, row, column, first, e)
         if flat is None:
             name = f"pack{at}"
             scratch.append(_scratch(name, dtypes[at]))
@@ -100,7 +100,7 @@ def lower_packed(nest: Nest, work: Expr) -> ParallelFor:
     return ParallelFor(Integer(row.extent), work, [*scratch, *statements], comment)
 
 
-def _flat(
+def flat_reference(
     nest: Nest,
     reference: Reference,
     row: LoopDim,

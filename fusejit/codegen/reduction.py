@@ -25,7 +25,7 @@ from fusejit.codegen.nest import (
     order_loops,
 )
 from fusejit.codegen.row_reduction import along_rows, of_everything
-from fusejit.codegen.short_rows import SHORT_ROW, short_rows
+from fusejit.codegen.short_rows import short_row_limit, short_rows
 from fusejit.ir.loops import (
     Apply,
     If,
@@ -42,7 +42,8 @@ def lower_reduction(nest: Nest, accs: Sequence[Accumulator]) -> list[Stmt]:
     if parallel and not nest.loops[-1].is_reduction:
         return down_columns(nest, accs, parallel, reductions)
     if parallel and len(reductions) == 1 and all(acc.in_lanes for acc in accs):
-        is_short = Apply(f"{{0}} < {SHORT_ROW}", (Integer(reductions[0].extent),))
+        limit = short_row_limit(nest, parallel[-1], reductions[0])
+        is_short = Apply(f"{{0}} < {limit}", (Integer(reductions[0].extent),))
         return [
             If(
                 is_short,

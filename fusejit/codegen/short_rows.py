@@ -14,10 +14,20 @@ from fusejit.codegen.accumulators import (
     write_totals,
 )
 from fusejit.codegen.chunks import chunked, work_ns
-from fusejit.codegen.nest import LoopDim, Nest, point_cost_ps, wrap, zero
+from fusejit.codegen.nest import (
+    LoopDim,
+    Nest,
+    PayloadWriter,
+    calls_vector_functions,
+    point_cost_ps,
+    wrap,
+    zero,
+)
+from fusejit.codegen.packing import flat_reference
 from fusejit.ir.loops import (
     Apply,
     Element,
+    Expr,
     For,
     Integer,
     Let,
@@ -31,6 +41,7 @@ from fusejit.ir.loops import (
 from fusejit.ir.polynomial import Polynomial
 
 SHORT_ROW = 40  # rows of fewer numbers than this
+SHORT_ROW_OF_CALLS = 12  # where vector functions would be called down columns
 _TILE = 48  # rows that are reduced at once
 
 
@@ -48,7 +59,13 @@ def short_rows(
     for acc in accs:  # what an empty row leaves
         tile.apply("_", f"fill(stack{acc.suffix}, 0, w, {{0}})", acc.identity)
     here = name("c0") + name("c")
-    lets, results = reduction_point(nest, {row.var: here, loop.var: name("r")})
+    values: list[Stmt] = []
+    lets: list[Let] = []
+    if calls_vector_functions(nest) and is_flat(nest, row, loop):
+        values, results = _values_of_a_tile(nest, accs, row, loop)
+    else:
+        lets, results = reduction_point(nest, {row.var: here, loop.var: name("r")})
+    tile.extend(values)
     point: list[Stmt] = list(lets)
     at = name("r") * name("w") + name("c")
     for acc, result in zip(accs, results, strict=True):
@@ -84,10 +101,49 @@ def short_rows(
     count = Apply(f"((stop - start + {_TILE - 1}) // {_TILE})", ())
     statements: list[Stmt] = [*bounds, For("tile", zero(), count, tile.statements)]
     size = Integer(Polynomial.const(SHORT_ROW * _TILE))
-    scratch: list[Stmt] = [Scratch(f"stack{acc.suffix}", size, acc.dtype, True) for acc in accs]
+    names = ["stack", "value"] if values else ["stack"]
+    scratch: list[Stmt] = [
+        Scratch(f"{each}{acc.suffix}", size, acc.dtype, True) for acc in accs for each in names
+    ]
     work = work_ns(nest, point_cost_ps(nest))
     comment = f"{nest.op.name}, short rows"
     if around:
         outside = chunked(around[0], wrap(around, statements), work, comment)
         return [replace(outside, body=[*scratch, *outside.body])]
     return [ParallelFor(Integer(row.extent), work, [*scratch, *statements], comment)]
+
+
+def short_row_limit(nest: Nest, row: LoopDim, loop: LoopDim) -> int:
+    """Rows of fewer numbers than this are reduced here."""
+    down_columns = calls_vector_functions(nest) and not is_flat(nest, row, loop)
+    return SHORT_ROW_OF_CALLS if down_columns else SHORT_ROW
+
+
+def is_flat(nest: Nest, row: LoopDim, loop: LoopDim) -> bool:
+    """Whether every operand runs through a tile of rows as through one loop."""
+    first, e = name("c0"), name("e")
+    payload = nest.op.payload
+    if payload.has_index() or payload.has_extract():
+        return False
+    return all(flat_reference(nest, r, row, loop, first, e) is not None for r in nest.inputs)
+
+
+def _values_of_a_tile(
+    nest: Nest, accs: Sequence[Accumulator], row: LoopDim, loop: LoopDim
+) -> tuple[list[Stmt], list[Expr]]:
+    """The payload of all numbers of a tile in one flat loop, and where they are found then.
+
+    Vector functions take a register of neighbours; down a column of short rows there are none.
+    """
+    first, e = name("c0"), name("e")
+    flat = [flat_reference(nest, r, row, loop, first, e) for r in nest.inputs]
+    inputs = [r for r in flat if r is not None]
+    writer = PayloadWriter(nest, nest.prefix)
+    lets, results = writer.write(inputs, [None] * len(nest.outputs), {})
+    stores = [
+        StoreElement(f"value{acc.suffix}", e, result)
+        for acc, result in zip(accs, results, strict=True)
+    ]
+    loop_over_all = For("e", zero(), Integer(name("w") * loop.extent), [*lets, *stores])
+    at = name("c") * loop.extent + name("r")
+    return [loop_over_all], [Element(f"value{acc.suffix}", at) for acc in accs]
