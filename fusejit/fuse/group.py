@@ -274,13 +274,11 @@ class _Grouping:
         for member in group.ops:
             own = group.bands[member][band]
             for read in self._reads(member):
-                load = self.defining.get(read.root)
-                if not isinstance(load, Load):
+                load, is_reshaped = self._load_behind(read.root)
+                if load is None or load.view.buffer.alias_class != store.view.buffer.alias_class:
                     continue
-                buffer = load.view.buffer
-                if buffer.alias_class != store.view.buffer.alias_class:
-                    continue
-                if buffer is not store.view.buffer or halos[member] != (0, 0):
+                is_same = load.view.buffer is store.view.buffer and not is_reshaped
+                if not is_same or halos[member] != (0, 0):
                     return False
                 index = load.view.map.compose(read.map).results
                 as_band = {own: AffineExpr.dim(dim)}
@@ -306,11 +304,18 @@ class _Grouping:
 
     def _reads_class(self, op: Op, alias_class: int) -> bool:
         """Whether the op reads memory of a class."""
-        loads = [op] if isinstance(op, Load) else []
+        loads: list[Load | None] = [op] if isinstance(op, Load) else []
         if isinstance(op, GenericOp):
-            sources = (self.defining.get(read.root) for read in self._reads(op))
-            loads = [s for s in sources if isinstance(s, Load)]
-        return any(load.view.buffer.alias_class == alias_class for load in loads)
+            loads = [self._load_behind(read.root)[0] for read in self._reads(op)]
+        return any(s is not None and s.view.buffer.alias_class == alias_class for s in loads)
+
+    def _load_behind(self, root: Value) -> tuple[Load | None, bool]:
+        """The load whose memory a value shows, and whether its axes were split or merged."""
+        op, is_reshaped = self.defining.get(root), False
+        while isinstance(op, ViewOp | ReshapeOp):
+            is_reshaped |= isinstance(op, ReshapeOp)
+            op = self.defining.get(op.source)
+        return (op, is_reshaped) if isinstance(op, Load) else (None, False)
 
     # -- deciding -------------------------------------------------------------------------------
     def _pays(self, group: Forming) -> bool:
