@@ -5,9 +5,10 @@ Values that are handed out stay apart: ``return a + b, a + b`` gives two arrays.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
 
-from fusejit.fuse.rewrite import rewrite_blocks, substitute_values
+from fusejit.fuse.rewrite import rewrite_blocks, rewrite_ops, substitute_values
 from fusejit.ir.graph import (
     Block,
     ConstantOp,
@@ -15,6 +16,7 @@ from fusejit.ir.graph import (
     Graph,
     Load,
     Op,
+    Origin,
     ReshapeOp,
     Value,
     ViewOp,
@@ -28,6 +30,7 @@ def eliminate_common_subexpressions(graph: Graph) -> Graph:
     kinds and axis orders. Two loads are equal if they see the same version of their memory.
     """
     equal: dict[Value, Value] = {}
+    absorbed: dict[Value, list[Origin]] = {}  # by the value that serves both
 
     def resolved(value: Value | None) -> Value | None:
         return value if value is None else equal.get(value, value)
@@ -67,10 +70,20 @@ def eliminate_common_subexpressions(graph: Graph) -> Graph:
                     continue
                 handed_out.update(other.results)
             equal.update(zip(op.results, other.results, strict=True))
+            if isinstance(op, GenericOp):
+                absorbed.setdefault(other.results[-1], []).extend(op.origins)
         return block
 
     rewrite_blocks(graph, collect)
-    return substitute_values(graph, equal)
+    return rewrite_ops(substitute_values(graph, equal), lambda op: _with_origins(op, absorbed))
+
+
+def _with_origins(op: Op, absorbed: Mapping[Value, list[Origin]]) -> Op:
+    """The op, which now computes other lines too."""
+    if not isinstance(op, GenericOp) or op.results[-1] not in absorbed:
+        return op
+    origins = Origin.each_once([*op.absorbed, *absorbed[op.results[-1]]])
+    return op if origins == op.absorbed else replace(op, absorbed=origins)
 
 
 def _with_viewed(block: Block, leaving: frozenset[Value]) -> set[Value]:

@@ -149,8 +149,8 @@ class _Session:
         broken = check_fold(producer, operand_index, consumer, self.context)
         verdict = broken or self.control(producer, operand_index, consumer, self.context)
         if isinstance(verdict, Illegal | Reject):
-            refusal = Refusal(
-                producer.name, consumer.name, verdict.rule, verdict.reason, consumer.location
-            )
+            names = (producer.name, consumer.name)
+            why = (verdict.rule, verdict.reason)
+            refusal = Refusal(*names, *why, consumer.location, value, consumer.results[-1])
             key = (producer.results[0].name, consumer.results[0].name, refusal.rule)
             self.refused.setdefault(key, refusal)

@@ -18,7 +18,7 @@ from fusejit.fuse.operands import (
     tidy,
     writes_every_element,
 )
-from fusejit.ir.graph import GenericOp, Init, Operand
+from fusejit.ir.graph import GenericOp, Init, Operand, Origin
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import Instr, PayloadBuilder
 
@@ -136,6 +136,7 @@ def fold(
             inits=inits,
             payload=builder.finish([*(produced[i] for i in kept), *yielded]),
             name=fused_name(consumer, [producer]),
+            absorbed=Origin.each_once([*producer.origins, *consumer.absorbed]),
         )
     )
 

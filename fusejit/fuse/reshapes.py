@@ -96,7 +96,8 @@ def note_reshapes(graph: Graph, report: FusionReport) -> Graph:
 
 def _refusal(producer: GenericOp, consumer: GenericOp, illegal: Illegal) -> Refusal:
     reason = f"a reshape stands between them: {illegal.reason}"
-    return Refusal(producer.name, consumer.name, illegal.rule, reason, consumer.location)
+    names, values = (producer.name, consumer.name), (producer.results[-1], consumer.results[-1])
+    return Refusal(*names, illegal.rule, reason, consumer.location, *values)
 
 
 Move = Callable[["_Session", ReshapeOp], bool]

@@ -22,7 +22,7 @@ from fusejit.fuse.fold import fold, fused_name, fused_to_producer
 from fusejit.fuse.legality import STRUCTURAL_RULES, check_fold, check_preserved
 from fusejit.fuse.operands import merge_operands, renumber_extract, tidy
 from fusejit.fuse.rewrite import definitions, rewrite_blocks
-from fusejit.ir.graph import Block, GenericOp, Graph, Value
+from fusejit.ir.graph import Block, GenericOp, Graph, Origin, Value
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.schedule import Folded, FusionReport
 from fusejit.ir.target import GENERIC, Target
@@ -79,7 +79,7 @@ def _merge_into(op: GenericOp, context: BlockContext, notes: FusionReport) -> Ge
             place = other
         else:
             continue
-        notes.folded.append(Folded(other.name, op.name, other.location))
+        notes.folded.append(Folded(other.name, op.name, other.location, "merge"))
         context.replace([other, op], fused, at=place)
         return fused
     return None
@@ -117,6 +117,7 @@ def merge(first: GenericOp, second: GenericOp) -> GenericOp:
             inits=inits,
             payload=builder.finish(yielded),
             name=fused_name(second, [first]),
+            absorbed=Origin.each_once([*first.origins, *second.absorbed]),
         )
     )
 

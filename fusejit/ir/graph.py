@@ -9,7 +9,7 @@ value exactly if their versions are equal. See `fusejit.ir` for the grammar of t
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -152,13 +152,28 @@ class Op:
         return ()
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """An op as it was traced: its name, the user's line, and a value that tells it from others."""
+
+    name: str
+    location: Location
+    value: Value
+
+    @staticmethod
+    def each_once(origins: Iterable[Origin]) -> tuple[Origin, ...]:
+        """Without repetitions."""
+        return tuple({origin.value: origin for origin in origins}.values())
+
+
 @dataclass(eq=False, slots=True, kw_only=True)
 class GenericOp(Op):
     """linalg's generic with an explicit domain.
 
     For every point of ``domain`` (one extent per dim) the payload maps the elements of ``inputs``
     and ``inits`` to one number per init, which is written, or combined with what is there. Dims
-    are parallel, reduction or sequential by ``iterators``.
+    are parallel, reduction or sequential by ``iterators``. ``absorbed`` are the ops as they were
+    traced that were folded into it or merged with it.
     """
 
     domain: tuple[AffineExpr, ...]
@@ -168,6 +183,13 @@ class GenericOp(Op):
     payload: Payload
     name: str = "generic"
     library_call: str | None = None
+    absorbed: tuple[Origin, ...] = ()
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """The ops as they were traced that it computes, itself last."""
+        own = Origin(base_name(self.name), self.location, self.results[-1])
+        return Origin.each_once([*self.absorbed, own])
 
     @property
     def operand_values(self) -> tuple[Value, ...]:
@@ -350,6 +372,12 @@ class HostCall(Op):
     @property
     def operand_values(self) -> tuple[Value, ...]:
         return self.arguments
+
+
+def base_name(name: str) -> str:
+    """The name of an op without the number of ops that went into it: ``exp`` for ``exp+2``."""
+    base, plus, count = name.rpartition("+")
+    return base if plus and count.isdigit() else name
 
 
 # ---------------------------------------------------------------------------------------- blocks

@@ -108,6 +108,9 @@ _ROWS: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("is_integer", float.is_integer, "float.is_integer({0})"),
 )
 HOST_OPS: dict[str, HostOp] = {name: HostOp(name, fn, text) for name, fn, text in _ROWS}
+_NEGATED = {"eq": "ne", "ne": "eq"}
+_NEGATED_ORDERS = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}  # where there is no NaN
+_INTEGER_OPS = ("add", "sub", "mul", "floordiv", "mod", "neg", "abs", "min", "max")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +159,41 @@ class HostExpr:
         values = [o.evaluate(paths, names) for o in self.operands]
         return HOST_OPS[self.op].function(*values)
 
+    def user_text(self, names: Mapping[str, HostExpr]) -> str:
+        """It as the user would write it, symbols by what they stand for in ``names``.
+
+        >>> HostExpr("eq", (HostExpr.size(Path("arg", "x"), 0), HostExpr.const(3))).user_text({})
+        'x.shape[0] == 3'
+        """
+        return _without_outer_parentheses(self._user_text(names))
+
+    def _user_text(self, names: Mapping[str, HostExpr]) -> str:
+        if self.op == "path":
+            return str(self.attr.user_text())
+        if self.op == "size":
+            return f"{self.attr[0].user_text()}.shape[{self.attr[1]}]"
+        if self.op == "const":
+            return repr(self.attr)
+        if self.op == "name":
+            known = names.get(self.attr)
+            return str(self.attr) if known is None else known._user_text(names)
+        if self.op == "not":
+            (inner,) = self.operands
+            opposite = _NEGATED.get(inner.op)
+            if opposite is None and all(o._is_integer(names) for o in inner.operands):
+                opposite = _NEGATED_ORDERS.get(inner.op)
+            if opposite is not None:
+                return HostExpr(opposite, inner.operands)._user_text(names)
+        return HOST_OPS[self.op].template.format(*(o._user_text(names) for o in self.operands))
+
+    def _is_integer(self, names: Mapping[str, HostExpr]) -> bool:
+        if self.op == "const":
+            return isinstance(self.attr, int)
+        if self.op == "name":
+            return self.attr in names and names[self.attr]._is_integer(names)
+        arithmetic = self.op in _INTEGER_OPS and all(o._is_integer(names) for o in self.operands)
+        return self.op == "size" or arithmetic
+
     def __str__(self) -> str:
         if self.op == "path":
             return str(self.attr)
@@ -166,3 +204,14 @@ class HostExpr:
         if self.op == "name":
             return str(self.attr)
         return f"{self.op}({', '.join(map(str, self.operands))})"
+
+
+def _without_outer_parentheses(text: str) -> str:
+    if not (text.startswith("(") and text.endswith(")")):
+        return text
+    depth = 0
+    for at, character in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth == 0:
+            return text[1:-1] if at == len(text) - 1 else text
+    return text

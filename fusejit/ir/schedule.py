@@ -67,11 +67,12 @@ Step = KernelStep | LibraryStep | HostStep
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A producer that was folded into a consumer."""
+    """A producer that was folded into a consumer, or a sibling that was merged with it."""
 
     producer: str
     consumer: str
     location: Location
+    how: str = "fold"  # or "merge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +87,18 @@ class Grouped:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A fold that did not happen: the named rule, the reason in words, and where."""
+    """A fold that did not happen: the named rule, the reason in words, and where.
+
+    ``value`` is what the consumer reads, ``result`` what it defines: they find the ops again.
+    """
 
     producer: str
     consumer: str
     rule: str
     reason: str
     location: Location
+    value: Value | None = None
+    result: Value | None = None
 
 
 @dataclass(eq=False, slots=True)

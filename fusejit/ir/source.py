@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import linecache
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,16 @@ class Location:
 
     def __str__(self) -> str:
         return f'"{self.file}":{self.line}'
+
+    @property
+    def short(self) -> str:
+        """``f.py:3``, or the empty text where it is not known."""
+        return f"{Path(self.file).name}:{self.line}" if self.line else ""
+
+    @property
+    def text(self) -> str:
+        """The line as the user wrote it, or the empty text where there is no source."""
+        return linecache.getline(self.file, self.line).strip()
 
 
 UNKNOWN = Location("<unknown>", 0)

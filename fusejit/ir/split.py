@@ -36,6 +36,7 @@ def split_reduction(op: GenericOp) -> tuple[GenericOp, GenericOp]:
         inits=tuple(Init(partial_map, i.combiner) for i in op.inits),
         payload=op.payload,
         name=op.name,
+        absorbed=op.absorbed,
     )
     new_dim = {d: AffineExpr.dim(at) for at, d in enumerate(kept)}
 
@@ -103,6 +104,7 @@ def one_result_each(op: GenericOp) -> list[GenericOp]:
                 inits=(init,),
                 payload=single,
                 name=op.name,
+                absorbed=op.absorbed,
             )
         )
     return ops

@@ -216,7 +216,7 @@ def passes() -> str:
 def layout() -> str:
     """Every file of the package with the first line of its docstring."""
     lines: list[str] = []
-    for folder in ("", "tracer", "fuse", "ir", "codegen", "numpy", "testing"):
+    for folder in ("", "tracer", "fuse", "ir", "codegen", "explain", "numpy", "testing"):
         lines.append(f"    fusejit/{folder}{'/' if folder else ''}")
         for path in sorted((ROOT / "fusejit" / folder).glob("*.py")):
             doc = ast.get_docstring(ast.parse(path.read_text())) or ""

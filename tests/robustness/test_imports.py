@@ -28,6 +28,7 @@ ALLOWED = {
     "syntax": {"locks"},
     "dot": {"ir"},
     "pipeline": {*STAGES, "ir", "dot", *FREE},
+    "explain": {"api", "pipeline", *STAGES, "ir", *FREE},
     "mlir": {"pipeline", *STAGES, "ir", *FREE},
 }
 

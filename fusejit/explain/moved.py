@@ -1,0 +1,77 @@
+"""Bytes that the ops of a graph read and write, before and after fusion."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import GenericOp, Graph, Op, Store, Value, ViewOp, walk
+from fusejit.ir.schedule import Group
+
+
+def moved_bytes(
+    graph: Graph,
+    symbols: Mapping[str, int],
+    straight: Collection[Value],
+    groups: Sequence[Group] = (),
+) -> int:
+    """Bytes that the ops of a graph read and write, each operand counted once per op.
+
+    A view moves nothing; an operand read through a view counts as many elements as the op reads.
+    What the ops of a group read alike counts once, and what stays in tiles not at all. The
+    ``straight`` values are written where a store takes them, and not read again.
+    """
+    total = 0
+    local = {value for group in groups for value in group.local}
+    seen_by: dict[Op, set[tuple[Value, object]]] = {}
+    for group in groups:
+        shared: set[tuple[Value, object]] = set()
+        seen_by.update(dict.fromkeys(group.ops, shared))
+    for op in walk(graph.block):
+        if isinstance(op, ViewOp) and op.source in local:
+            local.update(op.results)
+        if isinstance(op, GenericOp):
+            seen = seen_by.get(op, set())
+            for operand in op.inputs:
+                if (operand.value, operand.map) in seen or operand.value in local:
+                    continue
+                seen.add((operand.value, operand.map))
+                dims = operand.map.dims()
+                extents = [extent for dim, extent in enumerate(op.domain) if dim in dims]
+                total += points_of(extents, symbols) * operand.value.type.dtype.itemsize
+            total += sum(
+                points_of(r.type.extents, symbols) * r.type.dtype.itemsize
+                for r in op.results
+                if r not in local and r not in straight
+            )
+        elif isinstance(op, Store):
+            itemsize = op.view.buffer.type.dtype.itemsize
+            size = points_of(op.view.extents, symbols) * itemsize
+            total += size if op.value in straight else 2 * size
+    return total
+
+
+def points_of(extents: Sequence[AffineExpr], symbols: Mapping[str, int]) -> int:
+    """The product of the extents."""
+    points = 1
+    for extent in extents:
+        points *= size_of(extent, symbols)
+    return points
+
+
+def size_of(extent: AffineExpr, symbols: Mapping[str, int]) -> int:
+    """An extent in numbers; one that depends on a loop variable counts once."""
+    try:
+        return int(extent.evaluate((), symbols))
+    except KeyError:
+        return 1
+
+
+def size_text(num_bytes: int) -> str:
+    """``1.92 MB``."""
+    size = float(num_bytes)
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"

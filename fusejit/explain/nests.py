@@ -1,0 +1,106 @@
+"""What the loop nests of a kernel compute, in the user's lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from fusejit.codegen.placement import Placement
+from fusejit.explain.moved import size_of
+from fusejit.ir.graph import GenericOp, Graph, Load, Op, Origin, Store, Value, walk
+from fusejit.ir.schedule import Group, KernelStep
+from fusejit.ir.source import Location
+from fusejit.ir.types import IteratorType
+
+
+@dataclass(eq=False, slots=True)
+class Nest:
+    """One loop nest: an op, or a group of ops that share a loop over tiles.
+
+    ``members`` holds, for each op in program order, what it was made of.
+    """
+
+    ops: tuple[Op, ...]
+    group: Group | None
+    members: list[list[Origin]]
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether it loops: an op on numbers does not."""
+        (op, *others) = self.ops
+        return bool(others) or not isinstance(op, GenericOp) or bool(op.domain)
+
+
+def nests_of(step: KernelStep, unfused: Graph, placement: Placement) -> list[Nest]:
+    """The nests of a kernel in program order.
+
+    A store that its only producer writes straight into has no nest of its own: it is a member of
+    the producer's.
+    """
+    order = {value: at for at, op in enumerate(walk(unfused.block)) for value in op.results}
+    grouped: dict[Op, Group] = {op: group for group in step.groups for op in group.ops}
+    nests: list[Nest] = []
+    for op in step.ops:
+        group = grouped.get(op)
+        if group is not None:
+            if op is group.ops[0]:
+                members = [_origins(o, order, placement) for o in group.ops]
+                nests.append(Nest(group.ops, group, members))
+        elif _is_work(op, placement):
+            nests.append(Nest((op,), None, [_origins(op, order, placement)]))
+    return nests
+
+
+def _is_work(op: Op, placement: Placement) -> bool:
+    if isinstance(op, Store):
+        return op.value not in placement.straight
+    if isinstance(op, Load):
+        return op.results[0] in placement.snapshots
+    return isinstance(op, GenericOp) or bool(op.blocks)
+
+
+def _origins(op: Op, order: Mapping[Value, int], placement: Placement) -> list[Origin]:
+    """What an op computes as it was traced, in program order; stores last.
+
+    The first store to a local array only gives its contents a place.
+    """
+    if op.blocks:
+        return [o for block in op.blocks for i in block.ops for o in _origins(i, order, placement)]
+    if isinstance(op, Store):
+        return [Origin("store", op.location, op.value)]
+    if not isinstance(op, GenericOp):
+        return [Origin("copy", op.location, v) for v in op.results if v in placement.snapshots]
+    made = sorted(op.origins, key=lambda origin: order.get(origin.value, len(order)))
+    stores = [placement.straight[v] for v in op.results if v in placement.straight]
+    seen = [s for s in stores if s.view.buffer.origin is not None or s.version > 1]
+    return [*made, *(Origin("store", s.location, s.value) for s in seen)]
+
+
+def by_line(origins: Iterable[Origin]) -> list[tuple[Location, str]]:
+    """Lines in order, each with its ops: ``(example.py:8, "3 multiply, 2 add")``."""
+    counts: dict[Location, dict[str, int]] = {}
+    for origin in origins:
+        here = counts.setdefault(origin.location, {})
+        here[origin.name] = here.get(origin.name, 0) + 1
+    return [
+        (location, ", ".join(name if n == 1 else f"{n} {name}" for name, n in names.items()))
+        for location, names in counts.items()
+    ]
+
+
+def domain_text(op: Op, symbols: Mapping[str, int], only: Sequence[int] | None = None) -> str:
+    """``d0 < 300, d1 < 200``, what is reduced marked; of the dims in ``only``, if given."""
+    if isinstance(op, Store):
+        kinds = [IteratorType.PARALLEL] * len(op.view.extents)
+        extents, iterators = op.view.extents, tuple(kinds)
+    elif isinstance(op, GenericOp):
+        extents, iterators = op.domain, op.iterators
+    else:
+        return type(op).__name__.lower()
+    marks = {IteratorType.REDUCTION: " reduced", IteratorType.SEQUENTIAL: " in sequence"}
+    dims = [
+        f"d{d} < {size_of(extent, symbols)}{marks.get(kind, '')}"
+        for d, (extent, kind) in enumerate(zip(extents, iterators, strict=True))
+        if only is None or d in only
+    ]
+    return ", ".join(dims) or "one number"

@@ -1,0 +1,256 @@
+"""The report: a summary, each kernel in the user's lines, what stays apart, then the details."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fusejit.codegen.placement import place
+from fusejit.explain.moved import moved_bytes, size_text
+from fusejit.explain.nests import Nest, by_line, domain_text, nests_of
+from fusejit.explain.remedies import REMEDIES
+from fusejit.ir.graph import GenericOp, Graph, Op, Origin, Store, Value, base_name, walk
+from fusejit.ir.host import HostExpr
+from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.schedule import HostStep, KernelStep, LibraryStep, Refusal
+from fusejit.ir.source import Location
+from fusejit.ir.types import dtype_name
+from fusejit.outside import resolver
+from fusejit.pipeline import Lowered
+
+if TYPE_CHECKING:
+    from fusejit.api import Variants
+
+MAX_SOURCE = 72  # characters of a line of the user's program
+
+
+def explain_text(lowered: Lowered, arguments: Mapping[str, Any], variants: Variants) -> str:
+    """The report for one call.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        The stages of the call.
+    arguments : mapping
+        The call's bound arguments: sizes are read from them.
+    variants : Variants
+        The compiled variants and declined calls so far.
+    """
+    return "\n".join(_Report(lowered, arguments).lines(variants)) + "\n"
+
+
+class _Report:
+    def __init__(self, lowered: Lowered, arguments: Mapping[str, Any]) -> None:
+        self.traced = lowered.before.before
+        self.schedule = lowered.before.schedule
+        self.report = self.schedule.report
+        self.placement = place(self.schedule)
+        find = resolver(self.traced.function, arguments, self.traced.traced.constants)
+        self.symbols: dict[str, int] = {}
+        for symbol in self.schedule.unfused.symbols:
+            self.symbols[symbol.name] = int(symbol.expr.evaluate(find, self.symbols))
+        self.nests = {
+            step: nests_of(step, self.schedule.unfused, self.placement)
+            for step in self.schedule.steps
+            if isinstance(step, KernelStep)
+        }
+        self.nest_of: dict[Value, Nest] = {
+            value: nest
+            for nests in self.nests.values()
+            for nest in nests
+            for op in nest.ops
+            for value in op.results
+        }
+
+    def lines(self, variants: Variants) -> Iterator[str]:
+        yield from self.summary()
+        yield from self.kernels()
+        yield from self.kept_apart()
+        yield from self.fusions()
+        yield from self.conditions()
+        yield f"  variants compiled so far: {len(variants)}"
+        for cause, n in variants.declined.items():
+            yield f"  declined {_plural(n, 'call')}: {cause}"
+
+    # -- what came out --------------------------------------------------------------------------
+    def summary(self) -> Iterator[str]:
+        loops = sum(nest.is_loop for nests in self.nests.values() for nest in nests)
+        calls = len(self.schedule.steps) - len(self.nests)
+        yield (
+            f"{self.traced.function.__name__}: {_plural(self.report.ops_before, 'op')} -> "
+            f"{_plural(loops, 'loop nest')} in {_plural(len(self.nests), 'kernel')}"
+            + (f" and {_plural(calls, 'library call')}" if calls else "")
+        )
+        groups = [group for step in self.nests for group in step.groups]
+        before = moved_bytes(
+            self.schedule.unfused, self.symbols, _stored_straight(self.schedule.unfused)
+        )
+        after = moved_bytes(self.schedule.graph, self.symbols, set(self.placement.straight), groups)
+        less = f" ({before / after:.1f}x less)" if 0 < after < before else ""
+        yield f"  bytes moved: {size_text(before)} -> {size_text(after)}{less}"
+        policy = self.traced.options.fusion
+        if policy != "auto":
+            name = policy if isinstance(policy, str) else getattr(policy, "__name__", repr(policy))
+            yield f"  fusion policy: {name}"
+
+    def kernels(self) -> Iterator[str]:
+        at = 0
+        for step in self.schedule.steps:
+            if isinstance(step, KernelStep):
+                yield f"  kernel {at}:"
+                at += 1
+                for nest in self.nests[step]:
+                    yield from self.nest(nest)
+                continue
+            yield f"  library call {_called(step)}:"
+            where, name = step.op.location, getattr(step.op, "name", _called(step))
+            text = shortened(where.text, MAX_SOURCE)
+            yield f"    {where.short}  {name}  {text}".rstrip()
+
+    def nest(self, nest: Nest) -> Iterator[str]:
+        if nest.group is None:
+            dims = domain_text(nest.ops[0], self.symbols)
+            yield f"    {'loop over ' if nest.is_loop else ''}{dims}"
+        else:
+            dims = domain_text(nest.ops[0], self.symbols, nest.group.bands[0])
+            kept = len(nest.group.local)
+            rest = f"; {_plural(kept, 'result')} in cache, never in memory" if kept else ""
+            yield f"    one loop over tiles of {dims}{rest}"
+        rows = [row for origins in nest.members for row in by_line(origins)]
+        place_width = max(len(location.short) for location, _ in rows)
+        width = min(max(len(names) for _, names in rows), 44)
+        shown: Location | None = None
+        for location, names in rows:
+            text = shortened(location.text, MAX_SOURCE) if location != shown else ""
+            yield f"      {location.short:{place_width}}  {names:{width}}  {text}".rstrip()
+            shown = location
+
+    # -- what did not, and why ------------------------------------------------------------------
+    def kept_apart(self) -> Iterator[str]:
+        inside = [r for r in self.report.refused if self.shares_a_loop(r)]
+        apart = [r for r in self.report.refused if r not in inside]
+        if inside:
+            yield "  in one loop, but not one op:"
+            yield from self.refusals(inside)
+        if apart:
+            yield "  kept apart, what passes between goes through memory:"
+            yield from self.refusals(apart)
+        remedies = {r.rule: REMEDIES[r.rule] for r in apart if r.rule in REMEDIES}
+        if remedies:
+            yield "  what can be done about it:"
+            yield from (f"    [{rule}] {remedy}" for rule, remedy in remedies.items())
+
+    def shares_a_loop(self, refusal: Refusal) -> bool:
+        if refusal.value is None or refusal.result is None:
+            return False
+        nest = self.nest_of.get(self.placement.root(refusal.value))
+        return nest is not None and nest is self.nest_of.get(refusal.result)
+
+    def refusals(self, refusals: Sequence[Refusal]) -> Iterator[str]:
+        yield from _each_once(
+            f"{base_name(r.producer)} and {base_name(r.consumer)}: {_reason(r)} [{r.rule}]"
+            f"{_where(r.location)}"
+            for r in refusals
+        )
+
+    # -- the details ----------------------------------------------------------------------------
+    def fusions(self) -> Iterator[str]:
+        if self.report.folded:
+            yield "  fused, one by one:"
+        yield from _each_once(
+            f"{base_name(f.producer)} {'beside' if f.how == 'merge' else 'into'} "
+            f"{base_name(f.consumer)}{_where(f.location)}"
+            for f in self.report.folded
+        )
+        again = self.computed_again()
+        if again:
+            yield "  computed where it is read, instead of kept:"
+            yield from again
+
+    def computed_again(self) -> list[str]:
+        times: dict[Origin, int] = {}
+        for op in walk(self.schedule.graph.block):
+            if isinstance(op, GenericOp):
+                for origin in op.origins:
+                    times[origin] = times.get(origin, 0) + 1
+        return [
+            f"    {origin.name}: in {n} loops{_where(origin.location)}"
+            for origin, n in times.items()
+            if n > 1
+        ]
+
+    def conditions(self) -> Iterator[str]:
+        slow = _scalar_functions(self.schedule.graph, self.traced.target.vector_functions)
+        if slow:
+            yield "  no vector form on this machine:"
+            yield from (f"    {name}{_where(location)}" for name, location in slow)
+        yield from (f"  note: {note}" for note in self.traced.traced.notes)
+        graph = self.traced.graph
+        names = {symbol.name: symbol.expr for symbol in graph.symbols}
+        names |= {scalar.value.name: scalar.expr for scalar in graph.scalars}
+        if graph.guards:
+            yield "  serves calls where:"
+        for guard in graph.guards:
+            expr = guard.expr if guard.expected else HostExpr("not", (guard.expr,))
+            yield f"    {expr.user_text(names)}{_where(guard.location)}"
+
+
+def _stored_straight(graph: Graph) -> set[Value]:
+    """Values that a store alone reads."""
+    users: dict[Value, list[Op]] = {}
+    for op in walk(graph.block):
+        for value in op.operand_values:
+            users.setdefault(value, []).append(op)
+    results = set(graph.results)
+    return {
+        value
+        for value, ops in users.items()
+        if len(ops) == 1 and isinstance(ops[0], Store) and value not in results
+    }
+
+
+def _scalar_functions(graph: Graph, vector: frozenset[str]) -> list[tuple[str, Location]]:
+    found: dict[str, Location] = {}
+    for op in walk(graph.block):
+        if isinstance(op, GenericOp):
+            for instr in op.payload.instrs:
+                row = SCALAR_OPS.get(instr.op)
+                if row is not None and row.vector_function:
+                    name = f"{row.vector_function}.{dtype_name(instr.dtype)}"
+                    if name not in vector:
+                        found.setdefault(name, op.location)
+    return sorted(found.items(), key=lambda item: item[0])
+
+
+def _called(step: LibraryStep | HostStep) -> str:
+    if isinstance(step, HostStep):
+        return step.op.function
+    return getattr(step.op, "library_call", None) or "?"
+
+
+def _reason(refusal: Refusal) -> str:
+    """The reason in the names that the report uses."""
+    text = refusal.reason
+    for name in (refusal.producer, refusal.consumer):
+        text = text.replace(name, base_name(name))
+    return text if refusal.value is None else text.replace(f"%{refusal.value.name} ", "it ")
+
+
+def _each_once(lines: Iterable[str]) -> Iterator[str]:
+    """Indented, repetitions counted."""
+    for line, times in Counter(lines).items():
+        yield f"    {line}" + (f", {times} times" if times > 1 else "")
+
+
+def shortened(text: str, width: int) -> str:
+    """The text, its end left off beyond ``width`` characters."""
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def _where(location: Location) -> str:
+    return f"  ({location.short})" if location.line else ""
+
+
+def _plural(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"
