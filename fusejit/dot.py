@@ -7,9 +7,7 @@ store to what must come after it.
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Iterator
-from pathlib import Path
 
 from fusejit.ir.graph import (
     Alias,
@@ -27,11 +25,11 @@ from fusejit.ir.graph import (
     ViewOp,
     walk,
 )
+from fusejit.ir.lines import by_line
 from fusejit.ir.names import Names
 from fusejit.ir.payload import Payload
 from fusejit.ir.printer import extents_text, number_text
 from fusejit.ir.schedule import Group, KernelStep, Schedule
-from fusejit.ir.source import Location
 
 MAX_TEXT = 48  # characters of a payload or of a source line in a label
 
@@ -104,7 +102,7 @@ class _Drawing:
 
     def _op(self, op: Op) -> str:
         lines, fill = self._describe(op)
-        lines += _user_line(op.location)
+        lines += _user_lines(op)
         return f"  {self.node[op]} [label={_label(*lines)}, fillcolor={_quoted(fill)}];"
 
     def _describe(self, op: Op) -> tuple[list[str], str]:
@@ -177,11 +175,18 @@ def _read_by(op: Op) -> list[Value]:
 
 
 def _operand_numbers(op: Op, value: Value) -> str:
-    """Which inputs of the payload an arrow brings, where there are several."""
-    if not isinstance(op, GenericOp) or len(op.inputs) < 2:
+    """Which inputs of the payload an arrow brings, and through which map if not the identity."""
+    if not isinstance(op, GenericOp):
         return ""
-    numbers = [f"in{k}" for k, operand in enumerate(op.inputs) if operand.value is value]
-    return f" [label={_quoted(', '.join(numbers))}]" if numbers else ""
+    maps = {k: operand.map for k, operand in enumerate(op.inputs) if operand.value is value}
+    plain = all(m.is_identity or not m.rank for m in maps.values())
+    if not maps or (plain and len(op.inputs) < 2):
+        return ""
+    texts = [
+        f"in{k}" + (f"[{', '.join(map(str, m.results))}]" if not m.is_identity and m.rank else "")
+        for k, m in maps.items()
+    ]
+    return f" [label={_quoted(', '.join(texts))}]"
 
 
 def _is_weightless(op: Op) -> bool:
@@ -223,12 +228,18 @@ def _expressions(payload: Payload) -> list[str]:
     return texts
 
 
-def _user_line(location: Location) -> list[str]:
-    if not location.line:
-        return []
-    where = f"{Path(location.file).name}:{location.line}"
-    text = _short(linecache.getline(location.file, location.line).strip())
-    return [f"{where}  {text}".rstrip()]
+def _user_lines(op: Op) -> list[str]:
+    """Every line of the user's program that the op computes, with what it does there."""
+    origins = op.origins if isinstance(op, GenericOp) else ()
+    if len(origins) < 2:
+        return [f"{op.location.short}  {_short(op.location.text)}".rstrip()] * bool(
+            op.location.line
+        )
+    return [
+        f"{location.short}  {names}: {_short(location.text)}"
+        for location, names in sorted(by_line(origins), key=lambda row: row[0].line)
+        if location.line
+    ]
 
 
 def _short(text: str) -> str:

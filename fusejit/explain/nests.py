@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fusejit.codegen.placement import Placement
 from fusejit.explain.moved import size_of
 from fusejit.ir.graph import GenericOp, Graph, Load, Op, Origin, Store, Value, walk
 from fusejit.ir.schedule import Group, KernelStep
-from fusejit.ir.source import Location
 from fusejit.ir.types import IteratorType
 
 
@@ -74,18 +73,6 @@ def _origins(op: Op, order: Mapping[Value, int], placement: Placement) -> list[O
     stores = [placement.straight[v] for v in op.results if v in placement.straight]
     seen = [s for s in stores if s.view.buffer.origin is not None or s.version > 1]
     return [*made, *(Origin("store", s.location, s.value) for s in seen)]
-
-
-def by_line(origins: Iterable[Origin]) -> list[tuple[Location, str]]:
-    """Lines in order, each with its ops: ``(example.py:8, "3 multiply, 2 add")``."""
-    counts: dict[Location, dict[str, int]] = {}
-    for origin in origins:
-        here = counts.setdefault(origin.location, {})
-        here[origin.name] = here.get(origin.name, 0) + 1
-    return [
-        (location, ", ".join(name if n == 1 else f"{n} {name}" for name, n in names.items()))
-        for location, names in counts.items()
-    ]
 
 
 def domain_text(op: Op, symbols: Mapping[str, int], only: Sequence[int] | None = None) -> str:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from fusejit.codegen.placement import place
 from fusejit.explain.moved import moved_bytes, size_text
-from fusejit.explain.nests import Nest, by_line, domain_text, nests_of
+from fusejit.explain.nests import Nest, domain_text, nests_of
 from fusejit.explain.remedies import REMEDIES
 from fusejit.ir.graph import GenericOp, Graph, Op, Origin, Store, Value, base_name, walk
 from fusejit.ir.host import HostExpr
+from fusejit.ir.lines import by_line, shortened
 from fusejit.ir.scalar_ops import SCALAR_OPS
 from fusejit.ir.schedule import HostStep, KernelStep, LibraryStep, Refusal
 from fusejit.ir.source import Location
@@ -241,11 +242,6 @@ def _each_once(lines: Iterable[str]) -> Iterator[str]:
     """Indented, repetitions counted."""
     for line, times in Counter(lines).items():
         yield f"    {line}" + (f", {times} times" if times > 1 else "")
-
-
-def shortened(text: str, width: int) -> str:
-    """The text, its end left off beyond ``width`` characters."""
-    return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def _where(location: Location) -> str:

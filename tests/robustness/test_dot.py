@@ -165,3 +165,14 @@ def test_graphviz_draws_it(program: Any) -> None:
         assert done.returncode == 0, done.stderr
         assert not done.stderr
         assert done.stdout.count('<g id="node') == len(nodes_of(stage.dot()))
+
+
+def test_a_fused_op_shows_every_line_and_what_it_reads_where() -> None:
+    def slopes(x: Any) -> Any:
+        rise = x[1:] - x[:-1]
+        return np.sqrt(rise * rise)
+
+    text = fuse_jit(slopes).trace(np.ones(5)).fuse().dot()
+    assert "  subtract: rise = x[1:] - x[:-1]\\l" in text
+    assert "  multiply, sqrt: return np.sqrt(rise * rise)\\l" in text
+    assert '[label="in0[d0 + 1], in1"]' in text
