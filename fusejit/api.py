@@ -259,7 +259,12 @@ def _decorate(
     if known is not None and known.carrier is function:  # not a wrapper that copied our attributes
         function = known.function
     options = options_from_environment(enabled=enabled, fullgraph=fullgraph, fusion=fusion)
-    policy(options.fusion)  # a wrong name is told at once
+    try:
+        policy(options.fusion)  # a wrong name is told at once
+    except ValueError as error:
+        if fusion is None:
+            error.add_note("the environment variable FUSEJIT_FUSION names it")
+        raise
     state = _State(function, options)
     carrier = _carrier(state)
     functools.update_wrapper(carrier, function)

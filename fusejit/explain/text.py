@@ -148,9 +148,16 @@ class _Report:
         nest = self.nest_of.get(self.placement.root(refusal.value))
         return nest is not None and nest is self.nest_of.get(refusal.result)
 
+    def producer_name(self, refusal: Refusal) -> str:
+        """What made the value that is read: of an op with several results, the one that did."""
+        op = None if refusal.value is None else self.placement.defining.get(refusal.value)
+        origins = op.origins if isinstance(op, GenericOp) else ()
+        names = [origin.name for origin in origins if origin.value is refusal.value]
+        return names[0] if names else base_name(refusal.producer)
+
     def refusals(self, refusals: Sequence[Refusal]) -> Iterator[str]:
         yield from _each_once(
-            f"{base_name(r.producer)} and {base_name(r.consumer)}: {_reason(r)} [{r.rule}]"
+            f"{self.producer_name(r)} and {base_name(r.consumer)}: {_reason(r)} [{r.rule}]"
             f"{_where(r.location)}"
             for r in refusals
         )

@@ -143,10 +143,7 @@ def _recompute_or_keep(
     if refused:
         return refused
     stream = context.target.stream_ns_per_byte
-    inputs = _arrays(producer)
-    written = sum(r.type.dtype.itemsize for r in producer.results)
-    keep = (WRITE_FACTOR + len(places)) * written + _num_bytes(inputs)
-    again = sum(_num_bytes(inputs - _arrays(use.consumer)) for use, _ in places)
+    keep, again = moved_bytes(producer, places)
     if again * stream + extra > keep * stream:
         return Reject("several uses", f"{again} bytes to read again instead of {keep}")
     return ACCEPT
@@ -223,6 +220,19 @@ def needed_places(
         needed = fused_to_producer(producer, use.operand_index, use.consumer)
         places.setdefault((use.consumer, needed), (use, needed))
     return tuple(places.values())
+
+
+def moved_bytes(
+    producer: GenericOp, places: tuple[tuple[Use, IndexingMap], ...]
+) -> tuple[int, int]:
+    """Bytes per element to compute, write and read back the producer, and those to recompute it.
+
+    The second counts only arrays that the consumers do not read anyway.
+    """
+    inputs = _arrays(producer)
+    written = sum(r.type.dtype.itemsize for r in producer.results)
+    keep = (WRITE_FACTOR + len(places)) * written + _num_bytes(inputs)
+    return keep, sum(_num_bytes(inputs - _arrays(use.consumer)) for use, _ in places)
 
 
 def payload_cost_ns(payload: Payload, target: Target) -> float:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fusejit.fuse.context import BlockContext
+from fusejit.fuse.context import BlockContext, Use
 from fusejit.fuse.cost import (
     ACCEPT,
     Accept,
@@ -22,10 +22,12 @@ from fusejit.fuse.cost import (
     Reject,
     fold_always,
     fold_when_it_pays,
+    moved_bytes,
     needed_places,
     payload_cost_ns,
 )
 from fusejit.ir.graph import GenericOp
+from fusejit.ir.indexing_map import IndexingMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +40,16 @@ class FusionCandidate:
         The ops; their names, domains, payloads and source locations can be read.
     operand_index : int
         Which input of the consumer reads the producer.
+    uses : int
+        How many operands read the producer.
     places : int
-        At how many different places the producer's elements are needed: folding computes them so
-        often.
+        At how many different places its elements are needed: folding computes them so often.
     cost_ns : float
         Estimated nanoseconds to compute one element of the producer, its loads not counted.
+    bytes_saved : int
+        Bytes per element that are not moved if it is folded at all its places: it is not written
+        (nor is the memory fetched for that) and not read back, but what it reads may have to be
+        read at each place. Negative if folding moves more.
     default : Accept or Reject
         What ``fusion="auto"`` decides, with its reason.
     """
@@ -50,8 +57,10 @@ class FusionCandidate:
     producer: GenericOp
     operand_index: int
     consumer: GenericOp
+    uses: int
     places: int
     cost_ns: float
+    bytes_saved: int
     default: Accept | Reject
 
 
@@ -99,12 +108,15 @@ def _asking(decide: FusionPolicyFn) -> ControlFusionFn:
     def control(
         producer: GenericOp, operand_index: int, consumer: GenericOp, context: BlockContext
     ) -> Accept | Reject:
+        places = needed_places(producer, context)
         candidate = FusionCandidate(
             producer,
             operand_index,
             consumer,
-            len(needed_places(producer, context)),
+            len(context.uses(producer)),
+            len(places),
             payload_cost_ns(producer.payload, context.target),
+            _bytes_saved(producer, places, context),
             fold_when_it_pays(producer, operand_index, consumer, context),
         )
         try:
@@ -117,6 +129,16 @@ def _asking(decide: FusionPolicyFn) -> ControlFusionFn:
         return _decision(answer)
 
     return control
+
+
+def _bytes_saved(
+    producer: GenericOp, places: tuple[tuple[Use, IndexingMap], ...], context: BlockContext
+) -> int:
+    keep, again = moved_bytes(producer, places)
+    if not context.kept_for(producer):
+        return keep - again
+    # it is computed and written all the same
+    return len(places) * sum(r.type.dtype.itemsize for r in producer.results) - again
 
 
 def _decision(answer: Any) -> Accept | Reject:

@@ -63,9 +63,29 @@ def test_a_function_sees_each_candidate_and_gives_its_reason() -> None:
     assert "exp and sum: hands off [policy]" in fused.explain(X)
     first = seen[0]
     assert (first.producer.name, first.consumer.name) == ("subtract", "exp")
-    assert first.places == 1
+    assert (first.uses, first.places) == (1, 1)
+    # written (and fetched for that) and read back; x is read as before, the maximum with it
+    assert first.bytes_saved == 3 * 8
     assert 0 < first.cost_ns < 1
     assert isinstance(first.default, Accept)
+
+
+def test_bytes_saved_count_what_is_read_again() -> None:
+    seen: dict[str, FusionCandidate] = {}
+
+    def control(candidate: FusionCandidate) -> Any:
+        seen[candidate.producer.name] = candidate
+        return False
+
+    def program(x: Any, y: Any) -> Any:
+        total = x + y
+        kept = x * y
+        return np.sqrt(total), total.sum(axis=0), kept, np.exp(kept)
+
+    fuse_jit(fusion=control)(program).trace(X, X).fuse()
+    # computed, written, read twice: (2 + 2) * 8 and x, y once; recomputed: x and y twice
+    assert (seen["add"].uses, seen["add"].bytes_saved) == (2, 4 * 8 + 16 - 32)
+    assert seen["multiply"].bytes_saved == 8 - 16  # written all the same, so only one read less
 
 
 def test_the_default_decision_can_be_handed_back() -> None:
@@ -96,6 +116,14 @@ def test_wrong_policies_are_told_at_decoration(
 ) -> None:
     with pytest.raises(error, match=message):
         fuse_jit(fusion=fusion)(softmax)
+
+
+def test_a_wrong_name_in_the_environment_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FUSEJIT_FUSION", "most")
+    with pytest.raises(ValueError, match="'most' is not one of 'auto'") as caught:
+        fuse_jit(softmax)
+    assert caught.value.__notes__ == ["the environment variable FUSEJIT_FUSION names it"]
+    fuse_jit(fusion="auto")(softmax)
 
 
 def test_a_wrong_answer_is_told() -> None:

@@ -18,7 +18,7 @@ from fusejit.testing.oracle import compare_outcomes, run
 from fusejit.testing.programs_random import SIZES, RandomProgram, load, random_program
 
 BATCH = 20
-CI, DEEP = 60, 2000
+CI, DEEP = 200, 2000
 
 
 @pytest.fixture(autouse=True)
