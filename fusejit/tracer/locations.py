@@ -60,7 +60,11 @@ def current_location() -> Location:
 
 
 def location_of(frame: FrameType | None) -> Location:
-    """The user's line that runs in ``frame`` or called it."""
+    """The user's line that runs in ``frame`` or called it.
+
+    In front of the traced function and behind it, where arguments are read and results handed out,
+    that is the function's own line, not that of whoever called it.
+    """
     frames: list[FrameType] = []
     while frame is not None:
         code = frame.f_code
@@ -69,6 +73,10 @@ def location_of(frame: FrameType | None) -> Location:
         if not _is_internal(code.co_filename):
             frames.append(frame)
         frame = frame.f_back
+    trace = ACTIVE.get()
+    is_outside = frame is None or not frames
+    if is_outside and trace is not None and trace.location is not UNKNOWN:
+        return trace.location
     if not frames:
         return UNKNOWN
     if frame is None:
@@ -84,9 +92,6 @@ def location_of(frame: FrameType | None) -> Location:
 def here() -> str:
     """The user's line that is running now, as messages name it."""
     at = current_location()
-    trace = ACTIVE.get()
-    if at is UNKNOWN and trace is not None:  # an argument, before the function runs
-        at = trace.location
     return f"{at.file}:{at.line}, in {at.function}"
 
 

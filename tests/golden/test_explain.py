@@ -12,6 +12,7 @@ import pytest
 import fusejit.fuse
 import fusejit.pipeline
 from fusejit import fuse_jit
+from fusejit.errors import UnsupportedError
 from fusejit.explain.remedies import REMEDIES
 from fusejit.fuse.cost import Reject
 from fusejit.fuse.legality import RULES
@@ -19,6 +20,7 @@ from fusejit.ir.graph import GenericOp, base_name, walk
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host import Path as HostPath
 from fusejit.ir.target import GENERIC
+from fusejit.testing.programs_random import SIZES, load, random_program
 
 from .programs import CALLS, softmax, update, weighted
 
@@ -170,3 +172,22 @@ def test_a_policys_own_rule_is_told_without_remedy() -> None:
     text = fuse_jit(fusion=lambda c: Reject("mine", "not now"))(softmax).explain(X)
     assert "not now [mine]" in text
     assert "    [mine]" not in text
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_programs_are_explained(seed: int, tmp_path: Path) -> None:
+    """Whatever the policy, each traced op that is left stands at its line in the report."""
+    program = random_program(seed)
+    args = program.call(SIZES[0])
+    for fusion in ("auto", "none", "aggressive"):
+        fused = fuse_jit(fusion=fusion)(load(program, tmp_path))
+        try:
+            graph = fused.trace(*args).fuse().graph
+        except UnsupportedError:
+            return
+        lines = fused.explain(*args).splitlines()
+        for op in walk(graph.block):
+            for origin in op.origins if isinstance(op, GenericOp) else ():
+                file = origin.location.short
+                shown = [ln for ln in lines if ln.split()[:1] == [file] and origin.name in ln]
+                assert shown or file == "", f"{origin.name} {file}"
