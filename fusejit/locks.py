@@ -15,23 +15,34 @@ import weakref
 
 
 class ForkSafeLock:
-    """A reentrant lock that is free in a forked child: only the forking thread lives on there."""
+    """A reentrant lock that is free in a forked child, unless the forking thread held it itself."""
 
-    __slots__ = ("__weakref__", "_lock")
+    __slots__ = ("__weakref__", "_depth", "_lock", "_owner")
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._free()
         _locks.add(self)
+
+    def _free(self) -> None:
+        self._lock = threading.RLock()
+        self._owner = 0  # the thread that holds it, and how often
+        self._depth = 0
 
     def __enter__(self) -> None:
         self._lock.acquire()
+        self._owner = threading.get_ident()
+        self._depth += 1
 
     def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if not self._depth:
+            self._owner = 0
         self._lock.release()
 
     def renew(self) -> None:
-        """Forget who holds it."""
-        self._lock = threading.RLock()
+        """In a forked child: forget a holder that does not live on here."""
+        if self._owner != threading.get_ident():
+            self._free()
 
 
 _locks: weakref.WeakSet[ForkSafeLock] = weakref.WeakSet()

@@ -50,7 +50,11 @@ _compile_lock = ForkSafeLock()
 
 if hasattr(os, "register_at_fork"):
     # A child must not inherit a compiler that another thread had at work.
-    os.register_at_fork(before=_compile_lock.__enter__, after_in_parent=_compile_lock.__exit__)
+    os.register_at_fork(
+        before=_compile_lock.__enter__,
+        after_in_parent=_compile_lock.__exit__,
+        after_in_child=_compile_lock.__exit__,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,9 +43,6 @@ from fusejit.ir.schedule import KernelStep, Schedule
 from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.ir.types import Kind
 
-NO_MEMORY = 4
-_MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions
-
 
 def lower(schedule: Schedule, checks: Sequence[PathCheck]) -> Program:
     """Lower a schedule; ``checks`` tell which argument arrays there are and how they lie."""

@@ -33,9 +33,6 @@ from fusejit.ir.loops import (
 )
 from fusejit.ir.polynomial import Polynomial
 
-NO_MEMORY = 4
-_MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions
-
 
 class RegionWriter(GroupWriter):
     """Adds ops that own blocks: carried values live in cells, variables or memory."""

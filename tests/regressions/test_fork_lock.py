@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 from fusejit import fuse_jit
+from fusejit.locks import ForkSafeLock
 
 
 def test_child_forked_while_a_thread_holds_the_lock_compiles_its_own() -> None:
@@ -39,4 +40,21 @@ def test_child_forked_while_a_thread_holds_the_lock_compiles_its_own() -> None:
     _, status = os.waitpid(child, 0)
     done.set()
     thread.join()
+    assert status == 0
+
+
+def test_child_forked_while_its_own_thread_holds_the_lock_gives_it_back() -> None:
+    lock = ForkSafeLock()
+    with warnings.catch_warnings(), lock:
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            try:
+                lock.__exit__()
+                with lock:
+                    os._exit(0)
+            finally:
+                os._exit(1)
+        _, status = os.waitpid(child, 0)
     assert status == 0
