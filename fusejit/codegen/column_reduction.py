@@ -196,14 +196,16 @@ def _column_sums(
 ) -> list[Stmt]:
     """Statements that leave a block's totals of a tile of columns in row 0 of the stacks."""
     first = Body()
-    for acc in accs:
-        first.apply("_", f"fill(stack{acc.suffix}, top * w, w, {{0}})", acc.identity)
     first.let("rows", Apply(f"((m - lane + {LANES - 1}) // {LANES})", ()))
-    several = _lane_rows(nest, accs, loop, column, name("q") * _ROWS_AT_ONCE, _ROWS_AT_ONCE)
-    first.add(For("q", zero(), Apply(f"(rows // {_ROWS_AT_ONCE})", ()), [several]))
-    rest = Apply(f"(rows - rows % {_ROWS_AT_ONCE})", ())
-    one = _lane_rows(nest, accs, loop, column, name("g"), 1)
-    first.add(For("g", rest, Var("rows"), [one]))
+    first.let("head", Apply(f"((rows - 1) % {_ROWS_AT_ONCE} + 1)", ()))
+    begin: list[Stmt] = []
+    for count in range(_ROWS_AT_ONCE, 0, -1):
+        rows = _lane_rows(nest, accs, loop, column, Polynomial.const(0), count, True)
+        begin = [If(Apply(f"head == {count}", ()), [rows], begin)] if begin else [rows]
+    first.extend(begin)
+    number = name("head") + name("q") * _ROWS_AT_ONCE
+    several = _lane_rows(nest, accs, loop, column, number, _ROWS_AT_ONCE, False)
+    first.add(For("q", zero(), Apply(f"((rows - head) // {_ROWS_AT_ONCE})", ()), [several]))
     # A lane without rows is the right one of its pair: the left one alone is the pair's sum.
     empty = Body()
     lanes = Body()
@@ -232,12 +234,17 @@ def _lane_rows(
     column: LoopDim,
     number: Polynomial,
     count: int,
+    begins: bool,
 ) -> For:
-    """Add ``count`` rows of a lane, from its row ``number`` on, in one pass over the columns."""
+    """Add ``count`` rows of a lane, from its row ``number`` on, in one pass over the columns.
+
+    The pass that ``begins`` a lane starts from the combiner's identity instead of partial sums.
+    """
     at = name("top") * name("w") + name("c")
     body: list[Stmt] = []
     for acc in accs:
-        body.append(Let(f"lane_sum{acc.suffix}", Element(f"stack{acc.suffix}", at)))
+        start = acc.identity if begins else Element(f"stack{acc.suffix}", at)
+        body.append(Let(f"lane_sum{acc.suffix}", start))
     row = name("base") + name("lane") + (number + name("i")) * LANES
     replacements = {column.var: name("c0") + name("c"), loop.var: row}
     lets, results = reduction_point(nest, replacements)
