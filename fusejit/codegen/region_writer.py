@@ -11,6 +11,7 @@ from fusejit.codegen.nest import token
 from fusejit.codegen.operands import Located
 from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import (
+    Bind,
     Block,
     Cond,
     Loop,
@@ -43,6 +44,9 @@ class RegionWriter(GroupWriter):
             self.loop(op)
         elif isinstance(op, Cond):
             self.cond(op)
+        elif isinstance(op, Bind):
+            number = self.locate(op.value).element(IndexingMap.identity(0), {})
+            self.statements.append(Let(op.symbol, number))
         else:
             super().op(op)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from fusejit.ir.graph import (
+    Bind,
     Block,
     Cond,
     GenericOp,
@@ -114,6 +115,8 @@ def _substitute_op(op: Op, values: Mapping[Value, Value]) -> Op:
             return replace(op, carried=tuple(map(new, op.carried)))
         case Cond():
             return replace(op, predicate=new(op.predicate))
+        case Bind():
+            return replace(op, value=new(op.value))
         case HostCall():
             return replace(op, arguments=tuple(map(new, op.arguments)))
     raise TypeError(f"{type(op).__name__} reads values that substitute_values does not know")

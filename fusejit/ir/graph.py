@@ -306,6 +306,26 @@ class Alias(Op):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class Bind(Op):
+    """Names an integer: ``symbol`` is ``value`` from here to the end of the block.
+
+    Maps, extents, bounds and payloads behind it may use the symbol, as they use the induction
+    variable of a loop.
+    """
+
+    symbol: str
+    value: Value
+
+    @property
+    def effect(self) -> Effect:
+        return Effect.EFFECT
+
+    @property
+    def operand_values(self) -> tuple[Value, ...]:
+        return (self.value,)
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class Loop(Op):
     """``for induction in range(lower, upper, step)``, or ``while condition``.
 

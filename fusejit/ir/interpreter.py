@@ -23,6 +23,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Alias,
     Alloc,
+    Bind,
     Block,
     Buffer,
     Cond,
@@ -209,6 +210,9 @@ class _Interpreter:
                 self.buffers[op.buffer] = in_order(
                     uninitialised(shape, op.buffer.type.dtype), op.buffer.order
                 )
+                return
+            case Bind():
+                self.symbols[op.symbol] = int(self.values[op.value].item())
                 return
             case Loop():
                 arrays = self.loop(op)

@@ -15,6 +15,7 @@ from fusejit.ir.affine import AffineExpr, parse_affine_expr
 from fusejit.ir.graph import (
     Alias,
     Alloc,
+    Bind,
     Block,
     Buffer,
     Cond,
@@ -80,6 +81,7 @@ class _GraphParser:
             "alloc": self.alloc,
             "reshape": self.reshape,
             "alias": self.alias,
+            "bind": self.bind,
             "for": self.counted_loop,
             "while": self.conditional_loop,
             "if": self.cond,
@@ -272,6 +274,11 @@ class _GraphParser:
             return Reassociation(tuple(tuple(map(int, g)) for g in groups), expands)
 
         return self.reading(token, read, text)
+
+    def bind(self, names: list[str]) -> Op:
+        symbol = self.cursor.name("the name of a symbol")
+        self.cursor.expect("=")
+        return Bind(symbol=symbol, value=self.value())
 
     def counted_loop(self, names: list[str]) -> Op:
         cursor = self.cursor

@@ -15,6 +15,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Alias,
     Alloc,
+    Bind,
     Block,
     Buffer,
     Cond,
@@ -139,6 +140,8 @@ class Printer:
                 return f"alloc {self.buffer_definition(op.buffer)}"
             case Alias():
                 return f"alias {self.buffer_definition(op.buffer)}"
+            case Bind():
+                return f"bind {op.symbol} = {self.value(op.value)}"
             case HostCall():
                 effect = "" if op.pure else " effect"
                 name = json.dumps(op.function)

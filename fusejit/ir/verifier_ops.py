@@ -11,6 +11,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Alias,
     Alloc,
+    Bind,
     Cond,
     ConstantOp,
     GenericOp,
@@ -50,7 +51,7 @@ def ops_have_the_results_of_their_kind(op: Op) -> Iterator[str]:
             expected = len(op.inits)
         case ConstantOp() | ViewOp() | ReshapeOp() | Load():
             expected = 1
-        case Store() | Alloc() | Alias():
+        case Store() | Alloc() | Alias() | Bind():
             expected = 0
         case Loop():
             expected = len(op.carried)
@@ -183,6 +184,12 @@ def allocations_are_well_formed(op: Op) -> Iterator[str]:
 
 
 # ------------------------------------------------------------------------------------ control flow
+def symbols_are_bound_to_integers(op: Op) -> Iterator[str]:
+    """An int64 of rank 0."""
+    if isinstance(op, Bind) and (op.value.type.rank or op.value.type.dtype != np.int64):
+        yield f"{op.symbol} is bound to {op.value.type}"
+
+
 def loops_carry_one_type(op: Op) -> Iterator[str]:
     """Start, argument, yield and result of a carried value have one type."""
     if not isinstance(op, Loop):
@@ -247,6 +254,7 @@ OP_RULES: tuple[Callable[[Op], Iterator[str]], ...] = (
     reshapes_split_or_merge_neighbouring_axes,
     stores_fit_their_view,
     allocations_are_well_formed,
+    symbols_are_bound_to_integers,
     loops_carry_one_type,
     loops_are_counted_or_conditional,
     conditionals_choose_between_equal_types,

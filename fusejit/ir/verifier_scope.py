@@ -9,6 +9,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Alias,
     Alloc,
+    Bind,
     Block,
     Buffer,
     GenericOp,
@@ -39,7 +40,7 @@ class Scope:
     """What is visible at the site that `walk` is at.
 
     A block sees the values of the blocks around it; what it defines is gone after it. Symbols are
-    those of the launcher and the induction variables of the loops around.
+    those of the launcher, the induction variables of the loops around, and bound integers.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -55,6 +56,8 @@ class Scope:
             yield op
             if isinstance(op, Alloc | Alias):
                 self.buffers.add(op.buffer)
+            if isinstance(op, Bind):
+                self.symbols.add(op.symbol)
             self._define(tuple(a for inner in op.blocks for a in inner.arguments))
             induction = op.induction if isinstance(op, Loop) else None
             for inner in op.blocks:
@@ -107,9 +110,12 @@ def symbols_are_defined(site: Site, scope: Scope) -> Iterator[str]:
 
 
 def induction_variables_are_new(site: Site, scope: Scope) -> Iterator[str]:
-    """No induction variable hides a symbol."""
-    if isinstance(site, Loop) and site.induction in scope.symbols:
-        yield f"{site.induction} is a symbol already"
+    """No induction variable and no bound integer hides a symbol."""
+    name = site.induction if isinstance(site, Loop) else None
+    if isinstance(site, Bind):
+        name = site.symbol
+    if name in scope.symbols:
+        yield f"{name} is a symbol already"
 
 
 def buffers_exist_before_use(site: Site, scope: Scope) -> Iterator[str]:

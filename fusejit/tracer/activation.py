@@ -12,9 +12,14 @@ from fusejit.errors import FusejitError
 from fusejit.ir.host import Path
 from fusejit.tracer.access import Access
 from fusejit.tracer.callables import is_library_module, is_library_object, is_stand_in_type
+from fusejit.tracer.conditions import and_, any_of, choose, none_of, not_, or_
+from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import Declined, Restart
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.outside import Outside
+from fusejit.tracer.staged_for import StagedFor
+from fusejit.tracer.staged_if import StagedIf
+from fusejit.tracer.staged_while import StagedWhile
 
 Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -121,6 +126,54 @@ class Activation:
     def name_slot(self, origin: str, name: str) -> NameSlot:
         """A target that refuses."""
         return NameSlot(self, origin, name)
+
+    # ------------------------------------------------------------------------------- control flow
+    def names(self) -> dict[str, Any]:
+        """The local names of the user's frame."""
+        return dict(sys._getframe(1).f_locals)
+
+    def _key(self, line: int, column: int) -> tuple[Any, ...]:
+        return (self._function.__qualname__, line, column)
+
+    def for_(
+        self,
+        iterable: Any,
+        line: int,
+        column: int,
+        names: tuple[str, ...],
+        targets: tuple[str, ...],
+        live: tuple[str, ...],
+        flags: tuple[str, ...],
+    ) -> StagedFor:
+        """A ``for`` statement."""
+        key = self._key(line, column)
+        return StagedFor(current_trace(), key, iterable, names, targets, frozenset(live), flags)
+
+    def while_(
+        self,
+        line: int,
+        column: int,
+        names: tuple[str, ...],
+        live: tuple[str, ...],
+        flags: tuple[str, ...],
+    ) -> StagedWhile:
+        """A ``while`` statement."""
+        key = self._key(line, column)
+        return StagedWhile(current_trace(), key, names, frozenset(live), flags)
+
+    def if_(
+        self, condition: Any, line: int, column: int, names: tuple[str, ...], live: tuple[str, ...]
+    ) -> StagedIf:
+        """An ``if`` statement."""
+        key = self._key(line, column)
+        return StagedIf(current_trace(), key, condition, names, frozenset(live))
+
+    none_of = staticmethod(none_of)
+    any_of = staticmethod(any_of)
+    not_ = staticmethod(not_)
+    and_ = staticmethod(and_)
+    or_ = staticmethod(or_)
+    choose = staticmethod(choose)
 
     # --------------------------------------------------------------------------- calls and objects
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:

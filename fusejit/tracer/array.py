@@ -11,7 +11,7 @@ import numpy as np
 
 from fusejit.errors import ConcretizationError
 from fusejit.ir.affine import Dim
-from fusejit.ir.graph import Value, View, ViewOp
+from fusejit.ir.graph import Block, Value, View, ViewOp
 from fusejit.ir.host import Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
@@ -58,7 +58,7 @@ class TracedArray:
         self.kind = kind
         self.path: Path | None = None
         self.writeable = True
-        self._viewed: tuple[Value, Value] | None = None
+        self._viewed: tuple[Value, Block, Value] | None = None
 
     # -- construction -----------------------------------------------------------------------------
     @staticmethod
@@ -99,11 +99,13 @@ class TracedArray:
         base = self.storage.read()
         if self.is_whole:
             return base
-        if self._viewed is None or self._viewed[0] is not base:
-            result = self.trace.new_value(self.dtype, self.extents, self.kind)
-            self.trace.emit(ViewOp(results=(result,), source=base, map=self.map))
-            self._viewed = (base, result)
-        return self._viewed[1]
+        trace = self.trace
+        known = self._viewed
+        if known is None or known[0] is not base or known[1] is not trace.block:
+            result = trace.new_value(self.dtype, self.extents, self.kind)
+            trace.emit(ViewOp(results=(result,), source=base, map=self.map))
+            self._viewed = known = (base, trace.block, result)
+        return known[2]
 
     def memory(self) -> View:
         """Its memory: from here on the storage is a buffer."""
@@ -339,7 +341,7 @@ def _install() -> None:
 
     def in_place(ufunc: np.ufunc) -> Callable[..., Any]:
         def method(self: TracedArray, other: Any) -> Any:
-            if self.kind is Kind.SCALAR:  # scalars are immutable: the name is bound anew
+            if self.kind is not Kind.ARRAY:  # scalars are immutable: the name is bound anew
                 return HANDLERS["operator"](ufunc, (self, other))
             return HANDLERS["operator"](ufunc, (self, other), out=self)
 

@@ -18,6 +18,8 @@ from fusejit.tracer import (
     contraction,
     creation,
     indexing,
+    iteration,
+    kernel_numbers,
     progressions,
     reductions,
     reshapes,
@@ -28,7 +30,8 @@ from fusejit.tracer import (
 from fusejit.tracer.declined import Declined, Restart, numpy_raises
 from fusejit.tracer.finish import finish
 from fusejit.tracer.hooks import run_staged
-from fusejit.tracer.locations import is_package_file
+from fusejit.tracer.locations import is_package_file, unsupported
+from fusejit.tracer.shapes import Varies
 from fusejit.tracer.trace import Trace, bind
 
 # importing these modules fills the dispatch table
@@ -38,6 +41,8 @@ HANDLER_MODULES = (
     contraction,
     creation,
     indexing,
+    iteration,
+    kernel_numbers,
     progressions,
     reductions,
     statistics,
@@ -119,7 +124,14 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
     """The staged function's result; an exception of the user's program is left to plain NumPy."""
     try:
         return run_staged(fn, trace, arguments)
-    except (FusejitError, Declined, Restart):
+    except Restart:
+        raise
+    except (FusejitError, Declined, Varies) as error:
+        for region in reversed(trace.regions):
+            if region.can_unroll:
+                region.decide(True, "unroll")
+        if isinstance(error, Varies):
+            raise unsupported(str(error), "write it so that it does not depend on the iteration")
         raise
     except Exception as error:
         if isinstance(error, TypeError) and _WRONG_CALL.search(str(error)):

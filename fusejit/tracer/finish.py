@@ -16,6 +16,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     GenericOp,
     Load,
+    Loop,
     Op,
     Operand,
     ReshapeOp,
@@ -27,6 +28,7 @@ from fusejit.ir.graph import (
 )
 from fusejit.ir.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.memory import renumber_versions
 from fusejit.ir.source import Location
 from fusejit.ir.traced import (
     ArrayClass,
@@ -75,6 +77,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     _require_separate_memory(trace)
     _substitute_equal_symbols(trace)
     _drop_unused(trace)
+    renumber_versions(trace.graph.block)
     _drop_implied_guards(trace)
     _require_bounded_symbols(trace)
     _mark_written_arguments(trace)
@@ -143,17 +146,13 @@ class _Results:
 
     def _root(self, value: Value) -> Value:
         """The value whose elements a chain of reshapes shows."""
-        for op in reversed(self.trace.graph.block.ops):
-            if value in op.results and isinstance(op, ReshapeOp):
-                value = op.source
+        while isinstance(op := self.trace.defined.get(value), ReshapeOp):
+            value = op.source
         return value
 
     def _is_computed(self, value: Value) -> bool:
         """Whether an op that makes new elements defines a value (a load or a view does not)."""
-        for op in reversed(self.trace.graph.block.ops):
-            if value in op.results:
-                return isinstance(op, GenericOp)
-        return False
+        return isinstance(self.trace.defined.get(value), GenericOp)
 
     def _leaf(self, obj: Any) -> ResultStructure:
         if isinstance(obj, TracedArray):
@@ -260,6 +259,11 @@ def _canonicalize_op(op: Op, canonical: Canonical) -> None:
         op.payload = replace(op.payload, instrs=instrs)
     elif isinstance(op, ViewOp):
         op.map = _canonical_map(op.map, canonical)
+    elif isinstance(op, Loop):
+        op.lower = None if op.lower is None else canonical(op.lower)
+        op.upper = None if op.upper is None else canonical(op.upper)
+        for value in op.body.arguments:
+            value.type = _canonical_type(value.type, canonical)
     elif isinstance(op, Load | Store):
         op.view = _canonical_view(op.view, canonical)
 
@@ -289,6 +293,9 @@ def _drop_unused(trace: Trace) -> None:
         ):
             kept.append(op)
             needed.update(op.operand_values)
+            for block in op.blocks:
+                needed.update(*(inner.operand_values for inner in walk(block)))
+                needed.update(block.yields)
     graph.block.ops[:] = kept[::-1]
     graph.scalars[:] = [s for s in graph.scalars if s.value in needed]
 

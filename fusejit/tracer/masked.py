@@ -166,10 +166,7 @@ def _operands(op: Op) -> tuple[Value, ...]:
 
 
 def _definition(trace: Trace, value: Value) -> Op | None:
-    for op in reversed(trace.graph.block.ops):
-        if any(value is r for r in op.results):
-            return op
-    return None
+    return trace.defined.get(value)
 
 
 def _install() -> None:

@@ -62,6 +62,14 @@ class TracedNumber:
         return TracedNumber(trace, trace.decisions.hint(affine), host_of(affine), affine)
 
     @property
+    def is_local(self) -> bool:
+        """Whether it varies within a call: an induction variable and what is computed from it."""
+        is_local = self.trace.decisions.is_local
+        if self.affine is not None:
+            return is_local(self.affine)
+        return self.condition is not None and is_local(self.condition[1])
+
+    @property
     def is_strong(self) -> bool:
         """Whether it is a NumPy scalar, whose dtype counts in NEP 50."""
         return isinstance(self.value, np.generic)
@@ -228,6 +236,8 @@ def apply_host(op: str, *operands: Any) -> Any:
         done = _apply_affine(trace, op, [a for a in affine if a is not None])
         if done is not None and not _is_large(done):
             return done
+    if any(isinstance(o, TracedNumber) and o.is_local for o in operands):
+        return HANDLERS["kernel_arithmetic"](op, operands)
     if op == "pow":
         _guard_power(trace, *operands)
     try:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.types import DTYPES, dtype_name, is_supported
+from fusejit.ir.types import DTYPES, Kind, dtype_name, is_supported
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import Declined, numpy_raises
@@ -55,6 +55,8 @@ class Operand:
 def operand_of(obj: Any) -> Operand:
     """What an operand of an array operation is; declines objects that are neither."""
     if isinstance(obj, TracedArray):
+        if obj.kind is Kind.PYTHON and obj.dtype.kind != "b":
+            return Operand(int if obj.dtype.kind == "i" else float, array=obj)
         return Operand(obj.dtype, array=obj)
     if isinstance(obj, TracedNumber):
         if obj.is_strong:
@@ -142,6 +144,12 @@ def int_fits(number: TracedNumber, dtype: np.dtype) -> tuple[bool, bool]:
 def require_number_fits(operand: Operand, dtype: np.dtype) -> None:
     """Decline where NumPy would refuse to convert a Python number to ``dtype``."""
     number = operand.number
+    if operand.array is not None and operand.array.kind is Kind.PYTHON and dtype.kind in "iu":
+        if operand.array.dtype.kind == "f":
+            raise unsupported(f"stores a float into an array of {dtype}", "convert it with int(...)")
+        if dtype != I64:
+            what = f"a Python integer of the kernel meets {dtype}, whose range has to be checked"
+            raise unsupported(what, f"convert it with np.{dtype}(...)")
     if number is None or dtype.kind not in "iu":
         return
     if operand.is_weak_int:

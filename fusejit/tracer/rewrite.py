@@ -25,6 +25,8 @@ import copy
 import functools
 from typing import Any, TypeVar
 
+from fusejit.tracer.jumps import Jumps, can_be_structured
+from fusejit.tracer.rewrite_control import ControlBuilder, is_hook_name
 from fusejit.tracer.scopes import Comprehension, Origin, Scope, ScopeNode, analyse
 from fusejit.tracer.source_text import FunctionNode, FunctionSource
 
@@ -48,8 +50,16 @@ def rewrite_node(source: FunctionSource, free: tuple[str, ...]) -> tuple[Functio
             taken.update(node.names)
     helper = next(n for n in map("_st{}".format, ["", *range(len(taken) + 1)]) if n not in taken)
     node = copy.deepcopy(source.node)
+    flags: dict[ast.AST, tuple[str, ...]] | None = None
+    if isinstance(node, ast.FunctionDef) and can_be_structured(node):
+        jumps = Jumps(helper)
+        jumps.function(node)
+        flags = jumps.flags
     scopes = analyse(node, source.class_name, free)
-    return _Rewriter(scopes, helper).rewrite(node), helper
+    rewriter = _Rewriter(scopes, helper)
+    if flags is not None:
+        rewriter.control = ControlBuilder(helper, node, flags, scopes[node])
+    return rewriter.rewrite(node), helper
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -57,6 +67,7 @@ class _Rewriter(ast.NodeTransformer):
         self.scopes = scopes
         self.helper = helper
         self.scope: Scope
+        self.control: ControlBuilder | None = None
 
     def rewrite(self, node: FunctionNode) -> FunctionNode:
         self.scope = self.scopes[node]
@@ -152,6 +163,8 @@ class _Rewriter(ast.NodeTransformer):
         return key
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
+        if isinstance(node.func, ast.Name) and is_hook_name(node.func.id, self.helper):
+            return self._hook(node.func.id.rpartition(".")[2], node, *self._all(node.args))
         if isinstance(node.func, ast.Name) and node.func.id == "super":
             origin = self.scope.origin("super")
             if origin is Origin.GLOBAL and not node.args and not node.keywords:
@@ -227,14 +240,14 @@ class _Rewriter(ast.NodeTransformer):
         ]
 
     def _inside(self, node: ScopeNode) -> None:
-        outer = self.scope
-        self.scope = self.scopes[node]
+        outer, control = self.scope, self.control
+        self.scope, self.control = self.scopes[node], None
         if isinstance(node, ast.ClassDef):
             node.body = self._all(node.body)
         else:
             assert not isinstance(node, Comprehension)
             self._body(node)
-        self.scope = outer
+        self.scope, self.control = outer, control
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
         self._defaults(node.args)
@@ -255,6 +268,50 @@ class _Rewriter(ast.NodeTransformer):
         node.keywords = self._all(node.keywords)
         self._inside(node)
         return [*self._name_stores(node, node.name), node]
+
+    # ------------------------------------------------------------------------------ control flow
+    def visit_For(self, node: ast.For) -> ast.For | list[ast.stmt]:
+        if self.control is None:
+            self.generic_visit(node)
+            return node
+        plan = self.control.plan(node)
+        iterable = self.visit(node.iter)
+        node.target = self.visit(node.target)
+        return self.control.for_(node, plan, iterable, self._all(node.body))
+
+    def visit_While(self, node: ast.While) -> ast.While | list[ast.stmt]:
+        if self.control is None or _has_walrus(node.test):
+            self.generic_visit(node)
+            return node
+        plan = self.control.plan(node)
+        return self.control.while_(node, plan, self.visit(node.test), self._all(node.body))
+
+    def visit_If(self, node: ast.If) -> ast.If | list[ast.stmt]:
+        if self.control is None:
+            self.generic_visit(node)
+            return node
+        plan = self.control.plan(node)
+        test = self.visit(node.test)
+        return self.control.if_(node, plan, test, self._all(node.body), self._all(node.orelse))
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        self.generic_visit(node)
+        if self.control is None or _has_walrus(node):
+            return node
+        return self._hook("choose", node, node.test, *map(_later, (node.body, node.orelse)))
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        self.generic_visit(node)
+        if self.control is None or _has_walrus(node):
+            return node
+        name = "and_" if isinstance(node.op, ast.And) else "or_"
+        return self._hook(name, node, node.values[0], *map(_later, node.values[1:]))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Not) and self.control is not None:
+            return self._hook("not_", node, node.operand)
+        return node
 
     # -------------------------------------------------------------------------------- statements
     def _name_stores(self, at: ast.AST, *names: str) -> list[ast.stmt]:
@@ -344,6 +401,16 @@ def _place(node: Node, at: ast.AST) -> Node:
 
 def _is_constant(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant)
+
+
+def _later(node: ast.expr) -> ast.Lambda:
+    """``lambda: node``."""
+    nothing = ast.arguments([], [], None, [], [], None, [])
+    return _place(ast.Lambda(args=nothing, body=node), node)
+
+
+def _has_walrus(node: ast.AST) -> bool:
+    return any(isinstance(child, ast.NamedExpr | ast.Await | ast.Yield) for child in ast.walk(node))
 
 
 def _is_text(node: ast.expr) -> bool:

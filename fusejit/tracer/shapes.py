@@ -21,6 +21,14 @@ MAX_SIZE = 1 << 47  # no array has more elements than a process has addresses
 Extents = tuple[AffineExpr, ...]
 
 
+class Varies(Exception):
+    """A decision about an integer that is not the same in all iterations of a loop."""
+
+    def __init__(self, expr: AffineExpr) -> None:
+        super().__init__(f"{expr} differs between iterations")
+        self.expr = expr
+
+
 class Decisions:
     """Symbols with their values in this call, what is known of them, and the guards."""
 
@@ -32,6 +40,8 @@ class Decisions:
         self._nonnegative: list[AffineExpr] = []
         self._nonzero: set[AffineExpr] = set()
         self._guarded: set[tuple[str, bool]] = set()
+        self._locals: dict[str, tuple[AffineExpr | None, AffineExpr | None]] = {}
+        self._facts_of: dict[str, list[AffineExpr]] = {}
 
     # -- symbols ----------------------------------------------------------------------------------
     def add_symbol(
@@ -41,6 +51,46 @@ class Decisions:
         self.hints[name] = hint
         self._bounds[name] = (low, high)
         return AffineExpr.symbol(name)
+
+    def add_local(
+        self, name: str, hint: int, low: AffineExpr | None, high: AffineExpr | None
+    ) -> AffineExpr:
+        """Declare an integer of a block, which no guard can mention, and its bounds there."""
+        constant = [None if e is None else e.as_constant() for e in (low, high)]
+        symbol = self.add_symbol(name, hint, *constant)
+        self._locals[name] = (low, high)
+        facts = [symbol - low] if low is not None else []
+        facts += [high - symbol] if high is not None else []
+        self._facts_of[name] = facts
+        self._nonnegative += facts
+        return symbol
+
+    def forget_local(self, name: str) -> None:
+        """Its block has ended: what was known there need not hold behind it."""
+        facts = self._facts_of.pop(name, [])
+        self._nonnegative = [
+            f
+            for f in self._nonnegative
+            if name not in f.symbols() and not any(f is one for one in facts)
+        ]
+
+    def is_local(self, expr: AffineExpr) -> bool:
+        """Whether an expression varies within a call."""
+        return bool(self._locals) and not self._locals.keys().isdisjoint(expr.symbols())
+
+    def extreme(self, expr: AffineExpr, sign: int) -> AffineExpr | None:
+        """The least (-1) or largest (1) value in terms of symbols of the call; None: unknown."""
+        for name in reversed(list(self._locals)):
+            coefficient = expr.coefficient(Sym(name))
+            if not coefficient:
+                if name in expr.symbols():
+                    return None  # inside a quotient
+                continue
+            bound = self._locals[name][1 if coefficient * sign > 0 else 0]
+            if bound is None:
+                return None
+            expr = self.canonical(expr + (bound - AffineExpr.symbol(name)) * coefficient)
+        return expr
 
     def canonical(self, expr: AffineExpr) -> AffineExpr:
         """The expression with equal symbols and quotients replaced by one of them."""
@@ -62,10 +112,22 @@ class Decisions:
             return True
         if self.proves_nonnegative(-expr - 1):
             return False
+        if self.is_local(expr):
+            return self._always_nonnegative(expr, reason)
         answer = self.hint(expr) >= 0
         self._guard("ge", expr, answer, reason)
         self._learn_nonnegative(expr if answer else -expr - 1)
         return answer
+
+    def _always_nonnegative(self, expr: AffineExpr, reason: str) -> bool:
+        """Decide ``expr >= 0`` for all values that the symbols of the block take in this call."""
+        least = self.extreme(expr, -1)
+        if least is not None and self.hint(least) >= 0 and self.nonnegative(least, reason):
+            return True
+        most = self.extreme(expr, 1)
+        if most is not None and self.hint(most) < 0 and not self.nonnegative(most, reason):
+            return False
+        raise Varies(expr)
 
     def at_most(self, left: AffineExpr | int, right: AffineExpr | int, reason: str = "") -> bool:
         """Decide ``left <= right``."""
@@ -82,6 +144,10 @@ class Decisions:
         above, below = -difference - 1, difference - 1
         if self.proves_nonnegative(above) or self.proves_nonnegative(below):
             return False
+        if self.is_local(difference):
+            if any(self._holds_always(e, reason) for e in (above, below)):
+                return False
+            raise Varies(difference)
         answer = self.hint(difference) == 0
         self._guard("eq", difference, answer, reason)
         if answer:
@@ -90,8 +156,16 @@ class Decisions:
             self._nonzero.add(difference)
         return answer
 
+    def _holds_always(self, expr: AffineExpr, reason: str) -> bool:
+        try:
+            return self._always_nonnegative(expr, reason)
+        except Varies:
+            return False
+
     def exactly(self, expr: AffineExpr, reason: str = "") -> int:
         """The value of this call, guarded: for what must be a Python int."""
+        if self.is_local(self.canonical(expr)):
+            raise Varies(expr)
         value = self.hint(expr)
         self.equal(expr, value, reason)
         return value

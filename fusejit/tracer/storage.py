@@ -6,14 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fusejit.ir.graph import Alloc, Buffer, Layout, Value, View
+from fusejit.ir.graph import Alloc, Block, Buffer, Layout, Value, View
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.types import TensorType
-from fusejit.tracer.declined import Declined
+from fusejit.tracer.declined import Declined, Restart
+from fusejit.tracer.locations import current_location, unsupported
 from fusejit.tracer.shapes import Extents
 
 if TYPE_CHECKING:
     from fusejit.tracer.trace import Trace
+
+
+def mutation_key(trace: Trace, value: Value) -> tuple[Any, ...]:
+    """The decision that values made at a line are memory from the start."""
+    return ("mutated", str(trace.defined[value].location))
 
 
 class Storage:
@@ -45,7 +51,8 @@ class Storage:
         self.copied_from: Storage | None = None
         self.copied_after = 0
         self.may_leave = True
-        self._loaded: tuple[int, Value] | None = None
+        self._loaded: tuple[int, Block, Value] | None = None
+        self.home = trace.block  # where it was made: it is visible there and in blocks inside
 
     @staticmethod
     def of_value(trace: Trace, value: Value) -> Storage:
@@ -53,6 +60,8 @@ class Storage:
         storage = Storage(trace, value.type.dtype, value.type.extents)
         storage.value = value
         storage.order = value.order
+        if trace.table and value.type.rank and mutation_key(trace, value) in trace.table:
+            storage.to_buffer()
         return storage
 
     @staticmethod
@@ -95,32 +104,47 @@ class Storage:
         """All elements at this place of the program."""
         if self.copied_from is not None and self.copied_from.num_stores != self.copied_after:
             raise Declined("a reshaped view that was copied is read after a store to its base")
+        trace = self.trace
+        if not trace.is_open(self.home):
+            what = "an array made inside a staged loop or conditional is used outside"
+            raise unsupported(what, "assign it to a name that exists before")
         if self.buffer is None:
             if self.value is not None:
                 return self.value
             self.to_buffer()
         assert self.buffer is not None
-        version = self.trace.versions[self.buffer.alias_class]
-        if self._loaded is None or self._loaded[0] != version:
-            self._loaded = (version, self.trace.load(self.buffer))
-        return self._loaded[1]
+        here = (trace.versions[self.buffer.alias_class], trace.block)
+        if self._loaded is None or self._loaded[0] != here[0] or self._loaded[1] is not here[1]:
+            self._loaded = (*here, trace.load(self.buffer))
+        return self._loaded[2]
 
     def replace(self, value: Value) -> None:
         """Take on a fresh value, for every view of the array."""
         assert self.buffer is None
+        if self.home is not self.trace.block:
+            self._restart_as_buffer()
         value.order = self.order
         self.value = value
+
+    def _restart_as_buffer(self) -> None:
+        """A value that a loop or a conditional changes in place has to be memory from the start."""
+        assert self.value is not None
+        self.trace.table[mutation_key(self.trace, self.value)] = True
+        raise Restart
 
     def forward(self, value: Value) -> None:
         """Note that the whole buffer has just been given ``value``."""
         assert self.buffer is not None
-        self._loaded = (self.trace.versions[self.buffer.alias_class], value)
+        trace = self.trace
+        self._loaded = (trace.versions[self.buffer.alias_class], trace.block, value)
 
     def to_buffer(self) -> Buffer:
         """The memory, which from here on is what counts."""
         if self.buffer is not None:
             return self.buffer
         trace = self.trace
+        if self.value is not None and self.home is not trace.block:
+            self._restart_as_buffer()
         buffer = Buffer(
             trace.unique_name("b0"),
             TensorType(self.dtype, tuple(map(trace.decisions.canonical, self.extents))),
@@ -128,7 +152,9 @@ class Storage:
             order=self.order,
         )
         trace.graph.buffers.append(buffer)
-        trace.emit(Alloc(buffer=buffer))
+        alloc = Alloc(buffer=buffer)
+        alloc.location = current_location()
+        trace.append(alloc, self.home)
         self.buffer = buffer
         if self.value is not None:
             trace.store(View.whole(buffer), self.value)

@@ -13,6 +13,8 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr, Atom
 from fusejit.ir.graph import (
+    Bind,
+    Block,
     Buffer,
     Graph,
     HostScalar,
@@ -92,6 +94,11 @@ class Trace:
         self.products: dict[str, tuple[Atom, ...]] = {}  # symbols that are products of atoms
         self._names: set[str] = set()
         self._num_values = 0
+        self._num_ops = 0
+        self._num_locals = 0
+        self.blocks: list[Block] = [self.graph.block]  # from the outermost to the current one
+        self.regions: list[Any] = []  # loops and conditionals that are being traced
+        self.defined: dict[Value, Op] = {}
 
     @contextmanager
     def active(self) -> Iterator[Trace]:
@@ -276,6 +283,9 @@ class Trace:
 
     def scalar(self, number: TracedNumber) -> Value:
         """A host number as a scalar value of the graph."""
+        if number.is_local:
+            made: Value = HANDLERS["kernel_number"](number).value()
+            return made
         value = number.value
         if type(value) is int and not _INT64.min <= value <= _INT64.max:
             raise Declined("an integer beyond int64")
@@ -287,9 +297,9 @@ class Trace:
                 dtype = np.dtype(np.int64 if isinstance(value, int) else np.float64)
             base = expr.attr.name if expr.op == "path" else "c"
             kind = Kind.SCALAR if number.is_strong else Kind.PYTHON
-            made = Value(self.unique_name(base), TensorType(DTYPES[dtype_name(dtype)]), kind)
-            self.graph.scalars.append(HostScalar(made, expr))
-            self._scalars[key] = made
+            scalar = Value(self.unique_name(base), TensorType(DTYPES[dtype_name(dtype)]), kind)
+            self.graph.scalars.append(HostScalar(scalar, expr))
+            self._scalars[key] = scalar
         return self._scalars[key]
 
     # -- building the graph -----------------------------------------------------------------------
@@ -308,11 +318,42 @@ class Trace:
 
     def emit(self, op: Op) -> None:
         """Append an op at this place of the program."""
-        if len(self.graph.block.ops) >= MAX_OPS:
+        if self._num_ops >= MAX_OPS:
             what = f"more than {MAX_OPS} array operations (loops are unrolled while tracing)"
             raise unsupported(what, "move the loop outside the decorated function")
+        self._num_ops += 1
         op.location = current_location()
-        self.graph.block.ops.append(op)
+        self.append(op, self.block)
+
+    def append(self, op: Op, block: Block) -> None:
+        """Put an op at the end of an open block."""
+        block.ops.append(op)
+        for result in op.results:
+            self.defined[result] = op
+
+    @property
+    def block(self) -> Block:
+        """The block to which ops are appended."""
+        return self.blocks[-1]
+
+    def is_open(self, block: Block) -> bool:
+        """Whether what a block defines is visible here."""
+        return any(block is one for one in self.blocks)
+
+    def local_symbol(self, hint: int, low: AffineExpr | None, high: AffineExpr | None) -> str:
+        """A symbol of the current block: an induction variable, a bound integer."""
+        name = f"i{self._num_locals}"
+        self._num_locals += 1
+        self.decisions.add_local(name, hint, low, high)
+        return name
+
+    def bind(self, number: TracedArray) -> AffineExpr:
+        """An integer of the kernel as a symbol of the current block."""
+        value = HANDLERS["int_value"](number)
+        hint = 0
+        symbol = self.local_symbol(hint, None, None)
+        self.emit(Bind(symbol=symbol, value=value))
+        return AffineExpr.symbol(symbol)
 
     def load(self, buffer: Buffer) -> Value:
         """The contents of a whole buffer at this place."""

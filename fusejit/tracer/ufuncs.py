@@ -21,6 +21,7 @@ from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import Compute, emit_elementwise, require_extents
+from fusejit.tracer.kernel_numbers import is_kernel_number, is_python_number, python_arithmetic
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber, apply_host, is_host_number
@@ -117,6 +118,8 @@ def operator_call(
             foreign = next(type(o).__name__ for o in operands if not _is_operand(o))
             raise Declined(f"a comparison of an array with a {foreign}")
         return NotImplemented
+    if any(map(is_kernel_number, operands)) and all(map(is_python_number, operands)):
+        return python_arithmetic(ufunc, operands)
     if ufunc is np.matmul:
         return HANDLERS[np.matmul](*operands, **({} if out is None else {"out": out}))
     if ufunc is np.power and _is_square(*operands):
@@ -139,6 +142,12 @@ def _is_operand(obj: Any) -> bool:
     return isinstance(obj, TracedArray | TracedNumber | bool | int | float | np.generic) or (
         type(obj) in (np.ndarray, list, tuple, complex)
     )
+
+
+@handles("ufunc_on")
+def _ufunc_on(ufunc: np.ufunc, operands: tuple[Any, ...]) -> TracedArray:
+    """A ufunc on operands as they are."""
+    return apply_ufunc(ufunc, operands)
 
 
 def apply_ufunc(

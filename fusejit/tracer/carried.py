@@ -1,0 +1,306 @@
+"""What a loop carries from one iteration to the next.
+
+A number that the body assigns is carried as a value. An array that the body binds anew
+(``x = x + step``) is carried as memory, a *cell*: it is filled in front of the loop, the body sees
+it under the name, and what the name holds at the end of the body is stored into it. Arrays that
+are only changed in place are not carried at all, because their memory is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fusejit.ir.graph import Alloc, Block, Buffer, Loop, Value, View
+from fusejit.ir.types import Kind, TensorType
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.kernel_numbers import as_kernel_number, is_number, number_type
+from fusejit.tracer.locations import unsupported
+from fusejit.tracer.regions import (
+    UNDEFINED,
+    NumberType,
+    Region,
+    Undefined,
+    describe,
+    extents_are_outside,
+    is_array,
+    joined_type,
+    number_value,
+    same_object,
+    same_view,
+)
+from fusejit.tracer.storage import Storage
+from fusejit.tracer.trace import Trace
+
+
+class Carried(Region):
+    """The carried names of a loop.
+
+    Attributes
+    ----------
+    runs : bool or None
+        Whether there is an iteration; None if that is not known.
+    after : dict
+        What each name holds behind the loop.
+    """
+
+    def __init__(
+        self, trace: Trace, key: tuple[Any, ...], names: tuple[str, ...], live: frozenset[str]
+    ) -> None:
+        super().__init__(trace, key, names, live)
+        self.runs: bool | None = None
+        self.after: dict[str, Any] = {}
+        self._entry: dict[str, Any] = {}  # what each name holds at the start of the body
+        self._before: dict[str, Any] = {}
+        self._carried: list[tuple[str, NumberType, Value, Value]] = []  # argument, start
+        self._cells: dict[str, TracedArray] = {}
+        self._late: list[tuple[str, NumberType, Value]] = []  # defined in the loop only
+        self._results: dict[str, Value] = {}
+
+    def can_peel(self) -> bool:
+        """Whether first iterations may be traced one by one."""
+        return False
+
+    # -- the start of the body --------------------------------------------------------------------
+    def begin(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
+        """What the names hold in the body; called in front of the body's block."""
+        self._before = {name: names.get(name, UNDEFINED) for name in self.names}
+        for name, obj in self._before.items():
+            self._entry[name] = self._at_entry(name, obj)
+        return tuple(self._entry.values())
+
+    def _at_entry(self, name: str, obj: Any) -> Any:
+        if is_number(obj):
+            type_: NumberType = self.decided("type", name) or number_type(obj)
+            return self._carry(name, type_, obj)
+        if is_array(obj) and self.decided("cell", name):
+            self._cells[name] = self._cell(obj)
+            return self._cells[name]
+        return obj
+
+    def _carry(self, name: str, type_: NumberType, start: Any) -> TracedArray:
+        value = number_value(start, type_)
+        argument = self.argument(name, type_)
+        self._carried.append((name, type_, argument, value))
+        return TracedArray.of_value(self.trace, argument)
+
+    def carry_extra(self, name: str, type_: NumberType, start: Any) -> Value:
+        """A number of the tracer's own, carried beside those of the program."""
+        self._carry(f"{name} ", type_, start)
+        return self._carried[-1][2]
+
+    def arguments(self) -> tuple[Value, ...]:
+        """What the body's block takes."""
+        return tuple(argument for _, _, argument, _ in self._carried)
+
+    def argument_of(self, name: str) -> Value | None:
+        """The value of a carried number at the start of the body."""
+        return next((a for n, _, a, _ in self._carried if n == name), None)
+
+    def starts(self) -> tuple[Value, ...]:
+        """What they take in the first iteration."""
+        late = tuple(start for _, _, start in self._late)
+        return tuple(start for _, _, _, start in self._carried) + late
+
+    def _cell(self, initial: TracedArray) -> TracedArray:
+        buffer = self._buffer(initial)
+        storage = Storage.of_buffer(self.trace, buffer)
+        value = initial.value()
+        self.trace.store(View.whole(buffer), value)
+        return TracedArray.whole(storage)
+
+    def _buffer(self, like: TracedArray) -> Buffer:
+        trace = self.trace
+        extents = tuple(map(trace.decisions.canonical, like.extents))
+        order = like.storage.order if like.is_whole else like.sorted_order()
+        buffer = Buffer(
+            trace.unique_name("c0"), TensorType(like.dtype, extents), trace.new_alias_class()
+        )
+        buffer.order = order
+        trace.graph.buffers.append(buffer)
+        alloc = Alloc(buffer=buffer)
+        alloc.location = self.location
+        trace.append(alloc, trace.blocks[self._outer_index()])
+        return buffer
+
+    def _outer_index(self) -> int:
+        return -2 if self in self.trace.regions else -1
+
+    # -- the end of the body ----------------------------------------------------------------------
+    def end(self, names: Mapping[str, Any]) -> None:
+        """Compare what the names hold with what they held; start again where that was wrong."""
+        now = {name: names.get(name, UNDEFINED) for name in self.names}
+        self._find_swaps(now)
+        for name in self.names:
+            self._settle(name, self._entry[name], now[name])
+        self._refuse_shared_memory(now)
+
+    def _find_swaps(self, now: dict[str, Any]) -> None:
+        """Names that exchange their arrays in each iteration: trace several iterations at once."""
+        trace = self.trace
+        arrays = {n: o for n, o in self._entry.items() if is_array(o) and n not in self._cells}
+        source: dict[str, str] = {}
+        for name in arrays:
+            if not is_array(now[name]):
+                continue
+            for other, array in arrays.items():
+                if same_view(trace, now[name], array):
+                    source[name] = other
+                    break
+        moved = {n: s for n, s in source.items() if n != s}
+        if not moved or set(moved) != set(moved.values()):
+            return
+        order, place = 1, dict(moved)
+        while any(n != s for n, s in place.items()):
+            place = {n: moved[s] for n, s in place.items()}
+            order += 1
+        if not self.can_peel():
+            what = "swaps arrays in a loop whose number of iterations is not known before"
+            raise unsupported(what, "copy the elements: x[...] = y")
+        self.decide(order * getattr(self, "period", 1), "period")
+
+    def _settle(self, name: str, before: Any, now: Any) -> None:
+        if isinstance(before, Undefined) or same_object(self.trace, before, now):
+            return
+        if is_number(before) and is_number(now):
+            self._settle_type(name, number_type(before), number_type(now))
+        elif is_array(before) and is_array(now):
+            self._settle_cell(name, before, now)
+        else:
+            self._peel_or_refuse(name, before, now)
+
+    def _settle_type(self, name: str, before: NumberType, now: NumberType) -> None:
+        if before == now:
+            return
+        if self.can_peel() and not self.decided("peel"):
+            self.decide(1, "peel")
+        joined = joined_type(before, now)
+        if joined is None or joined == before:
+            kinds = f"{before[0].value} {before[1]}, then {now[0].value} {now[1]}"
+            what = f"{name!r} changes its type in the loop ({kinds})"
+            raise unsupported(what, f"convert {name!r} before the loop")
+        self.decide(joined, "type", name)
+
+    def _settle_cell(self, name: str, before: TracedArray, now: TracedArray) -> None:
+        trace = self.trace
+        canonical = trace.decisions.canonical
+        shapes = [list(map(canonical, a.extents)) for a in (before, now)]
+        if before.dtype != now.dtype or shapes[0] != shapes[1]:
+            if self.can_peel() and not self.decided("peel"):
+                self.decide(1, "peel")
+            texts = [f"{' x '.join(map(str, s))} {a.dtype}" for s, a in zip(shapes, (before, now), strict=True)]
+            what = f"{name!r} changes its shape or dtype in the loop ({texts[0]}, then {texts[1]})"
+            raise unsupported(what, "keep it the same, or write into a larger array")
+        if name not in self._cells:
+            self.decide(True, "cell", name)
+        if before.storage.num_stores:  # in place first, then bound anew
+            if self.can_peel() and not self.decided("peel"):
+                self.decide(1, "peel")
+            if not self.decided("peel"):
+                what = f"{name!r} is changed in place and bound anew in one loop"
+                raise unsupported(what, f"write {name} = {name}.copy() before the loop")
+
+    def _peel_or_refuse(self, name: str, before: Any, now: Any) -> None:
+        if self.can_peel() and not self.decided("peel"):
+            self.decide(1, "peel")
+        what = f"{name!r} is {describe(before)} before an iteration and {describe(now)} behind it"
+        raise unsupported(what, f"use another name for one of them")
+
+    def _refuse_shared_memory(self, now: dict[str, Any]) -> None:
+        """Two cells cannot stand for one array that is changed in place later."""
+        seen: dict[int, str] = {}
+        for name in self._cells:
+            storage = now[name].storage.root
+            if storage is self._cells[name].storage:
+                continue
+            other = seen.setdefault(id(storage), name)
+            if other != name or storage.num_stores and storage.buffer is not None and not self._is_mine(storage):
+                what = f"{name!r} and another name are one array behind an iteration"
+                raise unsupported(what, f"write {name} = ....copy()")
+
+    def _is_mine(self, storage: Storage) -> bool:
+        """Whether the body has made the array."""
+        return storage.home is self.trace.block
+
+    def yields(self, names: Mapping[str, Any]) -> tuple[Value, ...]:
+        """What the body's block gives to the next iteration; fills the cells."""
+        trace = self.trace
+        numbers = []
+        for name, type_, argument, _ in self._carried:
+            if not name.endswith(" "):
+                now = names[name]
+                same = now is self._entry[name]
+                numbers.append(argument if same else number_value(now, type_))
+        moves = []
+        for name, cell in self._cells.items():
+            if not same_object(trace, cell, names[name]):
+                moves.append((cell, names[name].value()))
+        late = self._define_late(names, moves)
+        for cell, value in moves:
+            trace.store(cell.memory(), value)
+        return (*numbers, *late)
+
+    def _define_late(
+        self, names: Mapping[str, Any], moves: list[tuple[TracedArray, Value]]
+    ) -> tuple[Value, ...]:
+        """Names that only the body defines and that are read behind the loop."""
+        values: list[Value] = []
+        for name in self.names:
+            now = names.get(name, UNDEFINED)
+            if not isinstance(self._before[name], Undefined) or name not in self.live:
+                continue
+            if isinstance(now, Undefined) or not self.runs:
+                self.after[name] = Undefined(name, "is defined only inside a loop")
+            elif is_number(now):
+                values.append(number_value(now, number_type(now)))
+                self._late.append((name, number_type(now), values[-1]))
+            elif is_array(now) and extents_are_outside(self.trace, now.extents):
+                storage = Storage.of_buffer(self.trace, self._buffer(now))
+                storage.home = self.trace.blocks[-2]
+                cell = TracedArray.whole(storage)
+                self.after[name] = cell
+                moves.append((cell, now.value()))
+            else:
+                self.after[name] = Undefined(name, "is defined only inside a loop")
+        return tuple(values)
+
+    # -- behind the loop --------------------------------------------------------------------------
+    def finish(self, op: Loop) -> None:
+        """Emit the loop; what the names hold behind it."""
+        late = [name for name, _, _ in self._late]
+        arguments = list(op.body.arguments)
+        starts = list(op.carried[: len(self._carried)])
+        for k, (name, type_, _) in enumerate(self._late):
+            self._late[k] = (name, type_, number_value(_zero(type_), type_))
+            starts.append(self._late[k][2])
+            arguments.append(self.argument(name, type_))
+        op.carried = tuple(starts)
+        blocks = [op.body] if op.condition is None else [op.body, op.condition]
+        for block in blocks:
+            block.arguments = tuple(arguments)
+        op.results = tuple(map(self.result_of, arguments))
+        self.emit(op)
+        carried = [name for name, _, _, _ in self._carried]
+        self._results = dict(zip([*carried, *late], op.results, strict=True))
+        for name, value in self._results.items():
+            self.after[name] = TracedArray.of_value(self.trace, value)
+        for name in self.names:
+            if name not in self.after:
+                before = self._before[name]
+                undefined = isinstance(before, Undefined)
+                self.after[name] = (
+                    Undefined(name, "is defined only inside a loop")
+                    if undefined
+                    else self._cells.get(name, before)
+                )
+
+    def extra_result(self) -> TracedArray:
+        """The last value of the tracer's own number."""
+        name = next(n for n in self._results if n.endswith(" "))
+        return TracedArray.of_value(self.trace, self._results[name])
+
+
+def _zero(type_: NumberType) -> Any:
+    return {"b": False, "i": 0, "u": 0, "f": 0.0}[type_[1].kind]
+
+

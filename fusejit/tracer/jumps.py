@@ -1,0 +1,210 @@
+"""``break``, ``continue`` and ``return`` inside loops and conditionals, as flags and branches.
+
+::
+
+    for i in range(n):                  stop = False
+        if x[i] > limit:                for i in range(n):
+            break                           if x[i] > limit:
+        total += x[i]                           stop = True
+    return total                            else:
+                                                total += x[i]
+                                            <end of the body: leave the loop if stop>
+                                        return total
+
+Both forms do the same in Python; the second can also be staged, because every block runs to its
+end. What follows a statement that always jumps moves into its other branch; what follows one that
+may jump stands under a condition on the flags. Runs on the syntax tree, before hooks are put in.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+Node = TypeVar("Node", bound=ast.AST)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_JUMPS = (ast.Break, ast.Continue, ast.Return)
+NONE_OF = "none_of"  # the hook that tells whether all flags are down
+
+
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function that are not inside a function or class nested in it."""
+    pending = list(ast.iter_child_nodes(node))
+    while pending:
+        child = pending.pop()
+        yield child
+        if not isinstance(child, _SCOPES):
+            pending.extend(ast.iter_child_nodes(child))
+
+
+def can_be_structured(node: ast.AST) -> bool:
+    """Whether control flow of a function may be staged: no generator, no jump out of ``try``."""
+    for child in own_nodes(node):
+        if isinstance(child, ast.Yield | ast.YieldFrom | ast.Await | ast.AsyncFor | ast.AsyncWith):
+            return False
+        if isinstance(child, ast.Try | ast.TryStar | ast.Match):
+            if any(isinstance(c, _JUMPS) for c in own_nodes(child)):
+                return False
+    return True
+
+
+@dataclass
+class _Loop:
+    """The flags of a loop, and which of them are used."""
+
+    stop: str
+    skip: str
+    used: set[str] = field(default_factory=set)
+
+
+class Jumps:
+    """Rewrites the jumps of one function.
+
+    Attributes
+    ----------
+    flags : dict
+        For each loop that a flag may end: the names of these flags.
+    """
+
+    def __init__(self, helper: str) -> None:
+        self.helper = helper
+        self.flags: dict[ast.AST, tuple[str, ...]] = {}
+        self._count = 0
+        self._loops: list[_Loop] = []
+        self._done = f"{helper}_done"
+        self._value = f"{helper}_value"
+        self._is_nested = False
+
+    def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """Rewrite the body of a function in place."""
+        body = node.body
+        nested = [
+            c
+            for statement in body
+            if not isinstance(statement, ast.Return)
+            for c in [statement, *own_nodes(statement)]
+            if isinstance(c, ast.Return)
+        ]
+        self._is_nested = bool(nested)
+        new, ends, _ = self._block(body)
+        if self._is_nested:
+            at = node.body[-1]
+            new = [self._assign(self._done, False, node.body[0]), *new]
+            if not ends:
+                fall = self._guard([self._none(at)], {self._done}, at)
+                new.append(fall)
+            new.append(_at(ast.Return(value=_name(self._value, at)), at))
+        node.body = new
+
+    # -- blocks -----------------------------------------------------------------------------------
+    def _block(self, body: list[ast.stmt]) -> tuple[list[ast.stmt], bool, set[str]]:
+        """The new statements, whether they always jump, and the flags they may raise."""
+        result: list[ast.stmt] = []
+        raised: set[str] = set()
+        for place, statement in enumerate(body):
+            rest = body[place + 1 :]
+            if isinstance(statement, ast.If) and rest and self._absorbs(statement, rest):
+                rest = []
+            new, ends, flags = self._statement(statement)
+            result += new
+            raised |= flags
+            if ends or not rest:
+                return result, ends, raised
+            if flags:
+                inner, _, more = self._block(rest)
+                result.append(self._guard(inner, flags, rest[0]))
+                return result, False, raised | more
+        return result, False, raised
+
+    def _absorbs(self, node: ast.If, rest: list[ast.stmt]) -> bool:
+        """Move what follows a conditional into the branch that does not jump."""
+        if self._always_jumps(node.body):
+            node.orelse = [*node.orelse, *rest]
+        elif self._always_jumps(node.orelse):
+            node.body = [*node.body, *rest]
+        else:
+            return False
+        return True
+
+    def _always_jumps(self, body: list[ast.stmt]) -> bool:
+        if not body:
+            return False
+        last = body[-1]
+        if isinstance(last, _JUMPS):
+            return self._is_nested or not isinstance(last, ast.Return)
+        if isinstance(last, ast.If):
+            return self._always_jumps(last.body) and self._always_jumps(last.orelse)
+        return False
+
+    # -- statements -------------------------------------------------------------------------------
+    def _statement(self, node: ast.stmt) -> tuple[list[ast.stmt], bool, set[str]]:
+        if isinstance(node, ast.Return) and self._is_nested:
+            value = node.value or _at(ast.Constant(value=None), node)
+            store = _name(self._value, node, ast.Store())
+            assign = _at(ast.Assign(targets=[store], value=value), node)
+            return [assign, self._assign(self._done, True, node)], True, {self._done}
+        if isinstance(node, ast.Break | ast.Continue) and self._loops:
+            loop = self._loops[-1]
+            flag = loop.stop if isinstance(node, ast.Break) else loop.skip
+            loop.used.add(flag)
+            return [self._assign(flag, True, node)], True, {flag}
+        if isinstance(node, ast.If):
+            node.body, first, flags = self._block(node.body)
+            node.orelse, second, more = self._block(node.orelse)
+            return [node], first and second, flags | more
+        if isinstance(node, ast.With):
+            node.body, ends, flags = self._block(node.body)
+            return [node], ends, flags
+        if isinstance(node, ast.For | ast.While):
+            return self._loop(node)
+        return [node], False, set()
+
+    def _loop(self, node: ast.For | ast.While) -> tuple[list[ast.stmt], bool, set[str]]:
+        self._count += 1
+        loop = _Loop(f"{self.helper}_stop{self._count}", f"{self.helper}_skip{self._count}")
+        self._loops.append(loop)
+        node.body, _, flags = self._block(node.body)
+        self._loops.pop()
+        before: list[ast.stmt] = []
+        if loop.skip in loop.used:
+            node.body = [self._assign(loop.skip, False, node.body[0]), *node.body]
+        if loop.stop in loop.used:
+            before.append(self._assign(loop.stop, False, node))
+        ending = flags & {loop.stop, self._done}
+        if ending:
+            self.flags[node] = tuple(sorted(ending))
+        after: list[ast.stmt] = []
+        escaped = flags & {self._done}
+        if node.orelse:
+            orelse, node.orelse = node.orelse, []
+            new, _, more = self._block(orelse)
+            after = [self._guard(new, ending, orelse[0])] if ending else new
+            escaped |= more
+        return [*before, node, *after], False, escaped
+
+    # -- new nodes --------------------------------------------------------------------------------
+    def _assign(self, name: str, value: bool, at: ast.AST) -> ast.stmt:
+        constant = _at(ast.Constant(value=value), at)
+        return _at(ast.Assign(targets=[_name(name, at, ast.Store())], value=constant), at)
+
+    def _none(self, at: ast.AST) -> ast.stmt:
+        store = _name(self._value, at, ast.Store())
+        return _at(ast.Assign(targets=[store], value=_at(ast.Constant(value=None), at)), at)
+
+    def _guard(self, body: list[ast.stmt], flags: Iterable[str], at: ast.AST) -> ast.stmt:
+        """``if none_of(flags): body``; the hook is put in by name."""
+        names = [_name(flag, at) for flag in sorted(flags)]
+        function = _name(f"{self.helper}.{NONE_OF}", at)
+        test = _at(ast.Call(func=function, args=names, keywords=[]), at)
+        return _at(ast.If(test=test, body=body, orelse=[]), at)
+
+
+def _name(name: str, at: ast.AST, ctx: ast.expr_context | None = None) -> ast.Name:
+    return _at(ast.Name(id=name, ctx=ctx or ast.Load()), at)
+
+
+def _at(node: Node, at: ast.AST) -> Node:
+    return ast.copy_location(node, at)

@@ -1,0 +1,332 @@
+"""Python numbers that only the kernel knows: computed from induction variables and elements.
+
+They are traced arrays of rank 0 whose kind is `Kind.PYTHON`: weak in NEP 50, and combined with
+each other they follow Python's rules for numbers (``1 / 2`` is a float, ``True + True`` is 2).
+Integers have 64 bits.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.graph import GenericOp, Init
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.types import Kind
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.context import current_trace
+from fusejit.tracer.declined import Declined, numpy_raises
+from fusejit.tracer.dispatch import HANDLERS, handles
+from fusejit.tracer.elementwise import emit_elementwise
+from fusejit.tracer.locations import unsupported
+from fusejit.tracer.number import TracedNumber, is_host_number
+from fusejit.tracer.operands import F64, I64, Operand, operand_of
+
+BOOL = np.dtype(np.bool_)
+_OF_TYPE = {bool: BOOL, int: I64, float: F64}
+
+
+def is_kernel_number(obj: Any) -> bool:
+    """Whether it is a number that only the kernel knows: Python's or NumPy's."""
+    return isinstance(obj, TracedArray) and obj.kind is not Kind.ARRAY
+
+
+def is_python_number(obj: Any) -> bool:
+    """Whether the program sees a Python number, wherever it is known."""
+    if isinstance(obj, TracedArray):
+        return obj.kind is Kind.PYTHON
+    if isinstance(obj, TracedNumber):
+        return not obj.is_strong
+    return type(obj) in _OF_TYPE
+
+
+def is_number(obj: Any) -> bool:
+    """Whether the program sees a number: Python's or NumPy's, known here or not."""
+    return is_kernel_number(obj) or is_host_number(obj)
+
+
+def number_type(obj: Any) -> tuple[Kind, np.dtype]:
+    """Kind and dtype of a number."""
+    if isinstance(obj, TracedArray):
+        return obj.kind, obj.dtype
+    value = obj.value if isinstance(obj, TracedNumber) else obj
+    if isinstance(value, np.generic):
+        return Kind.SCALAR, value.dtype
+    return Kind.PYTHON, _OF_TYPE[type(value)]
+
+
+@handles("kernel_number")
+def kernel_number(number: TracedNumber) -> TracedArray:
+    """A number that depends on symbols of a block as a value of the kernel."""
+    trace = number.trace
+    if number.affine is None:
+        assert number.condition is not None
+        kind, affine, negated = number.condition
+        left = kernel_number(TracedNumber.of_affine(trace, affine))
+        ufunc = {("ge", False): np.greater_equal, ("ge", True): np.less}.get((kind, negated))
+        ufunc = ufunc or (np.not_equal if negated else np.equal)
+        return _as_python(HANDLERS["operator"](ufunc, (left, 0)))
+    builder = PayloadBuilder([], [I64])
+    payload = builder.finish([builder.index(trace.decisions.canonical(number.affine))])
+    result = trace.new_value(I64, (), Kind.PYTHON)
+    init = Init(IndexingMap.identity(0))
+    trace.emit(
+        GenericOp(
+            results=(result,),
+            domain=(),
+            iterators=(),
+            inputs=(),
+            inits=(init,),
+            payload=payload,
+            name="index",
+        )
+    )
+    return TracedArray.of_value(trace, result)
+
+
+def as_kernel_number(
+    obj: Any, kind: Kind | None = None, dtype: np.dtype | None = None
+) -> TracedArray:
+    """A number as a value of the kernel, of the given kind and dtype."""
+    if isinstance(obj, TracedNumber) and obj.is_local:
+        obj = kernel_number(obj)
+    own = number_type(obj)
+    kind, dtype = kind or own[0], dtype or own[1]
+    if isinstance(obj, TracedArray) and own == (kind, dtype):
+        return obj
+    operand = operand_of(obj)
+    loop = operand.array.dtype if operand.array is not None else dtype
+    return emit_elementwise(
+        current_trace(),
+        "number",
+        [operand],
+        [loop],
+        dtype,
+        lambda builder, refs: builder.cast(refs[0], dtype),
+        extents=(),
+        kind=kind,
+        order=None,
+    )
+
+
+@handles("int_value")
+def int_value(number: TracedArray) -> Any:
+    """An integer of the kernel as a value of dtype int64."""
+    if number.dtype.kind not in "iub":
+        raise numpy_raises("TypeError: an integer is needed")
+    return python_number(number, I64).value()
+
+
+def _as_python(result: Any) -> Any:
+    if isinstance(result, TracedArray) and not result.ndim:
+        result.value().kind = Kind.PYTHON
+        result.kind = Kind.PYTHON
+    return result
+
+
+# ------------------------------------------------------------------------------------- arithmetic
+_UFUNCS: dict[str, np.ufunc] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.true_divide,
+    "floordiv": np.floor_divide,
+    "mod": np.remainder,
+    "pow": np.power,
+    "lshift": np.left_shift,
+    "rshift": np.right_shift,
+    "bitand": np.bitwise_and,
+    "bitor": np.bitwise_or,
+    "bitxor": np.bitwise_xor,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "min": np.minimum,
+    "max": np.maximum,
+    "neg": np.negative,
+    "pos": np.positive,
+    "invert": np.invert,
+    "abs": np.absolute,
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "tanh": np.tanh,
+}
+_ON_BOOLS = {np.bitwise_and, np.bitwise_or, np.bitwise_xor}
+_FLOAT_ONLY = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh"}
+
+
+@handles("kernel_arithmetic")
+def kernel_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
+    """A row of `HOST_OPS` in the kernel."""
+    if op in ("int", "float", "truth"):
+        kind = {"int": I64, "float": F64, "truth": BOOL}[op]
+        return python_number(operands[0], kind)
+    if op in ("floor", "ceil", "round"):
+        return _rounded(op, operands[0])
+    if op in _FLOAT_ONLY:
+        operands = tuple(python_number(o, F64) for o in operands)
+    if op not in _UFUNCS:
+        raise unsupported(f"computes {op} of a number of the kernel", "use a NumPy function")
+    return HANDLERS["operator"](_UFUNCS[op], operands)
+
+
+def python_arithmetic(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
+    """An operator on Python numbers of which one is known only in the kernel."""
+    kinds = [number_type(o)[1] for o in operands]
+    if not (ufunc in _ON_BOOLS and all(k == BOOL for k in kinds)):
+        operands = tuple(
+            python_number(o, I64) if k == BOOL else o for o, k in zip(operands, kinds, strict=True)
+        )
+    if ufunc is np.power and all(k != F64 for k in kinds):
+        exponent = operands[1]
+        if type(exponent) is not int or exponent < 0:
+            raise unsupported("an integer to a power that is not a literal", "use floats")
+    elif ufunc is np.power and not _is_whole(operands[1]):
+        what = "a Python number to a power that is not a literal whole number"
+        raise unsupported(what, "use np.power, which gives NaN where Python raises")
+    kernel = tuple(as_kernel_number(o) if isinstance(o, TracedNumber) else o for o in operands)
+    strong = tuple(_strong(o) for o in kernel)
+    return _as_python(HANDLERS["ufunc_on"](ufunc, strong))
+
+
+def _is_whole(exponent: Any) -> bool:
+    return type(exponent) in (int, float) and exponent == int(exponent)
+
+
+def _strong(obj: Any) -> Any:
+    """A kernel number whose dtype counts: Python's arithmetic here is on int64 and float64."""
+    if isinstance(obj, TracedArray):
+        strong = TracedArray(obj.storage, obj.map, obj.extents, Kind.SCALAR)
+        return strong
+    return obj
+
+
+def python_number(obj: Any, dtype: np.dtype) -> Any:
+    """``int(x)``, ``float(x)`` or ``bool(x)`` of a number."""
+    if not is_kernel_number(obj) and not (isinstance(obj, TracedNumber) and obj.is_local):
+        return {"i": int, "f": float, "b": bool}[dtype.kind](obj)
+    number = as_kernel_number(obj)
+    if dtype == I64 and number.dtype.kind == "u" and number.dtype.itemsize == 8:
+        raise Declined("an unsigned 64-bit element as a Python integer")
+    if dtype == BOOL and number.dtype != BOOL:
+        return _as_python(HANDLERS["operator"](np.not_equal, (_strong(number), 0)))
+    return as_kernel_number(number, Kind.PYTHON, dtype)
+
+
+def _rounded(op: str, number: Any) -> Any:
+    number = as_kernel_number(number)
+    if number.dtype.kind != "f":
+        return as_kernel_number(number, Kind.PYTHON, I64)
+    ufunc = {"floor": np.floor, "ceil": np.ceil, "round": np.rint}[op]
+    whole = HANDLERS["ufunc_on"](ufunc, (_strong(number),))
+    return as_kernel_number(whole, Kind.PYTHON, I64)
+
+
+def truth_of(obj: Any) -> Any:
+    """What a condition asks: a bool if it is known here, else a kernel number of dtype bool."""
+    if isinstance(obj, TracedArray):
+        if obj.ndim:
+            raise unsupported("asks for the truth of an array", "use .any() or .all()")
+        if obj.dtype == BOOL:
+            return obj
+        return HANDLERS["operator"](np.not_equal, (_strong(obj), 0))
+    if isinstance(obj, TracedNumber) and obj.is_local:
+        return truth_of(kernel_number(obj))
+    return bool(obj)
+
+
+def _register_math() -> None:
+    def wrap(function: Callable[..., Any], op: str) -> None:
+        before = HANDLERS[function]
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if len(args) == 1 and not kwargs and is_kernel_number(args[0]):
+                return kernel_arithmetic(op, args)
+            return before(*args, **kwargs)
+
+        call.__name__ = function.__name__
+        HANDLERS[function] = call
+
+    for function, op in {
+        math.sqrt: "sqrt",
+        math.exp: "exp",
+        math.log: "log",
+        math.sin: "sin",
+        math.cos: "cos",
+        math.tan: "tan",
+        math.tanh: "tanh",
+        math.floor: "floor",
+        math.ceil: "ceil",
+        builtins.int: "int",
+        builtins.float: "float",
+        builtins.round: "round",
+    }.items():
+        wrap(function, op)
+
+
+def _register_extrema() -> None:
+    def wrap(function: Callable[..., Any], ufunc: np.ufunc) -> None:
+        before = HANDLERS[function]
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            items = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
+            if kwargs or not any(map(_needs_kernel, items)) or not all(map(is_number, items)):
+                return before(*args, **kwargs)
+            best = items[0]
+            for item in items[1:]:
+                best = chosen(best, item, ufunc)
+            return best
+
+        call.__name__ = function.__name__
+        HANDLERS[function] = call
+
+    wrap(builtins.min, np.less)
+    wrap(builtins.max, np.greater)
+
+
+def _needs_kernel(obj: Any) -> bool:
+    return is_kernel_number(obj) or (isinstance(obj, TracedNumber) and obj.is_local)
+
+
+def chosen(best: Any, item: Any, ufunc: np.ufunc) -> Any:
+    """``item if item < best else best``, as Python's ``min`` compares."""
+    types = [number_type(o) for o in (best, item)]
+    if types[0] != types[1] and types[0][1] != types[1][1]:
+        raise unsupported("min or max of numbers of different types", "convert them first")
+    kind = Kind.PYTHON if all(t[0] is Kind.PYTHON for t in types) else Kind.SCALAR
+    dtype = types[0][1]
+    numbers = [as_kernel_number(o, o_type[0]) for o, o_type in zip((best, item), types, strict=True)]
+    operands = [Operand(dtype, array=_strong(n)) for n in numbers]
+    name = ufunc.__name__
+
+    def compute(builder: PayloadBuilder, refs: list[int]) -> int:
+        takes_item = builder.op(name, [refs[1], refs[0]], BOOL)
+        return builder.op("select", [takes_item, refs[1], refs[0]], dtype)
+
+    return emit_elementwise(
+        current_trace(),
+        "min" if ufunc is np.less else "max",
+        operands,
+        [dtype, dtype],
+        dtype,
+        compute,
+        extents=(),
+        kind=kind,
+        order=None,
+    )
+
+
+_register_math()
+_register_extrema()

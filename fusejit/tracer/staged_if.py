@@ -1,0 +1,165 @@
+"""Conditionals: decided while tracing, or staged as one `Cond` of the graph.
+
+::
+
+    _c = _st.if_(x > 0, ('y',), (...))
+    if _c.staged: _c.then(locals())
+    if _c.taken:
+        y = ...
+    if _c.staged: (y,) = _c.otherwise(locals())
+    if _c.other:
+        y = ...
+    if _c.staged: (y,) = _c.result(locals())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fusejit.ir.graph import Block, Cond, Value
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.kernel_numbers import as_kernel_number, is_number, number_type, truth_of
+from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.regions import (
+    UNDEFINED,
+    NumberType,
+    Region,
+    Undefined,
+    describe,
+    is_array,
+    joined_type,
+    number_value,
+    same_object,
+)
+from fusejit.tracer.shapes import Varies
+from fusejit.tracer.storage import Storage
+from fusejit.tracer.trace import Trace
+
+
+class StagedIf(Region):
+    """One ``if`` at one place of the trace."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        key: tuple[Any, ...],
+        condition: Any,
+        names: tuple[str, ...],
+        live: frozenset[str],
+    ) -> None:
+        super().__init__(trace, key, names, live)
+        truth = decide(condition)
+        self.staged = isinstance(truth, TracedArray)
+        self.predicate = as_kernel_number(truth) if self.staged else None
+        self.taken = self.staged or truth
+        self.other = self.staged or not truth
+        self._before: dict[str, Any] = {}
+        self._then: dict[str, Any] = {}
+        self._then_block: Block | None = None
+
+    def then(self, names: Mapping[str, Any]) -> None:
+        """Begin the first block."""
+        assert self.predicate is not None
+        self.predicate.value()
+        self._before = {name: names.get(name, UNDEFINED) for name in self.names}
+        self.open(Block())
+
+    def otherwise(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
+        """End the first block and begin the second; what the names held in front of both."""
+        self._then = {name: names.get(name, UNDEFINED) for name in self.names}
+        self._then_block = self.close()
+        self.open(Block())
+        return tuple(self._before.values())
+
+    def result(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
+        """End the second block; what the names hold behind both."""
+        now = {name: names.get(name, UNDEFINED) for name in self.names}
+        return self.join(self._then, now)
+
+    # -- joining ----------------------------------------------------------------------------------
+    def join(self, left: dict[str, Any], right: dict[str, Any]) -> tuple[Any, ...]:
+        """One object for each name, whichever block has run; the op is made."""
+        assert self._then_block is not None
+        assert self.predicate is not None
+        joined: dict[str, Any] = {}
+        plans: list[tuple[str, NumberType | None]] = []
+        for name in left:
+            pair = (left[name], right[name])
+            if same_object(self.trace, *pair):
+                joined[name] = pair[0]
+            elif any(isinstance(o, Undefined) for o in pair):
+                if name.startswith("_st") and any(map(is_number, pair)):
+                    known = next(o for o in pair if is_number(o))
+                    plans.append((name, number_type(known)))
+                else:
+                    joined[name] = Undefined(name, "is not defined in both branches")
+            elif all(map(is_number, pair)):
+                type_ = joined_type(*map(number_type, pair))
+                if type_ is None:
+                    kinds = " or ".join(map(describe, pair))
+                    joined[name] = Undefined(name, f"is {kinds}, depending on a condition")
+                else:
+                    plans.append((name, type_))
+            elif all(map(is_array, pair)) and self._is_alike(*pair):
+                plans.append((name, None))
+            else:
+                kinds = " or ".join(map(describe, pair))
+                joined[name] = Undefined(name, f"is {kinds}, depending on a condition")
+        other_yields = self._values(plans, right)
+        else_block = self.close()
+        else_block.yields = other_yields
+        self.trace.blocks.append(self._then_block)
+        self._then_block.yields = self._values(plans, left)
+        self.trace.blocks.pop()
+        results = tuple(map(self.result_of, else_block.yields))
+        op = Cond(
+            results=results,
+            predicate=self.predicate.value(),
+            then_block=self._then_block,
+            else_block=else_block,
+        )
+        self.emit(op)
+        for (name, _), value in zip(plans, results, strict=True):
+            storage = Storage.of_value(self.trace, value)
+            self._note_copy(storage, left[name], right[name])
+            joined[name] = TracedArray.whole(storage, value.kind)
+        return tuple(joined[name] for name in left)
+
+    def _values(
+        self, plans: list[tuple[str, NumberType | None]], names: dict[str, Any]
+    ) -> tuple[Value, ...]:
+        values = []
+        for name, type_ in plans:
+            obj = names[name]
+            if type_ is None:
+                values.append(obj.value())
+            else:
+                zero = {"b": False, "f": 0.0}.get(type_[1].kind, 0)
+                values.append(number_value(zero if isinstance(obj, Undefined) else obj, type_))
+        return tuple(values)
+
+    def _is_alike(self, left: TracedArray, right: TracedArray) -> bool:
+        canonical = self.trace.decisions.canonical
+        shapes = [list(map(canonical, a.extents)) for a in (left, right)]
+        return left.dtype == right.dtype and shapes[0] == shapes[1]
+
+    def _note_copy(self, storage: Storage, left: Any, right: Any) -> None:
+        """A choice between arrays is a copy, where NumPy has one of them itself."""
+        for obj in (left, right):
+            if is_array(obj) and (obj.storage.buffer is not None or obj.path is not None):
+                storage.copied_from = obj.storage.root
+                storage.copied_after = obj.storage.root.num_stores
+                storage.may_leave = False
+
+
+def decide(condition: Any) -> Any:
+    """The truth of a condition: a bool if it is known here, else a number of the kernel."""
+    if isinstance(condition, TracedArray) and not condition.ndim:
+        return truth_of(condition)
+    if isinstance(condition, TracedNumber):
+        try:
+            return bool(condition)
+        except Varies:
+            return truth_of(condition)
+    return bool(condition)

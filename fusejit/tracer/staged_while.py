@@ -1,0 +1,105 @@
+"""``while`` loops: run by Python as long as the condition is known, else staged as one `Loop`.
+
+::
+
+    _c = _st.while_(('x', 'k'), (...))
+    while _c.again():
+        if _c.enters: x, k = _c.enter(locals())
+        if not _c.test(x > tol): break
+        ...
+        if _c.leaves: _c.leave(locals())
+    if _c.staged: x, k = _c.result()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fusejit.ir.graph import Block, Loop
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.carried import Carried
+from fusejit.tracer.kernel_numbers import as_kernel_number, truth_of
+from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.shapes import Varies
+from fusejit.tracer.trace import Trace
+
+MAX_TESTS = 10_000
+
+
+class StagedWhile(Carried):
+    """One ``while`` statement at one place of the trace."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        key: tuple[Any, ...],
+        names: tuple[str, ...],
+        live: frozenset[str],
+        flags: tuple[str, ...],
+    ) -> None:
+        super().__init__(trace, key, names, live)
+        self.flags = flags
+        self.staged = self.enters = self.leaves = bool(self.decided("staged"))
+        self._passes = 0
+        self._condition: Block | None = None
+
+    def again(self) -> bool:
+        """Whether Python runs the body once more: a staged body is run once."""
+        self._passes += 1
+        return not self.staged or self._passes == 1
+
+    def enter(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Begin the condition; what the names hold in it and in the body."""
+        values = self.begin(names)
+        self.open(Block(arguments=self.arguments()))
+        return values
+
+    def test(self, condition: Any) -> bool:
+        """The condition: Python's truth, or the end of the condition's block."""
+        if not self.staged:
+            return self._is_true(condition)
+        go_on = truth_of(condition)
+        go_on = as_kernel_number(go_on)
+        for flag in self.flags:
+            value = self.argument_of(flag)
+            if value is not None:
+                go_on = go_on & (TracedArray.of_value(self.trace, value) == False)  # noqa: E712
+        yields = (go_on.value(),)
+        block = self.close()
+        block.yields = yields
+        self._condition = block
+        self.open(Block(arguments=block.arguments))
+        return True
+
+    def _is_true(self, condition: Any) -> bool:
+        if isinstance(condition, TracedArray) and not condition.ndim:
+            self.decide(True, "staged")
+        if isinstance(condition, TracedNumber):
+            if self._passes == 1 and not self.decided("unroll"):
+                self.can_unroll = True
+                self.decide(True, "staged")
+            try:
+                return bool(condition)
+            except Varies:
+                self.decide(True, "staged")
+        return bool(condition)
+
+    def stops(self, flag: Any) -> bool:
+        """At the end of the body: whether ``break`` or ``return`` was met."""
+        if isinstance(flag, TracedArray) and not self.staged:
+            self.decide(True, "staged")
+        return False if self.staged else bool(flag)
+
+    def leave(self, names: Mapping[str, Any]) -> None:
+        """End the body: what the names hold now is carried on, and the op is made."""
+        self.end(names)
+        yields = self.yields(names)
+        body = self.close()
+        body.yields = yields
+        assert self._condition is not None
+        self.finish(Loop(carried=self.starts(), body=body, condition=self._condition))
+
+    def result(self) -> tuple[Any, ...]:
+        """What the names hold behind the loop."""
+        return tuple(self.after[name] for name in self.names)
