@@ -11,11 +11,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fusejit.ir.graph import Alloc, Block, Buffer, Loop, Value, View
-from fusejit.ir.types import Kind, TensorType
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import Alloc, Buffer, Loop, Value, View
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.types import TensorType
 from fusejit.tracer.array import TracedArray
-from fusejit.tracer.kernel_numbers import as_kernel_number, is_number, number_type
+from fusejit.tracer.kernel_numbers import arithmetic, is_number, number_type
 from fusejit.tracer.locations import unsupported
+from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.regions import (
     UNDEFINED,
     NumberType,
@@ -31,6 +36,8 @@ from fusejit.tracer.regions import (
 )
 from fusejit.tracer.storage import Storage
 from fusejit.tracer.trace import Trace
+
+_ONLY_INSIDE = "is defined only inside a loop"
 
 
 class Carried(Region):
@@ -56,23 +63,32 @@ class Carried(Region):
         self._cells: dict[str, TracedArray] = {}
         self._late: list[tuple[str, NumberType, Value]] = []  # defined in the loop only
         self._results: dict[str, Value] = {}
+        self._views: dict[str, Any] = {}  # what is defined late and has its memory outside
+        self.targets: tuple[str, ...] = ()
+        self.symbol = ""
 
     def can_peel(self) -> bool:
         """Whether first iterations may be traced one by one."""
         return False
 
     # -- the start of the body --------------------------------------------------------------------
-    def begin(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
-        """What the names hold in the body; called in front of the body's block."""
+    def begin(self, names: Mapping[str, Any]) -> None:
+        """Find what the names hold in the body; called in front of the body's block."""
         self._before = {name: names.get(name, UNDEFINED) for name in self.names}
         for name, obj in self._before.items():
             self._entry[name] = self._at_entry(name, obj)
+
+    def entries(self) -> tuple[Any, ...]:
+        """What the names hold at the start of the body."""
         return tuple(self._entry.values())
 
     def _at_entry(self, name: str, obj: Any) -> Any:
         if is_number(obj):
             type_: NumberType = self.decided("type", name) or number_type(obj)
             return self._carry(name, type_, obj)
+        if self.decided("late", name):
+            self._before[name] = UNDEFINED
+            return Undefined(name, "is bound to a view in each iteration")
         if is_array(obj) and self.decided("cell", name):
             self._cells[name] = self._cell(obj)
             return self._cells[name]
@@ -188,9 +204,14 @@ class Carried(Region):
         if before.dtype != now.dtype or shapes[0] != shapes[1]:
             if self.can_peel() and not self.decided("peel"):
                 self.decide(1, "peel")
-            texts = [f"{' x '.join(map(str, s))} {a.dtype}" for s, a in zip(shapes, (before, now), strict=True)]
+            texts = [
+                f"{' x '.join(map(str, s))} {a.dtype}"
+                for s, a in zip(shapes, (before, now), strict=True)
+            ]
             what = f"{name!r} changes its shape or dtype in the loop ({texts[0]}, then {texts[1]})"
             raise unsupported(what, "keep it the same, or write into a larger array")
+        if not self._is_mine(now.storage) and not self._is_cell(now.storage):
+            self.decide(True, "late", name)
         if name not in self._cells:
             self.decide(True, "cell", name)
         if before.storage.num_stores:  # in place first, then bound anew
@@ -204,7 +225,7 @@ class Carried(Region):
         if self.can_peel() and not self.decided("peel"):
             self.decide(1, "peel")
         what = f"{name!r} is {describe(before)} before an iteration and {describe(now)} behind it"
-        raise unsupported(what, f"use another name for one of them")
+        raise unsupported(what, "use another name for one of them")
 
     def _refuse_shared_memory(self, now: dict[str, Any]) -> None:
         """Two cells cannot stand for one array that is changed in place later."""
@@ -214,15 +235,18 @@ class Carried(Region):
             if storage is self._cells[name].storage:
                 continue
             other = seen.setdefault(id(storage), name)
-            if other != name or storage.num_stores and storage.buffer is not None and not self._is_mine(storage):
+            if other != name or (storage.num_stores and not self._is_mine(storage)):
                 what = f"{name!r} and another name are one array behind an iteration"
                 raise unsupported(what, f"write {name} = ....copy()")
+
+    def _is_cell(self, storage: Storage) -> bool:
+        return any(storage is cell.storage for cell in self._cells.values())
 
     def _is_mine(self, storage: Storage) -> bool:
         """Whether the body has made the array."""
         return storage.home is self.trace.block
 
-    def yields(self, names: Mapping[str, Any]) -> tuple[Value, ...]:
+    def yields(self, names: Mapping[str, Any], extra: Value | None = None) -> tuple[Value, ...]:
         """What the body's block gives to the next iteration; fills the cells."""
         trace = self.trace
         numbers = []
@@ -231,6 +255,8 @@ class Carried(Region):
                 now = names[name]
                 same = now is self._entry[name]
                 numbers.append(argument if same else number_value(now, type_))
+            elif extra is not None:
+                numbers.append(extra)
         moves = []
         for name, cell in self._cells.items():
             if not same_object(trace, cell, names[name]):
@@ -245,24 +271,58 @@ class Carried(Region):
     ) -> tuple[Value, ...]:
         """Names that only the body defines and that are read behind the loop."""
         values: list[Value] = []
-        for name in self.names:
-            now = names.get(name, UNDEFINED)
-            if not isinstance(self._before[name], Undefined) or name not in self.live:
+        copies: dict[int, Storage] = {}
+        for name in (*self.names, *self.targets):
+            if name not in self.live or not isinstance(
+                self._before.get(name, UNDEFINED), Undefined
+            ):
                 continue
-            if isinstance(now, Undefined) or not self.runs:
-                self.after[name] = Undefined(name, "is defined only inside a loop")
+            now = names.get(name, UNDEFINED)
+            if not self.runs:
+                self.after[name] = Undefined(name, _ONLY_INSIDE)
+            elif isinstance(now, TracedNumber) and now.affine is not None:
+                self._views[name] = now
             elif is_number(now):
                 values.append(number_value(now, number_type(now)))
                 self._late.append((name, number_type(now), values[-1]))
-            elif is_array(now) and extents_are_outside(self.trace, now.extents):
-                storage = Storage.of_buffer(self.trace, self._buffer(now))
-                storage.home = self.trace.blocks[-2]
-                cell = TracedArray.whole(storage)
-                self.after[name] = cell
-                moves.append((cell, now.value()))
+            elif is_array(now) and not self._is_mine(now.storage):
+                self._views[name] = now
+            elif is_array(now) and extents_are_outside(self.trace, now.storage.extents):
+                storage = now.storage
+                if id(storage) not in copies:
+                    whole = TracedArray.whole(storage)
+                    copies[id(storage)] = Storage.of_buffer(self.trace, self._buffer(whole))
+                    copies[id(storage)].home = self.trace.blocks[-2]
+                    moves.append((TracedArray.whole(copies[id(storage)]), whole.value()))
+                self._views[name] = TracedArray(copies[id(storage)], now.map, now.extents)
             else:
-                self.after[name] = Undefined(name, "is defined only inside a loop")
+                self.after[name] = now if _is_plain(now) else Undefined(name, _ONLY_INSIDE)
         return tuple(values)
+
+    def last_number(self) -> AffineExpr | None:
+        """The number of the last iteration, where there is one."""
+        return None
+
+    def _show_last_views(self) -> None:
+        """What was a view, or an integer, in the last iteration is that view behind the loop."""
+        if not self._views:
+            return
+        last = self.last_number()
+        symbols = {} if last is None else {self.symbol: last}
+        for name, now in self._views.items():
+            if isinstance(now, TracedNumber):
+                assert now.affine is not None
+                moved = now.affine.substitute(symbols=symbols)
+                left = [moved]
+                made: Any = self.trace.number(moved)
+            else:
+                results = tuple(e.substitute(symbols=symbols) for e in now.map.results)
+                extents = tuple(e.substitute(symbols=symbols) for e in now.extents)
+                left = [*results, *extents]
+                made = TracedArray(now.storage, IndexingMap(now.map.num_dims, results), extents)
+                made.writeable = now.writeable
+            inside = not all(map(self.trace.is_visible, left))
+            self.after[name] = Undefined(name, _ONLY_INSIDE) if inside else made
 
     # -- behind the loop --------------------------------------------------------------------------
     def finish(self, op: Loop) -> None:
@@ -284,15 +344,23 @@ class Carried(Region):
         self._results = dict(zip([*carried, *late], op.results, strict=True))
         for name, value in self._results.items():
             self.after[name] = TracedArray.of_value(self.trace, value)
-        for name in self.names:
+        self._show_last_views()
+        for name in (*self.names, *self.targets):
             if name not in self.after:
-                before = self._before[name]
+                before = self._before.get(name, UNDEFINED)
                 undefined = isinstance(before, Undefined)
                 self.after[name] = (
-                    Undefined(name, "is defined only inside a loop")
-                    if undefined
-                    else self._cells.get(name, before)
+                    Undefined(name, _ONLY_INSIDE) if undefined else self._cells.get(name, before)
                 )
+
+    def unless_stopped(self, go_on: TracedArray, flags: tuple[str, ...]) -> TracedArray:
+        """``go_on`` and none of the flags at the start of an iteration."""
+        for flag in flags:
+            value = self.argument_of(flag)
+            if value is not None:
+                down = arithmetic(np.logical_not, TracedArray.of_value(self.trace, value))
+                go_on = arithmetic(np.logical_and, go_on, down)
+        return go_on
 
     def extra_result(self) -> TracedArray:
         """The last value of the tracer's own number."""
@@ -300,7 +368,10 @@ class Carried(Region):
         return TracedArray.of_value(self.trace, self._results[name])
 
 
+def _is_plain(obj: Any) -> bool:
+    """Whether an object is the same in each iteration: nothing of the trace."""
+    return isinstance(obj, bool | int | float | str | type(None))
+
+
 def _zero(type_: NumberType) -> Any:
     return {"b": False, "i": 0, "u": 0, "f": 0.0}[type_[1].kind]
-
-

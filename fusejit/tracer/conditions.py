@@ -36,8 +36,7 @@ def and_(first: Any, *others: Callable[[], Any]) -> Any:
     for position, other in enumerate(others):
         truth = decide(result)
         if isinstance(truth, TracedArray):
-            rest = others[position:]
-            return _chosen(truth, lambda: truth_of(and_(rest[0](), *rest[1:])), lambda: False)
+            return _chosen(truth, _rest(and_, others[position:]), lambda: False)
         if not truth:
             return result
         result = other()
@@ -50,12 +49,16 @@ def or_(first: Any, *others: Callable[[], Any]) -> Any:
     for position, other in enumerate(others):
         truth = decide(result)
         if isinstance(truth, TracedArray):
-            rest = others[position:]
-            return _chosen(truth, lambda: True, lambda: truth_of(or_(rest[0](), *rest[1:])))
+            return _chosen(truth, lambda: True, _rest(or_, others[position:]))
         if truth:
             return result
         result = other()
     return result
+
+
+def _rest(join: Callable[..., Any], later: tuple[Callable[[], Any], ...]) -> Callable[[], Any]:
+    """The truth of the operands that are left."""
+    return lambda: truth_of(join(later[0](), *later[1:]))
 
 
 def choose(test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> Any:

@@ -131,7 +131,8 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
             if region.can_unroll:
                 region.decide(True, "unroll")
         if isinstance(error, Varies):
-            raise unsupported(str(error), "write it so that it does not depend on the iteration")
+            remedy = "write it so that it does not depend on the iteration"
+            raise unsupported(str(error), remedy) from error
         raise
     except Exception as error:
         if isinstance(error, TypeError) and _WRONG_CALL.search(str(error)):

@@ -46,6 +46,7 @@ from fusejit.ir.types import TensorType
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.callables import is_named_tuple
 from fusejit.tracer.declined import Declined
+from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
@@ -110,6 +111,8 @@ class _Results:
         """The result with static arrays traced; collects the distinct traced arrays."""
         if type(obj) is np.ndarray:
             obj = self.trace.unfollowed(obj)
+        if isinstance(obj, TracedNumber) and obj.is_local:
+            obj = HANDLERS["kernel_number"](obj)
         if isinstance(obj, TracedArray):
             arrays[id(obj)] = obj
         elif id(obj) in self._containers:

@@ -45,9 +45,9 @@ def can_be_structured(node: ast.AST) -> bool:
     for child in own_nodes(node):
         if isinstance(child, ast.Yield | ast.YieldFrom | ast.Await | ast.AsyncFor | ast.AsyncWith):
             return False
-        if isinstance(child, ast.Try | ast.TryStar | ast.Match):
-            if any(isinstance(c, _JUMPS) for c in own_nodes(child)):
-                return False
+        is_left_alone = isinstance(child, ast.Try | ast.TryStar | ast.Match)
+        if is_left_alone and any(isinstance(c, _JUMPS) for c in own_nodes(child)):
+            return False
     return True
 
 
@@ -196,7 +196,7 @@ class Jumps:
 
     def _guard(self, body: list[ast.stmt], flags: Iterable[str], at: ast.AST) -> ast.stmt:
         """``if none_of(flags): body``; the hook is put in by name."""
-        names = [_name(flag, at) for flag in sorted(flags)]
+        names: list[ast.expr] = [_name(flag, at) for flag in sorted(flags)]
         function = _name(f"{self.helper}.{NONE_OF}", at)
         test = _at(ast.Call(func=function, args=names, keywords=[]), at)
         return _at(ast.If(test=test, body=body, orelse=[]), at)

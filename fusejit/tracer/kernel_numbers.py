@@ -163,7 +163,7 @@ _UFUNCS: dict[str, np.ufunc] = {
     "tan": np.tan,
     "tanh": np.tanh,
 }
-_ON_BOOLS = {np.bitwise_and, np.bitwise_or, np.bitwise_xor}
+_ON_BOOLS = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.logical_and, np.logical_not}
 _FLOAT_ONLY = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh"}
 
 
@@ -203,6 +203,13 @@ def python_arithmetic(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
 
 def _is_whole(exponent: Any) -> bool:
     return type(exponent) in (int, float) and exponent == int(exponent)
+
+
+def arithmetic(ufunc: np.ufunc, *operands: Any) -> TracedArray:
+    """An operator on numbers, of which one is known only in the kernel."""
+    result = HANDLERS["operator"](ufunc, operands)
+    assert isinstance(result, TracedArray)
+    return result
 
 
 def _strong(obj: Any) -> Any:
@@ -307,7 +314,9 @@ def chosen(best: Any, item: Any, ufunc: np.ufunc) -> Any:
         raise unsupported("min or max of numbers of different types", "convert them first")
     kind = Kind.PYTHON if all(t[0] is Kind.PYTHON for t in types) else Kind.SCALAR
     dtype = types[0][1]
-    numbers = [as_kernel_number(o, o_type[0]) for o, o_type in zip((best, item), types, strict=True)]
+    numbers = [
+        as_kernel_number(o, o_type[0]) for o, o_type in zip((best, item), types, strict=True)
+    ]
     operands = [Operand(dtype, array=_strong(n)) for n in numbers]
     name = ufunc.__name__
 

@@ -146,7 +146,9 @@ def require_number_fits(operand: Operand, dtype: np.dtype) -> None:
     number = operand.number
     if operand.array is not None and operand.array.kind is Kind.PYTHON and dtype.kind in "iu":
         if operand.array.dtype.kind == "f":
-            raise unsupported(f"stores a float into an array of {dtype}", "convert it with int(...)")
+            raise unsupported(
+                f"stores a float into an array of {dtype}", "convert it with int(...)"
+            )
         if dtype != I64:
             what = f"a Python integer of the kernel meets {dtype}, whose range has to be checked"
             raise unsupported(what, f"convert it with np.{dtype}(...)")

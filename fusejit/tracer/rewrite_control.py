@@ -20,8 +20,7 @@ import ast
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import repeat
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from fusejit.tracer.jumps import NONE_OF, own_nodes
 from fusejit.tracer.scopes import Origin, Scope
@@ -53,7 +52,7 @@ class ControlBuilder:
     ) -> None:
         self.helper = helper
         self._mangle = scope.mangle
-        self._is_own = lambda name: scope.origin(scope.mangle(name)) is Origin.OWN
+        self._scope = scope
         self.flags = flags
         self._count = 0
         self._reads = _reads(function)
@@ -69,11 +68,7 @@ class ControlBuilder:
         bodies = [*node.body, *node.orelse]
         names = [n for n in self._own(assigned_names(bodies)) if n not in targets]
         inside = _reads(node)
-        live = [
-            n
-            for n in [*names, *targets]
-            if self._reads[n] > inside[n] or n in self._anywhere
-        ]
+        live = [n for n in [*names, *targets] if self._reads[n] > inside[n] or n in self._anywhere]
         is_name = isinstance(node, ast.For) and isinstance(node.target, ast.Name)
         known = [t for t in targets if t in live] if is_name else []
         make = _Maker(self._fresh(), self.helper, node)
@@ -84,7 +79,7 @@ class ControlBuilder:
     ) -> list[ast.stmt]:
         """The statements of a ``for`` loop whose parts are rewritten already."""
         make = plan.make
-        spec = map(self._texts, repeat(make), plan.names_targets_live_flags)
+        spec = [self._texts(make, n) for n in (plan.names, plan.targets, plan.live, plan.flags)]
         start = make.assign(make.hook("for_", iterable, *make.position(), *spec))
         node.iter = make.load()
         node.body = self._body(plan, body)
@@ -137,6 +132,9 @@ class ControlBuilder:
         return [*result, *make.unpack("staged", names, "result", make.names())]
 
     # -- names ------------------------------------------------------------------------------------
+    def _is_own(self, name: str) -> bool:
+        return self._scope.origin(self._mangle(name)) is Origin.OWN
+
     def _own(self, names: Sequence[str]) -> list[str]:
         """The names that are the function's own, without those of hooks."""
         hooks = f"{self.helper}_c"
@@ -155,11 +153,6 @@ class Plan:
     targets: list[str]
     live: list[str]
     flags: tuple[str, ...]
-
-    @property
-    def names_targets_live_flags(self) -> tuple[Sequence[str], ...]:
-        """In the order in which `for_` takes them."""
-        return self.names, self.targets, self.live, self.flags
 
 
 class _Maker:
@@ -193,9 +186,7 @@ class _Maker:
 
     def hook(self, name: str, *arguments: ast.expr) -> ast.expr:
         """A call of a hook."""
-        function = self.at(
-            ast.Attribute(value=self.name(self._helper), attr=name, ctx=ast.Load())
-        )
+        function = self.at(ast.Attribute(value=self.name(self._helper), attr=name, ctx=ast.Load()))
         return self.at(ast.Call(func=function, args=list(arguments), keywords=[]))
 
     def names(self) -> ast.expr:
@@ -204,7 +195,8 @@ class _Maker:
 
     def texts(self, names: Sequence[str]) -> ast.expr:
         """Names as a constant."""
-        return self.at(ast.Constant(value=tuple(names)))
+        texts: Any = tuple(names)
+        return self.at(ast.Constant(value=texts))
 
     def position(self) -> list[ast.expr]:
         """Line and column of the statement."""
@@ -238,15 +230,14 @@ def assigned_names(nodes: Sequence[ast.AST]) -> list[str]:
         for child in [node, *own_nodes(node)]:
             if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store | ast.Del):
                 found[child.id] = None
-            elif isinstance(child, ast.FunctionDef | ast.ClassDef):
-                found[child.name] = None
-            elif isinstance(child, ast.ExceptHandler) and child.name:
+            elif isinstance(child, ast.FunctionDef | ast.ClassDef) or (
+                isinstance(child, ast.ExceptHandler) and child.name is not None
+            ):
                 found[child.name] = None
             elif isinstance(child, ast.Import | ast.ImportFrom):
                 for alias in child.names:
                     found[alias.asname or alias.name.partition(".")[0]] = None
-    order = sorted(found)
-    return order
+    return sorted(found)
 
 
 def _reads(node: ast.AST) -> Counter[str]:

@@ -19,8 +19,11 @@ is then traced twice.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Bind, Block, Loop, Value
@@ -28,9 +31,9 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.carried import Carried
 from fusejit.tracer.iteration import Items, items_of
-from fusejit.tracer.kernel_numbers import I64, as_kernel_number
+from fusejit.tracer.kernel_numbers import arithmetic, as_kernel_number
 from fusejit.tracer.number import TracedNumber
-from fusejit.tracer.regions import Undefined
+from fusejit.tracer.operands import I64
 from fusejit.tracer.trace import Trace
 
 UNROLLED_TRIPS = 4  # a range of so many items is unrolled
@@ -103,9 +106,11 @@ class StagedFor(Carried):
         if wanted and self._at_least(self.trips, 1) is False:
             return
         self.staged = True
-        symbol = self.trace.local_symbol(0, AffineExpr.const(0), self.trips - 1)
-        self.symbol = symbol
-        number = AffineExpr.symbol(symbol) * self.period + wanted
+        frame = sys._getframe(1)
+        if frame.f_code is StagedFor.__iter__.__code__ and frame.f_back is not None:
+            frame = frame.f_back
+        self._begin_body(dict(frame.f_locals))
+        number = AffineExpr.symbol(self.symbol) * self.period + wanted
         for q in range(self.period):
             self.enters, self.leaves = q == 0, q == self.period - 1
             yield items.item(TracedNumber.of_affine(self.trace, number + q))
@@ -123,16 +128,19 @@ class StagedFor(Carried):
         return self.runs is True and not self.trace.decisions.is_local(self.trips)
 
     # -- the body ---------------------------------------------------------------------------------
-    def enter(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Begin the body; what the names hold in it."""
-        values = self.begin(names)
+    def _begin_body(self, names: Mapping[str, Any]) -> None:
+        """Open the body's block, in which the item is computed."""
+        self.begin(names)
         if self.flags:
-            kind_of = (Kind.PYTHON, I64)
-            self._counter = self.carry_extra("k", kind_of, as_kernel_number(0))
+            self._counter = self.carry_extra("k", (Kind.PYTHON, I64), as_kernel_number(0))
         self.open(Block(arguments=self.arguments()))
+        self.symbol = self.trace.local_symbol(0, AffineExpr.const(0), self.trips - 1)
         if self._counter is not None:
             self.trace.emit(Bind(symbol=self.symbol, value=self._counter))
-        return values
+
+    def enter(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
+        """What the names hold at the start of the body."""
+        return self.entries()
 
     def stops(self, flag: Any) -> bool:
         """At the end of the body: whether ``break`` or ``return`` was met."""
@@ -140,12 +148,11 @@ class StagedFor(Carried):
 
     def leave(self, names: Mapping[str, Any]) -> None:
         """End the body: what the names hold now is carried on, and the op is made."""
-        extra = ()
-        if self._counter is not None:
-            after = TracedArray.of_value(self.trace, self._counter) + 1
-            extra = (after.value(),)
         self.end(names)
-        yields = self.yields(names) + extra
+        extra = None
+        if self._counter is not None:
+            extra = arithmetic(np.add, TracedArray.of_value(self.trace, self._counter), 1).value()
+        yields = self.yields(names, extra)
         body = self.close()
         body.yields = yields
         self.trace.decisions.forget_local(self.symbol)
@@ -167,29 +174,17 @@ class StagedFor(Carried):
         block = Block(arguments=body.arguments)
         self.open(block)
         counter = TracedArray.of_value(self.trace, self._counter)
-        go_on = counter < self.trace.number(self.trips)
-        for flag in self.flags:
-            value = self.argument_of(flag)
-            if value is not None:
-                go_on = go_on & (TracedArray.of_value(self.trace, value) == False)  # noqa: E712
-        block.yields = (go_on.value(),)
+        go_on = arithmetic(np.less, counter, self.trace.number(self.trips))
+        block.yields = (self.unless_stopped(go_on, self.flags).value(),)
         return self.close()
 
     # -- behind the loop --------------------------------------------------------------------------
     def result(self) -> tuple[Any, ...]:
         """What the names hold behind the loop, and the last items."""
-        values = [self.after[name] for name in self.names]
-        if not self.targets:
-            return tuple(values)
-        assert self.items is not None
-        last: Any = Undefined(self.targets[0], "has no value if the loop does not run")
-        if self.runs:
-            if self._counter is None:
-                whole = self.trips * self.period + self.peeled
-                last = self.items.item(self.trace.number(whole - 1))
-            elif self.live.intersection(self.targets):
-                ran = self.extra_result() + (self.peeled - 1)
-                last = self.items.item(ran)
-            else:
-                last = Undefined(self.targets[0], "is read behind a loop with break")
-        return (*values, last)
+        return tuple(self.after[name] for name in (*self.names, *self.targets))
+
+    def last_number(self) -> AffineExpr | None:
+        """The number of the last iteration."""
+        if self._counter is None:
+            return self.trips - 1
+        return self.trace.bind(arithmetic(np.subtract, self.extra_result(), 1))

@@ -51,20 +51,15 @@ class StagedWhile(Carried):
 
     def enter(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
         """Begin the condition; what the names hold in it and in the body."""
-        values = self.begin(names)
+        self.begin(names)
         self.open(Block(arguments=self.arguments()))
-        return values
+        return self.entries()
 
     def test(self, condition: Any) -> bool:
         """The condition: Python's truth, or the end of the condition's block."""
         if not self.staged:
             return self._is_true(condition)
-        go_on = truth_of(condition)
-        go_on = as_kernel_number(go_on)
-        for flag in self.flags:
-            value = self.argument_of(flag)
-            if value is not None:
-                go_on = go_on & (TracedArray.of_value(self.trace, value) == False)  # noqa: E712
+        go_on = self.unless_stopped(as_kernel_number(truth_of(condition)), self.flags)
         yields = (go_on.value(),)
         block = self.close()
         block.yields = yields

@@ -96,6 +96,7 @@ class Trace:
         self._num_values = 0
         self._num_ops = 0
         self._num_locals = 0
+        self._home_of_local: dict[str, Block] = {}
         self.blocks: list[Block] = [self.graph.block]  # from the outermost to the current one
         self.regions: list[Any] = []  # loops and conditionals that are being traced
         self.defined: dict[Value, Op] = {}
@@ -340,10 +341,16 @@ class Trace:
         """Whether what a block defines is visible here."""
         return any(block is one for one in self.blocks)
 
+    def is_visible(self, expr: AffineExpr) -> bool:
+        """Whether all symbols of an expression exist in the current block."""
+        homes = [self._home_of_local.get(s) for s in expr.symbols()]
+        return all(home is None or self.is_open(home) for home in homes)
+
     def local_symbol(self, hint: int, low: AffineExpr | None, high: AffineExpr | None) -> str:
         """A symbol of the current block: an induction variable, a bound integer."""
         name = f"i{self._num_locals}"
         self._num_locals += 1
+        self._home_of_local[name] = self.block
         self.decisions.add_local(name, hint, low, high)
         return name
 
