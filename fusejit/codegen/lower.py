@@ -304,9 +304,9 @@ class _Lowering(RegionWriter):
             # computed inside the slot of a view with added axes: take them off again
             assert shown is not None
             return self._without_added_axes(name, shown, value, map, extents)
-        if map.is_identity:
+        if map.is_identity and extents == value.type.extents:
             return ArrayRef(name)
-        return ArrayRef(name, map, extents)
+        return ArrayRef(name, map, extents)  # also the first few elements: x[:-1]
 
     def _without_added_axes(
         self,
