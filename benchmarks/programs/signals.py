@@ -257,7 +257,7 @@ PROGRAMS = (
         100_000,
         True,
     ),
-    Program(autocorrelation, lambda rng, n: (samples(rng, n), 3 + n // 20), (9, 1_000), 15_000),
+    Program(autocorrelation, lambda rng, n: (samples(rng, n), 3 + n // 20), (9, 1_000), 25_000),
     Program(dft, lambda rng, n: (rng.standard_normal(n),), (6, 100), 1_000),
     Program(fft, lambda rng, n: tuple(rng.standard_normal((2, 1 << n))), (3, 9), 13),
     Program(

@@ -1,0 +1,184 @@
+"""Whole programs under ``@fuse_jit``, unchanged, against NumPy.
+
+Compared are all that a program returns and all its arguments afterwards, bit for bit where only
+exact operations occur, elsewhere within what `benchmarks.programs.sensitivity` measures. One
+variant must serve both sizes.
+
+``gaps.txt`` says which programs do not run as one compiled variant yet, and why. Each is expected
+to fail in exactly that way; results must be right all the same. When one of them compiles, its test
+fails until the line is gone::
+
+    FUSEJIT_UPDATE_PROGRAMS=1 pytest tests/programs
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.programs import PROGRAMS
+from benchmarks.programs.program import Program
+from benchmarks.programs.sensitivity import allowances, distance, leaves, outcome
+from fusejit.api import FuseWarning
+from fusejit.codegen.launch_runtime import Miss
+from fusejit.errors import ConcretizationError, UnsupportedError
+from fusejit.testing.compare import Bound, assert_same, assert_same_aliasing
+from fusejit.testing.oracle import decorate
+
+ROOT = Path(__file__).resolve().parents[2]
+GAPS_FILE = Path(__file__).with_name("gaps.txt")
+REASON_LENGTH = 200
+UPDATE = os.environ.get("FUSEJIT_UPDATE_PROGRAMS") == "1"
+
+FORMS = ("unjitted", "jitted")
+Gaps = dict[tuple[str, str], str]
+found: Gaps = {}
+tried: set[tuple[str, str]] = set()
+
+
+class NotWholeError(Exception):
+    """A program gave the right answers, or none, but not as one compiled variant."""
+
+
+def read_gaps() -> Gaps:
+    """``(program, form) -> reason`` of each line ``program form: reason``."""
+    gaps = {}
+    for line in GAPS_FILE.read_text().splitlines():
+        place, _, reason = line.partition(": ")
+        name, form = place.split()
+        gaps[name, form] = reason
+    return gaps
+
+
+GAPS = read_gaps()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def updated_gaps() -> Iterator[None]:
+    """Writes the gaps that were found, if asked to; those of programs not run stay."""
+    yield
+    if UPDATE:
+        gaps = {place: reason for place, reason in GAPS.items() if place not in tried} | found
+        lines = [
+            f"{program.name} {form}: {gaps[program.name, form]}\n"
+            for program in PROGRAMS
+            for form in FORMS
+            if (program.name, form) in gaps
+        ]
+        GAPS_FILE.write_text("".join(lines))
+
+
+def cases(form: str) -> list[Any]:
+    """The programs as test parameters; one in ``gaps.txt`` must fail as it is said there."""
+    parameters = []
+    for program in PROGRAMS:
+        reason = None if UPDATE else GAPS.get((program.name, form))
+        mark = pytest.mark.xfail(raises=NotWholeError, strict=True, reason=reason)
+        parameters.append(pytest.param(program, marks=[mark] if reason else [], id=program.name))
+    return parameters
+
+
+def check(program: Program, sizes: tuple[int, ...], jit: bool) -> None:
+    """Compare a decorated program with NumPy at each size, all served by the first variant."""
+    fused = decorate(program.function, jit=jit)
+    for size in sizes:
+        theirs, ours = program.build(size), program.build(size)
+        expected = program.function(*theirs)
+        actual = call(fused, ours)
+        compare(program, size, (expected, theirs), (actual, ours))
+        if fused.variants.declined:
+            raise NotWholeError(f"declined: {'; '.join(fused.variants.declined)}")
+    assert len(fused.variants) == 1
+
+
+def call(fused: Any, arguments: tuple[Any, ...]) -> Any:
+    """Call a decorated function, or its variant once it has one: no second one is compiled.
+
+    An unrolled loop would grow with the size, and compile for minutes.
+    """
+    if len(fused.variants):
+        result = fused.variants[0].launch(*arguments)
+        if isinstance(result, Miss):
+            raise NotWholeError("the variant for the small size does not serve the large one")
+        return result
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FuseWarning)
+        try:
+            return fused(*arguments)
+        except (UnsupportedError, ConcretizationError) as error:
+            raise NotWholeError(str(error)) from None
+
+
+def compare(program: Program, size: int, expected: Any, actual: Any) -> None:
+    """Types, dtypes, shapes, strides and sharing as NumPy's; values exact or within bounds."""
+    assert_same_kinds(expected, actual)
+    pairs = zip(leaves(expected), leaves(actual), strict=True)
+    for pair, allowed in zip(pairs, allowances(program, size), strict=True):
+        (where, want), (_, have) = pair
+        place = f"size {size}: {where}"
+        if allowed == 0.0 or np.asarray(want).dtype.kind == "f":
+            assert_same(want, have, Bound(absolute=allowed), place)
+        else:  # integers that NumPy's own rounding changes, and complex numbers
+            assert_same(np.zeros_like(want), np.zeros_like(have), where=place)
+            apart = distance(want, have)
+            assert apart <= allowed, f"{place}: {apart:.3g} apart, allowed {allowed:.3g}"
+    assert_same_aliasing(expected, actual, f"size {size}: ")
+
+
+def assert_same_kinds(expected: Any, actual: Any) -> None:
+    """Nested containers have the same types, leaves as well."""
+    assert type(expected) is type(actual), f"{type(actual)} instead of {type(expected)}"
+    if isinstance(expected, tuple | list):
+        assert len(expected) == len(actual)
+        for e, a in zip(expected, actual, strict=True):
+            assert_same_kinds(e, a)
+
+
+def attempt(program: Program, sizes: tuple[int, ...], form: str) -> None:
+    """`check`, noting a gap when asked to update them."""
+    tried.add((program.name, form))
+    try:
+        check(program, sizes, jit=form == "jitted")
+    except NotWholeError as gap:
+        reason = re.sub(r"\s+", " ", str(gap)).replace(f"{ROOT}/", "")
+        found[program.name, form] = reason[:REASON_LENGTH]
+        if UPDATE:
+            pytest.xfail(reason)
+        raise
+
+
+def test_names_are_unique_and_gaps_are_about_programs() -> None:
+    names = [program.name for program in PROGRAMS]
+    assert len(set(names)) == len(names) >= 60
+    assert {name for name, _ in GAPS} <= set(names)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+def test_plain_numpy_gives_the_same_answer_twice(program: Program) -> None:
+    for size in program.sizes:
+        first = outcome(program.function, program.build(size))
+        second = outcome(program.function, program.build(size))
+        untouched = [*leaves(program.build(size), "arguments")]
+        assert len(first) > len(untouched) or any(
+            distance(a, b) for (_, a), (_, b) in zip(first, untouched, strict=True)
+        ), "it must return something or change an argument"
+        for (where, a), (_, b) in zip(first, second, strict=True):
+            assert_same(a, b, where=where)
+        assert all(np.isfinite(allowed) for allowed in allowances(program, size))
+
+
+@pytest.mark.parametrize("program", cases("unjitted"))
+def test_unjitted(program: Program) -> None:
+    attempt(program, program.sizes[:1], "unjitted")
+
+
+@pytest.mark.parametrize("program", cases("jitted"))
+def test_one_compilation_serves_both_sizes(program: Program) -> None:
+    attempt(program, program.sizes, "jitted")
