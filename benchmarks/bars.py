@@ -1,11 +1,14 @@
 """The project's speed bars: what must hold before a version may be called good.
 
 Part A is about elementwise work and small calls, part B about fusion: rowwise functions and chains
-of stencils. ``python -m benchmarks --suite fusion --bars`` judges part B alone.
+of stencils. ``python -m benchmarks --suite fusion --bars`` judges part B alone. Part C, about whole
+programs, is judged by ``python -m benchmarks --suite programs --bars``.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from math import isinf
+from statistics import geometric_mean
 from typing import Literal
 
 from benchmarks.own_engines import COPY
@@ -15,8 +18,10 @@ from benchmarks.summary import NOISE
 from benchmarks.workload import DTYPES, FLOATS
 from benchmarks.workloads import WORKLOADS, by_name
 
-Part = Literal["A", "B"]
+Part = Literal["A", "B", "C"]
 PARTS: tuple[Part, ...] = ("A", "B")
+"""The parts about array expressions; those about programs need a suite of their own."""
+
 Verdict = Literal["pass", "miss", "not measured"]
 
 SINGLE_UFUNC_ALLOWANCE_NS = 500.0
@@ -37,7 +42,7 @@ class Bar:
     name
         As in the list of bars.
     applies
-        Which cases it speaks about; the worst of them decides.
+        Which cases it speaks about; the worst of them decides unless `mean` is set.
     figure
         What is compared, see `Figure`.
     limit
@@ -47,7 +52,10 @@ class Bar:
     at_most
         Smaller figures are better.
     part
-        ``"A"`` or ``"B"``: the table it is printed in.
+        ``"A"``, ``"B"`` or ``"C"``: the table it is printed in.
+    mean
+        The geometric mean decides, over the cases that give a figure. A case that failed has none:
+        then the bar is missed whatever the mean.
     """
 
     name: str
@@ -57,6 +65,7 @@ class Bar:
     unit: str = "x"
     at_most: bool = False
     part: Part = "A"
+    mean: bool = False
 
     @property
     def needed(self) -> str:
@@ -110,6 +119,13 @@ def _times_a_copy(case: CaseRecord, engine: EngineRecord) -> float | None:
     if copy is None or not copy.rounds_ns or copy.declined:
         return None
     return paired_speedup(engine.rounds_ns, copy.rounds_ns)
+
+
+def _compile_seconds(case: CaseRecord, engine: EngineRecord) -> float | None:
+    """The first call less an ordinary one: tracing, fusing, compiling."""
+    if engine.prepare_call_ns is None or engine.median_ns is None:
+        return None
+    return (engine.prepare_call_ns - engine.median_ns) / 1e9
 
 
 def _chain8(size: int, with_out: bool, dtype: str) -> Callable[[CaseRecord], bool]:
@@ -168,6 +184,16 @@ def _beyond_cache(workload: str, dtype: str) -> Callable[[CaseRecord], bool]:
         (case.workload, case.dtype) == (workload, dtype)
         and case.size * DTYPES[dtype].itemsize >= BEYOND_CACHE_BYTES
     )
+
+
+def _is_program(case: CaseRecord) -> bool:
+    return by_name(case.workload).program is not None
+
+
+PROGRAMS_OVER_NUMPY = 15.0
+PROGRAMS_OVER_NJIT = 2.5
+NJIT_NOISE = 1 / 1.1
+COMPILE_SECONDS = 3.0
 
 
 def _one_kernel() -> Iterator[Bar]:
@@ -229,6 +255,39 @@ BARS: tuple[Bar, ...] = (
         for rival in RIVALS
     ),
     *_one_kernel(),
+    Bar(
+        "programs, geometric mean",
+        _is_program,
+        _speedup,
+        PROGRAMS_OVER_NUMPY,
+        part="C",
+        mean=True,
+    ),
+    Bar(
+        "programs against njit, geometric mean",
+        _is_program,
+        _speedup_over("njit"),
+        PROGRAMS_OVER_NJIT,
+        part="C",
+        mean=True,
+    ),
+    Bar("programs: never slower", _is_program, _speedup, NOISE, part="C"),
+    Bar(
+        "programs: at most 10 % slower than njit",
+        _is_program,
+        _speedup_over("njit"),
+        NJIT_NOISE,
+        part="C",
+    ),
+    Bar(
+        "programs: time to compile",
+        _is_program,
+        _compile_seconds,
+        COMPILE_SECONDS,
+        "s",
+        at_most=True,
+        part="C",
+    ),
 )
 
 
@@ -244,6 +303,8 @@ def _evaluate_one(bar: Bar, cases: list[CaseRecord], engine: str) -> BarResult:
     figures = sorted(_figures(bar, cases, engine), key=lambda entry: entry[0], reverse=bar.at_most)
     if not figures:
         return BarResult(bar, "not measured")
+    if bar.mean:
+        return _evaluate_mean(bar, figures)
     worst, label = figures[0]
     return BarResult(
         bar,
@@ -253,6 +314,15 @@ def _evaluate_one(bar: Bar, cases: list[CaseRecord], engine: str) -> BarResult:
         len(figures),
         tuple(f"{label} ({figure:.3g})" for figure, label in figures if not bar.holds(figure)),
     )
+
+
+def _evaluate_mean(bar: Bar, figures: list[tuple[float, str]]) -> BarResult:
+    failed = tuple(label for figure, label in figures if isinf(figure))
+    given = [figure for figure, _ in figures if not isinf(figure)]
+    mean = geometric_mean(given) if given else bar.failure
+    passes = bar.holds(mean) and not failed
+    where = "" if not failed else f"{len(failed)} did not run compiled, the first is {failed[0]}"
+    return BarResult(bar, "pass" if passes else "miss", mean, where, len(figures), failed)
 
 
 def _figures(bar: Bar, cases: list[CaseRecord], engine: str) -> Iterator[tuple[float, str]]:

@@ -15,22 +15,24 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from benchmarks import bars, report
-from benchmarks.engines import DEFAULT_ENGINES, ENGINES, FUSION_ENGINES
+from benchmarks.engines import DEFAULT_ENGINES, ENGINES, FUSION_ENGINES, PROGRAM_ENGINES
 from benchmarks.first_call import measure_first_call
 from benchmarks.gauge import CoreProbe, Gauge
 from benchmarks.machine import machine_facts
 from benchmarks.markdown import markdown
+from benchmarks.program_report import print_programs
 from benchmarks.records import CaseRecord, FirstCallRecord, RunRecord, from_json, save
 from benchmarks.runner import Runner
 from benchmarks.selection import SUITES, Case, select_cases, select_workloads
 from benchmarks.workload import DTYPES, Workload
-from benchmarks.workloads import WORKLOADS
+from benchmarks.workloads import PROGRAMS, WORKLOADS
 
 ROUNDS = 7
 QUICK_ROUNDS = 3
 QUICK_SIZES = (100, 10_000, 1_000_000)
 BAR_ENGINES = ("numpy", "fusejit", "copy", *bars.RIVALS)
-SUITE_PARTS: dict[str, tuple[bars.Part, ...]] = {"fusion": ("B",)}
+SUITE_PARTS: dict[str, tuple[bars.Part, ...]] = {"fusion": ("B",), "programs": ("C",)}
+SUITE_ENGINES = {"fusion": FUSION_ENGINES, "programs": PROGRAM_ENGINES}
 FIRST_CALL_SIZE = 1_000
 FIRST_CALL_WORKLOADS = ("add", "chain8", "trig_mix", "sum_rows", "softmax", "heat_step", "sobel")
 PIPE_WIDTH = 180
@@ -77,7 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not options.markdown:
             report.print_machine(console, run)
     else:
-        sizes = options.sizes or (QUICK_SIZES if options.quick and not options.bars else ())
+        has_sizes = options.bars or suite == "programs"
+        sizes = options.sizes or (QUICK_SIZES if options.quick and not has_sizes else ())
         cases = select_cases(workloads, sizes, options.dtypes, not options.no_out)
         if not cases:
             command.error("no case is left; --list shows sizes and dtypes of the workloads")
@@ -87,7 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _measure(console: Console, options: argparse.Namespace, cases: list[Case]) -> RunRecord:
     engines = options.engines or _default_engines(options)
-    if options.bars and not options.engines:
+    has_programs = any(case.workload.program for case in cases)
+    if options.bars and not options.engines and not has_programs:
         cases = [_with_bar_engines(case) for case in cases]
     rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
     facts = machine_facts()
@@ -103,7 +107,7 @@ def _measure(console: Console, options: argparse.Namespace, cases: list[Case]) -
     records: list[CaseRecord] = []
     first_calls: list[FirstCallRecord] = []
     with (
-        Runner(engines, gauge, rounds, options.fresh_heap) as runner,
+        Runner(engines, gauge, rounds, options.fresh_heap, fresh_cache=has_programs) as runner,
         Progress(*columns, console=Console(stderr=True), transient=True) as progress,
     ):
         run = RunRecord(
@@ -130,7 +134,10 @@ def _present(console: Console, options: argparse.Namespace, run: RunRecord) -> i
     if options.markdown:
         print(markdown(run), end="")
     else:
-        report.print_cases(console, run)
+        if options.suite == "programs":
+            print_programs(console, run)
+        else:
+            report.print_cases(console, run)
         report.print_first_calls(console, run)
         report.print_summary(console, run)
     report.print_wrong(console, run)
@@ -151,9 +158,9 @@ def _present(console: Console, options: argparse.Namespace, run: RunRecord) -> i
 
 
 def _default_engines(options: argparse.Namespace) -> tuple[str, ...]:
-    if options.bars:
+    if options.bars and options.suite != "programs":
         return BAR_ENGINES
-    return FUSION_ENGINES if options.suite == "fusion" else DEFAULT_ENGINES
+    return SUITE_ENGINES.get(options.suite, DEFAULT_ENGINES)
 
 
 def _with_bar_engines(case: Case) -> Case:
@@ -173,12 +180,13 @@ def _first_call_cases(cases: list[Case]) -> list[Case]:
 
 
 def _print_list(console: Console, workloads: Sequence[Workload]) -> None:
-    console.print(f"{len(workloads)} of {len(WORKLOADS)} workloads; suites: {', '.join(SUITES)}")
+    total = len(WORKLOADS) + len(PROGRAMS)
+    console.print(f"{len(workloads)} of {total} workloads; suites: {', '.join(SUITES)}")
     for w in workloads:
         forms = ["numexpr"] * bool(w.numexpr) + ["out="] * bool(w.out_function)
         sizes = f"{w.sizes[0]:,} to {w.sizes[-1]:,}"
         console.print(
-            f"{w.family:<15}{w.name:<22}{' '.join(w.dtypes):<17}{sizes:<21}{' '.join(forms)}"
+            f"{w.family:<15}{w.name:<42}{' '.join(w.dtypes):<17}{sizes:<21}{' '.join(forms)}"
         )
 
 

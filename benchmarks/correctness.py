@@ -1,11 +1,13 @@
 """Is a result right? NumPy's result decides; the tolerance is stated here and nowhere else."""
 
+from collections.abc import Sequence
 from math import sqrt
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.programs.sensitivity import distance
 from benchmarks.workload import Array
 
 ULPS = 64
@@ -27,9 +29,16 @@ def tolerance(dtype: np.dtype[Any], size: int, reassociates: bool) -> float:
 
 
 def compare(
-    expected: list[Array], found: list[Array], size: int, reassociates: bool
+    expected: list[Array],
+    found: list[Array],
+    size: int,
+    reassociates: bool,
+    allowed: Sequence[float] | None = None,
 ) -> tuple[float, str | None]:
-    """Largest error relative to the largest magnitude, and what is wrong (None: nothing)."""
+    """Largest error relative to the largest magnitude, and what is wrong (None: nothing).
+
+    With `allowed` the largest difference of each result is given; otherwise `tolerance` says it.
+    """
     if len(expected) != len(found):
         return float("inf"), f"{len(found)} results instead of {len(expected)}"
     worst = 0.0
@@ -41,16 +50,22 @@ def compare(
             return float("inf"), f"{where}dtype {have.dtype} instead of {want.dtype}"
         if want.size == 0:
             continue
-        scale = max(_largest_finite(want.astype(np.float64)), np.finfo(np.float64).tiny)
+        wide = np.complex128 if want.dtype.kind == "c" else np.float64
+        scale = max(_largest_finite(want.astype(wide)), np.finfo(np.float64).tiny)
         with np.errstate(invalid="ignore"):  # inf - inf; allclose decides about those
-            error = have.astype(np.float64) - want.astype(np.float64)
+            error = have.astype(wide) - want.astype(wide)
         largest = _largest_finite(error) / scale
         worst = max(worst, largest)
         if not np.array_equal(np.isfinite(want), np.isfinite(have)):
             return float("inf"), f"{where}not finite where NumPy's is, or the other way round"
-        allowed = tolerance(want.dtype, size, reassociates)
-        if not np.allclose(have, want, rtol=allowed, atol=allowed * scale, equal_nan=True):
-            return worst, f"{where}relative error {largest:.3g}, allowed {allowed:.3g}"
+        if allowed is not None:
+            apart = distance(want, have)
+            if apart > allowed[position]:
+                return worst, f"{where}{apart:.3g} apart, allowed {allowed[position]:.3g}"
+            continue
+        relative = tolerance(want.dtype, size, reassociates)
+        if not np.allclose(have, want, rtol=relative, atol=relative * scale, equal_nan=True):
+            return worst, f"{where}relative error {largest:.3g}, allowed {relative:.3g}"
     return worst, None
 
 

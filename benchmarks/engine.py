@@ -88,3 +88,18 @@ def with_namespace(function: Callable[..., Any], namespace: Any) -> Callable[...
     return types.FunctionType(
         function.__code__, scope, function.__name__, function.__defaults__, function.__closure__
     )
+
+
+def with_helpers(
+    function: Callable[..., Any], decorate: Callable[[Callable[..., Any]], Callable[..., Any]]
+) -> Callable[..., Any]:
+    """`function` decorated, and in what it sees each function of its module decorated as well."""
+    assert isinstance(function, types.FunctionType)
+    scope = dict(function.__globals__)
+    for name, value in function.__globals__.items():
+        if isinstance(value, types.FunctionType) and value.__module__ == function.__module__:
+            scope[name] = decorate(
+                types.FunctionType(value.__code__, scope, name, value.__defaults__)
+            )
+    found: Callable[..., Any] = scope[function.__name__]
+    return found

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.engine import Engine, import_library, plain_function
 from benchmarks.own_engines import COPY, CopyEngine, FusejitEngine, UnfusedEngine
-from benchmarks.rivals import JaxEngine, NumbaEngine, TorchEngine
+from benchmarks.rivals import JaxEngine, NjitEngine, NumbaEngine, TorchEngine
 from benchmarks.workload import Workload
 
 _FLOAT_LITERAL = re.compile(r"(?<![\w.])\d+\.\d*(?:[eE][-+]?\d+)?")
@@ -86,6 +86,7 @@ ENGINES: dict[str, Callable[[], Engine]] = {
         NumpyEngine,
         NumexprEngine,
         NumbaEngine,
+        NjitEngine,
         JaxEngine,
         TorchEngine,
         FusejitEngine,
@@ -96,6 +97,8 @@ ENGINES: dict[str, Callable[[], Engine]] = {
 
 DEFAULT_ENGINES = ("numpy", "numexpr", "fusejit")
 """Without options: the others compile for minutes over all families and sizes."""
+
+PROGRAM_ENGINES = ("numpy", "njit", "fusejit")
 
 FUSION_ENGINES = ("numpy", "numba", "jax", "torch", "fusejit", "fusejit-nofuse", COPY)
 

@@ -21,7 +21,8 @@ class FusejitEngine(Engine):
     def __init__(self) -> None:
         self.library: Any = importlib.import_module("fusejit")
         self.fuse_jit: Any = self.library.fuse_jit
-        self.refusals = (importlib.import_module("fusejit.errors").UnsupportedError,)
+        errors = importlib.import_module("fusejit.errors")
+        self.refusals = (errors.UnsupportedError, errors.ConcretizationError)
 
     def versions(self) -> dict[str, str]:
         own = getattr(self.library, "__version__", "from source")

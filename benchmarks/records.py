@@ -9,7 +9,7 @@ from typing import Any
 
 SCHEMA = 1
 
-RIVALS = ("numba", "jax", "torch")
+RIVALS = ("numba", "njit", "jax", "torch")
 """Engines whose rules are not NumPy's."""
 
 

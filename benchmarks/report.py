@@ -213,7 +213,7 @@ def print_bars(console: Console, results: Sequence[BarResult]) -> None:
         )
         table.add_column("verdict", no_wrap=True)
         table.add_column("bar")
-        for name in ("needed", "worst", "cases"):
+        for name in ("needed", "worst, or mean", "cases"):
             table.add_column(name, justify="right", no_wrap=True)
         table.add_column("where")
         for result in results:

@@ -6,6 +6,8 @@
 - **PyTorch**: `torch.compile` of the NumPy function itself through `wrap_numpy`, sizes static (a
   compilation for each case, the faster choice), one graph or none. Arguments are tensors that
   share the memory of NumPy arrays. Inductor needs a C++ compiler. No ``out=``.
+- **njit**: plain `numba.njit` of a program as it is, and of the functions it calls, as a person
+  would decorate them.
 - **Numba**: `numba.njit(parallel=True)` of the function as it is, which Numba often does not
   accept: its reductions know no ``keepdims``, for one. Arrays and ``out=`` as in NumPy.
 
@@ -14,12 +16,19 @@ What one of them does not accept is a refusal with its reason, not a failure of 
 
 import os
 import shutil
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from benchmarks.engine import Engine, import_library, plain_function, with_namespace
+from benchmarks.engine import (
+    Engine,
+    import_library,
+    plain_function,
+    with_helpers,
+    with_namespace,
+)
 from benchmarks.workload import Workload
 
 CPU_TORCH = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
@@ -131,3 +140,17 @@ class NumbaEngine(Engine):
         function = plain_function(workload, with_out)
         compiled: Callable[..., Any] = self.library.njit(parallel=True)(function)
         return compiled
+
+
+class NjitEngine(NumbaEngine):
+    """Plain `numba.njit` of the function and of the functions of its module that it calls."""
+
+    name = "njit"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refusals = (Exception,)  # whatever it raises: it does not accept the program
+
+    def load(self, workload: Workload, dtype: str, with_out: bool) -> Callable[..., Any]:
+        warnings.simplefilter("ignore", self.library.core.errors.NumbaWarning)
+        return with_helpers(plain_function(workload, with_out), self.library.njit)

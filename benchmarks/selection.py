@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from benchmarks.workload import Workload
-from benchmarks.workloads import FAMILIES, WORKLOADS
+from benchmarks.workloads import FAMILIES, PROGRAM_FAMILIES, PROGRAMS, WORKLOADS
 
 HEADLINE = (
     "chain8",
@@ -33,6 +33,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     "headline": HEADLINE,
     "small": tuple(w.name for w in WORKLOADS if w.family == "small"),
     "fusion": tuple(w.name for w in WORKLOADS if "fusion" in w.tags),
+    "programs": tuple(w.name for w in PROGRAMS),
     "bars": tuple(w.name for w in WORKLOADS if w.family in BAR_FAMILIES or "fusion" in w.tags),
 }
 
@@ -60,11 +61,13 @@ def select_workloads(
         An unknown family or name.
     """
     families, names = tuple(families), tuple(names)
-    unknown = (set(families) - set(FAMILIES)) | (set(names) - {w.name for w in WORKLOADS})
+    known = (*WORKLOADS, *PROGRAMS)
+    known_families = {*FAMILIES, *PROGRAM_FAMILIES}
+    unknown = (set(families) - known_families) | (set(names) - {w.name for w in known})
     if unknown:
         raise ValueError(f"unknown: {', '.join(sorted(unknown))}; --list shows what there is")
     chosen = names or SUITES[suite]
-    return [w for w in WORKLOADS if w.name in chosen and (not families or w.family in families)]
+    return [w for w in known if w.name in chosen and (not families or w.family in families)]
 
 
 def select_cases(

@@ -8,7 +8,9 @@ prints goes to stderr. Commands::
                                               -> {"supported", "first_call_ns", "warnings",
                                                   "declined"}, or {"supported", "refused"}
     {"command": "run", "calls", "samples"}    -> {"ns": mean time of a call, one per sample}
-    {"command": "check", "path"}              -> {"arrays", "arguments_changed"}; results at `path`
+    {"command": "check", "path"}              -> {"arrays", "arguments_changed", "allowed"};
+                                                 results at `path`; NumPy tells how far those of a
+                                                 program may be apart, else null
     {"command": "release"}                    -> {}   forget arguments and function
     {"command": "first_call", as prepare}     -> {"load_ns", "first_call_ns"}
 
@@ -33,6 +35,9 @@ import numpy as np
 
 from benchmarks.engine import Engine, plain_function
 from benchmarks.engines import create
+from benchmarks.programs.program import Program
+from benchmarks.programs.sensitivity import allowances, leaves
+from benchmarks.restore import Restorer
 from benchmarks.workload import Workload
 from benchmarks.workloads import by_name
 
@@ -50,6 +55,7 @@ class Worker:
         self.case: tuple[Workload, int, str, bool] | None = None
         self.function: Callable[..., Any] | None = None
         self.arguments: tuple[Any, ...] = ()
+        self.restorer: Restorer | None = None
 
     @property
     def engine(self) -> Engine:
@@ -70,6 +76,7 @@ class Worker:
             return {"supported": False}
         self.case = (described, size, dtype, with_out)
         self.arguments = self.engine.put(build_arguments(*self.case))
+        restorer = Restorer(self.arguments) if described.program else None
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -78,6 +85,9 @@ class Worker:
         except self.engine.refusals as refusal:
             self.release()
             return {"supported": False, "refused": f"{type(refusal).__name__}: {refusal}"}
+        if restorer is not None:
+            restorer.keep_changed()
+            self.restorer = restorer
         return {
             "supported": True,
             "first_call_ns": first_call_ns,
@@ -89,7 +99,11 @@ class Worker:
         """Time `calls` calls in a row, `samples` times."""
         if self.function is None:
             raise RuntimeError("nothing is prepared")
-        times = [time_calls(self.function, self.arguments, calls) for _ in range(samples)]
+        if self.restorer is not None:
+            time_once = self.restorer.time_calls
+        else:
+            time_once = time_calls
+        times = [time_once(self.function, self.arguments, calls) for _ in range(samples)]
         return {"ns": [elapsed_ns / calls for elapsed_ns in times]}
 
     def check(self, path: str) -> Reply:
@@ -99,19 +113,34 @@ class Worker:
         workload, with_out = self.case[0], self.case[3]
         arguments = build_arguments(*self.case)
         inputs = arguments[:-1] if with_out else arguments
-        before = digests(inputs)
+        before = [] if workload.mutates else digests(inputs)
         converted = self.engine.put(arguments)
         outcome = self.function(*converted)
+        if workload.program is not None:
+            return self.save_program(path, workload.program, [outcome, converted])
         results = [converted[-1]] if with_out else as_results(outcome)
         if workload.mutates:
             results += converted
         np.savez(path, *self.engine.fetch(results))
         changed = not workload.mutates and digests(inputs) != before
-        return {"arrays": len(results), "arguments_changed": changed}
+        return {"arrays": len(results), "arguments_changed": changed, "allowed": None}
+
+    def save_program(self, path: str, program: Program, found: list[Any]) -> Reply:
+        """Save the numbers of a program's results and arguments."""
+        results = [leaf for _, leaf in leaves(found) if is_numeric(leaf)]
+        np.savez(path, *self.engine.fetch(results))
+        allowed = None
+        if self.engine_name == "numpy":
+            assert self.case is not None
+            every = allowances(program, self.case[1])
+            kinds = [is_numeric(leaf) for _, leaf in leaves(found)]
+            allowed = [a for a, numeric in zip(every, kinds, strict=True) if numeric]
+        return {"arrays": len(results), "arguments_changed": False, "allowed": allowed}
 
     def release(self) -> Reply:
         """Forget the case, so that memory stays bounded by one."""
         self.case, self.function, self.arguments = None, None, ()
+        self.restorer = None
         gc.collect()
         return {}
 
@@ -170,6 +199,11 @@ def as_results(outcome: Any) -> list[Any]:
     if outcome is None:
         return []
     return list(outcome) if isinstance(outcome, tuple) else [outcome]
+
+
+def is_numeric(leaf: Any) -> bool:
+    """Whether a leaf can be saved: a generator's state has names and long integers in it."""
+    return np.asarray(leaf).dtype.kind in "biufc"
 
 
 def digests(arrays: tuple[Any, ...]) -> list[int]:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.programs.program import Program
+
 Array = np.ndarray[Any, np.dtype[Any]]
 """An array of any shape and dtype."""
 
@@ -79,6 +81,9 @@ class Workload:
         ``fusion`` (several ops to be grouped), ``one_kernel`` (must become a single kernel).
     reference
         Timed beside the workload by the engine ``copy``.
+    program
+        The program of the corpus that this is. Its arguments are put back before every timed call,
+        outside the clock, and what NumPy's own answer shows decides how far results may be apart.
     """
 
     name: str
@@ -93,6 +98,7 @@ class Workload:
     reassociates: bool = False
     tags: frozenset[str] = frozenset()
     reference: Reference | None = None
+    program: Program | None = None
 
     def allows(self, size: int) -> bool:
         """Whether `size` lies in the range this workload is meant for."""

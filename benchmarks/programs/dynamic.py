@@ -74,7 +74,7 @@ def smith_waterman(a, b, match, mismatch, gap):
 
 def knapsack(weights, values, capacity):
     best = np.zeros(capacity + 1, dtype=np.int64)
-    for w, v in zip(weights, values, strict=True):
+    for w, v in zip(weights, values):
         best[w:] = np.maximum(best[w:], best[:-w] + v)
     return best[-1]
 

@@ -224,7 +224,7 @@ def grey(rng, n):
 
 PROGRAMS = (
     Program(sobel, lambda rng, n: (rng.random((n, n + 3), np.float32),), (6, 150), 1_000, True),
-    Program(convolve_2d, lambda rng, n: (rng.random((n, n + 3)), rng.random((3, 5))), (8, 45), 150),
+    Program(convolve_2d, lambda rng, n: (rng.random((n, n + 3)), rng.random((3, 5))), (4, 45), 150),
     Program(bilateral, lambda rng, n: (rng.random((n, n + 3)), 2, 2.0, 0.1), (6, 60), 400),
     Program(median_3x3, lambda rng, n: (grey(rng, n),), (6, 80), 400, True),
     Program(box_blur, lambda rng, n: (grey(rng, n), 2), (7, 120), 1_000, True),

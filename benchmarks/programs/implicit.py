@@ -173,7 +173,7 @@ PROGRAMS = (
     Program(gradient_compact, lambda rng, n: (rng.random((n, n + 3)), 0.1), (6, 100), 800, True),
     Program(
         multigrid,
-        lambda rng, n: (rng.standard_normal(8 * n + 1), 1 / (8 * n), 3, 2 + n % 3),
+        lambda rng, n: (rng.standard_normal(8 * n + 1), 1 / (8 * n), 3, 1 + n % 3),
         (3, 200),
         20_000,
         True,

@@ -116,7 +116,7 @@ def cahn_hilliard(c, dt, gamma, steps):
 
 def lattice_boltzmann(F, cylinder, tau, steps):
     for it in range(steps):
-        for i, cx, cy in zip(range(9), CXS, CYS, strict=True):
+        for i, cx, cy in zip(range(9), CXS, CYS):
             F[:, :, i] = np.roll(F[:, :, i], cx, axis=1)
             F[:, :, i] = np.roll(F[:, :, i], cy, axis=0)
         bounced = F[cylinder, :]
@@ -125,7 +125,7 @@ def lattice_boltzmann(F, cylinder, tau, steps):
         ux = np.sum(F * CXS, 2) / rho
         uy = np.sum(F * CYS, 2) / rho
         Feq = np.zeros(F.shape)
-        for i, cx, cy, w in zip(range(9), CXS, CYS, WEIGHTS, strict=True):
+        for i, cx, cy, w in zip(range(9), CXS, CYS, WEIGHTS):
             Feq[:, :, i] = (
                 rho
                 * w

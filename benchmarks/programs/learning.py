@@ -46,7 +46,7 @@ def perceptron(X, y, epochs):
     mistakes = 0
     for _ in range(epochs):
         errors = 0
-        for xi, target in zip(X, y, strict=True):
+        for xi, target in zip(X, y):
             if target * (np.dot(xi, w) + bias) <= 0:
                 w = w + target * xi
                 bias += target
@@ -316,7 +316,7 @@ PROGRAMS = (
             np.array([0.0, 3.0, 6.0]),
             np.ones(3),
             np.full(3, 1 / 3),
-            10,
+            min(10, 2 + n // 100),
         ),
         (9, 1_000),
         30_000,

@@ -266,7 +266,12 @@ PROGRAMS = (
     Program(laplace_jacobi, lambda rng, n: (rng.random((n, n + 2)), 1e-3, 60), (6, 40), 300, True),
     Program(
         red_black,
-        lambda rng, n: (rng.random((2 * n, 2 * n + 2)), rng.random((2 * n, 2 * n + 2)), 0.1, n),
+        lambda rng, n: (
+            rng.random((2 * n, 2 * n + 2)),
+            rng.random((2 * n, 2 * n + 2)),
+            0.1,
+            n // 3,
+        ),
         (4, 30),
         150,
         True,
@@ -318,8 +323,8 @@ PROGRAMS = (
     Program(
         cavity_flow,
         lambda rng, n: (
+            1 + n // 20,
             2 + n // 20,
-            3 + n // 20,
             np.zeros((n, n + 1)),
             np.zeros((n, n + 1)),
             np.zeros((n, n + 1)),

@@ -12,6 +12,7 @@ from benchmarks.workloads import (
     elementwise,
     image,
     integer,
+    programs,
     reduction,
     rowwise,
     small,
@@ -34,13 +35,17 @@ WORKLOADS: tuple[Workload, ...] = (
     *small.WORKLOADS,
 )
 
+PROGRAMS: tuple[Workload, ...] = programs.WORKLOADS
+"""Whole programs, a suite of their own."""
+
 FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(w.family for w in WORKLOADS))
+PROGRAM_FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(w.family for w in PROGRAMS))
 
 
 def by_name(name: str) -> Workload:
     """The workload called `name`; a KeyError says which names there are."""
-    for workload in WORKLOADS:
+    for workload in (*WORKLOADS, *PROGRAMS):
         if workload.name == name:
             return workload
-    known = ", ".join(w.name for w in WORKLOADS)
+    known = ", ".join(w.name for w in (*WORKLOADS, *PROGRAMS))
     raise KeyError(f"no workload is called {name!r}; there are: {known}")

@@ -10,7 +10,7 @@ from benchmarks import engine, own_engines, rivals
 from benchmarks.client import WorkerProcess
 from benchmarks.correctness import compare
 from benchmarks.engine import NotInstalledError, import_library, with_namespace
-from benchmarks.engines import DEFAULT_ENGINES, ENGINES, FUSION_ENGINES, create
+from benchmarks.engines import DEFAULT_ENGINES, ENGINES, FUSION_ENGINES, PROGRAM_ENGINES, create
 from benchmarks.gauge import Gauge
 from benchmarks.own_engines import CopyEngine, FusejitEngine, UnfusedEngine
 from benchmarks.rivals import JaxEngine, NumbaEngine, TorchEngine
@@ -259,7 +259,7 @@ def test_without_fusion_needs_the_parameter(monkeypatch):
         return lambda f: f
 
     library = types.SimpleNamespace(fuse_jit=fuse_jit)
-    errors = types.SimpleNamespace(UnsupportedError=ValueError)
+    errors = types.SimpleNamespace(UnsupportedError=ValueError, ConcretizationError=TypeError)
     modules = {"fusejit": library, "fusejit.errors": errors}
     monkeypatch.setattr(own_engines.importlib, "import_module", modules.__getitem__)
     case = workload(product_and_one, 2)
@@ -296,4 +296,4 @@ def test_copy_is_timed_in_the_same_rounds_and_not_compared():
 
 
 def test_lists_of_engines_name_engines():
-    assert set(DEFAULT_ENGINES) | set(FUSION_ENGINES) == set(ENGINES)
+    assert {*DEFAULT_ENGINES, *FUSION_ENGINES, *PROGRAM_ENGINES} == set(ENGINES)

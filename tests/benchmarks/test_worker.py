@@ -99,7 +99,7 @@ def test_protocol_with_numpy(tmp_path):
         assert all(time > 0 for time in times)
         path = tmp_path / "results.npz"
         reply = worker.request("check", path=str(path))
-        assert reply == {"arrays": 1, "arguments_changed": False}
+        assert reply == {"arrays": 1, "arguments_changed": False, "allowed": None}
         workload = by_name("chain8")
         (found,) = load_results(path)
         np.testing.assert_array_equal(found, workload.function(*workload.build(1_000, "f32")))

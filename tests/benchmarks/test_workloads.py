@@ -168,4 +168,4 @@ def test_selection_narrows_and_respects_ranges():
 def test_selection_refuses_unknown_names():
     with pytest.raises(ValueError, match="nonsense"):
         select_workloads("all", names=["nonsense"])
-    assert set(SUITES) == {"all", "headline", "small", "fusion", "bars"}
+    assert set(SUITES) == {"all", "headline", "small", "fusion", "programs", "bars"}
