@@ -70,7 +70,8 @@ def kernel_number(number: TracedNumber) -> TracedArray:
         left = kernel_number(TracedNumber.of_affine(trace, affine))
         ufunc = {("ge", False): np.greater_equal, ("ge", True): np.less}.get((kind, negated))
         ufunc = ufunc or (np.not_equal if negated else np.equal)
-        return _as_python(HANDLERS["operator"](ufunc, (left, 0)))
+        compared: TracedArray = _as_python(HANDLERS["operator"](ufunc, (left, 0)))
+        return compared
     builder = PayloadBuilder([], [I64])
     payload = builder.finish([builder.index(trace.decisions.canonical(number.affine))])
     result = trace.new_value(I64, (), Kind.PYTHON)
@@ -266,7 +267,7 @@ def _register_math() -> None:
         call.__name__ = function.__name__
         HANDLERS[function] = call
 
-    for function, op in {
+    table: dict[Callable[..., Any], str] = {
         math.sqrt: "sqrt",
         math.exp: "exp",
         math.log: "log",
@@ -279,7 +280,8 @@ def _register_math() -> None:
         builtins.int: "int",
         builtins.float: "float",
         builtins.round: "round",
-    }.items():
+    }
+    for function, op in table.items():
         wrap(function, op)
 
 

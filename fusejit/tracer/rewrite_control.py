@@ -230,10 +230,8 @@ def assigned_names(nodes: Sequence[ast.AST]) -> list[str]:
         for child in [node, *own_nodes(node)]:
             if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store | ast.Del):
                 found[child.id] = None
-            elif isinstance(child, ast.FunctionDef | ast.ClassDef) or (
-                isinstance(child, ast.ExceptHandler) and child.name is not None
-            ):
-                found[child.name] = None
+            elif isinstance(child, ast.FunctionDef | ast.ClassDef | ast.ExceptHandler):
+                found.update({child.name: None} if child.name else {})
             elif isinstance(child, ast.Import | ast.ImportFrom):
                 for alias in child.names:
                     found[alias.asname or alias.name.partition(".")[0]] = None
