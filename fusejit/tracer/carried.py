@@ -74,7 +74,7 @@ class Carried(Region):
     # -- the start of the body --------------------------------------------------------------------
     def begin(self, names: Mapping[str, Any]) -> None:
         """Find what the names hold in the body; called in front of the body's block."""
-        self._before = {name: names.get(name, UNDEFINED) for name in self.names}
+        self._before = {name: self.look_up(names, name) for name in self.names}
         for name, obj in self._before.items():
             self._entry[name] = self._at_entry(name, obj)
 
@@ -145,7 +145,7 @@ class Carried(Region):
     # -- the end of the body ----------------------------------------------------------------------
     def end(self, names: Mapping[str, Any]) -> None:
         """Compare what the names hold with what they held; start again where that was wrong."""
-        now = {name: names.get(name, UNDEFINED) for name in self.names}
+        now = {name: self.look_up(names, name) for name in self.names}
         self._find_swaps(now)
         for name in self.names:
             self._settle(name, self._entry[name], now[name])
@@ -277,7 +277,7 @@ class Carried(Region):
                 self._before.get(name, UNDEFINED), Undefined
             ):
                 continue
-            now = names.get(name, UNDEFINED)
+            now = self.look_up(names, name)
             if not self.runs:
                 self.after[name] = Undefined(name, _ONLY_INSIDE)
             elif isinstance(now, TracedNumber) and now.affine is not None:

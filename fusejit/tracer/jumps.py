@@ -114,9 +114,9 @@ class Jumps:
             if ends or not rest:
                 return result, ends, raised
             if flags:
-                inner, _, more = self._block(rest)
+                inner, ends, more = self._block(rest)
                 result.append(self._guard(inner, flags, rest[0]))
-                return result, False, raised | more
+                return result, ends, raised | more
         return result, False, raised
 
     def _absorbs(self, node: ast.If, rest: list[ast.stmt]) -> bool:

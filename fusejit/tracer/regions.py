@@ -9,7 +9,7 @@ tracing again: `Restart`, with a decision in the trace's table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -84,6 +84,21 @@ class Region:
             raise unsupported(f"the loop does not settle ({what} {more})", "write it more simply")
         self.trace.table[(self.key, what, *more)] = value
         raise Restart
+
+    def look_up(self, names: Mapping[str, Any], name: str) -> Any:
+        """What a name holds, if that can be seen here: what an ended block made cannot."""
+        obj = names.get(name, UNDEFINED)
+        trace = self.trace
+        left: tuple[AffineExpr, ...] = ()
+        if isinstance(obj, TracedNumber):
+            left = () if obj.affine is None else (obj.affine,)
+        elif isinstance(obj, TracedArray):
+            if not trace.is_open(obj.storage.home):
+                return Undefined(name, "was made in a loop or a conditional that has ended")
+            left = (*obj.map.results, *obj.extents)
+        if all(map(trace.is_visible, left)):
+            return obj
+        return Undefined(name, "depends on a loop that has ended")
 
     # -- blocks -----------------------------------------------------------------------------------
     def open(self, block: Block) -> None:

@@ -17,12 +17,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from fusejit.ir.graph import Block, Cond, Value
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.elementwise import full
 from fusejit.tracer.kernel_numbers import as_kernel_number, is_number, number_type, truth_of
 from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.operands import Operand
 from fusejit.tracer.regions import (
-    UNDEFINED,
     NumberType,
     Region,
     Undefined,
@@ -56,26 +59,27 @@ class StagedIf(Region):
         self.other = self.staged or not truth
         self._before: dict[str, Any] = {}
         self._then: dict[str, Any] = {}
+        self._now: dict[str, Any] = {}
         self._then_block: Block | None = None
 
     def then(self, names: Mapping[str, Any]) -> None:
         """Begin the first block."""
         assert self.predicate is not None
         self.predicate.value()
-        self._before = {name: names.get(name, UNDEFINED) for name in self.names}
+        self._before = {name: self.look_up(names, name) for name in self.names}
         self.open(Block())
 
     def otherwise(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
         """End the first block and begin the second; what the names held in front of both."""
-        self._then = {name: names.get(name, UNDEFINED) for name in self.names}
+        self._then = {name: self.look_up(names, name) for name in self.names}
         self._then_block = self.close()
         self.open(Block())
         return tuple(self._before.values())
 
     def result(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
         """End the second block; what the names hold behind both."""
-        now = {name: names.get(name, UNDEFINED) for name in self.names}
-        return self.join(self._then, now)
+        self._now = {name: self.look_up(names, name) for name in self.names}
+        return self.join(self._then, self._now)
 
     # -- joining ----------------------------------------------------------------------------------
     def join(self, left: dict[str, Any], right: dict[str, Any]) -> tuple[Any, ...]:
@@ -89,9 +93,15 @@ class StagedIf(Region):
             if same_object(self.trace, *pair):
                 joined[name] = pair[0]
             elif any(isinstance(o, Undefined) for o in pair):
-                if name.startswith("_st") and any(map(is_number, pair)):
-                    known = next(o for o in pair if is_number(o))
+                known = next((o for o in pair if not isinstance(o, Undefined)), None)
+                if not name.startswith("_st"):  # not the result of a `return`
+                    joined[name] = Undefined(name, "is not defined in both branches")
+                elif is_number(known):
                     plans.append((name, number_type(known)))
+                elif is_array(known) and self._is_around(known):
+                    joined[name] = known  # where there is none, nothing reads it
+                elif is_array(known):
+                    plans.append((name, None))
                 else:
                     joined[name] = Undefined(name, "is not defined in both branches")
             elif all(map(is_number, pair)):
@@ -133,11 +143,26 @@ class StagedIf(Region):
         for name, type_ in plans:
             obj = names[name]
             if type_ is None:
-                values.append(obj.value())
+                values.append(self._array_value(name, obj))
             else:
                 zero = {"b": False, "f": 0.0}.get(type_[1].kind, 0)
                 values.append(number_value(zero if isinstance(obj, Undefined) else obj, type_))
         return tuple(values)
+
+    def _is_around(self, array: TracedArray) -> bool:
+        """Whether an array was made in front of the conditional."""
+        return self.trace.is_open(array.storage.home) and array.storage.home not in (
+            self._then_block,
+            self.trace.block,
+        )
+
+    def _array_value(self, name: str, obj: Any) -> Value:
+        if not isinstance(obj, Undefined):
+            value: Value = obj.value()
+            return value
+        other = self._then[name] if is_array(self._then[name]) else self._now[name]
+        literal = Operand(other.dtype, literal=np.zeros((), other.dtype)[()])
+        return full(self.trace, other.extents, literal, other.dtype, other.storage.order).value()
 
     def _is_alike(self, left: TracedArray, right: TracedArray) -> bool:
         canonical = self.trace.decisions.canonical
