@@ -8,10 +8,20 @@ import numpy as np
 
 from fusejit.codegen.accumulators import accumulators
 from fusejit.codegen.elementwise import lower_elementwise
-from fusejit.codegen.nest import LoopDim, Nest, Reference, collapse_loops, order_loops
+from fusejit.codegen.nest import (
+    LoopDim,
+    Nest,
+    PayloadWriter,
+    Reference,
+    collapse_loops,
+    order_loops,
+    place_by_depth,
+    token,
+)
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
 from fusejit.codegen.placement import Placement
 from fusejit.codegen.reduction import lower_reduction
+from fusejit.codegen.scattered import operand_maps, scatter_payload
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.degenerate import without_reductions
@@ -19,6 +29,7 @@ from fusejit.ir.graph import (
     Alias,
     Alloc,
     Buffer,
+    Check,
     ConstantOp,
     GenericOp,
     Graph,
@@ -28,26 +39,34 @@ from fusejit.ir.graph import (
     Op,
     Operand,
     ReshapeOp,
+    Scatter,
     Store,
     Value,
     ViewOp,
 )
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import (
+    Apply,
     Element,
+    Exit,
     Expr,
+    Free,
+    If,
     Integer,
+    Let,
     Number,
     Scratch,
     Stmt,
+    StoreElement,
     Var,
 )
 from fusejit.ir.payload import identity_payload
 from fusejit.ir.polynomial import Polynomial, product
+from fusejit.ir.scalar_ops import SCALAR_OPS
 from fusejit.ir.split import one_result_each, split_reduction
 from fusejit.ir.types import IteratorType
 
-NO_MEMORY = 4
+NO_MEMORY, OUT_OF_BOUNDS = 4, 5
 _MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions
 
 
@@ -64,6 +83,7 @@ class KernelWriter:
         self.memory: dict[Buffer, Memory] = {}
         self.statements: list[Stmt] = []
         self.frees: list[str] = []
+        self.enclosing_frees: list[list[str]] = []  # of the blocks around the current one
         self.counter = 0
         self.scope: dict[str, int] = {}
         self.stored: set[Store] = set()  # by a group, tile by tile
@@ -134,9 +154,17 @@ class KernelWriter:
     def op(self, op: Op) -> None:
         """Lower one op of a kernel."""
         if isinstance(op, GenericOp):
-            if len(op.results) == 1 and op.results[0] in self.placement.straight:
+            at_store = {*self.placement.straight, *self.placement.scattered}
+            if len(op.results) == 1 and op.results[0] in at_store:
                 return  # computed at its store
             self.generic(op, [self._new_place(r) for r in op.results])
+        elif isinstance(op, Check):
+            condition = self.locate(op.condition).element(IndexingMap.identity(0), {})
+            mine = [name for frees in (*self.enclosing_frees, self.frees) for name in frees]
+            leave: list[Stmt] = [*map(Free, mine), Exit(OUT_OF_BOUNDS)]
+            self.statements.append(If(Apply("not {0}", (condition,)), leave))
+        elif isinstance(op, Scatter):
+            self.scatter(op)
         elif isinstance(op, Store):
             if op not in self.stored:
                 self.store(op)
@@ -258,6 +286,46 @@ class KernelWriter:
         self._copy_from(
             source, op.value, target, "store", None if mask is None else (mask, identity)
         )
+
+    def scatter(self, op: Scatter) -> None:
+        """One element after the other, in the order of the value, which may be computed here."""
+        target = Located(self.buffer_memory(op.view.buffer), op.view.map)
+        sources = [self._unwritten(v, op) for v in op.operand_values]
+        operands = [Operand(v, m) for v, m in zip(sources, operand_maps(op), strict=True)]
+        point, inputs = scatter_payload(op, operands, self.placement)
+        combined = GenericOp(
+            results=(),
+            domain=op.value.type.extents,
+            iterators=(IteratorType.SEQUENTIAL,) * op.value.type.rank,
+            inputs=inputs,
+            inits=(),
+            payload=point,
+            name="scatter",
+        )
+        nest = self._nest(combined, [], None)
+        nest.prefix = self._name("y")
+        lets, results = PayloadWriter(nest, nest.prefix).write(nest.inputs, [], nest.index_dims)
+        dims: dict[int, Polynomial] = {}
+        for axis, subscript in enumerate(results[:-1]):
+            lets.append(Let(f"{nest.prefix}i{axis}", subscript))
+            dims[axis] = Polynomial.name(f"{nest.prefix}i{axis}")
+        pointer, offset = target.address(IndexingMap.identity(len(dims)), dims)
+        new = results[-1]
+        if op.combine is not None:
+            dtype = op.value.type.dtype
+            template = SCALAR_OPS[op.combine].template(dtype)
+            assert template is not None
+            new = Apply(template, (Element(pointer, offset), new), token(dtype))
+        store = StoreElement(pointer, offset, new)
+        self.statements += place_by_depth(nest.loops, lets, [store])
+
+    def _unwritten(self, value: Value, op: Scatter) -> Value:
+        """The value, or a copy of it if it is read from the memory that is being written."""
+        if value in self.placement.scattered or not self._meets(self.locate(value), op):
+            return value
+        copied = Value(f"{value.name}_before", value.type)
+        self.located[copied] = self._temporary_copy(self.locate(value), value)
+        return copied
 
     def _meets(self, located: Located, op: Store) -> bool:
         """Whether copying from ``located`` into the store's view could read what was written."""

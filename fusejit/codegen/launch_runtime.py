@@ -29,8 +29,10 @@ _BY_STATUS = {
     1: Miss("a guard does not hold"),
     2: Miss("strides or alignment differ"),
     3: Miss("arrays overlap in memory"),
+    5: Miss("NumPy raises IndexError: an index is out of bounds"),
 }
 OVERLAP = _BY_STATUS[3]
+OUT_OF_BOUNDS = _BY_STATUS[5]
 
 
 def miss(status: int) -> Miss:

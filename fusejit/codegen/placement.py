@@ -22,6 +22,7 @@ from fusejit.ir.graph import (
     Load,
     Op,
     ReshapeOp,
+    Scatter,
     Store,
     Value,
     View,
@@ -43,6 +44,7 @@ class Placement:
     slot_buffers: set[Buffer] = field(default_factory=set)
     snapshots: set[Value] = field(default_factory=set)
     straight: dict[Value, Store] = field(default_factory=dict)
+    scattered: dict[Value, GenericOp] = field(default_factory=dict)  # computed where they are read
 
     def root(self, value: Value) -> Value:
         """The value behind a chain of views."""
@@ -111,9 +113,16 @@ def _find_straight_stores(graph: Graph, placement: Placement) -> None:
     _blocks(graph.block, block_of)
     for value, users in uses.items():
         producer = placement.defining.get(value)
-        if len(users) != 1 or not isinstance(users[0], Store) or users[0].value is not value:
+        if len(users) != 1 or not isinstance(users[0], Store):
             continue
         store = users[0]
+        if isinstance(store, Scatter):
+            if _may_be_computed_at(store, producer, placement, block_of):
+                assert isinstance(producer, GenericOp)
+                placement.scattered[value] = producer
+            continue
+        if store.value is not value:
+            continue
         if (
             isinstance(producer, GenericOp)
             and producer.library_call is None
@@ -126,6 +135,36 @@ def _find_straight_stores(graph: Graph, placement: Placement) -> None:
             and _is_hazard_free(producer, store, placement)
         ):
             placement.straight[value] = store
+
+
+def _may_be_computed_at(
+    scatter: Scatter, producer: Op | None, placement: Placement, block_of: dict[int, Block]
+) -> bool:
+    """Whether an operand of a scatter may be computed point by point as it is written.
+
+    It must not read the memory that is written at all: which elements have been is not known.
+    """
+    if (
+        not isinstance(producer, GenericOp)
+        or producer.library_call is not None
+        or len(producer.results) != 1
+        or not producer.is_elementwise
+        or block_of[id(producer)] is not block_of[id(scatter)]
+        or not producer.inits[0].map.is_identity
+        or producer.inits[0].start is not None
+        or placement.step_of.get(id(producer)) != placement.step_of.get(id(scatter))
+    ):
+        return False
+    here = placement.versions_at[id(scatter)]
+    for operand in producer.inputs:
+        load = placement.defining.get(placement.root(operand.value))
+        if isinstance(load, Load):
+            alias_class = load.view.buffer.alias_class
+            if alias_class == scatter.view.buffer.alias_class:
+                return False
+            if here.get(alias_class, 0) != load.version:
+                return False
+    return True
 
 
 def _blocks(block: Block, found: dict[int, Block]) -> None:
@@ -191,7 +230,7 @@ def _find_snapshots(graph: Graph, placement: Placement) -> None:
         elif (
             isinstance(user, GenericOp)
             and len(user.results) == 1
-            and user.results[0] in placement.straight
+            and (user.results[0] in placement.straight or user.results[0] in placement.scattered)
         ):
             continue
         else:

@@ -54,8 +54,10 @@ class RegionWriter(GroupWriter):
         """The statements of an inner block; its memory ends with it."""
         outer, self.statements = self.statements, []
         frees, self.frees = self.frees, []
+        self.enclosing_frees.append(frees)
         for op in block.ops:
             self.op(op)
+        self.enclosing_frees.pop()
         statements, self.statements = self.statements, outer
         self.pending_frees = self.frees
         self.frees = frees
@@ -133,9 +135,11 @@ class RegionWriter(GroupWriter):
     def _region(self, block: Block, cells: Sequence[Located]) -> list[Stmt]:
         outer, self.statements = self.statements, []
         frees, self.frees = self.frees, []
+        self.enclosing_frees.append(frees)
         for op in block.ops:
             self.op(op)
         self._assign(cells, block.yields)
+        self.enclosing_frees.pop()
         for name in self.frees:
             self.statements.append(Free(name))
         statements, self.statements = self.statements, outer

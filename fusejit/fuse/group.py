@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from fusejit.fuse.bands import is_linear, may_be_band, real_rank
 from fusejit.fuse.forming import Forming, Read
@@ -42,6 +43,7 @@ from fusejit.ir.graph import (
     Load,
     Op,
     ReshapeOp,
+    Scatter,
     Store,
     Value,
     ViewOp,
@@ -49,6 +51,12 @@ from fusejit.ir.graph import (
 from fusejit.ir.schedule import FusionReport, Group, Grouped
 
 MAX_OPS = 16  # of a group: keeps the streams of a tile and the compile time bounded
+
+
+def _is_plain_store(op: object) -> TypeGuard[Store]:
+    """Whether an op stores a value into a view of its own shape."""
+    return isinstance(op, Store) and not isinstance(op, Scatter)
+
 
 _MOVABLE = Load | ViewOp | ReshapeOp | ConstantOp | Alloc  # ops that do no work where they stand
 
@@ -77,7 +85,7 @@ class _Grouping:
         self.graph = graph
         self.report = report
         self.defining = definitions(graph.block)
-        self.stores = {op.value: op for op in graph.block.ops if isinstance(op, Store)}
+        self.stores = {op.value: op for op in graph.block.ops if _is_plain_store(op)}
         self.store_at_end: Store | None = None
         self.leaving = {r for r in graph.results if isinstance(r, Value)} | set(graph.block.yields)
         self.users: dict[Value, list[Op]] = {}
@@ -92,7 +100,7 @@ class _Grouping:
         stretch: list[Op] = []
 
         def end_stretch(at: Op | None = None) -> None:
-            self.store_at_end = at if isinstance(at, Store) and at.mask is None else None
+            self.store_at_end = at if _is_plain_store(at) and at.mask is None else None
             formed = [g for g in self._form(stretch) if self._pays(g)]
             if any(self._stores_too_early(g, stretch) for g in formed):
                 self.store_at_end = None
@@ -127,7 +135,7 @@ class _Grouping:
         ``out = np.zeros(n)`` is filled where the first store into a part of it needs that, behind
         what this store computes.
         """
-        if not isinstance(op, Store) or op.mask is not None:
+        if not _is_plain_store(op) or op.mask is not None:
             return []
         fill, buffer = self.defining.get(op.value), op.view.buffer
         if not isinstance(fill, GenericOp) or fill not in stretch or fill.operand_values:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from fusejit.ir.graph import (
     Bind,
     Block,
+    Check,
     Cond,
     GenericOp,
     Graph,
@@ -21,6 +22,7 @@ from fusejit.ir.graph import (
     Op,
     Operand,
     ReshapeOp,
+    Scatter,
     Store,
     Value,
     View,
@@ -108,6 +110,13 @@ def _substitute_op(op: Op, values: Mapping[Value, Value]) -> Op:
             return replace(op, inputs=inputs, inits=inits)
         case ViewOp() | ReshapeOp():
             return replace(op, source=new(op.source))
+        case Scatter():
+            subscripts = tuple(
+                Operand(new(s.value), s.map) if isinstance(s, Operand) else s for s in op.subscripts
+            )
+            return replace(op, value=new(op.value), subscripts=subscripts)
+        case Check():
+            return replace(op, condition=new(op.condition))
         case Store():
             mask = None if op.mask is None else new(op.mask)
             return replace(op, value=new(op.value), mask=mask)

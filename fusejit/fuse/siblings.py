@@ -75,7 +75,8 @@ def _merge_into(op: GenericOp, context: BlockContext, notes: FusionReport) -> Ge
             continue
         if _may_move_down(other, op, context):
             place = op
-        elif _may_move_up(op, other, context):
+        elif not op.payload.has_extract() and _may_move_up(op, other, context):
+            # (a gather stays behind the check of its integers)
             place = other
         else:
             continue

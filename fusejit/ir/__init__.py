@@ -18,6 +18,8 @@ a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines
               | %r  "=" "load" @a v0 map?                       no map: all of the buffer
               | %r  "=" "reshape" %source reassoc               axes split or merged
               | "store" @a v1 ( map "(" expr* ")" )? "=" %value ( "mask" %m )?
+              | "scatter" combine? @a v1 ( map "(" expr* ")" )? "at" "(" sub* ")" "=" %value
+              | "check" %condition "reason"                     false: NumPy runs the call
               | "alloc" @t ":" type memory
               | "alias" @t ":" type "of" @a reassoc memory      @a with axes split or merged
               | "bind" i0 "=" %value                              an integer as a symbol of the block
@@ -28,6 +30,7 @@ a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines
     iters   ::= "iterators" "(" ("parallel" | "reduction" | "sequential")* ")"   not if all parallel
     ins     ::= "ins" "(" ( %x map? )* ")"                      no map: the identity
     outs    ::= "outs" "(" ( ("write" | combiner) map? ("from" %start)? )* ")"
+    sub     ::= "(" expr ")" | %integers map?                   an axis of the view: where
     call    ::= "library_call" "name"
     carry   ::= "carry" "(" ( %argument "=" %start ":" vtype )* ")"
     block   ::= "{" op+ ( "yield" %x* )? "}"

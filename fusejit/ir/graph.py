@@ -284,6 +284,44 @@ class Store(Op):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class Scatter(Store):
+    """``view[subscripts(p)] = value[p]`` for every point ``p`` of the value, in C order.
+
+    ``subscripts`` has one entry per axis of the view: an affine expression of the point's dims, or
+    the integers of an operand, of which negative ones count from the end once. Where several points
+    reach one element the last one wins. With ``combine``, a binary scalar op, the element becomes
+    ``combine(element, value[p])``, for one point after the other. Value and integers are read
+    before anything is written; a `Check` in front has made sure that they are within bounds.
+    """
+
+    subscripts: tuple[Operand | AffineExpr, ...]
+    combine: str | None = None
+
+    @property
+    def operand_values(self) -> tuple[Value, ...]:
+        return (self.value, *(s.value for s in self.subscripts if isinstance(s, Operand)))
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Check(Op):
+    """The call goes on only if ``condition``, a bool, is true; otherwise NumPy runs it.
+
+    Nothing that the caller can see has been modified in front of it.
+    """
+
+    condition: Value
+    reason: str
+
+    @property
+    def effect(self) -> Effect:
+        return Effect.MAY_RAISE
+
+    @property
+    def operand_values(self) -> tuple[Value, ...]:
+        return (self.condition,)
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class Alloc(Op):
     """Uninitialised memory for a local buffer, alive until the call ends."""
 

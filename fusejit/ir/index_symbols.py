@@ -9,7 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fusejit.ir.graph import GenericOp, Graph, Load, Loop, Store, View, ViewOp, walk
+from fusejit.ir.graph import (
+    GenericOp,
+    Graph,
+    Load,
+    Loop,
+    Operand,
+    Scatter,
+    Store,
+    View,
+    ViewOp,
+    walk,
+)
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import TensorType
@@ -53,6 +64,11 @@ def _parts(graph: Graph) -> Iterator[TensorType | IndexingMap]:
         elif isinstance(op, Load | Store):
             yield op.view.map
             yield op.view.type
+            if isinstance(op, Scatter):
+                yield from (
+                    s.map if isinstance(s, Operand) else IndexingMap(op.value.type.rank, (s,))
+                    for s in op.subscripts
+                )
         elif isinstance(op, Loop):
             bounds = tuple(b for b in (op.lower, op.upper) if b is not None)
             yield IndexingMap(0, bounds)

@@ -26,6 +26,7 @@ from fusejit.ir.graph import (
     Bind,
     Block,
     Buffer,
+    Check,
     Cond,
     ConstantOp,
     GenericOp,
@@ -36,6 +37,7 @@ from fusejit.ir.graph import (
     Loop,
     Op,
     ReshapeOp,
+    Scatter,
     Store,
     Value,
     View,
@@ -45,6 +47,8 @@ from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.interpreter_generic import run_generic
 from fusejit.ir.interpreter_memory import (
+    check_bounds,
+    evaluate_on_grid,
     gather,
     in_order,
     real_view,
@@ -52,6 +56,7 @@ from fusejit.ir.interpreter_memory import (
     scatter,
     uninitialised,
 )
+from fusejit.ir.scalar_ops import SCALAR_OPS
 from fusejit.ir.types import Kind, TensorType
 
 Paths = Callable[[Path], Any]
@@ -202,6 +207,13 @@ class _Interpreter:
                 arrays = []
             case Load():
                 arrays = [self.load(op.view)]
+            case Scatter():
+                self.scatter(op)
+                return
+            case Check():
+                if not self.values[op.condition].item():
+                    raise IndexError(op.reason)
+                return
             case Store():
                 self.store(op)
                 return
@@ -241,6 +253,28 @@ class _Interpreter:
                 raise InternalError(f"a mask of shape {mask.shape} for a view of {shape}")
             value = np.where(mask, value, self.load(op.view))
         scatter(target, op.view.map, value, self.symbols)
+
+    def scatter(self, op: Scatter) -> None:
+        """One point after the other, through the view's map."""
+        target = self.buffers[op.view.buffer]
+        extents = self.shape(op.view.extents)
+        value = self.values[op.value]
+        where = []
+        for subscript in op.subscripts:
+            if isinstance(subscript, AffineExpr):
+                where.append(evaluate_on_grid(subscript, value.shape, self.symbols))
+            else:
+                array = self.values[subscript.value].astype(np.int64)
+                where.append(gather(array, subscript.map, value.shape, self.symbols))
+        where = [np.where(w < 0, w + n, w) for w, n in zip(where, extents, strict=True)]
+        check_bounds(where, extents, "scatter")
+        for point in np.ndindex(value.shape):
+            dims = [int(w[point]) for w in where]
+            at = tuple(r.evaluate(dims, self.symbols) for r in op.view.map.results)
+            new = value[point]
+            if op.combine is not None:
+                new = SCALAR_OPS[op.combine].evaluate((target[at], new), target.dtype)
+            target[at] = new
 
     def alias(self, buffer: Buffer) -> None:
         assert buffer.base is not None

@@ -18,6 +18,7 @@ from fusejit.ir.graph import (
     Bind,
     Block,
     Buffer,
+    Check,
     Cond,
     ConstantOp,
     GenericOp,
@@ -33,6 +34,7 @@ from fusejit.ir.graph import (
     Op,
     Operand,
     ReshapeOp,
+    Scatter,
     Store,
     Value,
     View,
@@ -78,6 +80,8 @@ class _GraphParser:
             "view": self.view_op,
             "load": self.load,
             "store": self.store,
+            "scatter": self.scatter,
+            "check": self.check,
             "alloc": self.alloc,
             "reshape": self.reshape,
             "alias": self.alias,
@@ -250,6 +254,42 @@ class _GraphParser:
         value = self.value()
         mask = self.value() if self.cursor.accept("mask") else None
         return Store(view=view, value=value, version=version, mask=mask)
+
+    def scatter(self, names: list[str]) -> Op:
+        combine = None if self.cursor.peek.kind == "buffer" else self.cursor.name("a scalar op")
+        buffer = self.buffer()
+        version = self.version()
+        view = self.view(buffer)
+        self.cursor.expect("at")
+        subscripts = self.listed(self.subscript)
+        self.cursor.expect("=")
+        value = self.value()
+        rank = value.type.rank
+        return Scatter(
+            view=view,
+            value=value,
+            version=version,
+            subscripts=tuple(
+                Operand(s[0], IndexingMap.identity(rank) if s[1] is None else s[1])
+                if isinstance(s, tuple)
+                else s
+                for s in subscripts
+            ),
+            combine=combine,
+        )
+
+    def subscript(self) -> AffineExpr | tuple[Value, IndexingMap | None]:
+        """``(d0 + 1)``, or ``%i [(d0, d1) -> (d1)]``."""
+        if self.cursor.at("("):
+            self.cursor.expect("(")
+            expr = self.affine()
+            self.cursor.expect(")")
+            return expr
+        value = self.value()
+        return value, self.map() if self.cursor.at("[") else None
+
+    def check(self, names: list[str]) -> Op:
+        return Check(condition=self.value(), reason=self.cursor.string("the reason"))
 
     def alloc(self, names: list[str]) -> Op:
         buffer = self.buffer_definition()

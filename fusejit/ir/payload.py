@@ -197,6 +197,16 @@ class PayloadBuilder:
         """Element of input ``operand`` at computed subscripts."""
         return self.add(Instr("extract", tuple(subscripts), dtype, operand))
 
+    def subscript(self, ref: int, extent: AffineExpr) -> int:
+        """An index as NumPy takes it, which may count from the end, counted from the start."""
+        dtype = self.dtype_of(ref)
+        ref = self.cast(ref, I64)
+        if dtype.kind == "u" and dtype.itemsize < 8:
+            return ref
+        is_negative = self.op("less", [ref, self.const(0, I64)], np.dtype(np.bool_))
+        from_end = self.op("add", [ref, self.index(extent)], I64)
+        return self.op("select", [is_negative, from_end, ref], I64)
+
     def inline(
         self,
         payload: Payload,

@@ -18,6 +18,7 @@ from fusejit.ir.graph import (
     Bind,
     Block,
     Buffer,
+    Check,
     Cond,
     ConstantOp,
     GenericOp,
@@ -30,6 +31,7 @@ from fusejit.ir.graph import (
     Op,
     Operand,
     ReshapeOp,
+    Scatter,
     Store,
     Value,
     View,
@@ -133,6 +135,15 @@ class Printer:
             case Load():
                 where = "" if _is_whole(op.view) else f" [{op.view.map}]"
                 return f"load @{self.names.buffer(op.view.buffer)} v{op.version}{where}"
+            case Scatter():
+                target = self.view(op.view, op.version)
+                at = ", ".join(
+                    self.operand(s) if isinstance(s, Operand) else f"({s})" for s in op.subscripts
+                )
+                combine = "" if op.combine is None else f" {op.combine}"
+                return f"scatter{combine} {target} at ({at}) = {self.value(op.value)}"
+            case Check():
+                return f"check {self.value(op.condition)} {json.dumps(op.reason)}"
             case Store():
                 mask = "" if op.mask is None else f" mask {self.value(op.mask)}"
                 return f"store {self.view(op.view, op.version)} = {self.value(op.value)}{mask}"

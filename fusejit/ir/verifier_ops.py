@@ -12,6 +12,7 @@ from fusejit.ir.graph import (
     Alias,
     Alloc,
     Bind,
+    Check,
     Cond,
     ConstantOp,
     GenericOp,
@@ -19,11 +20,13 @@ from fusejit.ir.graph import (
     Loop,
     Op,
     ReshapeOp,
+    Scatter,
     Store,
     Value,
     ViewOp,
 )
 from fusejit.ir.reassociation import Reassociation
+from fusejit.ir.scalar_ops import SCALAR_OPS
 from fusejit.ir.types import DTYPES, Kind, TensorType
 from fusejit.ir.verifier_graph import buffer_complaints, view_complaints
 
@@ -51,7 +54,7 @@ def ops_have_the_results_of_their_kind(op: Op) -> Iterator[str]:
             expected = len(op.inits)
         case ConstantOp() | ViewOp() | ReshapeOp() | Load():
             expected = 1
-        case Store() | Alloc() | Alias() | Bind():
+        case Store() | Check() | Alloc() | Alias() | Bind():
             expected = 0
         case Loop():
             expected = len(op.carried)
@@ -167,12 +170,45 @@ def stores_fit_their_view(op: Op) -> Iterator[str]:
     yield from view_complaints(op.view)
     if not op.view.buffer.writeable:
         yield f"{op.view.buffer!r} is readonly"
+    if isinstance(op, Scatter):
+        return
     if difference := type_difference(op.value.type, op.view.type):
         yield f"the value's type {difference}, the view's"
     if op.mask is not None:
         wanted = TensorType(_BOOL, op.view.extents)
         if difference := type_difference(op.mask.type, wanted):
             yield f"the mask's type {difference}"
+
+
+def scatters_reach_elements_of_their_view(op: Op) -> Iterator[str]:
+    """One subscript per axis, from the value's dims or from integers; elements of one dtype."""
+    if not isinstance(op, Scatter):
+        return
+    rank, dtype = op.value.type.rank, op.view.buffer.type.dtype
+    if op.value.type.dtype != dtype:
+        yield f"{op.value.type.dtype} is scattered into {dtype}"
+    if len(op.subscripts) != len(op.view.extents):
+        yield f"{len(op.subscripts)} subscripts for {len(op.view.extents)} axes"
+    if op.combine is not None and (
+        op.combine not in SCALAR_OPS or SCALAR_OPS[op.combine].arity != 2
+    ):
+        yield f"{op.combine!r} is not a binary scalar op"
+    for subscript in op.subscripts:
+        if isinstance(subscript, AffineExpr):
+            if any(d >= rank for d in subscript.dims()):
+                yield f"({subscript}) uses a dim that the value does not have"
+            continue
+        source = subscript.value.type
+        if source.dtype.kind not in "iu":
+            yield f"{subscript.value!r} of {source.dtype} is no subscript"
+        if subscript.map.num_dims != rank or subscript.map.rank != source.rank:
+            yield f"{subscript.map} does not take the value's dims to {subscript.value!r}"
+
+
+def checks_ask_one_bool(op: Op) -> Iterator[str]:
+    """The condition of a check is one bool."""
+    if isinstance(op, Check):
+        yield from _one_bool("the condition is", (op.condition,))
 
 
 def allocations_are_well_formed(op: Op) -> Iterator[str]:
@@ -253,6 +289,8 @@ OP_RULES: tuple[Callable[[Op], Iterator[str]], ...] = (
     views_fit_their_source,
     reshapes_split_or_merge_neighbouring_axes,
     stores_fit_their_view,
+    scatters_reach_elements_of_their_view,
+    checks_ask_one_bool,
     allocations_are_well_formed,
     symbols_are_bound_to_integers,
     loops_carry_one_type,

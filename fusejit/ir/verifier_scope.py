@@ -17,6 +17,7 @@ from fusejit.ir.graph import (
     Load,
     Loop,
     Op,
+    Scatter,
     Store,
     Value,
     View,
@@ -176,11 +177,21 @@ def symbols_of(op: Op) -> frozenset[str]:
             exprs += op.map.results
         case Load() | Store():
             exprs += _view_exprs(op.view)
+            if isinstance(op, Scatter):
+                exprs += subscript_exprs(op)
         case Alloc() | Alias():
             exprs += op.buffer.type.extents
         case Loop():
             exprs += [e for e in (op.lower, op.upper) if e is not None]
     return more.union(*(e.symbols() for e in exprs))
+
+
+def subscript_exprs(op: Scatter) -> list[AffineExpr]:
+    """The affine expressions in the subscripts of a scatter."""
+    exprs: list[AffineExpr] = []
+    for subscript in op.subscripts:
+        exprs += [subscript] if isinstance(subscript, AffineExpr) else subscript.map.results
+    return exprs
 
 
 def _view_exprs(view: View) -> tuple[AffineExpr, ...]:

@@ -20,6 +20,7 @@ from fusejit.ir.graph import (
     Op,
     Operand,
     ReshapeOp,
+    Scatter,
     Store,
     Value,
     View,
@@ -45,6 +46,7 @@ from fusejit.ir.traced import (
 from fusejit.ir.types import TensorType
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.callables import is_named_tuple
+from fusejit.tracer.checks import checks_first
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.elementwise import copy_of
@@ -79,6 +81,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     _substitute_equal_symbols(trace)
     _drop_unused(trace)
     renumber_versions(trace.graph.block)
+    checks_first(trace.graph)
     _drop_implied_guards(trace)
     _require_bounded_symbols(trace)
     _mark_written_arguments(trace)
@@ -269,6 +272,13 @@ def _canonicalize_op(op: Op, canonical: Canonical) -> None:
             value.type = _canonical_type(value.type, canonical)
     elif isinstance(op, Load | Store):
         op.view = _canonical_view(op.view, canonical)
+        if isinstance(op, Scatter):
+            op.subscripts = tuple(
+                Operand(s.value, _canonical_map(s.map, canonical))
+                if isinstance(s, Operand)
+                else canonical(s)
+                for s in op.subscripts
+            )
 
 
 def _canonical_type(type_: TensorType, canonical: Canonical) -> TensorType:

@@ -14,8 +14,9 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import Declined, numpy_raises
-from fusejit.tracer.dispatch import handles
+from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import copy_of
+from fusejit.tracer.index_arrays import index_array
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.masked import MaskedElements, is_same_value
 from fusejit.tracer.number import TracedNumber
@@ -24,7 +25,6 @@ from fusejit.tracer.shapes import Decisions, Extents
 from fusejit.tracer.stores import assign_masked, assign_operand
 
 _CHOOSE = "choose element by element with np.where(mask, x, y) instead"
-_TAKE = "take the elements outside the decorated function and pass them as an argument"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,9 @@ def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
     if any(map(_is_mask, index)):
         what = "a boolean mask selects a number of elements that depends on the data"
         raise _unsupported(what, _CHOOSE)
+    integers = list(map(index_array, index))
+    if any(i is not None for i in integers):
+        return HANDLERS["gather"](array, index, integers)  # type: ignore[no-any-return]
     selection = select(array, index)
     if not selection.is_element:
         if array.kind is Kind.SCALAR:  # NumPy makes an array of it first
@@ -70,6 +73,10 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
         return
     if any(map(_is_mask, index)):
         raise _unsupported("a mask beside other indices", _CHOOSE)
+    integers = list(map(index_array, index))
+    if any(i is not None for i in integers):
+        HANDLERS["scatter"](array, index, integers, value)
+        return
     selection = select(array, index)
     target = array.view(selection.map, selection.extents)
     if array.kind is Kind.SCALAR:
@@ -82,11 +89,11 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
             raise numpy_raises("ValueError: setting an array element with a sequence")
         if not isinstance(value, TracedArray):
             raise Declined("a bool element takes the truth of a sequence")
-    _require_scalar_fits(operand, array.dtype)
+    require_scalar_fits(operand, array.dtype)
     assign_operand(target, operand)
 
 
-def _require_scalar_fits(operand: Operand, dtype: np.dtype) -> None:
+def require_scalar_fits(operand: Operand, dtype: np.dtype) -> None:
     """NumPy stores a scalar into signed integers by way of Python's int, which checks its value."""
     array, number = operand.array, operand.number
     is_scalar = array is not None and array.kind is Kind.SCALAR
@@ -168,7 +175,7 @@ def select(array: TracedArray, index: tuple[Any, ...]) -> Selection:
             results.append(start + AffineExpr.dim(len(extents)) * step)
             extents.append(extent)
         else:
-            results.append(resolve_index(decisions, _integer(item), size))
+            results.append(resolve_index(decisions, integer(item), size))
     element = not extents and not has_ellipsis
     return Selection(IndexingMap(len(extents), tuple(results)), tuple(extents), element)
 
@@ -196,7 +203,7 @@ def resolve_slice(
         raise numpy_raises("ValueError: slice step cannot be zero")
     first, last = (AffineExpr.const(0), size) if step > 0 else (size - 1, AffineExpr.const(-1))
     bounds = [
-        None if b is None else _from_start(decisions, _integer(b), size)
+        None if b is None else _from_start(decisions, integer(b), size)
         for b in (item.start, item.stop)
     ]
     start, stop = (d if b is None else b for b, d in zip(bounds, (first, last), strict=True))
@@ -242,17 +249,13 @@ def _clamp(decisions: Decisions, bound: AffineExpr, size: AffineExpr, step: int)
     return bound
 
 
-def _integer(item: Any) -> AffineExpr:
+def integer(item: Any) -> AffineExpr:
     """An index as an affine expression."""
     if isinstance(item, TracedNumber):
         return item.as_affine()
     if isinstance(item, TracedArray):
-        if item.ndim == 0 and item.dtype.kind in "iu":
-            what = "an element of an array, which is known only when the kernel runs"
-            raise _unsupported(what, "pass the index as a Python int")
-        raise _unsupported("an array of indices (a gather)", _TAKE)
-    if isinstance(item, np.ndarray | list):
-        raise _unsupported("an array of indices (a gather)", _TAKE)
+        what = "an element of an array, which is known only when the kernel runs"
+        raise _unsupported(what, "pass it as a Python int")
     try:
         return AffineExpr.const(item.__index__())
     except AttributeError as error:

@@ -56,7 +56,7 @@ def assign_operand(target: TracedArray, operand: Operand) -> None:
     trace = target.trace
     shape = operand.extents
     if operand.array is not None and len(shape) > target.ndim:
-        operand = Operand(operand.token, array=_without_leading_ones(operand.array, target.ndim))
+        operand = Operand(operand.token, array=without_leading_ones(operand.array, target.ndim))
     array = operand.array
     if array is not None and _can_be_stored(array, target):
         assign(target, array)
@@ -131,7 +131,7 @@ def assign_masked(target: TracedArray, mask: TracedArray, operand: Operand) -> N
     target.storage.root.num_stores += 1
 
 
-def _without_leading_ones(array: TracedArray, rank: int) -> TracedArray:
+def without_leading_ones(array: TracedArray, rank: int) -> TracedArray:
     """A value may have more axes than its target if the first ones have length 1."""
     extra = array.ndim - rank
     for extent in array.extents[:extra]:

@@ -21,6 +21,8 @@ from fusejit.ir.graph import (
     HostSymbol,
     Load,
     Op,
+    Operand,
+    Scatter,
     Store,
     Value,
     View,
@@ -85,6 +87,7 @@ class Trace:
         self.is_plain = False  # some function is traced without hooks
         self.table = {} if table is None else table
         self.versions: dict[int, int] = {}
+        self.checked: dict[Value, list[AffineExpr]] = {}  # integers that lie within extents
         self.originals: dict[Path, np.ndarray] = {}
         self.containers: list[tuple[Any, Any, Path]] = []
         self._paths: dict[Path, Any] = {}
@@ -376,6 +379,22 @@ class Trace:
         self.versions[buffer.alias_class] += 1
         version = self.versions[buffer.alias_class]
         self.emit(Store(view=view, value=value, version=version, mask=mask))
+
+    def scatter(
+        self,
+        view: View,
+        value: Value,
+        subscripts: tuple[Operand | AffineExpr, ...],
+        combine: str | None,
+    ) -> None:
+        """Store a value element by element; advances the version of the buffer's alias class."""
+        buffer = view.buffer
+        buffer.writeable = buffer.root.writeable = True
+        self.versions[buffer.alias_class] += 1
+        version = self.versions[buffer.alias_class]
+        self.emit(
+            Scatter(view=view, value=value, version=version, subscripts=subscripts, combine=combine)
+        )
 
     def new_alias_class(self) -> int:
         """A class of memory that nothing else overlaps."""

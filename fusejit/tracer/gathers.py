@@ -1,0 +1,300 @@
+"""Indices that are integer arrays: ``x[i, :, j]`` as one op that reads elements at computed places.
+
+NumPy's rule for the result: integer arrays and ints, broadcast against each other, are one block of
+axes. It stands where they stand, if they stand side by side, and in front of everything else if
+not; slices and new axes keep their places around it.
+
+Whether all integers are within bounds is a `Check` of its own in front of the op: the largest of
+``max(i, -1 - i)`` is compared with the length of the axis, once per array of integers. If it fails,
+NumPy runs the call and raises its own IndexError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir import graph as ir
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.payload import I64, PayloadBuilder
+from fusejit.ir.types import IteratorType, Kind
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.declined import numpy_raises
+from fusejit.tracer.dispatch import handles
+from fusejit.tracer.elementwise import Order, emit_elementwise, result_order
+from fusejit.tracer.indexing import integer, require_scalar_fits, resolve_index, resolve_slice
+from fusejit.tracer.operands import Operand, operand_of
+from fusejit.tracer.shapes import Extents, broadcast, broadcast_map
+from fusejit.tracer.stores import require_writeable, without_leading_ones
+from fusejit.tracer.trace import Trace
+
+_BOOL = np.dtype(np.bool_)
+OUT_OF_BOUNDS = "an index is out of bounds"
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """Which elements an index with integer arrays picks.
+
+    Attributes
+    ----------
+    extents : tuple of AffineExpr
+        Of the result.
+    subscripts : tuple
+        For each axis of the array an expression of the result's dims, or an array of integers with
+        the map from the result's dims.
+    order : tuple of int or None
+        Axes of NumPy's result from the outermost to the innermost.
+    """
+
+    extents: Extents
+    subscripts: tuple[AffineExpr | tuple[TracedArray, IndexingMap], ...]
+    order: Order
+
+
+# ------------------------------------------------------------------------------------ the index
+def pick(array: TracedArray, index: tuple[Any, ...], integers: Sequence[Any]) -> Picked:
+    """Resolve an index; ``integers`` has an array for each of its items that is one."""
+    decisions = array.trace.decisions
+    pairs = _expanded(array, list(zip(index, integers, strict=True)))
+    given = [a for _, a in pairs if a is not None]
+    fancy = broadcast(decisions, [a.extents for a in given])
+    has_arrays = any(a.ndim for a in given)
+    at = [k for k, (i, a) in enumerate(pairs) if a is not None or (has_arrays and _is_int(i))]
+    together = at[-1] - at[0] + 1 == len(at)
+    first = sum(isinstance(i, slice) or i is None for i, _ in pairs[: at[0]]) if together else 0
+    plain: list[AffineExpr] = []  # extents of slices and new axes
+    axes: list[tuple[Any, AffineExpr | None]] = []  # how each axis of the array is indexed
+    axis = 0
+    for item, one in pairs:
+        if item is None:
+            plain.append(AffineExpr.const(1))
+            continue
+        size = decisions.canonical(array.extents[axis])
+        axis += 1
+        if one is not None:
+            axes.append((one, None))
+        elif isinstance(item, slice):
+            start, extent, step = resolve_slice(decisions, item, size)
+            at_dim = len(plain) if len(plain) < first else len(plain) + len(fancy)
+            axes.append((None, start + AffineExpr.dim(at_dim) * step))
+            plain.append(extent)
+        else:
+            axes.append((None, resolve_index(decisions, integer(item), size)))
+    extents = (*plain[:first], *fancy, *plain[first:])
+    to_fancy = IndexingMap.select(len(extents), range(first, first + len(fancy)))
+    subscripts = tuple(
+        (one, broadcast_map(decisions, one.extents, fancy).compose(to_fancy))
+        if expr is None
+        else expr
+        for one, expr in axes
+    )
+    inside = [d for d in range(len(extents)) if not first <= d < first + len(fancy)]
+    order = _order(array, given, extents, subscripts, (first, len(fancy)), inside)
+    return Picked(extents, subscripts, order)
+
+
+def _expanded(
+    array: TracedArray, items: list[tuple[Any, TracedArray | None]]
+) -> list[tuple[Any, TracedArray | None]]:
+    """The items of an index, Ellipsis (or what is missing at the end) as slices."""
+    num_axes = sum(1 for i, _ in items if i is not None and i is not Ellipsis)
+    ellipses = [k for k, (i, _) in enumerate(items) if i is Ellipsis]
+    if num_axes > array.ndim or len(ellipses) > 1:
+        raise numpy_raises("IndexError: too many indices for array")
+    at = ellipses[0] if ellipses else len(items)
+    fill: list[tuple[Any, TracedArray | None]] = [(slice(None), None)] * (array.ndim - num_axes)
+    return [*items[:at], *fill, *items[at + len(ellipses) :]]
+
+
+def _is_int(item: Any) -> bool:
+    return item is not None and not isinstance(item, slice)
+
+
+def _order(
+    array: TracedArray,
+    given: Sequence[TracedArray],
+    extents: Extents,
+    subscripts: Sequence[AffineExpr | tuple[TracedArray, IndexingMap]],
+    fancy: tuple[int, int],
+    inside: Sequence[int],
+) -> Order:
+    """The axis order of NumPy's result.
+
+    Without slices it is that of the arrays of integers. With slices the block of the integers is
+    outermost, in C order, and the others lie as they lie in ``array``.
+    """
+    trace = array.trace
+    if not inside:
+        return result_order(trace, given, extents)
+    zero, rank = AffineExpr.const(0), len(extents)
+    dims = [AffineExpr.dim(inside.index(d)) if d in inside else zero for d in range(rank)]
+    part = IndexingMap(
+        len(inside),
+        tuple(zero if isinstance(s, tuple) else s.substitute(dims) for s in subscripts),
+    )
+    sub = array.view(part, tuple(extents[d] for d in inside))
+    order = result_order(trace, [sub], sub.extents) or tuple(range(len(inside)))
+    first, count = fancy
+    whole = (*range(first, first + count), *(inside[k] for k in order))
+    return None if list(whole) == sorted(whole) else whole
+
+
+# ---------------------------------------------------------------------------------- the elements
+@handles("gather")
+def getitem(
+    array: TracedArray, index: tuple[Any, ...], integers: Sequence[TracedArray | None]
+) -> TracedArray:
+    """``array[index]`` where some items are integers of the kernel: a copy."""
+    picked = pick(array, index, integers)
+    result = gather(array, picked)
+    if result.ndim and not any(i is not None and i.ndim for i in integers):
+        # elements as ints: NumPy has a view here, which must not be told from the copy
+        storage, base = result.storage, array.storage.root
+        storage.copied_from, storage.copied_after = base, base.num_stores
+        storage.may_leave = False
+    return result
+
+
+def gather(array: TracedArray, picked: Picked, name: str = "take") -> TracedArray:
+    """``result[p] = array[subscripts(p)]``, checked."""
+    trace = array.trace
+    check_bounds(array, picked)
+    rank = len(picked.extents)
+    corner = IndexingMap(rank, (AffineExpr.const(0),) * array.ndim)
+    inputs = [ir.Operand(array.value(), corner)]
+    for subscript in picked.subscripts:
+        if isinstance(subscript, tuple):
+            operand = ir.Operand(subscript[0].value(), subscript[1])
+            if operand not in inputs[1:]:
+                inputs.append(operand)
+    builder = PayloadBuilder([o.value.type.dtype for o in inputs], [array.dtype])
+    refs = []
+    for subscript, extent in zip(picked.subscripts, array.extents, strict=True):
+        if isinstance(subscript, tuple):
+            operand = ir.Operand(subscript[0].value(), subscript[1])
+            at = inputs.index(operand, 1)
+            refs.append(builder.subscript(at, trace.decisions.canonical(extent)))
+        else:
+            refs.append(builder.index(subscript))
+    payload = builder.finish([builder.extract(0, refs, array.dtype)])
+    kind = Kind.ARRAY if rank else Kind.SCALAR
+    result = trace.new_value(array.dtype, picked.extents, kind, picked.order)
+    trace.emit(
+        ir.GenericOp(
+            results=(result,),
+            domain=tuple(map(trace.decisions.canonical, picked.extents)),
+            iterators=(IteratorType.PARALLEL,) * rank,
+            inputs=tuple(inputs),
+            inits=(ir.Init(IndexingMap.identity(rank)),),
+            payload=payload,
+            name=name,
+        )
+    )
+    return TracedArray.of_value(trace, result)
+
+
+def check_bounds(array: TracedArray, picked: Picked) -> None:
+    """Checks that every integer lies within its axis."""
+    for subscript, extent in zip(picked.subscripts, array.extents, strict=True):
+        if isinstance(subscript, tuple):
+            check_index(array.trace, subscript[0], extent)
+
+
+def check_index(trace: Trace, integers: TracedArray, extent: AffineExpr) -> None:
+    """A `Check` that ``-extent <= integers < extent``; none where one has been made."""
+    extent = trace.decisions.canonical(extent)
+    value = integers.value()
+    known = trace.checked.setdefault(value, [])
+    if extent in known:
+        return
+    known.append(extent)
+    ok = trace.new_value(_BOOL, (), Kind.SCALAR)
+    largest = _largest(trace, value)
+    builder = PayloadBuilder([I64], [_BOOL])
+    below = builder.op("less", [0, builder.index(extent)], _BOOL)
+    trace.emit(
+        ir.GenericOp(
+            results=(ok,),
+            domain=(),
+            iterators=(),
+            inputs=(ir.Operand(largest, IndexingMap.identity(0)),),
+            inits=(ir.Init(IndexingMap.identity(0)),),
+            payload=builder.finish([below]),
+            name="in_bounds",
+        )
+    )
+    trace.emit(ir.Check(condition=ok, reason=OUT_OF_BOUNDS))
+
+
+def _largest(trace: Trace, value: ir.Value) -> ir.Value:
+    """The largest ``max(i, -1 - i)``: how far the integers reach from either end."""
+    rank, dtype = value.type.rank, value.type.dtype
+    builder = PayloadBuilder([dtype], [I64])
+    reach = builder.cast(0, I64)
+    if dtype.kind == "i" or dtype.itemsize == 8:
+        reach = builder.op("maximum", [reach, builder.op("invert", [reach], I64)], I64)
+    result = trace.new_value(I64, (), Kind.SCALAR)
+    trace.emit(
+        ir.GenericOp(
+            results=(result,),
+            domain=value.type.extents,
+            iterators=(IteratorType.REDUCTION,) * rank,
+            inputs=(ir.Operand(value, IndexingMap.identity(rank)),),
+            inits=(ir.Init(IndexingMap(rank, ()), "max" if rank else None),),
+            payload=builder.finish([reach]),
+            name="reach",
+        )
+    )
+    return result
+
+
+# ------------------------------------------------------------------------------------- the stores
+@handles("scatter")
+def setitem(
+    array: TracedArray, index: tuple[Any, ...], integers: Sequence[TracedArray | None], value: Any
+) -> None:
+    """``array[index] = value`` where some items are integers of the kernel."""
+    require_writeable(array)
+    picked = pick(array, index, integers)
+    operand = operand_of(value)
+    require_scalar_fits(operand, array.dtype)
+    scatter(array, picked, converted(array, picked, operand))
+
+
+def converted(array: TracedArray, picked: Picked, operand: Operand) -> TracedArray:
+    """What is stored, in the array's dtype and with the picked extents."""
+    extents = picked.extents
+    if operand.array is not None and operand.array.ndim > len(extents):
+        short = without_leading_ones(operand.array, len(extents))
+        operand = Operand(operand.token, array=short)
+    dtype = array.dtype if operand.array is None else operand.array.dtype
+    return emit_elementwise(
+        array.trace,
+        "full" if operand.array is None else "copy",
+        [operand],
+        [dtype],
+        array.dtype,
+        lambda builder, refs: refs[0],
+        extents=extents,
+        kind=Kind.ARRAY,
+        order=None,
+    )
+
+
+def scatter(
+    target: TracedArray, picked: Picked, value: TracedArray, combine: str | None = None
+) -> None:
+    """Store ``value``, of the target's dtype and the picked extents, element after element."""
+    trace = target.trace
+    check_bounds(target, picked)
+    subscripts = tuple(
+        ir.Operand(s[0].value(), s[1]) if isinstance(s, tuple) else s for s in picked.subscripts
+    )
+    made = value.value()
+    trace.scatter(target.memory(), made, subscripts, combine)
+    target.storage.root.num_stores += 1
