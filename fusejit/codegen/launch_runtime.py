@@ -31,6 +31,11 @@ _BY_STATUS = {
     3: Miss("arrays overlap in memory"),
     5: Miss("NumPy raises IndexError: an index is out of bounds"),
 }
+_LATE_ERRORS = {
+    6: (IndexError, "an index is out of bounds for its axis"),
+    7: (OverflowError, "a Python integer is out of bounds for the dtype it meets"),
+    8: (ValueError, "operands could not be broadcast together"),
+}
 OVERLAP = _BY_STATUS[3]
 OUT_OF_BOUNDS = _BY_STATUS[5]
 
@@ -45,6 +50,9 @@ def miss(status: int) -> Miss:
     """
     if status in _BY_STATUS:
         return _BY_STATUS[status]
+    if status in _LATE_ERRORS:
+        error, text = _LATE_ERRORS[status]
+        raise error(text)
     raise MemoryError("fusejit: no memory for a temporary array of the kernel")
 
 

@@ -306,11 +306,14 @@ class Scatter(Store):
 class Check(Op):
     """The call goes on only if ``condition``, a bool, is true; otherwise NumPy runs it.
 
-    Nothing that the caller can see has been modified in front of it.
+    Where the caller's memory may have been modified in front of it (``is_late``), it cannot: the
+    call then ends with ``error``, having done what NumPy would have done up to there.
     """
 
     condition: Value
     reason: str
+    error: str = "IndexError"
+    is_late: bool = False
 
     @property
     def effect(self) -> Effect:

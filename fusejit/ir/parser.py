@@ -289,7 +289,10 @@ class _GraphParser:
         return value, self.map() if self.cursor.at("[") else None
 
     def check(self, names: list[str]) -> Op:
-        return Check(condition=self.value(), reason=self.cursor.string("the reason"))
+        condition, reason = self.value(), self.cursor.string("the reason")
+        error = self.cursor.string("the error") if self.cursor.accept("raises") else "IndexError"
+        late = self.cursor.accept("late")
+        return Check(condition=condition, reason=reason, error=error, is_late=late)
 
     def alloc(self, names: list[str]) -> Op:
         buffer = self.buffer_definition()

@@ -143,7 +143,10 @@ class Printer:
                 combine = "" if op.combine is None else f" {op.combine}"
                 return f"scatter{combine} {target} at ({at}) = {self.value(op.value)}"
             case Check():
-                return f"check {self.value(op.condition)} {json.dumps(op.reason)}"
+                raises = "" if op.error == "IndexError" else f" raises {json.dumps(op.error)}"
+                late = " late" if op.is_late else ""
+                reason = json.dumps(op.reason)
+                return f"check {self.value(op.condition)} {reason}{raises}{late}"
             case Store():
                 mask = "" if op.mask is None else f" mask {self.value(op.mask)}"
                 return f"store {self.view(op.view, op.version)} = {self.value(op.value)}{mask}"

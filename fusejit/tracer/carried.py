@@ -278,7 +278,7 @@ class Carried(Region):
             ):
                 continue
             now = self.look_up(names, name)
-            if not self.runs:
+            if not self.runs and not name.startswith("_st"):  # the result of a `return`
                 self.after[name] = Undefined(name, _ONLY_INSIDE)
             elif isinstance(now, TracedNumber) and now.affine is not None:
                 self._views[name] = now
@@ -303,18 +303,21 @@ class Carried(Region):
         """The number of the last iteration, where there is one."""
         return None
 
+    def last_of(self, number: TracedNumber) -> Any:
+        """What an integer of the body was in the last iteration."""
+        return number
+
     def _show_last_views(self) -> None:
         """What was a view, or an integer, in the last iteration is that view behind the loop."""
         if not self._views:
             return
-        last = self.last_number()
+        numbers = {n: o for n, o in self._views.items() if isinstance(o, TracedNumber)}
+        last = None if len(numbers) == len(self._views) else self.last_number()
         symbols = {} if last is None else {self.symbol: last}
         for name, now in self._views.items():
             if isinstance(now, TracedNumber):
-                assert now.affine is not None
-                moved = now.affine.substitute(symbols=symbols)
-                left = [moved]
-                made: Any = self.trace.number(moved)
+                made: Any = self.last_of(now)
+                left = [made.affine] if isinstance(made, TracedNumber) and made.affine else []
             else:
                 results = tuple(e.substitute(symbols=symbols) for e in now.map.results)
                 extents = tuple(e.substitute(symbols=symbols) for e in now.extents)

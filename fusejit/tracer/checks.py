@@ -2,8 +2,8 @@
 
 Each `Check` moves to the start of the graph with the ops that it needs, which have no effect and
 read memory as it is when the call begins. One that needs memory as it is later (integers that were
-stored before, or that a loop carries) stays where it is, which is right as long as nothing of the
-caller's may have been modified by then.
+stored before, or that a loop carries) stays where it is; if something of the caller's may have been
+modified by then, the kernel raises the error itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from fusejit.ir.graph import (
     walk,
 )
 from fusejit.ir.verifier_scope import symbols_of
-from fusejit.tracer.declined import Declined
 
 
 def checks_first(graph: Graph) -> None:
@@ -39,8 +38,7 @@ def checks_first(graph: Graph) -> None:
             if needed is not None:
                 moved.update(dict.fromkeys([*needed, op]))
     _take_out(graph.block, moved)
-    if _stays_behind_a_store(graph.block, may_be_written=False):
-        raise Declined("integers that are known only after a store decide about an index")
+    _mark_late(graph.block, may_be_written=False)
     graph.block.ops[:0] = moved
 
 
@@ -76,17 +74,16 @@ def _take_out(block: Block, moved: dict[Op, None]) -> None:
     block.ops[:] = [op for op in block.ops if op not in moved]
 
 
-def _stays_behind_a_store(block: Block, may_be_written: bool) -> bool:
-    """Whether a check stands where the caller's memory may have been modified."""
+def _mark_late(block: Block, may_be_written: bool) -> None:
+    """Mark the checks that stand where the caller's memory may have been modified."""
     for op in block.ops:
-        if isinstance(op, Check) and may_be_written:
-            return True
+        if isinstance(op, Check):
+            op.is_late = may_be_written
         inside = [o for inner in op.blocks for o in walk(inner)]
         here = may_be_written or any(map(_writes_for_the_caller, inside))
-        if any(_stays_behind_a_store(inner, here) for inner in op.blocks):
-            return True
+        for inner in op.blocks:
+            _mark_late(inner, here)
         may_be_written = here or _writes_for_the_caller(op)
-    return False
 
 
 def _writes_for_the_caller(op: Op) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir import graph as ir
+from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind
@@ -120,11 +121,18 @@ def result_order(trace: Trace, arrays: Sequence[TracedArray], domain: Extents) -
 def require_extents(trace: Trace, extents: Extents, expected: Extents) -> None:
     """Decline where a result does not have the shape of the memory it is stored into."""
     same = len(extents) == len(expected) and all(
-        trace.decisions.equal(a, b, "a result fits where it is stored")
-        for a, b in zip(extents, expected, strict=True)
+        _same_extent(trace, a, b) for a, b in zip(extents, expected, strict=True)
     )
     if not same:
         raise numpy_raises("ValueError: could not broadcast the result into the output")
+
+
+def _same_extent(trace: Trace, extent: AffineExpr, expected: AffineExpr) -> bool:
+    reason = "a result fits where it is stored"
+    if trace.decisions.is_local(extent - expected):
+        trace.decisions.check_equal(extent, expected, reason)
+        return True
+    return trace.decisions.equal(extent, expected, reason)
 
 
 def copy_of(

@@ -14,7 +14,9 @@ import numpy as np
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
+    Bind,
     GenericOp,
+    HostCall,
     Load,
     Loop,
     Op,
@@ -80,6 +82,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     _require_separate_memory(trace)
     _substitute_equal_symbols(trace)
     _drop_unused(trace)
+    _require_known_results(trace)
     renumber_versions(trace.graph.block)
     checks_first(trace.graph)
     _drop_implied_guards(trace)
@@ -292,6 +295,20 @@ def _canonical_map(map_: IndexingMap, canonical: Canonical) -> IndexingMap:
 def _canonical_view(view: View, canonical: Canonical) -> View:
     extents = tuple(map(canonical, view.extents))
     return View(view.buffer, _canonical_map(view.map, canonical), extents)
+
+
+def _require_known_results(trace: Trace) -> None:
+    """The launcher allocates results, and hands sizes from kernel to kernel: it must know them."""
+    graph = trace.graph
+    for result in graph.results:
+        extents = result.type.extents
+        maps = result.map.results if isinstance(result, View) else ()
+        if any(map(trace.decisions.is_local, (*extents, *maps))):
+            raise Declined("the size of a result is known only in the kernel")
+    if any(isinstance(op, Bind) for op in graph.block.ops):
+        for op in graph.block.ops:
+            if isinstance(op, HostCall) or (isinstance(op, GenericOp) and op.library_call):
+                raise Declined("an index that only a kernel knows, beside a library call")
 
 
 # -------------------------------------------------------------------------------- unused inputs

@@ -26,7 +26,7 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.elementwise import Order, emit_elementwise, result_order
-from fusejit.tracer.indexing import integer, require_scalar_fits, resolve_index, resolve_slice
+from fusejit.tracer.indexing import index_of, require_scalar_fits, slice_of
 from fusejit.tracer.operands import Operand, operand_of
 from fusejit.tracer.shapes import Extents, broadcast, broadcast_map
 from fusejit.tracer.stores import require_writeable, without_leading_ones
@@ -79,12 +79,12 @@ def pick(array: TracedArray, index: tuple[Any, ...], integers: Sequence[Any]) ->
         if one is not None:
             axes.append((one, None))
         elif isinstance(item, slice):
-            start, extent, step = resolve_slice(decisions, item, size)
+            start, extent, step = slice_of(array.trace, item, size)
             at_dim = len(plain) if len(plain) < first else len(plain) + len(fancy)
             axes.append((None, start + AffineExpr.dim(at_dim) * step))
             plain.append(extent)
         else:
-            axes.append((None, resolve_index(decisions, integer(item), size)))
+            axes.append((None, index_of(array.trace, item, size)))
     extents = (*plain[:first], *fancy, *plain[first:])
     to_fancy = IndexingMap.select(len(extents), range(first, first + len(fancy)))
     subscripts = tuple(
@@ -209,7 +209,7 @@ def check_index(trace: Trace, integers: TracedArray, extent: AffineExpr) -> None
     """A `Check` that ``-extent <= integers < extent``; none where one has been made."""
     extent = trace.decisions.canonical(extent)
     value = integers.value()
-    known = trace.checked.setdefault(value, [])
+    known = trace.checked.setdefault((value, id(trace.block)), [])
     if extent in known:
         return
     known.append(extent)

@@ -17,12 +17,14 @@ from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.index_arrays import index_array
+from fusejit.tracer.kernel_indices import affine_index, checked_index, clamped_slice
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.masked import MaskedElements, is_same_value
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import Operand, operand_of
-from fusejit.tracer.shapes import Decisions, Extents
+from fusejit.tracer.shapes import Decisions, Extents, Varies
 from fusejit.tracer.stores import assign_masked, assign_operand
+from fusejit.tracer.trace import Trace
 
 _CHOOSE = "choose element by element with np.where(mask, x, y) instead"
 
@@ -47,7 +49,7 @@ def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
         what = "a boolean mask selects a number of elements that depends on the data"
         raise _unsupported(what, _CHOOSE)
     integers = list(map(index_array, index))
-    if any(i is not None for i in integers):
+    if any(i is not None and i.ndim for i in integers):
         return HANDLERS["gather"](array, index, integers)  # type: ignore[no-any-return]
     selection = select(array, index)
     if not selection.is_element:
@@ -74,7 +76,7 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
     if any(map(_is_mask, index)):
         raise _unsupported("a mask beside other indices", _CHOOSE)
     integers = list(map(index_array, index))
-    if any(i is not None for i in integers):
+    if any(i is not None and i.ndim for i in integers):
         HANDLERS["scatter"](array, index, integers, value)
         return
     selection = select(array, index)
@@ -171,13 +173,39 @@ def select(array: TracedArray, index: tuple[Any, ...]) -> Selection:
         size = decisions.canonical(array.extents[axis])
         axis += 1
         if isinstance(item, slice):
-            start, extent, step = resolve_slice(decisions, item, size)
+            start, extent, step = slice_of(array.trace, item, size)
             results.append(start + AffineExpr.dim(len(extents)) * step)
             extents.append(extent)
         else:
-            results.append(resolve_index(decisions, integer(item), size))
+            results.append(index_of(array.trace, item, size))
     element = not extents and not has_ellipsis
     return Selection(IndexingMap(len(extents), tuple(results)), tuple(extents), element)
+
+
+def index_of(trace: Trace, item: Any, size: AffineExpr) -> AffineExpr:
+    """An index as one that counts from the start, resolved here or in the kernel."""
+    local = affine_index(trace, item)
+    if local is None:
+        return resolve_index(trace.decisions, integer(item), size)
+    try:
+        return resolve_index(trace.decisions, local, size)
+    except Varies:
+        return checked_index(trace, local, size)
+
+
+def slice_of(trace: Trace, item: slice, size: AffineExpr) -> tuple[AffineExpr, AffineExpr, int]:
+    """First index, number of elements and step of a slice, resolved here or in the kernel."""
+    known = [affine_index(trace, b) for b in (item.start, item.stop)]
+    bounds = [
+        b if k is None else TracedNumber.of_affine(trace, k)
+        for b, k in zip((item.start, item.stop), known, strict=True)
+    ]
+    try:
+        return resolve_slice(trace.decisions, slice(*bounds, item.step), size)
+    except Varies:
+        start, stop = (None if b is None else integer(b) for b in bounds)
+        step = 1 if item.step is None else int(_exact(item.step))
+        return (*clamped_slice(trace, start, stop, step, size), step)
 
 
 def resolve_index(decisions: Decisions, index: AffineExpr, size: AffineExpr) -> AffineExpr:

@@ -13,6 +13,7 @@ from fusejit.ir.types import DTYPES, Kind, dtype_name, is_supported
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import Declined, numpy_raises
+from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
@@ -134,6 +135,8 @@ def int_fits(number: TracedNumber, dtype: np.dtype) -> tuple[bool, bool]:
     assert number.affine is not None
     decisions = number.trace.decisions
     info = np.iinfo(dtype)
+    if number.is_local and dtype == I64:
+        return True, True
     reason = "a Python integer fits the dtype it meets"
     above = decisions.at_most(int(info.min), number.affine, reason)
     if info.max >= np.iinfo(np.int64).max:
@@ -150,8 +153,7 @@ def require_number_fits(operand: Operand, dtype: np.dtype) -> None:
                 f"stores a float into an array of {dtype}", "convert it with int(...)"
             )
         if dtype != I64:
-            what = f"a Python integer of the kernel meets {dtype}, whose range has to be checked"
-            raise unsupported(what, f"convert it with np.{dtype}(...)")
+            HANDLERS["check_fits"](operand.array, dtype)
     if number is None or dtype.kind not in "iu":
         return
     if operand.is_weak_int:

@@ -29,6 +29,10 @@ class Varies(Exception):
         self.expr = expr
 
 
+def _cannot_check(left: AffineExpr, right: AffineExpr, reason: str) -> None:
+    raise Varies(left - right)
+
+
 class Decisions:
     """Symbols with their values in this call, what is known of them, and the guards."""
 
@@ -42,6 +46,7 @@ class Decisions:
         self._guarded: set[tuple[str, bool]] = set()
         self._locals: dict[str, tuple[AffineExpr | None, AffineExpr | None]] = {}
         self._facts_of: dict[str, list[AffineExpr]] = {}
+        self.emit_check: Callable[[AffineExpr, AffineExpr, str], None] = _cannot_check
 
     # -- symbols ----------------------------------------------------------------------------------
     def add_symbol(
@@ -155,6 +160,11 @@ class Decisions:
         else:
             self._nonzero.add(difference)
         return answer
+
+    def check_equal(self, left: AffineExpr, right: AffineExpr, reason: str) -> None:
+        """See to it that two integers are one, in the kernel where that is not known here."""
+        if self.canonical(left - right).as_constant() != 0:
+            self.emit_check(left, right, reason)
 
     def _holds_always(self, expr: AffineExpr, reason: str) -> bool:
         try:
@@ -337,6 +347,9 @@ def _broadcast_pair(decisions: Decisions, left: AffineExpr, right: AffineExpr) -
     if left.as_constant() == 1:
         return right
     reason = "operands of one operation have the same extent"
+    if decisions.is_local(left - right):
+        decisions.check_equal(left, right, reason)
+        return right if decisions.is_local(left) else left
     a, b = decisions.hint(left), decisions.hint(right)
     if a == b and decisions.equal(left, right, reason):
         return decisions.canonical(left)

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.affine import AffineExpr
+from fusejit.ir.affine import AffineExpr, Sym
 from fusejit.ir.graph import Bind, Block, Loop, Value
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
@@ -182,6 +182,20 @@ class StagedFor(Carried):
     def result(self) -> tuple[Any, ...]:
         """What the names hold behind the loop, and the last items."""
         return tuple(self.after[name] for name in (*self.names, *self.targets))
+
+    def last_of(self, number: TracedNumber) -> Any:
+        """What an integer of the body was in the last iteration."""
+        assert number.affine is not None
+        if self._counter is None:
+            return self.trace.number(
+                number.affine.substitute(symbols={self.symbol: self.trips - 1})
+            )
+        factor = number.affine.coefficient(Sym(self.symbol))
+        rest = number.affine - AffineExpr.symbol(self.symbol) * factor
+        if self.symbol in rest.symbols():  # inside a quotient
+            return number
+        last = arithmetic(np.subtract, self.extra_result(), 1)
+        return arithmetic(np.add, arithmetic(np.multiply, last, factor), self.trace.number(rest))
 
     def last_number(self) -> AffineExpr | None:
         """The number of the last iteration."""

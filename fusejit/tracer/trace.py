@@ -13,7 +13,6 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr, Atom
 from fusejit.ir.graph import (
-    Bind,
     Block,
     Buffer,
     Graph,
@@ -80,6 +79,7 @@ class Trace:
         self.graph = Graph(name)
         self.location = location
         self.decisions = Decisions()
+        self.decisions.emit_check = lambda *args: HANDLERS["check_equal"](self, *args)
         self.graph.guards = self.decisions.guards
         self.checks: list[PathCheck] = []
         self.constants: dict[str, np.ndarray] = {}
@@ -87,7 +87,9 @@ class Trace:
         self.is_plain = False  # some function is traced without hooks
         self.table = {} if table is None else table
         self.versions: dict[int, int] = {}
-        self.checked: dict[Value, list[AffineExpr]] = {}  # integers that lie within extents
+        self.checked: dict[
+            tuple[Value, int], list[AffineExpr]
+        ] = {}  # integers that lie within extents
         self.originals: dict[Path, np.ndarray] = {}
         self.containers: list[tuple[Any, Any, Path]] = []
         self._paths: dict[Path, Any] = {}
@@ -100,6 +102,7 @@ class Trace:
         self._num_ops = 0
         self._num_locals = 0
         self._home_of_local: dict[str, Block] = {}
+        self._bound_symbols: dict[tuple[Any, ...], AffineExpr] = {}
         self.blocks: list[Block] = [self.graph.block]  # from the outermost to the current one
         self.regions: list[Any] = []  # loops and conditionals that are being traced
         self.defined: dict[Value, Op] = {}
@@ -351,7 +354,7 @@ class Trace:
 
     def local_symbol(self, hint: int, low: AffineExpr | None, high: AffineExpr | None) -> str:
         """A symbol of the current block: an induction variable, a bound integer."""
-        name = f"i{self._num_locals}"
+        name = f"at{self._num_locals}"  # not i8, i16: those are dtypes in generated code
         self._num_locals += 1
         self._home_of_local[name] = self.block
         self.decisions.add_local(name, hint, low, high)
@@ -359,11 +362,17 @@ class Trace:
 
     def bind(self, number: TracedArray) -> AffineExpr:
         """An integer of the kernel as a symbol of the current block."""
-        value = HANDLERS["int_value"](number)
-        hint = 0
-        symbol = self.local_symbol(hint, None, None)
-        self.emit(Bind(symbol=symbol, value=value))
-        return AffineExpr.symbol(symbol)
+        symbol: AffineExpr = HANDLERS["symbol_of"](self, number)
+        return symbol
+
+    def find_bound(self, key: tuple[Any, ...]) -> AffineExpr | None:
+        """The symbol that an integer of the kernel has been bound to, if it exists here."""
+        known = self._bound_symbols.get(key)
+        return known if known is not None and self.is_visible(known) else None
+
+    def note_bound(self, key: tuple[Any, ...], symbol: AffineExpr) -> None:
+        """Remember what an integer of the kernel is bound to."""
+        self._bound_symbols[key] = symbol
 
     def load(self, buffer: Buffer) -> Value:
         """The contents of a whole buffer at this place."""
@@ -404,7 +413,7 @@ class Trace:
     def unique_name(self, base: str) -> str:
         """``base`` as an identifier that no other value or buffer has."""
         base = re.sub(r"\W", "_", base)
-        if not base.isidentifier() or re.fullmatch(r"[sdi]\d+", base):
+        if not base.isidentifier() or re.fullmatch(r"([sdi]|at)\d+", base):
             base = "_" + base
         name, k = base, 1
         while name in self._names:

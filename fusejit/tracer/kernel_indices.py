@@ -1,0 +1,194 @@
+"""Indices and bounds of slices that only the kernel knows, as symbols of the block.
+
+An integer of the kernel (``x[k[i]]``, ``x[lo:hi]`` with elements as bounds, or an expression of an
+induction variable whose sign varies) is wrapped and clamped as Python and NumPy do it, by scalar
+code in the kernel, and bound to a symbol. From there on the index is as affine as any other: the
+result is a view, and stores through it are ordinary stores. An index out of bounds is found by a
+`Check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import Bind, Check, GenericOp, Init, Operand, Value
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.payload import I64, PayloadBuilder
+from fusejit.ir.types import Kind
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.dispatch import handles
+from fusejit.tracer.kernel_numbers import int_value, is_kernel_number
+from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.trace import Trace
+
+_BOOL = np.dtype(np.bool_)
+_SCALAR = IndexingMap.identity(0)
+Compute = Callable[[PayloadBuilder, Callable[[AffineExpr], int]], int]
+
+
+@handles("symbol_of")
+def symbol_of(trace: Trace, number: TracedArray) -> AffineExpr:
+    """An integer of the kernel as a symbol; the same one for the same value."""
+    value = int_value(number)
+    return _bound(trace, ("value", value), value, None, None)
+
+
+def affine_index(trace: Trace, item: Any) -> AffineExpr | None:
+    """What an item of an index is, if it is a number of the kernel."""
+    if is_kernel_number(item) and item.dtype.kind in "iu":
+        return symbol_of(trace, item)
+    if isinstance(item, TracedNumber) and item.is_local:
+        return item.as_affine()
+    return None
+
+
+def checked_index(trace: Trace, index: AffineExpr, size: AffineExpr) -> AffineExpr:
+    """An index that may be negative as one that counts from the start; a check that it is there."""
+
+    def wrapped(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        negative = builder.op("less", [ref(index), builder.const(0, I64)], _BOOL)
+        return builder.op("select", [negative, ref(index + size), ref(index)], I64)
+
+    def is_inside(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        not_low = builder.op("greater_equal", [ref(index + size), builder.const(0, I64)], _BOOL)
+        not_high = builder.op("less", [ref(index), ref(size)], _BOOL)
+        return builder.op("logical_and", [not_low, not_high], _BOOL)
+
+    key = ("index", index, size)
+    known = trace.find_bound(key)
+    if known is not None:
+        return known
+    ok = _scalar(trace, "in_bounds", _BOOL, is_inside)
+    trace.emit(Check(condition=ok, reason="an index is out of bounds"))
+    value = _scalar(trace, "wrapped", I64, wrapped)
+    return _bound(trace, key, value, AffineExpr.const(0), size - 1)
+
+
+def clamped_slice(
+    trace: Trace,
+    start: AffineExpr | None,
+    stop: AffineExpr | None,
+    step: int,
+    size: AffineExpr,
+) -> tuple[AffineExpr, AffineExpr]:
+    """First index and number of elements of a slice, whatever its bounds are.
+
+    Source: ``PySlice_AdjustIndices`` of CPython.
+    """
+    low, high = (0, 0) if step > 0 else (-1, -1)
+
+    def clamp(builder: PayloadBuilder, ref: Callable[[AffineExpr], int], bound: AffineExpr) -> int:
+        negative = builder.op("less", [ref(bound), builder.const(0, I64)], _BOOL)
+        at = builder.op("select", [negative, ref(bound + size), ref(bound)], I64)
+        at = builder.op("maximum", [at, builder.const(low, I64)], I64)
+        return builder.op("minimum", [at, ref(size + high)], I64)
+
+    def first(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        if start is None:
+            return ref(AffineExpr.const(0) if step > 0 else size - 1)
+        return clamp(builder, ref, start)
+
+    def length(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        if stop is None:
+            end = ref(size if step > 0 else AffineExpr.const(-1))
+        else:
+            end = clamp(builder, ref, stop)
+        ends = [end, first(builder, ref)] if step > 0 else [first(builder, ref), end]
+        distance = builder.op("subtract", ends, I64)
+        if abs(step) > 1:
+            more = builder.op("add", [distance, builder.const(abs(step) - 1, I64)], I64)
+            distance = builder.op("floor_divide", [more, builder.const(abs(step), I64)], I64)
+        return builder.op("maximum", [distance, builder.const(0, I64)], I64)
+
+    key = (start, stop, step, size)
+    known = trace.find_bound(("start", *key)), trace.find_bound(("length", *key))
+    if known[0] is not None and known[1] is not None:
+        return known[0], known[1]
+    zero = AffineExpr.const(0)
+    begin = _bound(
+        trace, ("start", *key), _scalar(trace, "start", I64, first), zero + low, size + high
+    )
+    count = _bound(trace, ("length", *key), _scalar(trace, "length", I64, length), zero, size)
+    if step == 1:
+        trace.decisions.assume_nonnegative(size - begin - count)
+    return begin, count
+
+
+@handles("check_fits")
+def check_fits(number: TracedArray, dtype: np.dtype) -> None:
+    """A `Check` that a Python integer of the kernel fits an integer dtype, as NumPy demands."""
+    trace = number.trace
+    info = np.iinfo(dtype)
+    value = number.value()
+    builder = PayloadBuilder([I64], [_BOOL])
+    not_low = builder.op("greater_equal", [0, builder.const(int(info.min), I64)], _BOOL)
+    high = min(int(info.max), int(np.iinfo(np.int64).max))
+    not_high = builder.op("less_equal", [0, builder.const(high, I64)], _BOOL)
+    payload = builder.finish([builder.op("logical_and", [not_low, not_high], _BOOL)])
+    ok = trace.new_value(_BOOL, (), Kind.PYTHON)
+    trace.emit(
+        GenericOp(
+            results=(ok,),
+            domain=(),
+            iterators=(),
+            inputs=(Operand(value, _SCALAR),),
+            inits=(Init(_SCALAR),),
+            payload=payload,
+            name="fits",
+        )
+    )
+    trace.emit(Check(condition=ok, reason=f"a Python integer fits {dtype}", error="OverflowError"))
+
+
+@handles("check_equal")
+def check_equal(trace: Trace, left: AffineExpr, right: AffineExpr, reason: str) -> None:
+    """A `Check` that two integers are one."""
+
+    def is_equal(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        return builder.op("equal", [ref(left), ref(right)], _BOOL)
+
+    ok = _scalar(trace, "same_extent", _BOOL, is_equal)
+    trace.emit(Check(condition=ok, reason=reason, error="ValueError"))
+
+
+def _scalar(trace: Trace, name: str, dtype: np.dtype, compute: Compute) -> Value:
+    builder = PayloadBuilder([], [dtype])
+
+    def ref(expr: AffineExpr) -> int:
+        return builder.index(trace.decisions.canonical(expr))
+
+    payload = builder.finish([compute(builder, ref)])
+    result = trace.new_value(dtype, (), Kind.PYTHON)
+    trace.emit(
+        GenericOp(
+            results=(result,),
+            domain=(),
+            iterators=(),
+            inputs=(),
+            inits=(Init(_SCALAR),),
+            payload=payload,
+            name=name,
+        )
+    )
+    return result
+
+
+def _bound(
+    trace: Trace,
+    key: tuple[Any, ...],
+    value: Value,
+    low: AffineExpr | None,
+    high: AffineExpr | None,
+) -> AffineExpr:
+    known = trace.find_bound(key)
+    if known is not None:
+        return known
+    name = trace.local_symbol(0, low, high)
+    trace.emit(Bind(symbol=name, value=value))
+    symbol = AffineExpr.symbol(name)
+    trace.note_bound(key, symbol)
+    return symbol
