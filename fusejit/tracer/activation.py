@@ -13,9 +13,10 @@ from fusejit.ir.host import Path
 from fusejit.tracer.access import Access
 from fusejit.tracer.callables import is_library_module, is_library_object, is_stand_in_type
 from fusejit.tracer.conditions import and_, any_of, choose, none_of, not_, or_
-from fusejit.tracer.context import current_trace
+from fusejit.tracer.context import active_trace
 from fusejit.tracer.declined import Declined, Restart
 from fusejit.tracer.locations import unsupported
+from fusejit.tracer.native_control import NativeIf, NativeLoop
 from fusejit.tracer.outside import Outside
 from fusejit.tracer.staged_for import StagedFor
 from fusejit.tracer.staged_if import StagedIf
@@ -144,10 +145,13 @@ class Activation:
         targets: tuple[str, ...],
         live: tuple[str, ...],
         flags: tuple[str, ...],
-    ) -> StagedFor:
+    ) -> StagedFor | NativeLoop:
         """A ``for`` statement."""
         key = self._key(line, column)
-        return StagedFor(current_trace(), key, iterable, names, targets, frozenset(live), flags)
+        trace = active_trace()
+        if trace is None:
+            return NativeLoop(iterable)
+        return StagedFor(trace, key, iterable, names, targets, frozenset(live), flags)
 
     def while_(
         self,
@@ -156,17 +160,23 @@ class Activation:
         names: tuple[str, ...],
         live: tuple[str, ...],
         flags: tuple[str, ...],
-    ) -> StagedWhile:
+    ) -> StagedWhile | NativeLoop:
         """A ``while`` statement."""
         key = self._key(line, column)
-        return StagedWhile(current_trace(), key, names, frozenset(live), flags)
+        trace = active_trace()
+        if trace is None:
+            return NativeLoop()
+        return StagedWhile(trace, key, names, frozenset(live), flags)
 
     def if_(
         self, condition: Any, line: int, column: int, names: tuple[str, ...], live: tuple[str, ...]
-    ) -> StagedIf:
+    ) -> StagedIf | NativeIf:
         """An ``if`` statement."""
         key = self._key(line, column)
-        return StagedIf(current_trace(), key, condition, names, frozenset(live))
+        trace = active_trace()
+        if trace is None:
+            return NativeIf(bool(condition))
+        return StagedIf(trace, key, condition, names, frozenset(live))
 
     none_of = staticmethod(none_of)
     any_of = staticmethod(any_of)

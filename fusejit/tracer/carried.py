@@ -147,7 +147,8 @@ class Carried(Region):
         """Compare what the names hold with what they held; start again where that was wrong."""
         now = {name: self.look_up(names, name) for name in self.names}
         self._find_swaps(now)
-        for name in self.names:
+        fresh = [n for n in self.names if is_array(now[n]) and self._is_mine(now[n].storage)]
+        for name in sorted(self.names, key=lambda n: n not in fresh):  # what makes cells first
             self._settle(name, self._entry[name], now[name])
         self._refuse_shared_memory(now)
 

@@ -138,7 +138,7 @@ class _Results:
             storage = array.storage
             base = storage.root.copied_from
             if base is not None and (not storage.root.may_leave or id(base) in uses):
-                raise Declined("returns a reshaped view that was copied")
+                raise Declined(f"returns {storage.root.copied_why}")
             if storage.buffer is None and (uses[id(storage.root)] > 1 or not array.is_whole):
                 storage.to_buffer()
         used: set[Value] = set()

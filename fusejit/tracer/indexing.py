@@ -196,14 +196,14 @@ def index_of(trace: Trace, item: Any, size: AffineExpr) -> AffineExpr:
 def slice_of(trace: Trace, item: slice, size: AffineExpr) -> tuple[AffineExpr, AffineExpr, int]:
     """First index, number of elements and step of a slice, resolved here or in the kernel."""
     known = [affine_index(trace, b) for b in (item.start, item.stop)]
-    bounds = [
+    first, last = (
         b if k is None else TracedNumber.of_affine(trace, k)
         for b, k in zip((item.start, item.stop), known, strict=True)
-    ]
+    )
     try:
-        return resolve_slice(trace.decisions, slice(*bounds, item.step), size)
+        return resolve_slice(trace.decisions, slice(first, last, item.step), size)
     except Varies:
-        start, stop = (None if b is None else integer(b) for b in bounds)
+        start, stop = (None if b is None else integer(b) for b in (first, last))
         step = 1 if item.step is None else int(_exact(item.step))
         return (*clamped_slice(trace, start, stop, step, size), step)
 

@@ -77,6 +77,8 @@ class Jumps:
         self._done = f"{helper}_done"
         self._value = f"{helper}_value"
         self._is_nested = False
+        self._is_tuple = False
+        self._values = [self._value]
 
     def function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """Rewrite the body of a function in place."""
@@ -89,6 +91,7 @@ class Jumps:
             if isinstance(c, ast.Return)
         ]
         self._is_nested = bool(nested)
+        self._values = self._value_names(body)
         new, ends, _ = self._block(body)
         if self._is_nested:
             at = node.body[-1]
@@ -96,8 +99,35 @@ class Jumps:
             if not ends:
                 fall = self._guard([self._none(at)], {self._done}, at)
                 new.append(fall)
-            new.append(_at(ast.Return(value=_name(self._value, at)), at))
+            loads: list[ast.expr] = [_name(name, at) for name in self._values]
+            value: ast.expr = loads[0]
+            if self._is_tuple:
+                value = _at(ast.Tuple(elts=loads, ctx=ast.Load()), at)
+            new.append(_at(ast.Return(value=value), at))
         node.body = new
+
+    def _value_names(self, body: list[ast.stmt]) -> list[str]:
+        """Where the result is kept: one name, or one for each part of a tuple."""
+        returned = [
+            child.value
+            for statement in body
+            for child in [statement, *own_nodes(statement)]
+            if isinstance(child, ast.Return)
+        ]
+        parts = [v.elts if isinstance(v, ast.Tuple) else [] for v in returned]
+        sizes = {len(p) for p in parts}
+        starred = any(isinstance(e, ast.Starred) for p in parts for e in p)
+        self._is_tuple = len(sizes) == 1 and sizes != {0} and not starred and self._ends(body)
+        if not self._is_tuple:
+            return [self._value]
+        return [f"{self._value}{k}" for k in range(len(parts[0]))]
+
+    def _ends(self, body: list[ast.stmt]) -> bool:
+        """Whether the last statement always returns: nothing falls off the end."""
+        last = body[-1]
+        if isinstance(last, ast.If):
+            return bool(last.orelse) and self._ends(last.body) and self._ends(last.orelse)
+        return isinstance(last, ast.Return)
 
     # -- blocks -----------------------------------------------------------------------------------
     def _block(self, body: list[ast.stmt]) -> tuple[list[ast.stmt], bool, set[str]]:
@@ -143,8 +173,11 @@ class Jumps:
     def _statement(self, node: ast.stmt) -> tuple[list[ast.stmt], bool, set[str]]:
         if isinstance(node, ast.Return) and self._is_nested:
             value = node.value or _at(ast.Constant(value=None), node)
-            store = _name(self._value, node, ast.Store())
-            assign = _at(ast.Assign(targets=[store], value=value), node)
+            stores: list[ast.expr] = [_name(n, node, ast.Store()) for n in self._values]
+            target: ast.expr = stores[0]
+            if self._is_tuple:
+                target = _at(ast.Tuple(elts=stores, ctx=ast.Store()), node)
+            assign = _at(ast.Assign(targets=[target], value=value), node)
             return [assign, self._assign(self._done, True, node)], True, {self._done}
         if isinstance(node, ast.Break | ast.Continue) and self._loops:
             loop = self._loops[-1]

@@ -149,7 +149,7 @@ class StagedIf(Region):
                 values.append(number_value(zero if isinstance(obj, Undefined) else obj, type_))
         return tuple(values)
 
-    def _is_around(self, array: TracedArray) -> bool:
+    def _is_around(self, array: Any) -> bool:
         """Whether an array was made in front of the conditional."""
         return self.trace.is_open(array.storage.home) and array.storage.home not in (
             self._then_block,
@@ -176,6 +176,7 @@ class StagedIf(Region):
                 storage.copied_from = obj.storage.root
                 storage.copied_after = obj.storage.root.num_stores
                 storage.may_leave = False
+                storage.copied_why = "one of two arrays, depending on a condition"
 
 
 def decide(condition: Any) -> Any:

@@ -51,6 +51,7 @@ class Storage:
         self.copied_from: Storage | None = None
         self.copied_after = 0
         self.may_leave = True
+        self.copied_why = "a reshaped view that was copied"
         self._loaded: tuple[int, Block, Value] | None = None
         self.home = trace.block  # where it was made: it is visible there and in blocks inside
 
@@ -103,7 +104,7 @@ class Storage:
     def read(self) -> Value:
         """All elements at this place of the program."""
         if self.copied_from is not None and self.copied_from.num_stores != self.copied_after:
-            raise Declined("a reshaped view that was copied is read after a store to its base")
+            raise Declined(f"{self.copied_why} is read after a store to its base")
         trace = self.trace
         if not trace.is_open(self.home):
             what = "an array made inside a staged loop or conditional is used outside"

@@ -21,7 +21,7 @@ def require_writeable(target: TracedArray) -> None:
         raise numpy_raises("ValueError: assignment destination is read-only")
     storage = target.storage
     if storage.root.copied_from is not None:
-        raise Declined("a store into a reshaped view that was copied")
+        raise Declined(f"a store into {storage.root.copied_why}")
     if any(storage.stride_is_zero(axis) for axis in range(storage.rank)):
         raise Declined("a store into an array whose elements overlap")
 

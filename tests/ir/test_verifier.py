@@ -42,6 +42,14 @@ BODIES = [
         "symbols are defined: the symbol i0 is not visible here",
     ),
     (
+        "%a = constant 1.0 : f64 bind i0 = %a",
+        "symbols are bound to integers: i0 is bound to f64",
+    ),
+    (
+        "%a = constant 1 : i64 bind s0 = %a",
+        "induction variables are new: s0 is a symbol already",
+    ),
+    (
         "for s1 = 0 to s0 step 1 { }",
         "induction variables are new: s1 is a symbol already",
     ),

