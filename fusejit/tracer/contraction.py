@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,10 @@ from fusejit.tracer.operands import (
 from fusejit.tracer.shapes import broadcast, broadcast_map
 from fusejit.tracer.stores import assign_operand
 from fusejit.tracer.ufuncs import apply_ufunc
+
+
+# Multiplications up to which loops written out in a kernel are not slower than a call of BLAS.
+LARGEST_IN_A_LOOP = 1 << 16
 
 
 @handles(np.matmul)
@@ -96,6 +101,11 @@ def _product(left: TracedArray, right: TracedArray, dtype: np.dtype) -> TracedAr
     rank = len(outer) + 1
     k = rank - 1
     domain = (*outer, decisions.canonical(depth))
+    if trace.regions and dtype.kind == "f" and len(outer) > 1:
+        work = math.prod(map(decisions.hint, domain))
+        if work > LARGEST_IN_A_LOOP:
+            what = "a matrix product in a staged loop, which kernels cannot give to BLAS"
+            raise Declined(f"{what}, of {work} multiplications")
 
     def stacked(array: TracedArray, core: tuple[int, ...]) -> IndexingMap:
         batch = (
