@@ -295,6 +295,10 @@ class Combiner:
     identities: Mapping[str, Any] = field(default_factory=dict)
     ordered: frozenset[str] = frozenset()
 
+    def is_extremum(self, dtype: np.dtype) -> bool:
+        """Whether this is a maximum or minimum of floats, of which a zero is always 0.0."""
+        return self.name in ("max", "min") and dtype.kind == "f"
+
     def identity(self, dtype: np.dtype) -> Any:
         """The number that changes nothing, as a Python scalar."""
         if dtype.kind in self.identities:

@@ -129,6 +129,14 @@ def paths_of(traced: TracedFunction, arguments: Mapping[str, Any], function: Fun
     return find
 
 
+def named_arguments(function: Function, args: tuple[Any, ...]) -> dict[str, Any]:
+    """The arguments of a call by parameter name, defaults included."""
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    defaults = function.__defaults__ or ()
+    given = dict(zip(reversed(names), reversed(defaults), strict=False))
+    return given | dict(zip(names, args, strict=False))
+
+
 def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: Any) -> Any:
     """Put the results of a graph together as the launcher does."""
     match structure:
@@ -152,10 +160,7 @@ def interpreted(traced: TracedFunction, graph: Graph, function: Function) -> Fun
     """The function as a graph of its variant means it, for calls that the variant serves."""
 
     def call(*args: Any) -> Any:
-        names = function.__code__.co_varnames[: function.__code__.co_argcount]
-        defaults = function.__defaults__ or ()
-        given = {**dict(zip(reversed(names), reversed(defaults), strict=False))}
-        given |= dict(zip(names, args, strict=False))
+        given = named_arguments(function, args)
         paths = paths_of(traced, given, function)
         host = host_environment(graph, paths)
         results = _own_objects(interpret(graph, paths), arrays_in([*given.values()]))

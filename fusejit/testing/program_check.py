@@ -1,17 +1,41 @@
-"""Checks one random program every way; a failing one is shrunk and printed."""
+"""Checks one random program every way; a failing one is shrunk and printed.
+
+NumPy = interpreter of the traced graph = interpreter of the fused graph = unjitted source (= jitted
+kernel). What fusejit may refuse, and where one compilation cannot serve two sizes, is said by
+`fusejit.testing.liberties` and proved on NumPy's own values; anything else fails.
+
+Run ``python -m fusejit.testing.program_check FIRST COUNT [edges | jit]`` for a campaign by hand.
+"""
 
 from __future__ import annotations
 
 import re
+import sys
 import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fusejit.api import FuseWarning
 from fusejit.errors import UnsupportedError
+from fusejit.ir.interpreter import host_environment
 from fusejit.testing.compare import EXACT, Bound
-from fusejit.testing.oracle import check, run
+from fusejit.testing.liberties import allowed_decline, unexplained_guards
+from fusejit.testing.oracle import (
+    Outcome,
+    compare_outcomes,
+    decorate,
+    interpreted,
+    named_arguments,
+    paths_of,
+    run,
+)
+from fusejit.testing.program_facts import Facts, observe
 from fusejit.testing.program_shrink import shrink
 from fusejit.testing.programs_random import (
     EDGE_SIZES,
@@ -21,48 +45,155 @@ from fusejit.testing.programs_random import (
     random_program,
 )
 from fusejit.testing.written_sums import numpy_as_written
+from fusejit.tracer.declined import NUMPY_RAISES
 
 FUNCTION_BOUND = Bound(ulps=8)  # 4 ulp of ours and 4 ulp of NumPy's
+_RUNS_AS_NUMPY = "program runs as plain NumPy for this call: "
 
 
-def check_program(program: RandomProgram, *, jit: bool, edges: bool = False) -> None:
-    """Two sizes with one compilation; with ``edges`` also empty and length-1 axes."""
-    bound = FUNCTION_BOUND if program.inexact else EXACT
-    with tempfile.TemporaryDirectory(prefix="fusejit-programs-") as folder:
-        function = load(program, Path(folder))
-        reference = load(program, Path(folder), numpy_as_written)
-        calls = [program.call(sizes, at) for at, sizes in enumerate(SIZES)]
-        variants: int | None = 1
-        if edges:
-            calls = [program.call(sizes, at) for at, sizes in enumerate(EDGE_SIZES)]
-            variants = None
-        check(
-            function,
-            *calls,
-            jit=jit,
-            bound=bound,
-            inner_bound=bound,
-            reference=reference,
-            variants=variants,
+@dataclass(slots=True)
+class Tally:
+    """What became of the calls of programs."""
+
+    programs: int = 0
+    served: int = 0
+    raised: int = 0
+    second_variants: int = 0
+    declined: Counter[str] = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        declined = "".join(f"\n    {n:6} {cause}" for cause, n in self.declined.most_common())
+        return (
+            f"{self.programs} programs: {self.served} calls served, {self.raised} raise in NumPy, "
+            f"{self.second_variants} second variants, "
+            f"{sum(self.declined.values())} calls declined by a rule{declined}"
         )
 
 
-def failure_of(program: RandomProgram, *, jit: bool, edges: bool = False) -> BaseException | None:
+def check_program(
+    program: RandomProgram, *, jit: bool, edges: bool = False, tally: Tally | None = None
+) -> bool:
+    """All calls of a program, at two sizes or (``edges``) with empty and length-1 axes.
+
+    Returns
+    -------
+    bool
+        False if some call was refused or declined by a row of `liberties.DECLINES`.
+
+    Raises
+    ------
+    AssertionError
+        If anything differs, or is refused without a rule, or is compiled once more than the
+        decisions of NumPy's rules ask for.
+    """
+    tally = Tally() if tally is None else tally
+    tally.programs += 1
+    with tempfile.TemporaryDirectory(prefix="fusejit-programs-") as name:
+        checked = _Checked(program, Path(name), edges, tally)
+        unjitted = decorate(checked.function, jit=False)
+        served = checked.calls_of(unjitted, "unjitted")
+        if jit:
+            jitted = decorate(checked.function, jit=True)
+            served &= checked.calls_of(jitted, "jitted", against=unjitted)
+    return served
+
+
+class _Checked:
+    """One program under check."""
+
+    def __init__(self, program: RandomProgram, folder: Path, edges: bool, tally: Tally) -> None:
+        self.function = load(program, folder)
+        self.reference = load(program, folder, numpy_as_written)
+        self.bound = FUNCTION_BOUND if program.inexact else EXACT
+        self.edges, self.tally = edges, tally
+        sizes = EDGE_SIZES if edges else SIZES
+        self.calls = [program.call(s, at) for at, s in enumerate(sizes)]
+        self.facts = [observe(program.source, args) for args in self.calls]
+
+    def calls_of(self, decorated: Any, how: str, against: Any = None) -> bool:
+        """Every call; False if one was declined by a rule."""
+        served, patterns = True, set()
+        for at, (args, facts) in enumerate(zip(self.calls, self.facts, strict=True)):
+            where = f"call {at}, {how}"
+            expected = run(self.reference, args)
+            if expected.error is not None:
+                expected = run(self.function, args)  # the effects of NumPy up to its error
+            known, before = decorated.variants.compiled, decorated.variants.declined.copy()
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", FuseWarning)
+                actual = run(decorated, args)
+            cause = _declined(actual, decorated.variants.declined - before)
+            if cause is not None:
+                self._require_allowed(cause, facts, actual, where)
+                if actual.error is None:  # NumPy has run it
+                    compare_outcomes(run(self.function, args), actual, EXACT, where)
+                served = False
+                continue
+            compare_outcomes(expected, actual, self.bound, where)
+            patterns.add(str(facts.pattern))
+            self.tally.served += expected.error is None
+            self.tally.raised += expected.error is not None
+            if expected.error is None:
+                self._check_stages(decorated, known, args, actual, where)
+            if against is not None:
+                compare_outcomes(run(against, args), actual, self.bound, f"{where}/unjitted")
+            if known and len(decorated.variants) > len(known):
+                self.tally.second_variants += 1
+                self._require_new_decisions(known, args, where)
+        assert len(decorated.variants) <= len(patterns), (
+            f"{decorated.variants} for {len(patterns)} pattern(s) of decisions"
+        )
+        return served
+
+    def _require_allowed(self, cause: str, facts: Facts, actual: Outcome, where: str) -> None:
+        row = allowed_decline(cause, facts)
+        if row is None:
+            raise AssertionError(f"{where}: no rule allows: {cause}") from actual.error
+        self.tally.declined[re.sub(r"^.*, in program: |run-time float .* into", "", cause)] += 1
+
+    def _check_stages(
+        self, decorated: Any, known: tuple[Any, ...], args: Any, actual: Outcome, where: str
+    ) -> None:
+        """The interpreted graphs of the variant, if it is known which one served the call."""
+        variant = decorated.variants[0] if len(decorated.variants) else None
+        if variant is None or (variant in known and len(known) > 1):
+            return
+        traced = variant.traced
+        for stage, graph in (("traced", traced.graph), ("fused", variant.schedule.graph)):
+            outcome = run(interpreted(traced, graph, self.function), args)
+            compare_outcomes(outcome, actual, self.bound, f"{where} against the {stage} graph")
+
+    def _require_new_decisions(self, known: tuple[Any, ...], args: Any, where: str) -> None:
+        """Each older variant has a guard that NumPy's rules ask for and that fails."""
+        if self.edges:
+            return  # lengths 0, 1 and 2 also decide where slices begin and end
+        for variant in known:
+            paths = paths_of(variant.traced, named_arguments(self.function, args), self.function)
+            environment = host_environment(variant.traced.graph, paths)
+            failing, wrong = unexplained_guards(variant.traced, paths, environment)
+            assert failing, f"{where}: a second variant although all guards hold"
+            assert not wrong, f"{where}: a second variant because of {wrong}"
+
+
+def _declined(actual: Outcome, counted: Counter[str]) -> str | None:
+    """Why fusejit did not take a call, or None; where it expects NumPy to raise, NumPy must."""
+    if isinstance(actual.error, UnsupportedError):
+        return str(actual.error)
+    if isinstance(actual.error, FuseWarning):
+        return str(actual.error).removeprefix(_RUNS_AS_NUMPY)
+    return next((cause for cause in counted if not cause.startswith(NUMPY_RAISES)), None)
+
+
+def failure_of(
+    program: RandomProgram, *, jit: bool, edges: bool = False, tally: Tally | None = None
+) -> BaseException | None:
     """What goes wrong, or None."""
     try:
         with np.errstate(all="ignore"):
-            check_program(program, jit=jit, edges=edges)
+            check_program(program, jit=jit, edges=edges, tally=tally)
     except (Exception, AssertionError) as failure:
         return failure
     return None
-
-
-def _is_refused(failure: BaseException) -> bool:
-    cause = failure.__cause__
-    declined = ("float16", "takes the truth of a sequence", "has to be checked")
-    return isinstance(cause, UnsupportedError) or (
-        isinstance(cause, FuseWarning) and any(text in str(cause) for text in declined)
-    )
 
 
 def _cause(failure: BaseException | None) -> str:
@@ -83,20 +214,20 @@ def _runs(program: RandomProgram, edges: bool) -> bool:
     return not any(isinstance(e, NameError) for e in errors) and (edges or not errors)
 
 
-def check_seed(seed: int, *, jit: bool, edges: bool = False) -> bool:
+def check_seed(seed: int, *, jit: bool, edges: bool = False, tally: Tally | None = None) -> bool:
     """Check the program of a seed; on failure raise with its minimal form.
 
     Returns
     -------
     bool
-        False if fusejit refuses the program with an `UnsupportedError` or for its dtypes.
+        False if fusejit refuses the program, or a call of it, and may.
     """
-    program = random_program(seed)
-    failure = failure_of(program, jit=jit, edges=edges)
-    if failure is None:
-        return True
-    if _is_refused(failure):
-        return False
+    program, tally = random_program(seed), Tally() if tally is None else tally
+    try:
+        with np.errstate(all="ignore"):
+            return check_program(program, jit=jit, edges=edges, tally=tally)
+    except Exception as error:
+        failure: Exception = error
 
     def same(shorter: RandomProgram) -> bool:
         return _runs(shorter, edges) and _cause(
@@ -105,3 +236,35 @@ def check_seed(seed: int, *, jit: bool, edges: bool = False) -> bool:
 
     small = shrink(program, same)
     raise AssertionError(f"{small}\n{failure_of(small, jit=jit, edges=edges)}") from failure
+
+
+def campaign(
+    seeds: Iterable[int], *, jit: bool, edges: bool, log: Callable[[str], None]
+) -> tuple[Tally, int]:
+    """Check many programs and log each failure; the tally and how many failed."""
+    tally, failures = Tally(), 0
+    for seed in seeds:
+        try:
+            check_seed(seed, jit=jit, edges=edges, tally=tally)
+        except Exception as failure:
+            failures += 1
+            log(f"{'=' * 100}\n{failure}")
+        if tally.programs % 1000 == 0:
+            log(f"seed {seed}: {failures} failures, {tally}")
+    return tally, failures
+
+
+def main(first: int, count: int, how: str = "") -> int:
+    """Run a campaign and print it."""
+    tally, failures = campaign(
+        range(first, first + count),
+        jit=how == "jit",
+        edges=how == "edges",
+        log=lambda text: print(text, flush=True),
+    )
+    print(f"seeds {first} to {first + count - 1} {how}: {failures} failures\n{tally}")
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]))

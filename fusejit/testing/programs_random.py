@@ -139,6 +139,7 @@ class _Writer:
     frozen: list[Any] = field(default_factory=list)  # arrays that only may be returned
     numbers: set[str] = field(default_factory=lambda: {"p"})  # made of no array
     counter: int = 0
+    inexact: bool = False  # whether some result is within some ulp only
 
     def pick(self, items: Any) -> Any:
         return items[int(self.rng.integers(len(items)))]
@@ -235,7 +236,7 @@ class _Writer:
         if form == 11:
             return f"np.sqrt(np.abs({e()}))"
         if form == 12 and arrays:
-            return f"({self.pick(arrays)} ** {self.pick(['2', '0.5', '-1', '1', '2.0'])})"
+            return self.power(self.pick(arrays), depth)
         if form == 13:
             return f"({name} {self.pick([*_INTEGRAL])} {self.operand()})"
         if form == 14 and arrays:
@@ -274,6 +275,18 @@ class _Writer:
             )
         return f"(-{name})"
 
+    def power(self, base: str, depth: int) -> str:
+        """A power; of a NumPy scalar, where NumPy takes no short form, a statement of its own."""
+        exponent = self.pick(["2", "0.5", "-1", "1", "2.0"])
+        if depth and isinstance(self.envs[0][base], np.generic):
+            return f"({base} * {exponent})"
+        return f"({base} ** {exponent})"
+
+    def is_scalar_power(self, expression: str) -> bool:
+        """Whether an expression is ``scalar ** number``, of which the last bits may differ."""
+        base, _, exponent = expression.strip("()").partition(" ** ")
+        return bool(exponent) and isinstance(self.envs[0].get(base), np.generic)
+
     # -- statements -------------------------------------------------------------------------
     def draft(self) -> tuple[str, bool]:
         """A statement, and whether its result may only be returned."""
@@ -281,7 +294,8 @@ class _Writer:
         arrays = [n for n in self.usable() if isinstance(self.envs[0][n], np.ndarray)]
         writeable = [n for n in arrays if self.envs[0][n].flags.writeable]
         if form < 10 or not writeable:
-            return f"{self.fresh()} = {self.expression()}", False
+            value = self.expression()
+            return f"{self.fresh()} = {value}", self.is_scalar_power(value)
         name = self.pick(writeable)
         rank = self.envs[0][name].ndim
         if form < 13:
@@ -319,6 +333,7 @@ class _Writer:
         self.envs = tried
         self.frozen = [tried[0][n] for n in frozen_names]
         if inexact:
+            self.inexact = True
             self.frozen.append(tried[0][statement.split(" = ")[0]])
         self.statements.append(statement)
         target, _, value = statement.partition(" = ")
@@ -385,7 +400,5 @@ def random_program(seed: int) -> RandomProgram:
         program,
         statements=tuple(writer.statements),
         returned=forms[int(rng.choice([0, 1, 1, 1, 2, 3]))](chosen),
-        inexact=any(
-            f"np.{f}(" in s for s in writer.statements for f in ("exp", "log", "sin", "cos", "tanh")
-        ),
+        inexact=writer.inexact,
     )

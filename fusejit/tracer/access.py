@@ -12,6 +12,7 @@ import numpy as np
 
 from fusejit.ir.host import Path
 from fusejit.tracer.callables import is_library_module, is_stand_in_type, is_user_function
+from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.outside import Outside
@@ -167,7 +168,10 @@ class Access:
     def item(self, obj: Any, key: Any) -> Any:
         """``obj[key]``."""
         if self._is_native(type(obj)):
-            return obj[key]
+            found = obj[key]
+            if isinstance(obj, np.generic) and type(found) is np.ndarray:
+                return current_trace().constant(found)  # np.float64(1)[None]: made here
+            return found
         method = self._method(obj, "__getitem__")
         if method is not None:
             return self._invoke(method, (obj, key), {})

@@ -181,7 +181,7 @@ class Storage:
         step, other_step = abs(step), abs(other_step)
         if step >= other_step:
             return 1
-        decisions = self.trace.decisions
+        decisions, reason = self.trace.decisions, "the order of the axes"
         if not self.is_dense:
             left = HostExpr("mul", (HostExpr.const(step), self.stride_expr(axis)))
             right = HostExpr("mul", (HostExpr.const(other_step), self.stride_expr(other)))
@@ -189,13 +189,16 @@ class Storage:
             assert self.array is not None
             strides = self.array.strides
             answer = abs(step * strides[axis]) >= abs(other_step * strides[other])
-            decisions.condition(HostExpr("ge", tuple(absolute)), answer, "the order of the axes")
+            decisions.condition(HostExpr("ge", tuple(absolute)), answer, reason)
             return 1 if answer else -1
         # stride[axis] = stride[other] * (the extents from `other` outwards)
-        factor: object = step
+        factor: Any = step
         for inner in order[at + 1 : other_at + 1]:
-            factor = self.trace.number(self.extents[inner]) * factor  # type: ignore[operator]
-        return 1 if factor >= other_step else -1  # type: ignore[operator]
+            factor = self.trace.number(self.extents[inner]) * factor
+        if isinstance(factor, int):
+            return 1 if factor >= other_step else -1
+        assert factor.affine is not None  # a product of sizes is one symbol
+        return 1 if decisions.at_most(other_step, factor.affine, reason) else -1
 
     def stride_expr(self, axis: int) -> HostExpr:
         """The stride of an axis in bytes, as the launcher finds it."""

@@ -302,6 +302,8 @@ class Trace:
             dtype = np.asarray(value).dtype if isinstance(value, np.generic | bool) else None
             if dtype is None:
                 dtype = np.dtype(np.int64 if isinstance(value, int) else np.float64)
+            if not is_supported(dtype):
+                raise Declined(f"dtype {dtype}")
             base = expr.attr.name if expr.op == "path" else "c"
             kind = Kind.SCALAR if number.is_strong else Kind.PYTHON
             scalar = Value(self.unique_name(base), TensorType(DTYPES[dtype_name(dtype)]), kind)

@@ -1,0 +1,211 @@
+"""The check of random programs finds what is planted, and allows only what a rule allows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.testing import liberties
+from fusejit.testing.liberties import DECLINES, allowed_decline
+from fusejit.testing.program_check import Tally, check_program, check_seed
+from fusejit.testing.program_facts import observe
+from fusejit.testing.programs_random import SIZES, Argument, RandomProgram
+from fusejit.tracer import elementwise, ufuncs
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.declined import Declined
+
+
+def program(
+    *statements: str, dtype: str = "f8", axes: tuple[str, ...] = ("n",), inexact: bool = False
+) -> RandomProgram:
+    return RandomProgram(1, (Argument("x", dtype, axes, "C"),), 2.5, statements, "v", inexact)
+
+
+SUM = program("v = np.sum(x * 2 + 1, axis=-1)", axes=("n", "m"))
+FLOAT16 = program("w = np.sqrt(x)", "v = w.astype(np.float64)", dtype="u1")
+
+
+def check(subject: RandomProgram, **options: Any) -> bool:
+    return check_program(subject, jit=False, **options)
+
+
+def test_what_is_right_passes() -> None:
+    assert check(SUM)
+    assert check(SUM, edges=True)
+    assert check(program("v = np.exp(x)", inexact=True))
+
+
+# ----------------------------------------------------------------------------------- wrong results
+def test_a_wrong_result_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = PayloadBuilder.op
+
+    def wrong(self: PayloadBuilder, name: str, *args: Any, **kwargs: Any) -> int:
+        return right(self, "subtract" if name == "add" else name, *args, **kwargs)
+
+    monkeypatch.setattr(PayloadBuilder, "op", wrong)
+    with pytest.raises(AssertionError, match=r"elements differ"):
+        check(SUM)
+
+
+def test_one_wrong_bit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no inexact function is used not even one ulp is allowed."""
+    quotient = program("v = x / 3")
+    assert check(quotient)
+    right = PayloadBuilder.const
+
+    def wrong(self: PayloadBuilder, value: Any, dtype: np.dtype) -> int:
+        return right(self, np.nextafter(3.0, 4.0) if value == 3 else value, dtype)
+
+    monkeypatch.setattr(PayloadBuilder, "const", wrong)
+    with pytest.raises(AssertionError, match=r"elements differ"):
+        check(quotient)
+
+
+def test_the_sign_of_a_zero_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    negated = program("v = np.where(x < 9, -0.0, -0.0)")
+    assert check(negated)
+    right = PayloadBuilder.const
+    monkeypatch.setattr(
+        PayloadBuilder, "const", lambda self, value, dtype: right(self, abs(value), dtype)
+    )
+    with pytest.raises(AssertionError, match=r"elements differ.*0\.0.* instead of .*-0\.0"):
+        check(negated)
+
+
+# ---------------------------------------------------------------------------------------- declines
+@pytest.fixture
+def declining(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """``declining(cause)``: every ufunc declines with that cause."""
+
+    def plant(cause: str) -> None:
+        def resolve(*args: Any, **kwargs: Any) -> Any:
+            raise Declined(cause)
+
+        monkeypatch.setattr(ufuncs, "resolve", resolve)
+
+    return plant
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        "integers are too hard",  # no row has it
+        "dtype float16",  # a row has it, but no float16 appears
+        "a float64 scalar stored into int64 has to be checked",  # nothing is stored
+        "NumPy warns: mean of an empty slice",  # nothing is empty
+        "NumPy raises ValueError: made up",  # NumPy does not
+    ],
+)
+@pytest.mark.parametrize("edges", [False, True])
+def test_a_decline_without_a_rule_is_found(declining: Any, cause: str, edges: bool) -> None:
+    declining(cause)
+    subject = program("v = np.sum(x * 2 + 1, axis=-1)", axes=("m",))  # m is never empty
+    with pytest.raises(AssertionError, match=re.escape(cause)):
+        check(subject, edges=edges)
+
+
+def test_a_refusal_without_a_rule_is_found() -> None:
+    with pytest.raises(AssertionError, match=r"no rule allows: .*numpy\.fft"):
+        check(program("v = np.fft.fft(x).real"))
+
+
+@pytest.mark.parametrize(
+    ("subject", "cause"),
+    [
+        (FLOAT16, "dtype float16"),
+        (program("v = np.signbit(x)", dtype="?"), "dtype float16"),
+        (
+            program("v = x + x", "v[0] = np.sum(x * 0.0)", dtype="i8"),
+            "a float64 scalar stored into int64 has to be checked",
+        ),
+        (program("v = x + x", "v[1:] = p", dtype="i4"), "run-time float arg:p into an array of"),
+    ],
+    ids=["loop result", "loop operand", "scalar", "number"],
+)
+def test_each_rule_is_needed(
+    subject: RandomProgram, cause: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tally = Tally()
+    assert not check(subject, tally=tally)
+    assert tally.declined.total() == 2
+    monkeypatch.setattr(liberties, "DECLINES", ())
+    with pytest.raises(AssertionError, match=rf"no rule allows: .*{cause}"):
+        check(subject)
+
+
+def test_rules_say_where_they_are_documented() -> None:
+    """The file exists, and has the heading."""
+    root = Path(__file__).parents[2]
+    for row in DECLINES:
+        file, _, rest = row.where.partition(", ")
+        heading = rest.partition(":")[0]
+        assert f"## {heading}\n" in (root / file).read_text(), row.where
+
+
+def test_a_proof_reads_what_numpy_did() -> None:
+    facts = observe(FLOAT16.source, FLOAT16.call({"n": 3}))
+    assert allowed_decline("dtype float16", facts)
+    assert not allowed_decline("dtype float16", observe(SUM.source, SUM.call({"n": 3, "m": 2})))
+    store = program("v = x + x", "v[0] += np.float64(0.5)", dtype="i8")
+    seen = observe(store.source, store.call({"n": 3}))
+    assert allowed_decline("a float64 scalar stored into int64 has to be checked", seen)
+    assert not allowed_decline("a float32 scalar stored into int64 has to be checked", seen)
+    assert not allowed_decline("a float64 scalar stored into int32 has to be checked", seen)
+
+
+# ---------------------------------------------------------------------------------------- variants
+def test_a_second_variant_without_a_reason_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = elementwise.result_order
+
+    def greedy(trace: Any, arrays: list[TracedArray], domain: Any) -> Any:
+        for extent in domain:
+            trace.decisions.exactly(extent, "an extent of 1 is broadcast")  # not true
+        return right(trace, arrays, domain)
+
+    assert check(SUM)
+    monkeypatch.setattr(elementwise, "result_order", greedy)
+    with pytest.raises(AssertionError, match=r"2 variant\(s\)[^$]* for 1 pattern"):
+        check(SUM)
+
+
+def test_a_second_variant_for_another_reason_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sizes differ in a decision, but it is another one that the first variant fails at."""
+    by_chance = program("w = x[1:-1:4] + 1", "v = x * 2", axes=("n",))
+    assert len(set(map(str, _patterns(by_chance)))) == 2
+    right = elementwise.result_order
+
+    def greedy(trace: Any, arrays: list[TracedArray], domain: Any) -> Any:
+        trace.decisions.exactly(arrays[0].extents[0], "made up")
+        return right(trace, arrays, domain)
+
+    monkeypatch.setattr(elementwise, "result_order", greedy)
+    with pytest.raises(AssertionError, match=r"a second variant because of \[.*made up"):
+        check(by_chance)
+
+
+def test_a_length_of_one_by_chance_needs_a_second_variant() -> None:
+    tally = Tally()
+    assert check(program("w = x[1::2]", "v = x[0:2] + w", axes=("m",)), tally=tally)
+    assert tally.second_variants == 1
+
+
+def _patterns(subject: RandomProgram) -> list[Any]:
+    return [observe(subject.source, subject.call(s, at)).pattern for at, s in enumerate(SIZES)]
+
+
+# ----------------------------------------------------------------------------------------- reports
+def test_a_failure_is_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = PayloadBuilder.op
+
+    def wrong(self: PayloadBuilder, name: str, *args: Any, **kwargs: Any) -> int:
+        return right(self, "square" if name == "sqrt" else name, *args, **kwargs)
+
+    monkeypatch.setattr(PayloadBuilder, "op", wrong)
+    with pytest.raises(AssertionError, match=r"# seed(?s:.)*np\.sqrt(?s:.)*return"):
+        for seed in range(50):
+            check_seed(seed, jit=False)
