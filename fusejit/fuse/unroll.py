@@ -25,7 +25,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.degenerate import without_reductions
 from fusejit.ir.graph import GenericOp, Graph, Init, Op, Operand
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.payload import Instr, PayloadBuilder
+from fusejit.ir.payload import Instr, Payload, PayloadBuilder
 from fusejit.ir.scalar_ops import COMBINERS, Combiner
 
 _MAX_POINTS = 16
@@ -125,7 +125,21 @@ def _unrolled(op: GenericOp, dims: Sequence[int]) -> GenericOp:
         inits=tuple(Init(map_at(i.map, {}), i.combiner, i.start) for i in op.inits),
         payload=builder.finish(results),
     )
-    return without_reductions(unrolled) if unrolled.has_only_parallel_dims else unrolled
+    if not unrolled.has_only_parallel_dims:
+        return unrolled
+    return without_reductions(replace(unrolled, payload=_without_negative_zeros(unrolled)))
+
+
+def _without_negative_zeros(op: GenericOp) -> Payload:
+    """The payload with each maximum and minimum ``+ 0.0``: as that of a reduction, never -0.0."""
+    combiners = [None if i.combiner is None else COMBINERS[i.combiner] for i in op.inits]
+    dtypes = [r.type.dtype for r in op.results]
+    builder = PayloadBuilder([o.value.type.dtype for o in op.inputs], dtypes)
+    refs = [*builder.inline(op.payload, [*range(len(op.inputs) + len(op.inits))])]
+    for at, (row, dtype) in enumerate(zip(combiners, dtypes, strict=True)):
+        if row is not None and row.is_extremum(dtype):
+            refs[at] = builder.op("add", (refs[at], builder.const(0.0, dtype)), dtype)
+    return builder.finish(refs)
 
 
 def _combined(builder: PayloadBuilder, row: Combiner, refs: list[int], dtype: np.dtype) -> int:

@@ -18,8 +18,7 @@ from fusejit.ir.scalar_ops import COMBINERS
 def without_reductions(op: GenericOp) -> GenericOp:
     """The op without combiners, for one that has no reduction dim (a sum of a 0-d array).
 
-    The sum starts from 0.0, so that of -0.0 is 0.0; a start value is combined last. A maximum that
-    is zero is 0.0, as that of several elements, whose order would show.
+    The sum starts from 0.0, so that of -0.0 is 0.0; a start value is combined last.
     """
     if all(init.combiner is None for init in op.inits):
         return op
@@ -38,8 +37,6 @@ def without_reductions(op: GenericOp) -> GenericOp:
             if init.start is not None:
                 at = len(op.inputs) + starts.index(init)
                 ref = builder.op(row.scalar_op, (ref, at), dtype)
-            if row.is_extremum(dtype):
-                ref = builder.op("add", (ref, builder.const(0.0, dtype)), dtype)
         results.append(ref)
     inits = tuple(i if i.combiner is None else Init(i.map) for i in op.inits)
     return replace(op, inputs=tuple(inputs), inits=inits, payload=builder.finish(results))

@@ -118,7 +118,7 @@ def _combine(
         partial = _reduce_in_plain_order(combiner, values, reduced)
     before = gather(result, init_map, partial.shape, symbols)
     total = combine(combiner, before, partial)
-    if combiner.is_extremum(total.dtype):
+    if reduced and combiner.is_extremum(total.dtype):
         total = total + total.dtype.type(0)  # a zero is +0.0, whatever the order met first
     scatter(result, init_map, total, symbols)
 

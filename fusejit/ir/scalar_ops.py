@@ -296,7 +296,7 @@ class Combiner:
     ordered: frozenset[str] = frozenset()
 
     def is_extremum(self, dtype: np.dtype) -> bool:
-        """Whether this is a maximum or minimum of floats, of which a zero is always 0.0."""
+        """Whether this is a maximum or minimum of floats: along axes, a zero is always 0.0."""
         return self.name in ("max", "min") and dtype.kind == "f"
 
     def identity(self, dtype: np.dtype) -> Any:

@@ -67,7 +67,7 @@ def _reduced_extremum(name: str) -> Any:
         plain = take(a, axis=axis, keepdims=keepdims)
         a = np.asarray(a)
         axes = tuple(range(a.ndim)) if axis is None else tuple(np.atleast_1d(axis) % a.ndim)
-        if a.dtype.kind != "f" or not a.size:
+        if a.dtype.kind != "f" or not a.size or not axes:
             return plain
         moved = np.moveaxis(a, axes, range(len(axes)))
         moved = moved.reshape(-1, *moved.shape[len(axes) :])
