@@ -136,8 +136,9 @@ def _different(expected: np.ndarray, actual: np.ndarray, bound: Bound) -> np.nda
             distance = np.abs(expected.astype(np.float64) - actual.astype(np.float64))
             same |= np.isfinite(size) & (distance <= room)
             largest = np.finfo(expected.dtype).max  # an infinity beside the largest number
-            clipped = np.clip([expected, actual], -largest, largest).astype(np.float64)
-            same |= np.abs(clipped[0] - clipped[1]) <= bound.ulps * np.spacing(largest)
+            clipped = np.clip([expected, actual], -largest, largest)
+            near = np.abs(clipped[0] - clipped[1]) <= bound.ulps * np.spacing(largest)
+            same |= (np.isinf(expected) != np.isinf(actual)) & near
     return ~same
 
 

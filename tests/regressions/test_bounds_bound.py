@@ -1,0 +1,25 @@
+"""A bound in ulps tells numbers apart: the one for infinities let every number pass."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fusejit.testing.compare import Bound, assert_same
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_bound_in_ulps(dtype: type) -> None:
+    bound = Bound(ulps=4)
+    one, largest = np.ones(3, dtype), np.full(3, np.finfo(dtype).max)
+    assert_same(one, one + 3 * np.spacing(one), bound)
+    with pytest.raises(AssertionError, match="3 of 3 elements differ"):
+        assert_same(one, one + 5 * np.spacing(one), bound)
+    with pytest.raises(AssertionError, match="3 of 3 elements differ"):
+        assert_same(one, -one, bound)
+    with np.errstate(over="ignore"):
+        assert_same(largest, largest * dtype(2), bound)  # an infinity beside the largest number
+        assert_same(largest * dtype(2), largest - np.spacing(largest), bound)
+        for other in (largest - 8 * np.spacing(largest), one, -largest * dtype(2)):
+            with pytest.raises(AssertionError, match="3 of 3 elements differ"):
+                assert_same(largest * dtype(2), other, bound)
