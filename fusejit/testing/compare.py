@@ -131,13 +131,16 @@ def _different(expected: np.ndarray, actual: np.ndarray, bound: Bound) -> np.nda
             same &= np.signbit(expected) == np.signbit(actual)
         same |= np.isnan(expected) & np.isnan(actual)
         if bound.ulps or np.any(bound.absolute):
+            largest = np.finfo(expected.dtype).max
+            below = np.nextafter(largest, 0, dtype=expected.dtype)  # the largest has spacing inf
             size = np.maximum(np.abs(expected), np.abs(actual))
-            room = bound.ulps * np.spacing(size).astype(np.float64) + bound.absolute
+            ulp = np.spacing(np.minimum(size, below)).astype(np.float64)
+            room = bound.ulps * ulp + bound.absolute
             distance = np.abs(expected.astype(np.float64) - actual.astype(np.float64))
             same |= np.isfinite(size) & (distance <= room)
-            largest = np.finfo(expected.dtype).max  # an infinity beside the largest number
-            clipped = np.clip([expected, actual], -largest, largest)
-            near = np.abs(clipped[0] - clipped[1]) <= bound.ulps * np.spacing(largest)
+            # an infinity beside the largest number
+            clipped = np.clip([expected, actual], -largest, largest).astype(np.float64)
+            near = np.abs(clipped[0] - clipped[1]) <= bound.ulps * np.float64(np.spacing(below))
             same |= (np.isinf(expected) != np.isinf(actual)) & near
     return ~same
 

@@ -17,9 +17,11 @@ def test_a_bound_in_ulps(dtype: type) -> None:
         assert_same(one, one + 5 * np.spacing(one), bound)
     with pytest.raises(AssertionError, match="3 of 3 elements differ"):
         assert_same(one, -one, bound)
-    with np.errstate(over="ignore"):
-        assert_same(largest, largest * dtype(2), bound)  # an infinity beside the largest number
-        assert_same(largest * dtype(2), largest - np.spacing(largest), bound)
-        for other in (largest - 8 * np.spacing(largest), one, -largest * dtype(2)):
-            with pytest.raises(AssertionError, match="3 of 3 elements differ"):
-                assert_same(largest * dtype(2), other, bound)
+    infinity, ulp = np.full(3, np.inf, dtype), largest - np.nextafter(largest, dtype(0))
+    assert_same(largest, infinity, bound)  # an infinity beside the largest number
+    assert_same(infinity, largest - ulp, bound)
+    for other in (largest - 8 * ulp, one, -infinity):
+        with pytest.raises(AssertionError, match="3 of 3 elements differ"):
+            assert_same(infinity, other, bound)
+    with pytest.raises(AssertionError, match="3 of 3 elements differ"):
+        assert_same(largest, one, bound)
