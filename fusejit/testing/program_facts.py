@@ -60,8 +60,8 @@ class Facts:
 
 
 def _stride_order(array: np.ndarray) -> tuple[int, ...]:
-    """The sign of ``|stride i| - |stride j|`` for each pair of axes longer than 1."""
-    strides = [abs(s) for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
+    """The sign of ``|stride i| - |stride j|`` for each pair of axes, those of length 1 too."""
+    strides = [abs(s) for s in array.strides]
     return tuple(
         (a > b) - (a < b) for i, a in enumerate(strides) for b in strides[i + 1 :] if array.size
     )

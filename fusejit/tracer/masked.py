@@ -32,7 +32,7 @@ class MaskedElements:
     Attributes
     ----------
     array : TracedArray
-        All elements, as they were when the mask was applied.
+        All elements, as they were when the mask was applied or changed in place since.
     mask : Value
         The mask, of the same extents.
     """
@@ -71,8 +71,8 @@ class MaskedElements:
         return self._like(HANDLERS["astype"](self.array, dtype, **options))
 
     def copy(self, order: Any = "C") -> MaskedElements:
-        """Itself: it is never changed."""
-        return self
+        """The same elements, which `a += 1` changes apart from these."""
+        return self._like(self.array)
 
     def _like(self, array: TracedArray) -> MaskedElements:
         return MaskedElements(array, self.mask, self._refusal)
@@ -188,7 +188,9 @@ def _install() -> None:
             result = plain(self, other)
             if not np.can_cast(result.dtype, self.dtype, "same_kind"):
                 raise numpy_raises(f"UFuncTypeError: cannot cast {result.dtype} to {self.dtype}")
-            return result if result.dtype == self.dtype else result.astype(self.dtype)
+            same = result if result.dtype == self.dtype else result.astype(self.dtype)
+            self.array = same.array  # every name of these elements sees it
+            return self
 
         return method
 
