@@ -24,7 +24,7 @@ from fusejit.codegen.reduction import lower_reduction
 from fusejit.codegen.scattered import operand_maps, scatter_payload
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.degenerate import without_reductions
+from fusejit.ir.degenerate import without_idle_reduction_dims, without_reductions
 from fusejit.ir.graph import (
     Alias,
     Alloc,
@@ -64,6 +64,7 @@ from fusejit.ir.payload import identity_payload
 from fusejit.ir.polynomial import Polynomial, product
 from fusejit.ir.scalar_ops import SCALAR_OPS
 from fusejit.ir.split import one_result_each, split_reduction
+from fusejit.ir.starts import is_overwritten
 from fusejit.ir.types import IteratorType
 
 NO_MEMORY, OUT_OF_BOUNDS = 4, 5
@@ -194,7 +195,9 @@ class KernelWriter:
         mask: tuple[Located, IndexingMap] | None = None,
     ) -> None:
         """One op as loops that write into ``targets``."""
+        op = without_idle_reduction_dims(op)
         if op.has_only_parallel_dims:
+            self._copy_starts(op, targets)
             self.statements += lower_elementwise(self._nest(without_reductions(op), targets, mask))
             return
         assert mask is None
@@ -226,6 +229,12 @@ class KernelWriter:
         shared = all(loop.is_reduction for loop in nest.loops)  # written into the kernel itself
         tag = self._name("_") if shared else ""
         self.statements += lower_reduction(nest, accumulators(op, starts, tag))
+
+    def _copy_starts(self, op: GenericOp, targets: Sequence[Located]) -> None:
+        """Copy the start of each plain write that leaves elements as they are, or reads them."""
+        for at, (init, target) in enumerate(zip(op.inits, targets, strict=True)):
+            if init.combiner is None and init.start is not None and not is_overwritten(op, at):
+                self._copy(init.start, target, "start")
 
     def _nest(
         self,

@@ -157,10 +157,7 @@ def _may_collapse(nest: Nest, outer: LoopDim, inner: LoopDim) -> bool:
     if nest.op.payload.has_index() or nest.op.payload.has_extract():
         return False
     for reference in nest.references:
-        opaque = [t for names, _ in reference.offset.terms for t in names if t[0] == "("]
-        if opaque and (
-            reference.offset.mentions(outer.var) or reference.offset.mentions(inner.var)
-        ):
+        if not all(reference.offset.is_linear_in(loop.var) for loop in (outer, inner)):
             return False
         step = nest.stride(reference, inner.var)
         if nest.stride(reference, outer.var) != step * inner.extent:

@@ -66,6 +66,7 @@ class Memory:
     def through(self, map: IndexingMap) -> Memory:
         """The memory seen through a linear map: strides of its dims, and where it starts."""
         dims = {d: Polynomial.name(f"d{d}") for d in range(map.num_dims)}
+        assert all(e.is_linear for e in map.results), f"no strides lead through {map}"
         offset = self.offset(map, dims)
         strides = tuple(offset.coefficient(f"d{d}") for d in range(map.num_dims))
         start = offset

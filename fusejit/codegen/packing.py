@@ -111,6 +111,8 @@ def flat_reference(
     """The reference as a function of the flat position, if it runs through both loops as one."""
     if reference.pointer is None:
         return reference
+    if not all(reference.offset.is_linear_in(loop.var) for loop in (row, column)):
+        return None
     step = nest.stride(reference, column.var)
     if nest.stride(reference, row.var) != step * column.extent:
         return None

@@ -13,7 +13,7 @@ from fusejit.fuse.reshapes import cancel_reshapes
 from fusejit.fuse.rewrite import rewrite_ops
 from fusejit.fuse.simplify_payload import simplify
 from fusejit.fuse.views import compose_views
-from fusejit.ir.degenerate import without_reductions
+from fusejit.ir.degenerate import without_idle_reduction_dims, without_reductions
 from fusejit.ir.graph import GenericOp, Graph, Op
 
 _MAX_ROUNDS = 20
@@ -32,11 +32,12 @@ def simplify_payloads(graph: Graph) -> Graph:
 
 
 def drop_idle_combiners(graph: Graph) -> Graph:
-    """Combiners of ops without reduction dims become part of the payload."""
+    """Combiners without reduction dims become payload, reduction dims of writes are parallel."""
 
     def rewrite(op: Op) -> Op:
         if not isinstance(op, GenericOp) or op.library_call is not None:
             return op
+        op = without_idle_reduction_dims(op)
         return without_reductions(op) if op.has_only_parallel_dims else op
 
     return rewrite_ops(graph, rewrite)

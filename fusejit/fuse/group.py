@@ -207,6 +207,8 @@ class _Grouping:
         """Whether codegen can write the op for a tile: as one nest."""
         if op.payload.has_extract() or (is_ordered(op) and len(op.reduction_dims) > 1):
             return False
+        if any(i.combiner is None and i.start is not None for i in op.inits):
+            return False  # the start is copied first
         store = self._store_of(op)
         return store is None or (store is self.store_at_end and self._is_read_by_it_alone(op))
 

@@ -1,4 +1,4 @@
-"""Reductions over nothing: combiners of an op that has no reduction dim.
+"""Reductions over nothing: combiners without a reduction dim, and reduction dims of plain writes.
 
 Before and after, for ``np.sum`` of a 0-d array::
 
@@ -13,6 +13,7 @@ from dataclasses import replace
 from fusejit.ir.graph import GenericOp, Init, Operand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops import COMBINERS
+from fusejit.ir.types import IteratorType
 
 
 def without_reductions(op: GenericOp) -> GenericOp:
@@ -40,3 +41,16 @@ def without_reductions(op: GenericOp) -> GenericOp:
         results.append(ref)
     inits = tuple(i if i.combiner is None else Init(i.map) for i in op.inits)
     return replace(op, inputs=tuple(inputs), inits=inits, payload=builder.finish(results))
+
+
+def without_idle_reduction_dims(op: GenericOp) -> GenericOp:
+    """The op with parallel dims only, if it has reduction dims but only plain writes.
+
+    A plain write reaches each element once, so its points are independent of each other. linalg
+    accepts the iterator type all the same.
+    """
+    if any(init.combiner is not None for init in op.inits) or not op.reduction_dims:
+        return op
+    if IteratorType.SEQUENTIAL in op.iterators:
+        return op
+    return replace(op, iterators=(IteratorType.PARALLEL,) * len(op.iterators))

@@ -12,6 +12,7 @@ from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.graph import Effect, GenericOp, Graph, Op, Operand, Value
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import Payload, PayloadBuilder
+from fusejit.ir.starts import is_overwritten
 from fusejit.ir.types import IteratorType
 
 
@@ -89,18 +90,6 @@ def _without_unread_starts(op: GenericOp) -> GenericOp:
         for k, init in enumerate(op.inits)
     )
     return op if inits == op.inits else replace(op, inits=inits)
-
-
-def is_overwritten(op: GenericOp, number: int) -> bool:
-    """Whether every element of result ``number`` is written, whatever it starts from."""
-    init, extents = op.inits[number], op.results[number].type.extents
-    if init.combiner is not None or op.payload.reads_init(number) or not init.map.is_permutation:
-        return False
-    return all(
-        op.domain[dim] == extent
-        for expr, extent in zip(init.map.results, extents, strict=True)
-        if (dim := expr.as_dim()) is not None
-    )
 
 
 def _known(ref: int | None) -> int:

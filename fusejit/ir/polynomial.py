@@ -7,6 +7,7 @@ polynomials are equal objects, "may these two loops be one?" is an equality test
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -112,16 +113,27 @@ class Polynomial:
         """Whether ``name`` occurs, inside opaque text too."""
         return any(name in identifiers(text) for names, _ in self.terms for text in names)
 
+    def is_linear_in(self, name: str) -> bool:
+        """Whether ``name`` occurs as a factor only, not inside opaque text."""
+        opaque = [text for names, _ in self.terms for text in names if text[0] == "("]
+        return not any(name in identifiers(text) for text in opaque)
+
     def substitute(self, name: str, value: Polynomial) -> Polynomial:
-        """Replace a variable; it must not occur inside opaque text."""
+        """Replace a variable, inside opaque text too.
+
+        >>> i, n = Polynomial.name("i"), Polynomial.name("n")
+        >>> print((i * n + Polynomial.name("((i) // 2)")).substitute("i", n + 1))
+        n * n + (((n + 1)) // 2) + n
+        """
         total = Polynomial.const(0)
         for names, c in self.terms:
             part = Polynomial.const(c)
             for factor in names:
                 if factor == name:
                     part = part * value
-                elif factor[0] == "(" and name in identifiers(factor):
-                    raise ValueError(f"{name} occurs inside {factor}")
+                elif factor[0] == "(":
+                    text = re.sub(rf"\b{name}\b", lambda _: f"({value})", factor)
+                    part = part * Polynomial.name(text)
                 else:
                     part = part * Polynomial.name(factor)
             total = total + part

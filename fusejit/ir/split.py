@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import GenericOp, Init, Operand, Value
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.payload import identity_payload
+from fusejit.ir.payload import PayloadBuilder, identity_payload
+from fusejit.ir.starts import read_starts_as_inputs
 from fusejit.ir.types import IteratorType, TensorType
 
 
@@ -71,40 +73,23 @@ def _merge(
 
 
 def one_result_each(op: GenericOp) -> list[GenericOp]:
-    """The op once per init, for inits that cannot share a nest."""
+    """The op once per init, for inits that cannot share a nest. Starts that are read are inputs."""
+    op = read_starts_as_inputs(op)
+    payload, n = op.payload, len(op.inputs)
     ops = []
-    n = len(op.inputs)
     for at, init in enumerate(op.inits):
-        payload = op.payload
-        arguments = (*payload.arguments[:n], payload.arguments[n + at])
-        shift = len(op.inits) - 1
-
-        def moved(ref: int, at: int = at, shift: int = shift) -> int:
-            if ref < n:
-                return ref
-            if ref < n + len(op.inits):
-                assert ref == n + at, "an init is read across results"
-                return n
-            return ref - shift
-
-        instrs = tuple(
-            type(i)(i.op, tuple(moved(o) for o in i.operands), i.dtype, i.attr)
-            for i in payload.instrs
-        )
-        single = type(payload)(arguments, n, instrs, (moved(payload.results[at]),))
+        builder = PayloadBuilder(payload.arguments[:n], [payload.arguments[n + at]])
+        arguments = [*range(n), *(n if k == at else None for k in range(len(op.inits)))]
+        yielded = builder.inline(payload, arguments)[at]
         ops.append(
-            GenericOp(
+            replace(
+                op,
                 results=(op.results[at],),
-                location=op.location,
-                domain=op.domain,
                 iterators=op.iterators
                 if init.combiner is not None
                 else (IteratorType.PARALLEL,) * len(op.iterators),
-                inputs=op.inputs,
                 inits=(init,),
-                payload=single,
-                name=op.name,
-                absorbed=op.absorbed,
+                payload=builder.finish([yielded]),
             )
         )
     return ops

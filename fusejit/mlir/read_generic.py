@@ -15,9 +15,10 @@ from fusejit.ir.graph import (
     Operand,
 )
 from fusejit.ir.indexing_map import IndexingMap, parse_indexing_map
-from fusejit.ir.mlir_patterns import constant_written, is_matrix_product, is_overwritten
+from fusejit.ir.mlir_patterns import constant_written, is_matrix_product
 from fusejit.ir.payload import Payload
 from fusejit.ir.scalar_ops import COMBINERS
+from fusejit.ir.starts import is_overwritten
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.mlir.read_body import (
     BOOL_COMBINER_OPS,

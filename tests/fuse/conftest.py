@@ -114,11 +114,11 @@ def outcome_of(graph: Graph, sizes: dict[str, int]) -> list[Any]:
     return [*interpret(graph, argument_paths(arguments)), *arguments.values()]
 
 
-def outcome_of_source(graph: Graph, sizes: dict[str, int]) -> list[Any]:
-    """The same by the generated source of the graph, run as plain Python."""
-    arguments = arguments_of(graph, sizes)
+def launcher_of(graph: Graph, *, jit: bool, fusion: str = "auto") -> Callable[..., Any]:
+    """The generated source of a graph as a function of its buffers' arguments."""
+    names = ", ".join(buffer.name for buffer in graph.buffers)
     namespace: dict[str, Any] = {}
-    exec(f"def {graph.name}({', '.join(arguments)}): pass", namespace)
+    exec(f"def {graph.name}({names}): pass", namespace)
     checks = []
     for buffer in graph.buffers:
         assert buffer.origin is not None
@@ -127,8 +127,19 @@ def outcome_of_source(graph: Graph, sizes: dict[str, int]) -> list[Any]:
         checks.append(PathCheck(buffer.origin.attr, CheckKind.ARRAY, expected))
     leaves = tuple(ResultLeaf(i) for i in range(len(graph.results)))
     traced = TracedFunction(graph, checks, ResultSequence(list, leaves), UNKNOWN)
-    stage = Traced(namespace[graph.name], traced, Options(jit=False, cache=False), GENERIC)
-    results = stage.fuse().lower().compile().launch(*arguments.values())
+    options = Options(jit=jit, cache=jit, fusion=fusion)
+    stage = Traced(namespace[graph.name], traced, options, GENERIC)
+    return stage.fuse().lower().compile().launch
+
+
+def outcome_of_source(
+    graph: Graph,
+    sizes: dict[str, int],
+    launch: Callable[..., Any] | None = None,
+) -> list[Any]:
+    """The same by the generated source of the graph, run as plain Python."""
+    arguments = arguments_of(graph, sizes)
+    results = (launch or launcher_of(graph, jit=False))(*arguments.values())
     assert isinstance(results, list), results
     return [*results, *arguments.values()]
 
@@ -138,14 +149,16 @@ def num_generics(graph: Graph) -> int:
     return sum(isinstance(op, GenericOp) for op in graph.block.ops)
 
 
-@pytest.fixture
-def fuses() -> Fuses:
+@pytest.fixture(params=["unjitted", "jitted"])
+def fuses(request: pytest.FixtureRequest) -> Fuses:
     """Asserts that a body is fused into another one, and that both give the same bits.
 
     ``fuses(before, after, counts, control=fold_always)``: ``counts`` are the numbers of generic
-    ops. Results are compared by the interpreter, and by the source of the fused graph. Gives the
-    arguments and the results of each run of that source.
+    ops. Results are compared by the interpreter, and by the source of the fused graph; jitted, by
+    machine code of the graph under the policies "none" and "aggressive". Gives the arguments and
+    the results of each run of the fused graph.
     """
+    jitted = request.param == "jitted"
 
     def check(
         before: str, after: str, counts: tuple[int, int], control: ControlFusionFn = fold_always
@@ -157,11 +170,16 @@ def fuses() -> Fuses:
         assert body_of(fused) == body_of(graph_of(after))
         assert (num_generics(graph), num_generics(fused)) == counts
         runs: list[Run] = []
+        if jitted:
+            launchers = [launcher_of(graph, jit=True, fusion=p) for p in ("none", "aggressive")]
+        else:
+            launchers = [launcher_of(fused, jit=False)]
         for sizes in SIZES:
             expected = outcome_of(graph, sizes)
             assert_same_results(outcome_of(fused, sizes), expected, f"interpreted for {sizes}: ")
-            actual = outcome_of_source(fused, sizes)
-            assert_same_results(actual, expected, f"source for {sizes}: ")
+            for launch in launchers:
+                actual = outcome_of_source(graph, sizes, launch)
+                assert_same_results(actual, expected, f"source for {sizes}: ")
             runs.append((arguments_of(graph, sizes), actual[: len(graph.results)]))
         return runs
 
