@@ -13,6 +13,7 @@ from fusejit.fuse.reshapes import cancel_reshapes
 from fusejit.fuse.rewrite import rewrite_ops
 from fusejit.fuse.simplify_payload import simplify
 from fusejit.fuse.views import compose_views
+from fusejit.ir.affine_gathers import read_through_maps
 from fusejit.ir.degenerate import without_idle_reduction_dims, without_reductions
 from fusejit.ir.graph import GenericOp, Graph, Op
 
@@ -31,6 +32,18 @@ def simplify_payloads(graph: Graph) -> Graph:
     return rewrite_ops(graph, rewrite)
 
 
+def read_affine_gathers(graph: Graph) -> Graph:
+    """What is extracted at affine subscripts is an operand with a map: producers fold into it."""
+
+    def rewrite(op: Op) -> Op:
+        if not isinstance(op, GenericOp) or op.library_call is not None:
+            return op
+        read = read_through_maps(op)
+        return op if read is op else tidy(read)
+
+    return rewrite_ops(graph, rewrite)
+
+
 def drop_idle_combiners(graph: Graph) -> Graph:
     """Combiners without reduction dims become payload, reduction dims of writes are parallel."""
 
@@ -45,6 +58,7 @@ def drop_idle_combiners(graph: Graph) -> Graph:
 
 CANONICALIZATIONS: tuple[Callable[[Graph], Graph], ...] = (
     cancel_reshapes,
+    read_affine_gathers,
     compose_views,
     drop_idle_combiners,
     detach_starts,

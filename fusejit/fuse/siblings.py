@@ -1,10 +1,11 @@
 """Sibling merge: elementwise ops over one domain become one op with several results.
 
-Two cases, both only for equal domains and reads of the same point, so that nothing is recomputed:
+Three cases, all only for equal domains and reads of the same point, so that nothing is recomputed:
 
 - an op whose value another op reads, and which stays in memory for others as well, joins its
   reader, which writes that value too (`return v, 2 * v` reads nothing back);
-- two ops that read a common array are computed side by side, and read it once.
+- two ops that read a common array are computed side by side, and read it once;
+- two ops that compute the same from numbers alone do it once.
 
 An op may move to its sibling's place: down, if nothing in between reads it and the memory it has
 loaded stays as it is; up, if what it reads is defined there.
@@ -87,10 +88,11 @@ def _merge_into(op: GenericOp, context: BlockContext, notes: FusionReport) -> Ge
 
 
 def _fused(other: GenericOp, op: GenericOp, context: BlockContext) -> GenericOp | None:
-    """Both as one op, if one reads the other at its own points or they read a common array."""
+    """Both as one op, if one reads the other at its own points, or they read or compute alike."""
     if any(v in other.results for v in op.operand_values):
         return _joined_with_reader(other, op, context)
-    return merge(other, op) if _share_an_array(other, op) else None
+    alike = _share_an_array(other, op) or _compute_the_same(other, op)
+    return merge(other, op) if alike else None
 
 
 def merge(first: GenericOp, second: GenericOp) -> GenericOp:
@@ -159,6 +161,11 @@ def _joined_with_reader(
 def _share_an_array(first: GenericOp, second: GenericOp) -> bool:
     """Whether some array is read by both at the same points."""
     return any(o.value.type.rank and o in second.inputs for o in first.inputs)
+
+
+def _compute_the_same(first: GenericOp, second: GenericOp) -> bool:
+    """Whether they compute equal values that are kept apart, as NumPy hands out two arrays."""
+    return first.inputs == second.inputs and first.payload == second.payload
 
 
 def _fits(op: GenericOp) -> bool:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr, Dim
-from fusejit.ir.graph import Effect, GenericOp, Graph, Op, Operand, Value
+from fusejit.ir.affine_gathers import read_through_maps
+from fusejit.ir.graph import Effect, GenericOp, Graph, Op, Value
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.payload import Payload, PayloadBuilder
+from fusejit.ir.payload import Instr, PayloadBuilder
 from fusejit.ir.starts import is_overwritten
 from fusejit.ir.types import IteratorType
 
@@ -44,44 +45,24 @@ def normalized(op: GenericOp) -> GenericOp:
     Inputs that the payload does not read are dropped, and so are starts of which every element is
     overwritten unread.
     """
-    op = _without_unread_starts(op)
+    op = read_through_maps(_without_unread_starts(op))
     payload = op.payload
-    inputs = list(op.inputs)
-    n = payload.num_arguments
-    indices = {n + at: i.attr for at, i in enumerate(payload.instrs) if i.op == "index"}
-    affine: dict[int, int] = {}  # number of an instruction -> number of its new input
-    for at, instr in enumerate(payload.instrs):
-        if instr.op == "extract" and all(o in indices for o in instr.operands):
-            results = tuple(indices[o] for o in instr.operands)
-            operand = Operand(inputs[instr.attr].value, IndexingMap(len(op.domain), results))
-            if operand not in inputs:
-                inputs.append(operand)
-            affine[at] = inputs.index(operand)
-    read = set(payload.results)
-    for at, instr in enumerate(payload.instrs):
-        if at not in affine:
-            read.update(instr.operands)
-    used = {k for k in range(len(op.inputs)) if k in read} | set(affine.values())
-    used |= {
-        i.attr for at, i in enumerate(payload.instrs) if i.op == "extract" and at not in affine
-    }
-    kept = sorted(used)
-    if not affine and len(kept) == len(op.inputs):
+    kept = [k for k in range(len(op.inputs)) if k in payload.used_arguments()]
+    if len(kept) == len(op.inputs):
         return op
     builder = PayloadBuilder(
-        [inputs[k].value.type.dtype for k in kept], payload.arguments[payload.num_inputs :]
+        [payload.arguments[k] for k in kept], payload.arguments[payload.num_inputs :]
     )
-    refs: list[int | None] = [kept.index(k) if k in used else None for k in range(len(op.inputs))]
-    refs += range(len(kept), len(kept) + len(op.inits))
-    for at, instr in enumerate(payload.instrs):
-        if at in affine:
-            refs.append(kept.index(affine[at]))
-            continue
-        operands = tuple(_known(refs[o]) for o in instr.operands)
-        attr = kept.index(instr.attr) if instr.op == "extract" else instr.attr
-        refs.append(builder.add(replace(instr, operands=operands, attr=attr)))
-    new = builder.finish([_known(refs[r]) for r in payload.results])
-    return _with(op, tuple(inputs[k] for k in kept), new)
+    place = {old: new for new, old in enumerate(kept)}
+    arguments = [*map(place.get, range(payload.num_inputs))]
+    arguments += range(len(kept), len(kept) + len(op.inits))
+
+    def moved(instr: Instr) -> Instr:
+        return replace(instr, attr=place[instr.attr]) if instr.op == "extract" else instr
+
+    results = builder.inline(payload, arguments, moved)
+    inputs = tuple(op.inputs[k] for k in kept)
+    return replace(op, inputs=inputs, payload=builder.finish(results))
 
 
 def _without_unread_starts(op: GenericOp) -> GenericOp:
@@ -90,15 +71,6 @@ def _without_unread_starts(op: GenericOp) -> GenericOp:
         for k, init in enumerate(op.inits)
     )
     return op if inits == op.inits else replace(op, inits=inits)
-
-
-def _known(ref: int | None) -> int:
-    assert ref is not None
-    return ref
-
-
-def _with(op: GenericOp, inputs: tuple[Operand, ...], payload: Payload) -> GenericOp:
-    return replace(op, inputs=inputs, payload=payload)
 
 
 # --------------------------------------------------------------------------------------- patterns

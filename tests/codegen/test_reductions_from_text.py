@@ -7,28 +7,14 @@ without fusion, against the interpreter.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from fusejit.ir.graph import Graph
 from fusejit.ir.interpreter import argument_paths, interpret
 from fusejit.ir.parser import parse_graph
-from fusejit.ir.source import UNKNOWN
-from fusejit.ir.target import GENERIC
-from fusejit.ir.traced import (
-    ArrayClass,
-    CheckKind,
-    PathCheck,
-    ResultLeaf,
-    ResultSequence,
-    TracedFunction,
-)
 from fusejit.ir.verifier import verify
-from fusejit.options import Options
-from fusejit.pipeline import Traced
 from fusejit.testing.compare import assert_same_results
+from fusejit.testing.graph_launcher import launcher
 
 HEAD = """graph @test
   symbol s0 = size(arg:m, 0)
@@ -41,9 +27,9 @@ HEAD = """graph @test
   %x = load @x v0 : s0 x f64
   %z = load @z v0 : s1 x f64
 """
-SUM_ROWS = 'domain (s0, s1) iterators (parallel, reduction)'
-SUM_COLUMNS = 'domain (s0, s1) iterators (reduction, parallel)'
-SUM_ALL = 'domain (s0, s1) iterators (reduction, reduction)'
+SUM_ROWS = "domain (s0, s1) iterators (parallel, reduction)"
+SUM_COLUMNS = "domain (s0, s1) iterators (reduction, parallel)"
+SUM_ALL = "domain (s0, s1) iterators (reduction, reduction)"
 PRODUCT = "{ t0 = multiply in0, in1 : f64; yield t0 }"
 CASES = {
     "quotient of a dim summed along rows": f"""
@@ -107,19 +93,6 @@ def arguments(shape: tuple[int, int]) -> dict[str, np.ndarray]:
     }
 
 
-def launcher(graph: Graph, jit: bool, fusion: str) -> Any:
-    checks = []
-    for buffer in graph.buffers:
-        assert buffer.origin is not None
-        rank = buffer.type.rank
-        expected = ArrayClass(buffer.type.dtype, rank, tuple(range(rank)), buffer.layout, True)
-        checks.append(PathCheck(buffer.origin.attr, CheckKind.ARRAY, expected))
-    leaves = tuple(ResultLeaf(i) for i in range(len(graph.results)))
-    traced = TracedFunction(graph, checks, ResultSequence(list, leaves), UNKNOWN)
-    stage = Traced(lambda m, x, z: None, traced, Options(jit=jit, fusion=fusion), GENERIC)
-    return stage.fuse().lower().compile().launch
-
-
 @pytest.mark.parametrize("jit", [False, True], ids=["unjitted", "jitted"])
 @pytest.mark.parametrize("case", CASES)
 def test_kernels_give_what_the_interpreter_gives(case: str, jit: bool) -> None:
@@ -127,7 +100,7 @@ def test_kernels_give_what_the_interpreter_gives(case: str, jit: bool) -> None:
     verify(graph)
     has_exp = "exp" in CASES[case]  # NumPy's own may differ in the last bit
     for fusion in ("none", "aggressive"):
-        launch = launcher(graph, jit, fusion)
+        launch = launcher(graph, jit=jit, fusion=fusion)
         for shape in SHAPES:
             given = arguments(shape)
             expected = interpret(graph, argument_paths(given))

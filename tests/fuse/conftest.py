@@ -14,20 +14,9 @@ from fusejit.ir.graph import GenericOp, Graph
 from fusejit.ir.interpreter import argument_paths, interpret
 from fusejit.ir.parser import parse_graph
 from fusejit.ir.printer import print_graph
-from fusejit.ir.source import UNKNOWN
-from fusejit.ir.target import GENERIC
-from fusejit.ir.traced import (
-    ArrayClass,
-    CheckKind,
-    PathCheck,
-    ResultLeaf,
-    ResultSequence,
-    TracedFunction,
-)
 from fusejit.ir.verifier import verify
-from fusejit.options import Options
-from fusejit.pipeline import Traced
 from fusejit.testing.compare import assert_same_results
+from fusejit.testing.graph_launcher import launcher
 
 ARGUMENTS = """\
 graph @test
@@ -114,24 +103,6 @@ def outcome_of(graph: Graph, sizes: dict[str, int]) -> list[Any]:
     return [*interpret(graph, argument_paths(arguments)), *arguments.values()]
 
 
-def launcher_of(graph: Graph, *, jit: bool, fusion: str = "auto") -> Callable[..., Any]:
-    """The generated source of a graph as a function of its buffers' arguments."""
-    names = ", ".join(buffer.name for buffer in graph.buffers)
-    namespace: dict[str, Any] = {}
-    exec(f"def {graph.name}({names}): pass", namespace)
-    checks = []
-    for buffer in graph.buffers:
-        assert buffer.origin is not None
-        order = tuple(range(buffer.type.rank))
-        expected = ArrayClass(buffer.type.dtype, buffer.type.rank, order, buffer.layout, True)
-        checks.append(PathCheck(buffer.origin.attr, CheckKind.ARRAY, expected))
-    leaves = tuple(ResultLeaf(i) for i in range(len(graph.results)))
-    traced = TracedFunction(graph, checks, ResultSequence(list, leaves), UNKNOWN)
-    options = Options(jit=jit, cache=jit, fusion=fusion)
-    stage = Traced(namespace[graph.name], traced, options, GENERIC)
-    return stage.fuse().lower().compile().launch
-
-
 def outcome_of_source(
     graph: Graph,
     sizes: dict[str, int],
@@ -139,7 +110,7 @@ def outcome_of_source(
 ) -> list[Any]:
     """The same by the generated source of the graph, run as plain Python."""
     arguments = arguments_of(graph, sizes)
-    results = (launch or launcher_of(graph, jit=False))(*arguments.values())
+    results = (launch or launcher(graph, jit=False))(*arguments.values())
     assert isinstance(results, list), results
     return [*results, *arguments.values()]
 
@@ -171,9 +142,9 @@ def fuses(request: pytest.FixtureRequest) -> Fuses:
         assert (num_generics(graph), num_generics(fused)) == counts
         runs: list[Run] = []
         if jitted:
-            launchers = [launcher_of(graph, jit=True, fusion=p) for p in ("none", "aggressive")]
+            launchers = [launcher(graph, jit=True, fusion=p) for p in ("none", "aggressive")]
         else:
-            launchers = [launcher_of(fused, jit=False)]
+            launchers = [launcher(fused, jit=False)]
         for sizes in SIZES:
             expected = outcome_of(graph, sizes)
             assert_same_results(outcome_of(fused, sizes), expected, f"interpreted for {sizes}: ")

@@ -1,0 +1,75 @@
+"""Gathers whose subscripts are affine become operands with a map.
+
+Before and after `read_through_maps`::
+
+    %r = generic domain (s0) ins (%x [(d0) -> (0)]) { t0 = index (d0 + 1); yield extract in0[t0] }
+    %r = generic domain (s0) ins (%x [(d0) -> (d0 + 1)]) { yield in0 }
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import GenericOp, Operand
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.payload import Payload, PayloadBuilder
+
+
+def read_through_maps(op: GenericOp) -> GenericOp:
+    """The op with an input for each element that it extracts at affine subscripts.
+
+    What was gathered from stays an input, even if nothing reads it any more. The same object if
+    there is no such gather.
+    """
+    payload = op.payload
+    inputs = list(op.inputs)
+    place: dict[int, int] = {}  # number of an instruction -> the input that it is
+    for at, instr in enumerate(payload.instrs):
+        if instr.op != "extract":
+            continue
+        known = [affine_subscript(payload, o) for o in instr.operands]
+        results = tuple(e for e in known if e is not None)
+        operand = Operand(inputs[instr.attr].value, IndexingMap(len(op.domain), results))
+        if len(results) < len(known) or not _fits(op, operand):
+            continue
+        if operand not in inputs:
+            inputs.append(operand)
+        place[at] = inputs.index(operand)
+    if not place:
+        return op
+    num_inits = len(op.inits)
+    builder = PayloadBuilder(
+        [o.value.type.dtype for o in inputs], payload.arguments[payload.num_inputs :]
+    )
+    refs = [*range(payload.num_inputs), *range(len(inputs), len(inputs) + num_inits)]
+    for at, instr in enumerate(payload.instrs):
+        if at in place:
+            refs.append(place[at])
+        else:
+            operands = tuple(refs[o] for o in instr.operands)
+            refs.append(builder.add(replace(instr, operands=operands)))
+    new = builder.finish([refs[r] for r in payload.results])
+    return replace(op, inputs=tuple(inputs), payload=new)
+
+
+def affine_subscript(payload: Payload, ref: int) -> AffineExpr | None:
+    """An integer of the payload as an affine expression of dims and symbols, if it is one."""
+    at = ref - payload.num_arguments
+    if at < 0:
+        return None
+    instr = payload.instrs[at]
+    if instr.op == "index":
+        expr: AffineExpr = instr.attr
+        return expr
+    return AffineExpr.const(instr.attr) if instr.op == "const" else None
+
+
+def _fits(op: GenericOp, operand: Operand) -> bool:
+    """Whether no dim is known to be longer than the axis it would be (in a domain of no points)."""
+    for expr, extent in zip(operand.map.results, operand.value.type.extents, strict=True):
+        dim = expr.as_dim()
+        excess = None if dim is None else (op.domain[dim] - extent).as_constant()
+        if excess is not None and excess > 0:
+            return False
+    return True
