@@ -28,6 +28,7 @@ from fusejit.dot import graph_dot, schedule_dot
 from fusejit.errors import FusejitError, InternalError
 from fusejit.fuse import (
     canonicalize,
+    drop_unit_dims,
     fold_producers,
     form_groups,
     make_schedule,
@@ -85,6 +86,7 @@ PASSES: tuple[tuple[str, GraphPass], ...] = (
     ("fold across reshapes that moved up", _fold),
     ("move reshapes down", lambda graph, at: move_reshapes_down(graph)),
     ("unroll small reductions", lambda graph, at: unroll_small_reductions(graph)),
+    ("drop dims of extent 1", lambda graph, at: drop_unit_dims(graph)),
     ("fold what that made elementwise or single", _fold),
     ("merge siblings", _merge),
     ("fold what merging made single", _fold),

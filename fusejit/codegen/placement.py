@@ -129,7 +129,7 @@ def _find_straight_stores(graph: Graph, placement: Placement) -> None:
             and len(producer.results) == 1
             and producer.is_elementwise
             and block_of[id(producer)] is block_of[id(store)]
-            and producer.inits[0].map.is_permutation
+            and producer.inits[0].map.is_padded_permutation
             and producer.inits[0].start is None
             and placement.step_of.get(id(producer)) == placement.step_of.get(id(store))
             and _is_hazard_free(producer, store, placement)
@@ -261,7 +261,9 @@ def _find_slots(graph: Graph, placement: Placement) -> None:
             if result.buffer.root.origin is None:
                 placement.slot_buffers.add(result.buffer.root)
         else:
-            placement.slot_values.add(placement.root(result))
+            root = placement.root(result)
+            if root in placement.defining:  # not a number of the caller
+                placement.slot_values.add(root)
     for op in graph.block.ops:
         here = placement.step_of[id(op)]
         for value in _all_operands(op):

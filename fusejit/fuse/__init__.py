@@ -20,6 +20,7 @@ from fusejit.fuse.reshapes import move_reshapes_down, move_reshapes_up, note_res
 from fusejit.fuse.schedule import make_schedule
 from fusejit.fuse.siblings import merge_siblings
 from fusejit.fuse.split_reductions import split_reductions
+from fusejit.fuse.unit_dims import drop_unit_dims
 from fusejit.fuse.unroll import unroll_small_reductions
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "ControlFusionFn",
     "Reject",
     "canonicalize",
+    "drop_unit_dims",
     "fold_always",
     "fold_producers",
     "fold_single_uses",

@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.fuse.operands import gathered_inputs, renumber_extract, writes_every_element
+from fusejit.fuse.operands import gathered_inputs, renumber_extract
 from fusejit.fuse.rewrite import rewrite_ops
 from fusejit.ir.graph import ConstantOp, GenericOp, Graph, Init, Op, Operand, Value, ViewOp, walk
 from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.starts import writes_every_element
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,18 @@ def fold_always(
     return ACCEPT
 
 
+def fold_aggressively(
+    producer: GenericOp, operand_index: int, consumer: GenericOp, context: BlockContext
+) -> Accept | Reject:
+    """Fold whatever is legal and leaves something out: not what is only copied and kept as well.
+
+    Two arrays of the same numbers are handed out by computing them once and copying them.
+    """
+    kept = context.kept_for(producer)
+    is_copy = consumer.is_elementwise and not consumer.payload.instrs
+    return Reject("kept anyway", kept) if kept and is_copy else ACCEPT
+
+
 def fold_single_uses(
     producer: GenericOp, operand_index: int, consumer: GenericOp, context: BlockContext
 ) -> Accept | Reject:

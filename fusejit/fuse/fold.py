@@ -16,11 +16,11 @@ from fusejit.fuse.operands import (
     merge_operands,
     renumber_extract,
     tidy,
-    writes_every_element,
 )
 from fusejit.ir.graph import GenericOp, Init, Operand, Origin
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import Instr, PayloadBuilder
+from fusejit.ir.starts import writes_every_element
 
 
 def fused_to_producer(producer: GenericOp, operand_index: int, consumer: GenericOp) -> IndexingMap:

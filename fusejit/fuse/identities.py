@@ -2,7 +2,7 @@
 
 Exact for floats: ``x * 1``, ``x / 1``, ``x - 0.0``, ``x + -0.0``, ``max(x, x)``, ``a + -b`` (it is
 ``a - b``), ``x < x`` (never). Exact for integers alone: ``x - x``, ``x * 0``, ``0 - x``,
-``x == x``, ``not (a < b)``, ``(x + 1) + 2``.
+``x == x``, ``not (a < b)``, ``(x + 1) + 2``, ``(a + b) - b``, the maximum with the largest one.
 
 Tempting and wrong for floats: ``x + 0.0`` (-0.0 becomes 0.0), ``x * 0`` and ``x - x`` (NaN and inf,
 the sign of the zero), ``x / x``, ``0 - x`` (0.0, where ``-x`` is -0.0), ``-(a - b)`` as ``b - a``
@@ -94,6 +94,8 @@ _ABSORBING: dict[str, tuple[str, Callable[[np.dtype], Any], Callable[[np.dtype],
     "logical_and": ("b", lambda d: False, lambda d: False, True),
     "logical_or": ("b", lambda d: True, lambda d: True, True),
     "remainder": ("iu", lambda d: 1, lambda d: 0, False),
+    "maximum": ("biu", _highest, _highest, True),  # not floats: NaN stays NaN
+    "minimum": ("biu", _lowest, _lowest, True),
 }
 
 
@@ -207,6 +209,21 @@ def _constants_of_integers(builder: PayloadBuilder, instr: Instr) -> int | None:
         values = [instr.dtype.type(number), instr.dtype.type(outer)]
         total = SCALAR_OPS[combine].evaluate(values, instr.dtype)
     return builder.op(instr.op, [inner[0], builder.const(total, instr.dtype)], instr.dtype)
+
+
+def _taken_back(builder: PayloadBuilder, instr: Instr) -> int | None:
+    """``(a + b) - b`` and ``(a - b) + b`` are ``a`` for integers, which wrap."""
+    if instr.dtype.kind not in "iu":
+        return None
+    first, second = instr.operands
+    if instr.op == "subtract":
+        a, b = _operands_of(builder, first, "add") or (None, None)
+        return a if b == second else b if a == second else None
+    for one, other in ((first, second), (second, first)):
+        a, b = _operands_of(builder, one, "subtract") or (None, None)
+        if b == other:
+            return a
+    return None
 
 
 # -------------------------------------------------------------------------------------- negation
@@ -328,8 +345,8 @@ def is_exact_cast(source: np.dtype, target: np.dtype) -> bool:
 
 # ------------------------------------------------------------------------------------------ table
 _OTHERS: dict[str, tuple[Identity, ...]] = {
-    "add": (_add_negated, _constants_of_integers),
-    "subtract": (_subtract_negated, _constants_of_integers),
+    "add": (_add_negated, _taken_back, _constants_of_integers),
+    "subtract": (_subtract_negated, _taken_back, _constants_of_integers),
     "multiply": (_both_negated, _constants_of_integers),
     "divide": (_divide_by_power_of_two, _both_negated),
     "bitwise_and": (_constants_of_integers,),

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from fusejit.fuse.context import BlockContext
 from fusejit.fuse.fold import fused_to_producer
-from fusejit.fuse.operands import gathered_inputs, writes_every_element
+from fusejit.fuse.operands import gathered_inputs
 from fusejit.ir.graph import GenericOp, Init, Op
+from fusejit.ir.starts import writes_every_element
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fusejit.ir.graph import GenericOp, Init, Operand, Value
+from fusejit.ir.graph import GenericOp, Operand, Value
 from fusejit.ir.payload import Instr, Payload, PayloadBuilder
-from fusejit.ir.types import TensorType
 
 
 def gathered_inputs(payload: Payload) -> frozenset[int]:
@@ -32,20 +31,6 @@ def merge_operands(operands: Sequence[Operand]) -> tuple[tuple[Operand, ...], li
 def renumber_extract(instr: Instr, new_input: Sequence[int]) -> Instr:
     """The instruction, with the input of an ``extract`` renumbered."""
     return replace(instr, attr=new_input[instr.attr]) if instr.op == "extract" else instr
-
-
-def writes_every_element(init: Init, domain: Sequence[object], type_: TensorType) -> bool:
-    """Whether a plain write through ``init`` fills a result of type ``type_``, each element once.
-
-    The map is a permutation and each axis has the extent of its dim: ``(d0) -> (d0)`` over a domain
-    of ``s0 - 1`` leaves the last element of ``s0`` unwritten.
-    """
-    if not init.map.is_permutation:
-        return False
-    dims = [r.as_dim() for r in init.map.results]
-    return all(
-        d is not None and domain[d] == extent for d, extent in zip(dims, type_.extents, strict=True)
-    )
 
 
 def tidy(op: GenericOp) -> GenericOp:

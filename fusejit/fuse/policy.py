@@ -20,7 +20,7 @@ from fusejit.fuse.cost import (
     Accept,
     ControlFusionFn,
     Reject,
-    fold_always,
+    fold_aggressively,
     fold_when_it_pays,
     moved_bytes,
     needed_places,
@@ -79,7 +79,7 @@ class Policy:
 
 POLICIES: dict[str, Policy] = {
     "auto": Policy(fold_when_it_pays, merges=True, groups=True),
-    "aggressive": Policy(fold_always, merges=True, groups=True),
+    "aggressive": Policy(fold_aggressively, merges=True, groups=True),
     "none": Policy(None, merges=False, groups=False),
 }
 

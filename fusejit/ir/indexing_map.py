@@ -62,6 +62,15 @@ class IndexingMap:
         """Each dim is exactly one result: ``(d0, d1) -> (d1, d0)``."""
         return self.rank == self.num_dims and self.is_projected_permutation
 
+    @property
+    def is_padded_permutation(self) -> bool:
+        """A permutation, zeros left out: ``(d0, d1) -> (d1, 0, d0)``.
+
+        It writes each element once, and every one if the axes at zeros are of length 1.
+        """
+        rest = tuple(r for r in self.results if r.as_constant() != 0)
+        return IndexingMap(self.num_dims, rest).is_permutation
+
     def dims(self) -> frozenset[int]:
         """The dims that occur in some result."""
         return frozenset().union(*(r.dims() for r in self.results))
@@ -107,11 +116,14 @@ class IndexingMap:
         )
 
     def inverse(self) -> IndexingMap:
-        """The inverse of a permutation: ``(d0, d1, d2) -> (d1, d2, d0)`` gives ``(d2, d0, d1)``."""
-        if not self.is_permutation:
+        """The inverse of a permutation: ``(d0, d1, d2) -> (d1, d2, d0)`` gives ``(d2, d0, d1)``.
+
+        An axis that is always at 0 tells nothing: ``(d0) -> (d0, 0)`` gives ``(d0, d1) -> (d0)``.
+        """
+        if not self.is_padded_permutation:
             raise ValueError(f"not a permutation: {self}")
         where = {r.as_dim(): i for i, r in enumerate(self.results)}
-        return IndexingMap.permutation([where[d] for d in range(self.num_dims)])
+        return IndexingMap.select(self.rank, [where[d] for d in range(self.num_dims)])
 
     def substitute_symbols(self, symbols: Mapping[str, AffineExpr]) -> IndexingMap:
         """The map with symbols replaced."""

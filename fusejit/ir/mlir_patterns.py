@@ -78,7 +78,8 @@ def constant_written(op: GenericOp) -> Value | tuple[Any, np.dtype] | None:
     """The number that a fill writes everywhere: a scalar value, or a constant with its dtype."""
     if not op.is_elementwise or len(op.results) != 1 or op.inits[0].start is not None:
         return None
-    if not op.inits[0].map.is_identity:
+    written = [r for r in op.inits[0].map.results if r.as_constant() != 0]
+    if written != [AffineExpr.dim(d) for d in range(len(op.domain))]:
         return None
     payload = op.payload
     if not op.inputs and len(payload.instrs) == 1 and payload.instrs[0].op == "const":

@@ -8,23 +8,37 @@ Before and after `read_starts_as_inputs`::
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from fusejit.ir.graph import GenericOp, Operand
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import GenericOp, Init, Operand
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.types import IteratorType
+from fusejit.ir.types import IteratorType, TensorType
+
+
+def writes_every_element(init: Init, domain: Sequence[AffineExpr], type_: TensorType) -> bool:
+    """Whether a plain write through ``init`` fills a result of type ``type_``, each element once.
+
+    The map is a permutation and each axis has the extent of its dim: ``(d0) -> (d0)`` over a domain
+    of ``s0 - 1`` leaves the last element of ``s0`` unwritten. Axes of length 1 may be at 0.
+    """
+    if not init.map.is_padded_permutation:
+        return False
+    one = AffineExpr.const(1)
+    dims = [r.as_dim() for r in init.map.results]
+    return all(
+        extent == (one if d is None else domain[d])
+        for d, extent in zip(dims, type_.extents, strict=True)
+    )
 
 
 def is_overwritten(op: GenericOp, number: int) -> bool:
     """Whether every element of result ``number`` is written, whatever it starts from."""
-    init, extents = op.inits[number], op.results[number].type.extents
-    if init.combiner is not None or op.payload.reads_init(number) or not init.map.is_permutation:
+    init = op.inits[number]
+    if init.combiner is not None or op.payload.reads_init(number):
         return False
-    return all(
-        op.domain[dim] == extent
-        for expr, extent in zip(init.map.results, extents, strict=True)
-        if (dim := expr.as_dim()) is not None
-    )
+    return writes_every_element(init, op.domain, op.results[number].type)
 
 
 def read_starts_as_inputs(op: GenericOp) -> GenericOp:
