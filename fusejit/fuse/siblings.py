@@ -68,7 +68,8 @@ def _sweep(context: BlockContext, notes: FusionReport) -> bool:
 
 def _merge_into(op: GenericOp, context: BlockContext, notes: FusionReport) -> GenericOp | None:
     """Merge an earlier sibling with ``op``; returns the op that took its place, if it did."""
-    if not op.is_elementwise or op.library_call is not None or not op.domain:
+    has_loops = bool(op.domain) or any(r.type.rank for r in op.results)
+    if not op.is_elementwise or op.library_call is not None or not has_loops:
         return None
     for other in _earlier_siblings(op, context):
         fused = _fused(other, op, context)

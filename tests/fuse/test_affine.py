@@ -230,6 +230,12 @@ def flipped_blurs(a: Any) -> Any:
     return (u[:-2] + u[1:-1] + u[2:])[::2] * 0.5
 
 
+def flipped_means(a: Any) -> Any:
+    t = (a[:-2] + a[1:-1] + a[2:])[::-1] / 3
+    u = (t[:-2] + t[1:-1] + t[2:]) * 0.5
+    return (u[:-2] + u[1:-1] + u[2:])[::2] * 0.5
+
+
 def smoothed_planes(a: Any) -> Any:
     t = a[:-1, 1:] + a[1:, :-1]
     u = t[:-1, 1:] + t[1:, :-1]
@@ -248,6 +254,8 @@ def powers_of_neighbours(a: Any) -> Any:
         (differences, (1000,), 1),
         (flipped_blurs, (9,), 1),
         (flipped_blurs, (1001,), 1),
+        (flipped_means, (9,), 2),  # each quotient is needed at five points: kept, flipped
+        (flipped_means, (1001,), 2),
         (smoothed_planes, (3, 3), 1),
         (smoothed_planes, (40, 31), 1),
         (powers_of_neighbours, (100,), 2),  # dear: once per element, in tiles with a halo
