@@ -135,11 +135,15 @@ def _needs_generalizing(function: Any) -> bool:
     known = {"linalg.generic", *_HANDLERS}
     ops = [op.operation for op in function.regions[0].blocks[0]]
     return any(
-        op.name not in known
+        (op.name not in known and not _is_index(op))
         or (op.name.startswith(("arith.", "math.")) and is_tensor(op.results[0].type)
             and op.name != "arith.constant")
         for op in ops
     )  # fmt: skip
+
+
+def _is_index(op: Any) -> bool:
+    return len(op.results) == 1 and str(op.results[0].type) == "index"
 
 
 class _Reader(TensorReader, GenericReader):
@@ -187,7 +191,7 @@ class _Reader(TensorReader, GenericReader):
 
     def read(self, op: Any) -> None:
         handler = _HANDLERS.get(op.name)
-        if handler is None and len(op.results) == 1 and str(op.results[0].type) == "index":
+        if handler is None and _is_index(op):
             handler = _Reader.index_op
         if handler is None:
             raise self.complaint(op, "this operation is not read")

@@ -75,7 +75,7 @@ class ReaderState:
             name, type_, len(self.graph.buffers), origin, order, layout, writeable=False
         )
         self.graph.buffers.append(buffer)
-        value = Value(name, type_)
+        value = Value(name, type_, order=order)
         self.graph.block.ops.append(Load(view=View.whole(buffer), version=0, results=(value,)))
         return value
 
@@ -124,7 +124,10 @@ class ReaderState:
         self.graph.guards.append(Guard(expr, True, location, reason))
 
     def symbol(self, expr: HostExpr) -> AffineExpr:
-        """A symbol for an integer of the launcher."""
+        """A symbol for an integer of the launcher, the same one for the same integer."""
+        for known in self.graph.symbols:
+            if known.expr == expr:
+                return AffineExpr.symbol(known.name)
         name = f"s{self.count}"
         self.count += 1
         self.graph.symbols.append(HostSymbol(name, expr))

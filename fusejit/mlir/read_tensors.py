@@ -9,14 +9,22 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
+    GenericOp,
     HostScalar,
+    Init,
+    Layout,
+    Load,
+    Operand,
+    ReshapeOp,
     Value,
     ViewOp,
 )
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.mlir_ops import INDEX_OPS
-from fusejit.ir.types import Kind, TensorType
+from fusejit.ir.payload import identity_payload
+from fusejit.ir.reassociation import Reassociation
+from fusejit.ir.types import IteratorType, Kind, TensorType
 from fusejit.mlir.bindings import mlir_modules
 from fusejit.mlir.read_body import (
     dtype_of,
@@ -203,58 +211,78 @@ class TensorReader(ReaderState):
         return kept
 
     def collapse_shape(self, op: Any) -> None:
-        """``tensor.collapse_shape``: ``(d0 floordiv n, d0 mod n)``."""
+        """``tensor.collapse_shape``; what does not lie side by side in memory is copied first."""
         extents = self.extents_of(op.operands[0])
-        results: list[AffineExpr] = []
-        shape: list[AffineExpr] = []
-        groups = [[i.value for i in group] for group in op.attributes["reassociation"]]
-        for at, group in enumerate(groups):
-            rest, product = AffineExpr.dim(at), AffineExpr.const(1)
-            parts: list[AffineExpr] = []
-            for position, axis in enumerate(reversed(group)):
-                extent = extents[axis]
-                is_last = position == len(group) - 1
-                parts.append(rest if is_last else self.mod(rest, extent, op))
-                rest = rest if is_last else self.quotient(rest, extent, op)
-                product = self.product(product, extent)
-            results += parts[::-1]
-            shape.append(product)
-        self.view(op, IndexingMap(len(groups), tuple(results)), shape)
+        groups = op.attributes["reassociation"]
+        merged = [self.product_of([extents[i.value] for i in group]) for group in groups]
+        self.reshaped(op, merged, expands=False)
 
     def expand_shape(self, op: Any) -> None:
-        """``tensor.expand_shape``: ``n * d0 + d1``, for inner sizes that are constants."""
+        """``tensor.expand_shape``: sizes that MLIR takes for equal are required."""
         operands = list(op.operands)
         static = list(op.attributes["static_output_shape"])
         dynamic = iter([self.index_of(v, op) for v in operands[1:]])
         shape = [next(dynamic) if s == DYNAMIC else AffineExpr.const(s) for s in static]
-        results = []
         for axis, group in enumerate(op.attributes["reassociation"]):
-            total, size = AffineExpr.const(0), AffineExpr.const(1)
-            for item in reversed(list(group)):
-                dim = item.value
-                if size.as_constant() is None:
-                    raise self.complaint(op, "an inner size of the new shape is not a constant")
-                total = total + AffineExpr.dim(dim) * size.constant
-                size = self.product(size, shape[dim])
-            results.append(total)
             extent = self.extents_of(operands[0])[axis]
+            size = self.product_of([shape[item.value] for item in group])
             self.sizes.require_equal(extent, size, f"{op.name}, axis {axis}", self.location(op))
-        self.view(op, IndexingMap(len(shape), tuple(results)), shape)
+        self.reshaped(op, shape, expands=True)
 
-    def mod(self, expr: AffineExpr, size: AffineExpr, op: Any) -> AffineExpr:
-        return expr.mod(self.divisor(size, op))
+    def reshaped(self, op: Any, extents: Sequence[AffineExpr], *, expands: bool) -> None:
+        """The first operand with its axes split or merged."""
+        source = self.entity(op.operands[0])
+        assert not isinstance(source, AffineExpr)
+        type_ = TensorType(source.type.dtype, tuple(extents))
+        if isinstance(source, Empty):
+            self.known[op.results[0]] = Empty(type_)
+            return
+        if not self.is_free(source, expands=expands):
+            source = self.copied(source, op)
+        lengths = [len(list(group)) for group in op.attributes["reassociation"]]
+        made = ReshapeOp(
+            source=source,
+            reassociation=Reassociation.of_lengths(lengths, expands),
+            results=(self.new(type_),),
+            location=self.location(op),
+        )
+        self.known[op.results[0]] = self.emit(made)
 
-    def quotient(self, expr: AffineExpr, size: AffineExpr, op: Any) -> AffineExpr:
-        return expr.floordiv(self.divisor(size, op))
+    def is_free(self, source: Value, *, expands: bool) -> bool:
+        """Whether a reshape moves no data: axes are split anywhere, merged where they are dense."""
+        ops = {result: made for made in self.graph.block.ops for result in made.results}
+        made = ops.get(source)
+        while isinstance(made, ReshapeOp):
+            made = ops.get(made.source)
+        if not isinstance(made, Load):
+            return isinstance(made, GenericOp)
+        buffer = made.view.buffer
+        in_order = buffer.order is None or buffer.order == tuple(range(buffer.type.rank))
+        return expands or (in_order and buffer.layout is Layout.CONTIGUOUS)
 
-    def divisor(self, size: AffineExpr, op: Any) -> AffineExpr:
-        """A divisor: a positive constant (1 for an axis without elements) or a symbol."""
-        constant = size.as_constant()
-        if constant is not None:
-            return AffineExpr.const(max(constant, 1))
-        if size.as_symbol() is None:
-            raise self.complaint(op, f"the inner size {size} is neither a constant nor a symbol")
-        return size
+    def copied(self, source: Value, op: Any) -> Value:
+        """A copy in C order."""
+        rank = source.type.rank
+        identity = IndexingMap.identity(rank)
+        return self.emit(
+            GenericOp(
+                domain=source.type.extents,
+                iterators=(IteratorType.PARALLEL,) * rank,
+                inputs=(Operand(source, identity),),
+                inits=(Init(identity),),
+                payload=identity_payload(source.type.dtype),
+                name="copy",
+                results=(self.new(source.type),),
+                location=self.location(op),
+            )
+        )
+
+    def product_of(self, sizes: Sequence[AffineExpr]) -> AffineExpr:
+        """The product of sizes, the constants as a factor in front."""
+        total = AffineExpr.const(1)
+        for size in sizes:
+            total = self.product(total, size)
+        return total
 
     def product(self, left: AffineExpr, right: AffineExpr) -> AffineExpr:
         for factor, other in ((left, right), (right, left)):
