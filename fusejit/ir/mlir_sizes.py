@@ -94,6 +94,9 @@ class SizeWriter:
         self.renamed = {name: AffineExpr.symbol(f"s{at:04d}") for at, name in enumerate(order)}
         self.host_of = {f"s{at:04d}": name for at, name in enumerate(order)}
         self.whole = {extent: self.renamed[name] for extent, name in whole.items()}
+        self.whole_in_text = {
+            extent.substitute(symbols=self.renamed): symbol for extent, symbol in self.whole.items()
+        }
         self.named_sizes = {attr: self.renamed[name] for attr, name in sizes.items()}
 
     def canonical(self, expr: AffineExpr) -> AffineExpr:
@@ -194,5 +197,5 @@ class SizeWriter:
                     return extent
             return None
         operands = [self.affine(o) for o in expr.operands]
-        known = [o for o in operands if o is not None]
+        known = [self.whole_in_text.get(o, o) for o in operands if o is not None]
         return None if len(known) < 2 else affine_of(expr.op, *known)

@@ -3,22 +3,29 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fusejit import fuse_jit
+from fusejit.explain.remedies import REMEDIES
 from fusejit.fuse import (
     canonicalize,
     fold_producers,
     move_reshapes_down,
     move_reshapes_up,
+    regroup,
+    reshapes,
     unroll_small_reductions,
 )
 from fusejit.fuse.regroup import DimGroup, Refused, Regrouping, dim_groups
-from fusejit.fuse.reshapes import cancel_reshapes, note_reshapes
-from fusejit.ir.graph import GenericOp, Graph
+from fusejit.fuse.reshapes import _Session, cancel_reshapes, note_reshapes
+from fusejit.fuse.rewrite import definitions
+from fusejit.ir.graph import GenericOp, Graph, ReshapeOp, Value
 from fusejit.ir.indexing_map import parse_indexing_map
 from fusejit.ir.interpreter import argument_paths, interpret
 from fusejit.ir.parser import parse_graph
@@ -354,6 +361,61 @@ def test_library_calls_and_symbolic_indices():
         Regrouping(call, [DimGroup((0,), extents)])
     with pytest.raises(Refused, match="index sizes are known: s1 is not known at compile time"):
         Regrouping(index, [DimGroup((0,), extents)])
+
+
+def test_gathers_stay_where_they_are():
+    op = op_of(
+        '%r = generic "take" domain (s2) ins (%f) outs (write) { t0 = cast in0 : i64; t1 = extract in0[t0] : f64; yield t1 } : s2 x f64 return %r'
+    )
+    extents = graph_of("return").buffers[0].type.extents
+    with pytest.raises(Refused, match="nothing is gathered: take reads at computed subscripts"):
+        Regrouping(op, [DimGroup((0,), extents)])
+
+
+# A producer that is returned in the reshaped form, and a consumer whose result is handed on.
+DOWN = {
+    "results keep their order": (
+        '%r = generic "exp" domain (s2) ins (%c) outs (write) { t0 = exp in0 : f64; yield t0 } : s2 x f64 order(0)',
+        "return %r",
+        "%r is handed out",
+    ),
+    "results keep their place": (
+        '%r = generic "exp" domain (s2) ins (%c) outs (write) { t0 = exp in0 : f64; yield t0 } : s2 x f64',
+        "store @f v1 = %r\nreturn",
+        "%r is stored",
+    ),
+    "both are generic ops of one block": (USE, "return %r", "a reshape of no generic op"),
+}
+
+
+@pytest.mark.parametrize("rule", DOWN)
+def test_refusals_downwards(rule):
+    consumer, end, reason = DOWN[rule]
+    producer = exp("t", "s0, s1", "%m", "s0 x s1")
+    reshape = COLLAPSE
+    if rule.startswith("both"):
+        producer, reshape = "", COLLAPSE.replace("%t", "%m")
+    graph = graph_of(f"{producer}\n{reshape}\n{consumer}\n{end}")
+    verify(graph)
+    session = _Session(graph.block, leaving_of(graph), definitions(graph.block))
+    (op,) = [op for op in graph.block.ops if isinstance(op, ReshapeOp)]
+    with pytest.raises(Refused, match=f"{rule}: {reason}"):
+        (session.moved_up if rule.startswith("both") else session.moved_down)(op)
+
+
+def leaving_of(graph: Graph) -> frozenset[Value]:
+    return frozenset(r for r in graph.results if isinstance(r, Value))
+
+
+def test_every_reason_to_refuse_is_tested_and_has_a_remedy():
+    text = "".join(inspect.getsource(module) for module in (regroup, reshapes))
+    names = set(re.findall(r'Refused\(\s*"([a-z ]+)"', text)) | set(
+        re.findall(r'rule = "([a-z ]+)" if .* else "[a-z ]+"', text)
+    )
+    assert len(names) > 10
+    tested = Path(__file__).read_text()
+    assert [name for name in sorted(names) if name not in tested] == []
+    assert names <= set(REMEDIES)
 
 
 # ----------------------------------------------------------------------------------- unrolling

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 
 import numpy as np
 import pytest
 
 from fusejit import UnsupportedError, fuse_jit
+from fusejit.fuse import canonicalize
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Buffer, GenericOp, Graph, Init, Load, Operand, Value, View
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.mlir_ops import SCALAR_FORMS, cast_lines, literal
 from fusejit.ir.mlir_text import mlir_text
+from fusejit.ir.parser import parse_graph
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops import SCALAR_OPS
 from fusejit.ir.types import DTYPES, IteratorType, TensorType
 from fusejit.testing import mlir_oracle
 from fusejit.testing.random_graphs import random_graph
+from fusejit.testing.random_reshapes import random_graph_with_reshapes
 
 BOOL = np.dtype(np.bool_)
 # Rows of one meaning in both, for every dtype that has them.
@@ -272,18 +276,98 @@ def zoo():
     def bools(x, i):
         return np.where((x > 0) & ~np.isnan(x), x, -x), i & 3, i.max(), (x > 1).any()
 
+    @fuse_jit
+    def merged(x):
+        flat = np.sqrt(x).reshape(-1)
+        return flat[1:] - flat[:-1], x.reshape(-1).sum(), (x.T * 2).reshape(-1).max()
+
+    @fuse_jit
+    def split(x):
+        halves = (x + 1).reshape(x.shape[0], 2, -1)
+        return halves.max(axis=2), x.sum(axis=0).reshape(3, -1), x.reshape(2, -1, 3).max(axis=1)
+
+    @fuse_jit
+    def several(x):
+        return x + 1, (x + 1) * x, x.max(axis=0), x.min(axis=0)
+
     x = np.ones((4, 6))
-    yield from ((f, (x,)) for f in (softmax, stencil, views))
+    yield from ((f, (x,)) for f in (softmax, stencil, views, merged, split, several))
     yield layer_norm, (x, x[0], x[0])
     yield dense, (x, x.T.copy(), x[:, 0].copy())
     yield bools, (x, np.arange(4))
+
+
+# Maps and results that no function of the zoo has: windows, constants, quotients, several results.
+WRITTEN = """graph @written
+  symbol s0 = size(arg:x, 0)
+  symbol s1 = size(arg:w, 0)
+  buffer @x : s0 x 4 x f64 = arg:x class 0 readonly
+  buffer @w : s1 x f64 = arg:w class 1 readonly
+  guard ge(s0, s1) is true "the window fits"
+{
+  %x = load @x v0 : s0 x 4 x f64
+  %w = load @w v0 : s1 x f64
+  %c = generic "windows" domain (s0 - s1 + 1, s1) iterators (parallel, reduction) ins (%x [(d0, d1) -> (d0 + d1, 2)], %w [(d0, d1) -> (d1)]) outs (max [(d0, d1) -> (d0)]) { t0 = multiply in0, in1 : f64; yield t0 } : (s0 - s1 + 1) x f64
+  %q, %m = generic "quotients" domain (s0, 4) iterators (reduction, parallel) ins (%x [(d0, d1) -> (d0, d1 floordiv 2)], %x [(d0, d1) -> (0, 3)]) outs (max [(d0, d1) -> (d1)], min [(d0, d1) -> (d1)]) { t0 = multiply in0, in1 : f64; yield t0, in0 } : 4 x f64, 4 x f64
+  return %c, %q, %m
+}
+"""  # noqa: E501
+# What the texts must have been tested with.
+FORMS = (
+    r"tensor\.collapse_shape", r"tensor\.expand_shape", r"tensor\.extract_slice",
+    r"tensor\.extract ", r"linalg\.fill", r"linalg\.matmul", r'"reduction"',
+    r":2 = linalg\.generic", r"-> \(tensor<.*, tensor", r"\(d0, d1\) -> \(d0 \+ d1",
+    r"-> \(d0, \(d1\) floordiv 2\)", r"-> \(\d", r"-> \(\)", r"arith\.muli %s",
+)  # fmt: skip
+
+
+def emitted_texts():
+    texts = [f.mlir(*args, fused=fused) for f, args in zoo() for fused in (False, True)]
+    return [*texts, mlir_text(parse_graph(WRITTEN)), mlir_text(canonicalize(parse_graph(WRITTEN)))]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_texts_that_are_tested_have_every_form(form):
+    assert any(re.search(form, text) for text in emitted_texts())
 
 
 def test_texts_of_functions_pass_the_verifier_and_load_to_the_same_text():
     needs_mlir()
     from fusejit.mlir import load
 
-    texts = [f.mlir(*args, fused=fused) for f, args in zoo() for fused in (False, True)]
+    texts = emitted_texts()
+    assert not any(mlir_oracle.verify(texts))
+    for text in texts:
+        assert load(text).mlir() == text
+
+
+def test_reshapes_have_the_numbers_of_numpy_in_every_layout(monkeypatch):
+    needs_mlir()
+    from fusejit.mlir import load
+
+    monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
+    x = np.arange(96.0).reshape(8, 12)
+    arrays = (x[:4, :6].copy(), np.asfortranarray(x[:4, :6]), x[::2, ::-2], x[:4:2, :6])
+    for f, args in zoo():
+        if f.__name__ not in ("merged", "split"):
+            continue
+        for fused in (False, True):
+            function = load(f.mlir(*args, fused=fused))
+            for array in arrays:
+                for ours, numpys in zip(function(array), f.__wrapped__(array), strict=True):
+                    np.testing.assert_array_equal(ours, numpys)
+
+
+def test_random_graphs_with_reshapes_load_to_the_same_text():
+    needs_mlir()
+    from fusejit.mlir import load
+
+    texts = []
+    for seed in range(60):
+        with contextlib.suppress(UnsupportedError):  # rows of the table without a form
+            texts.append(mlir_text(random_graph_with_reshapes(seed).graph))
+    texts = [text for text in texts if "tensor.collapse_shape" in text]
+    assert len(texts) > 15
     assert not any(mlir_oracle.verify(texts))
     for text in texts:
         assert load(text).mlir() == text
