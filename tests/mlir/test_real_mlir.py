@@ -24,6 +24,7 @@ from fusejit.testing import mlir_oracle
 from fusejit.testing.compare import difference
 from fusejit.testing.graph_launcher import launcher
 from fusejit.testing.random_graphs import random_graph
+from fusejit.testing.random_reshapes import random_graph_with_reshapes
 
 pytest.importorskip("torch_mlir", reason="the MLIR bindings are not installed")
 
@@ -116,10 +117,10 @@ def assert_same_bits(actual, expected, what, zero_signs=True):
 
 
 # ------------------------------------------------------------------------------------- numbers
-def random_programs(seeds):
+def random_programs(seeds, make=random_graph):
     """Unfused random graphs whose float reductions do not depend on their order."""
     for seed in seeds:
-        program = random_graph(seed, stores=False, dtypes=DTYPES, ops=OPS)
+        program = make(seed, stores=False, dtypes=DTYPES, ops=OPS)
         if not float_combiners(program.graph) & {"add", "multiply"}:
             yield seed, program, mlir_text(program.graph)
 
@@ -150,9 +151,10 @@ def test_fused_graphs_have_the_same_bits_in_mlir_as_unfused_ones():
         assert_same_bits(after, before, f"seed {seed}\n{text}", zero_signs)
 
 
-def assert_kernels_have_the_bits_of_mlir(seeds, *, jit):
+def assert_kernels_have_the_bits_of_mlir(seeds, *, jit, make=random_graph):
     """The kernels of each graph as it was traced, and of the graph with all that may be fused."""
-    chosen = list(random_programs(seeds))
+    chosen = list(random_programs(seeds, make))
+    assert len(chosen) > len(seeds) // 4
     for (seed, program, text), results in judged(chosen):
         numbers = {name: type(n) for name, n in program.arguments.items()}
         for fusion in ("none", "aggressive"):
@@ -166,6 +168,12 @@ def assert_kernels_have_the_bits_of_mlir(seeds, *, jit):
 @pytest.mark.parametrize("start", range(2000, 2500, 100))
 def test_unjitted_kernels_of_random_graphs_have_the_bits_of_mlir(start):
     assert_kernels_have_the_bits_of_mlir(range(start, start + 100), jit=False)
+
+
+@pytest.mark.parametrize("jit", [False, True], ids=["unjitted", "jitted"])
+def test_kernels_of_graphs_with_reshapes_have_the_bits_of_mlir(jit):
+    seeds = range(12) if jit else range(150)
+    assert_kernels_have_the_bits_of_mlir(seeds, jit=jit, make=random_graph_with_reshapes)
 
 
 def test_jitted_kernels_of_random_graphs_have_the_bits_of_mlir():
