@@ -52,6 +52,11 @@ class Accumulator:
         return Number(COMBINERS[self.combiner].identity(self.dtype), self.dtype)
 
     @property
+    def of_numbers(self) -> bool:
+        """Whether it is written by `fusejit.codegen.deviations`."""
+        return COMBINERS[self.combiner].of_numbers
+
+    @property
     def is_extremum(self) -> bool:
         """Whether it is a float max or min: there a total of zero is +0.0, whatever was met."""
         return self.dtype.kind == "f" and self.combiner in ("max", "min")
@@ -116,6 +121,16 @@ def let(name: str, template: str, *operands: Expr, rebind: bool = False) -> Let:
 
 def ceil_div(extent: Polynomial, size: int) -> Polynomial:
     return name(f"(({extent + (size - 1)}) // {size})")
+
+
+def plain(accs: Sequence[Accumulator]) -> list[Accumulator]:
+    """Those whose partial results merge by themselves."""
+    return [acc for acc in accs if not acc.of_numbers]
+
+
+def of_numbers(accs: Sequence[Accumulator]) -> list[tuple[int, Accumulator]]:
+    """The others, each with its place among the results."""
+    return [(at, acc) for at, acc in enumerate(accs) if acc.of_numbers]
 
 
 class Body:

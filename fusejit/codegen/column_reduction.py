@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fusejit.codegen import deviations
 from fusejit.codegen.accumulators import (
     Accumulator,
     Body,
     ceil_div,
     let,
     name,
+    of_numbers,
+    plain,
     reduction_point,
     write_totals,
 )
@@ -73,7 +76,10 @@ def down_columns(
     outer = around[0] if around else None
     for acc in accs:
         size = blocks * column.extent
-        work.add(Scratch(f"part{acc.suffix}", Integer(size), acc.dtype, False, _scope(accs, acc)))
+        for each in ("part", "squared") if acc.of_numbers else ("part",):
+            place = f"{each}{acc.suffix}"
+            scope = _scope(accs, acc) if each == "part" else 0
+            work.add(Scratch(place, Integer(size), acc.dtype, False, scope))
     inner = Body()
     inner.let("tile", Apply("(item % tiles)", ()))
     inner.let("k", Apply("(item // tiles)", ()))
@@ -90,11 +96,14 @@ def down_columns(
         loop = LoopDim("r", name("m"), True)
         nothing = Polynomial.const(0)
         inner.extend(wrap([loop, *inner_reductions], [_row_loop(nest, accs, column, row, nothing)]))
-    totals = [Element(f"stack{acc.suffix}", name("c")) for acc in accs]
-    partial: list[Stmt] = [
-        StoreElement(f"part{a.suffix}", name("k") * column.extent + name("c0") + name("c"), t)
-        for a, t in zip(accs, totals, strict=True)
-    ]
+    totals = [_result("stack", "squares", acc) for acc in accs]
+    partial: list[Stmt] = []
+    for a in accs:
+        at = name("k") * column.extent + name("c0") + name("c")
+        partial.append(StoreElement(f"part{a.suffix}", at, Element(f"stack{a.suffix}", name("c"))))
+        if a.of_numbers:
+            squares = Element(f"squares{a.suffix}", name("c"))
+            partial.append(StoreElement(f"squared{a.suffix}", at, squares))
     inner.add(
         If(
             Apply("blocks == 1", ()),
@@ -114,14 +123,23 @@ def down_columns(
         for a in accs
     ]
     frees: list[Stmt] = [Free(f"stack{a.suffix}") for a in accs]
+    for _, a in of_numbers(accs):
+        for each, count in (("squares", stack_rows), ("pivot", 1)):
+            size = Polynomial.const(count * tile_columns)
+            scratch.append(Scratch(f"{each}{a.suffix}", Integer(size), a.dtype, False, 0))
+            frees.append(Free(f"{each}{a.suffix}"))
     cost = work_ns(nest, point_cost_ps(nest))
     merge: list[Stmt] = []
     for acc in accs:
-        merge += _merge_blocks(acc, column)
-    rows_out = [Element(f"part{acc.suffix}", name("c")) for acc in accs]
+        if acc.of_numbers:
+            merge += deviations.merge_blocks(acc, rows, column)
+        else:
+            merge += _merge_blocks(acc, column)
+    rows_out = [_result("part", "squared", acc) for acc in accs]
     merge.append(_write_columns(nest, accs, column, rows_out, name("c"), Integer(column.extent)))
     finish = If(Apply("blocks > 1", ()), merge)
     part_frees: list[Stmt] = [Free(f"part{a.suffix}") for a in accs]
+    part_frees += [Free(f"squared{a.suffix}") for _, a in of_numbers(accs)]
     if outer is None:
         items = ParallelFor(
             Integer(blocks * tiles),
@@ -134,6 +152,11 @@ def down_columns(
     loops = wrap(around, [all_items, finish])
     body = [*work.statements, *scratch, *loops, *frees, *part_frees]
     return [chunked(outer, body, cost, nest.op.name)]
+
+
+def _result(one: str, of_pair: str, acc: Accumulator) -> Element:
+    """What is handed out of a partial result: the second of a pair."""
+    return Element(f"{of_pair if acc.of_numbers else one}{acc.suffix}", name("c"))
 
 
 def _scope(accs: Sequence[Accumulator], acc: Accumulator, base: int = 0) -> int:
@@ -202,17 +225,21 @@ def _column_sums(
     for count in range(_ROWS_AT_ONCE, 0, -1):
         rows = _lane_rows(nest, accs, loop, column, Polynomial.const(0), count, True)
         begin = [If(Apply(f"head == {count}", ()), [rows], begin)] if begin else [rows]
-    first.extend(begin)
-    number = name("head") + name("q") * _ROWS_AT_ONCE
-    several = _lane_rows(nest, accs, loop, column, number, _ROWS_AT_ONCE, False)
-    first.add(For("q", zero(), Apply(f"((rows - head) // {_ROWS_AT_ONCE})", ()), [several]))
+    if plain(accs):
+        first.extend(begin)
+        number = name("head") + name("q") * _ROWS_AT_ONCE
+        several = _lane_rows(nest, accs, loop, column, number, _ROWS_AT_ONCE, False)
+        first.add(For("q", zero(), Apply(f"((rows - head) // {_ROWS_AT_ONCE})", ()), [several]))
+    for at, acc in of_numbers(accs):  # the rows of a lane are in the nearest cache
+        first.extend(deviations.lane_of_columns(nest, acc, at, loop, column))
     # A lane without rows is the right one of its pair: the left one alone is the pair's sum.
     empty = Body()
     lanes = Body()
     lanes.let("lane", Apply("reverse_bits(v, width)", ()))
-    assert all(acc.combiner == "add" for acc in accs), "rows of sums merge only with sums"
     first.let("count", Apply("v", ()))
+    first.let("span", Apply("width", ()))
     empty.let("count", Apply("(v >> 1)", ()))
+    empty.let("span", Apply("(width >> 1)", ()))
     empty.add(let("top", "top - 1", rebind=True))
     lanes.add(If(Apply("lane < m", ()), first.statements, empty.statements))
     lanes.extend(_push_row(accs))
@@ -221,8 +248,15 @@ def _column_sums(
         let("top", "0"),
         If(
             Apply("m > 0", ()),
-            [For("v", zero(), Var("width"), lanes.statements)],
-            [let("_", f"fill(stack{acc.suffix}, 0, w, {{0}})", acc.identity) for acc in accs],
+            [
+                *(deviations.pivots(nest, acc, at, loop, column) for at, acc in of_numbers(accs)),
+                For("v", zero(), Var("width"), lanes.statements),
+            ],
+            [
+                let("_", f"fill({_result('stack', 'squares', acc).pointer}, 0, w, {{0}})", i)
+                for acc in accs
+                for i in [acc.identity]
+            ],
         ),
     ]
 
@@ -242,7 +276,7 @@ def _lane_rows(
     """
     at = name("top") * name("w") + name("c")
     body: list[Stmt] = []
-    for acc in accs:
+    for acc in plain(accs):
         start = acc.identity if begins else Element(f"stack{acc.suffix}", at)
         body.append(Let(f"lane_sum{acc.suffix}", start))
     row = name("base") + name("lane") + (number + name("i")) * LANES
@@ -250,10 +284,12 @@ def _lane_rows(
     lets, results = reduction_point(nest, replacements)
     step: list[Stmt] = list(lets)
     for acc, result in zip(accs, results, strict=True):
+        if acc.of_numbers:
+            continue
         lane_sum = f"lane_sum{acc.suffix}"
         step.append(Let(lane_sum, acc.combine(Var(lane_sum), result), rebind=True))
     body.append(For("i", zero(), Integer(Polynomial.const(count)), step))
-    for acc in accs:
+    for acc in plain(accs):
         body.append(StoreElement(f"stack{acc.suffix}", at, Var(f"lane_sum{acc.suffix}")))
     return For("c", zero(), Var("w"), body)
 
@@ -263,12 +299,15 @@ def _push_row(accs: Sequence[Accumulator]) -> list[Stmt]:
     c, w = name("c"), name("w")
     right, left = name("top") * w + c, (name("top") - 1) * w + c
     merge: list[Stmt] = []
-    for acc in accs:
+    for acc in plain(accs):
         stack = f"stack{acc.suffix}"
         merged = acc.combine(Element(stack, left), Element(stack, right))
         merge.append(StoreElement(stack, left, merged))
+    pairs = [s for _, acc in of_numbers(accs) for s in deviations.merge_lanes(acc)]
     level: list[Stmt] = [
-        For("c", zero(), Var("w"), merge),
+        *([For("c", zero(), Var("w"), merge)] if merge else []),
+        *pairs,
+        let("span", "(span >> 1)", rebind=True),
         let("top", "top - 1", rebind=True),
         let("count", "count >> 1", rebind=True),
     ]

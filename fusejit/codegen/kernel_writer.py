@@ -201,12 +201,7 @@ class KernelWriter:
             self.statements += lower_elementwise(self._nest(without_reductions(op), targets, mask))
             return
         assert mask is None
-        if (
-            len(
-                {(i.combiner, r.type.dtype.kind) for i, r in zip(op.inits, op.results, strict=True)}
-            )
-            > 1
-        ):
+        if not _share_a_nest(op):
             for single, target in zip(one_result_each(op), targets, strict=True):
                 self.generic(single, [target])
             return
@@ -376,6 +371,15 @@ class KernelWriter:
             name=name,
         )
         self.generic(op, [target], mask)
+
+
+def _share_a_nest(op: GenericOp) -> bool:
+    """Whether the results of a reduction are written by one nest: all alike, or all in lanes."""
+    kinds = [r.type.dtype.kind for r in op.results]
+    combiners = [i.combiner for i in op.inits]
+    if len(set(zip(combiners, kinds, strict=True))) == 1:
+        return True
+    return set(kinds) == {"f"} and None not in combiners
 
 
 def _gathered(source: Located, subscripts: Sequence[Expr]) -> Expr:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fusejit.codegen import deviations
 from fusejit.codegen.accumulators import (
     Accumulator,
     ceil_div,
     let,
     name,
+    of_numbers,
+    plain,
     reduction_point,
     write_totals,
 )
@@ -66,19 +69,37 @@ def of_everything(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> lis
     statements: list[Stmt] = [Let("blocks", Integer(ceil_div(loop.extent, block)))]
     for acc in accs:
         statements.append(Scratch(f"part{acc.suffix}", blocks, acc.dtype, False))
+        if acc.of_numbers:
+            statements.append(Scratch(f"squared{acc.suffix}", blocks, acc.dtype, False))
     inner: list[Stmt] = [
         Let("base", Integer(name("b") * block)),
         let("m", f"min({{0}} - base, {block})", Integer(loop.extent)),
         *_block_totals(nest, accs, loop, name("base"), Var("m")),
     ]
     for acc in accs:
-        inner.append(StoreElement(f"part{acc.suffix}", name("b"), Var(f"block{acc.suffix}")))
+        s = acc.suffix
+        total: Expr = _lane_0("means", acc) if acc.of_numbers else Var(f"block{s}")
+        inner.append(StoreElement(f"part{s}", name("b"), total))
+        if acc.of_numbers:
+            inner.append(StoreElement(f"squared{s}", name("b"), _lane_0("squares", acc)))
     body: list[Stmt] = [*_lanes(accs), For("b", Var("lo"), Var("hi"), inner)]
     work = work_ns(nest, point_cost_ps(nest))
     statements += [ParallelFor(blocks, work, body, nest.op.name), *_stacks(accs)]
     for acc in accs:
         part = Element(f"part{acc.suffix}", name("k"))
-        statements += [*_merged(acc, blocks, part), Free(f"part{acc.suffix}")]
+        if acc.of_numbers:
+            squared = f"squared{acc.suffix}"
+            numbers = Apply(f"min({{0}} - k * {BLOCK}, {BLOCK})", (Integer(loop.extent),))
+            pushed = deviations.push(acc, part, Element(squared, name("k")), numbers)
+            statements += [
+                let(f"top{acc.suffix}", "0"),
+                For("k", zero(), blocks, pushed),
+                *deviations.finish(acc, blocks, Integer(loop.extent)),
+                Free(squared),
+            ]
+        else:
+            statements += _merged(acc, blocks, part)
+        statements.append(Free(f"part{acc.suffix}"))
     totals = [Var(f"total{acc.suffix}") for acc in accs]
     return [*statements, *write_totals(nest, accs, totals)]
 
@@ -97,20 +118,40 @@ def _row_totals(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[
         *_block_totals(nest, accs, loop, name("base"), Var("m")),
     ]
     statements: list[Stmt] = []
+    blocks = Integer(ceil_div(loop.extent, BLOCK))
+    ends: list[Stmt] = []
     for acc in accs:
         statements.append(let(f"top{acc.suffix}", "0"))
-        inner += _push(acc, Var(f"block{acc.suffix}"))
-    statements.append(For("k", zero(), Integer(ceil_div(loop.extent, BLOCK)), inner))
-    return [*statements, *(s for acc in accs for s in _finish(acc))]
+        if acc.of_numbers:
+            pair = _lane_0("means", acc), _lane_0("squares", acc)
+            inner += deviations.push(acc, *pair, Var("m"))
+            ends += deviations.finish(acc, blocks, n)
+        else:
+            inner += _push(acc, Var(f"block{acc.suffix}"))
+            ends += _finish(acc)
+    return [*statements, For("k", zero(), blocks, inner), *ends]
+
+
+def _lane_0(lanes: str, acc: Accumulator) -> Element:
+    return Element(f"{lanes}{acc.suffix}", Polynomial.const(0))
 
 
 def _block_totals(
     nest: Nest, accs: Sequence[Accumulator], loop: LoopDim, base: Polynomial, m: Expr
 ) -> list[Stmt]:
-    """Statements that leave the totals of ``m`` numbers from ``base`` on in ``block<suffix>``."""
+    """Statements that leave the totals of ``m`` numbers from ``base`` on in ``block<suffix>``.
+
+    A pair of mean and squares is left in lane 0 of its own lanes; the block is in the nearest cache
+    then.
+    """
+    pairs: list[Stmt] = []
+    for at, acc in of_numbers(accs):
+        pairs += deviations.block_of_row(nest, acc, at, loop, base, m)
+    if not plain(accs):
+        return pairs
     starts: list[Stmt] = []
     ends: list[Stmt] = []
-    for acc in accs:
+    for acc in plain(accs):
         s = acc.suffix
         if acc.in_lanes:
             lanes = FOLDS[acc.combiner][0]
@@ -118,7 +159,7 @@ def _block_totals(
             ends.append(let(f"block{s}", f"fold_{acc.combiner}(lanes{s})"))
         else:
             starts.append(Let(f"block{s}", acc.identity))
-    widths = {FOLDS[acc.combiner][0] for acc in accs if acc.in_lanes}
+    widths = {FOLDS[acc.combiner][0] for acc in plain(accs) if acc.in_lanes}
     if not widths:
         return [*starts, _lane_loop(nest, accs, loop, m, base)]
     (lanes,) = widths
@@ -133,6 +174,7 @@ def _block_totals(
         rest,
         _lane_loop(nest, accs, loop, Var("rest"), base + name("full") * lanes),
         *ends,
+        *pairs,
     ]
 
 
@@ -144,6 +186,8 @@ def _lane_loop(
     body: list[Stmt] = list(lets)
     lane = name("j")
     for acc, result in zip(accs, results, strict=True):
+        if acc.of_numbers:
+            continue
         if acc.in_lanes:
             lanes = f"lanes{acc.suffix}"
             body.append(StoreElement(lanes, lane, acc.combine(Element(lanes, lane), result)))
@@ -214,18 +258,20 @@ def _is_ordered(accs: Sequence[Accumulator]) -> bool:
 
 
 def _lanes(accs: Sequence[Accumulator]) -> list[Stmt]:
-    return [
-        Scratch(
-            f"lanes{acc.suffix}",
-            Integer(Polynomial.const(FOLDS[acc.combiner][0])),
-            acc.dtype,
-            True,
-        )
-        for acc in accs
-        if acc.in_lanes
-    ]
+    lanes: list[Stmt] = []
+    for acc in accs:
+        if acc.of_numbers:
+            lanes += deviations.scratch_of_rows(acc)
+        elif acc.in_lanes:
+            size = Integer(Polynomial.const(FOLDS[acc.combiner][0]))
+            lanes.append(Scratch(f"lanes{acc.suffix}", size, acc.dtype, True))
+    return lanes
 
 
 def _stacks(accs: Sequence[Accumulator]) -> list[Stmt]:
     size = Integer(Polynomial.const(STACK))
-    return [Scratch(f"stack{a.suffix}", size, a.dtype, True) for a in accs if a.is_ordered]
+    ordered = _is_ordered(accs)
+    return [
+        *(s for _, acc in of_numbers(accs) for s in deviations.scratch_of_stack(acc)),
+        *(Scratch(f"stack{a.suffix}", size, a.dtype, True) for a in plain(accs) if ordered),
+    ]

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fusejit.codegen import deviations
 from fusejit.codegen.accumulators import (
     Accumulator,
     Body,
     let,
     name,
+    of_numbers,
+    plain,
     reduction_point,
     write_totals,
 )
@@ -57,7 +60,8 @@ def short_rows(
     tile.let("c0", Apply(f"(start + tile * {_TILE})", ()))
     tile.let("w", Apply(f"min({_TILE}, stop - c0)", ()))
     for acc in accs:  # what an empty row leaves
-        tile.apply("_", f"fill(stack{acc.suffix}, 0, w, {{0}})", acc.identity)
+        for each in ("stack", "squares") if acc.of_numbers else ("stack",):
+            tile.apply("_", f"fill({each}{acc.suffix}, 0, w, {{0}})", acc.identity)
     here = name("c0") + name("c")
     values: list[Stmt] = []
     lets: list[Let] = []
@@ -69,25 +73,36 @@ def short_rows(
     point: list[Stmt] = list(lets)
     at = name("r") * name("w") + name("c")
     for acc, result in zip(accs, results, strict=True):
-        point.append(StoreElement(f"stack{acc.suffix}", at, acc.combine(acc.identity, result)))
+        number = acc.combine(acc.identity, result)
+        point.append(
+            StoreElement(f"stack{acc.suffix}", at, result if acc.of_numbers else number)
+        )
     tile.add(For("r", zero(), Integer(loop.extent), [For("c", zero(), Var("w"), point)]))
+    for _, acc in of_numbers(accs):
+        tile.extend(deviations.less_the_first(acc, Integer(loop.extent)))
     tile.add(let("width", "lane_width({0})", Integer(loop.extent)))
     tile.add(let("left", "{0}", Integer(loop.extent)))
     merge: list[Stmt] = []
     upper = (name("j") + name("half")) * name("w") + name("c")
     lower = name("j") * name("w") + name("c")
-    for acc in accs:
+    for acc in plain(accs):
         stack = f"stack{acc.suffix}"
         merged = acc.combine(Element(stack, lower), Element(stack, upper))
         merge.append(StoreElement(stack, lower, merged))
+    sweep: list[Stmt] = [For("c", zero(), Var("w"), merge)] if merge else []
+    for _, acc in of_numbers(accs):
+        sweep += deviations.merge_short(acc, Integer(loop.extent))
     halving: list[Stmt] = [
         let("half", "(width // 2)"),
-        For("j", zero(), Apply("(left - half)", ()), [For("c", zero(), Var("w"), merge)]),
+        For("j", zero(), Apply("(left - half)", ()), sweep),
         let("left", "min(left, half)", rebind=True),
         let("width", "half", rebind=True),
     ]
     tile.add(While([], Apply("(width > 1)", ()), halving))
-    totals = [Element(f"stack{acc.suffix}", name("c")) for acc in accs]
+    totals = [
+        Element(f"{'squares' if acc.of_numbers else 'stack'}{acc.suffix}", name("c"))
+        for acc in accs
+    ]
     placed = replace(nest, outputs=[r.substitute(row.var, here) for r in nest.outputs])
     moved = [
         acc if acc.start is None else replace(acc, start=acc.start.substitute(row.var, here))
@@ -103,7 +118,9 @@ def short_rows(
     size = Integer(Polynomial.const(SHORT_ROW * _TILE))
     names = ["stack", "value"] if values else ["stack"]
     scratch: list[Stmt] = [
-        Scratch(f"{each}{acc.suffix}", size, acc.dtype, True) for acc in accs for each in names
+        Scratch(f"{each}{acc.suffix}", size, acc.dtype, True)
+        for acc in accs
+        for each in (*names, *(("squares",) if acc.of_numbers else ()))
     ]
     work = work_ns(nest, point_cost_ps(nest))
     comment = f"{nest.op.name}, short rows"

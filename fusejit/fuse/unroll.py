@@ -55,6 +55,8 @@ def _small_dims(op: GenericOp) -> list[int]:
     reduced = set(op.reduction_dims)
     if len(combiners) < len(op.inits) or any(i.map.dims() & reduced for i in op.inits):
         return []
+    if any(COMBINERS[combiner].of_numbers for combiner in combiners):
+        return []
     ordered = any(
         result.type.dtype.kind in COMBINERS[combiner].ordered
         for combiner, result in zip(combiners, op.results, strict=True)

@@ -24,7 +24,7 @@ from fusejit.ir.interpreter_memory import (
     uninitialised,
 )
 from fusejit.ir.scalar_ops import COMBINERS, SCALAR_OPS, Combiner
-from fusejit.ir.summation import ordered_sum_along
+from fusejit.ir.summation import ordered_deviations_along, ordered_sum_along
 from fusejit.ir.types import IteratorType
 
 
@@ -114,6 +114,10 @@ def _combine(
         partial = values
         for dim in reversed(reduced):
             partial = np.expand_dims(ordered_sum_along(partial, dim), dim)
+    elif combiner.of_numbers:
+        partial = values - values
+        for dim in reduced:
+            partial = np.expand_dims(ordered_deviations_along(values, dim), dim)
     else:
         partial = _reduce_in_plain_order(combiner, values, reduced)
     before = gather(result, init_map, partial.shape, symbols)

@@ -287,6 +287,10 @@ class Combiner:
 
     ``ordered`` tells for which dtype kinds the order of merging shows in the bits, so that it is
     the written-out order of `fusejit.ir.summation`; elsewhere any order gives the same result.
+
+    ``of_numbers`` tells that partial results alone are not enough to merge them: the squared
+    deviations from a mean need the means and the counts as well. Such a combiner is for floats, one
+    reduction dim and no start; ``scalar_op`` says only what joins partial squares.
     """
 
     name: str
@@ -294,6 +298,7 @@ class Combiner:
     scalar_op: str
     identities: Mapping[str, Any] = field(default_factory=dict)
     ordered: frozenset[str] = frozenset()
+    of_numbers: bool = False
 
     def is_extremum(self, dtype: np.dtype) -> bool:
         """Whether this is a maximum or minimum of floats: along axes, a zero is always 0.0."""
@@ -320,5 +325,6 @@ _COMBINERS: tuple[Combiner, ...] = (
     Combiner("min", np.minimum, "minimum"),
     Combiner("and", np.logical_and, "logical_and", {"b": True}),
     Combiner("or", np.logical_or, "logical_or", {"b": False}),
+    Combiner("deviations", np.add, "add", {"f": 0.0}, frozenset("f"), of_numbers=True),
 )
 COMBINERS: dict[str, Combiner] = {row.name: row for row in _COMBINERS}

@@ -12,10 +12,16 @@ reduced extent ``n`` alone:
 
 Several reduced axes are summed one after the other, the last axis first. The error grows with
 log(n), as that of NumPy's pairwise sum does.
+
+`ordered_deviations` is the same for the sum of squared deviations from the mean, which `var` and
+`std` are made of. It reads its numbers once: each lane of a block has the mean and the squares of
+its (at most ``BLOCK / LANES``) numbers, less the first number of all, and two such pairs merge by
+the formula of Chan, Golub and LeVeque, in the very order in which sums merge.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -48,8 +54,71 @@ def _block_sum(block: np.ndarray) -> Any:
 
 def ordered_sum_along(values: np.ndarray, axis: int) -> np.ndarray:
     """`ordered_sum` along one axis of an array of any rank."""
+    return _along(ordered_sum, values, axis)
+
+
+def _along(function: Callable[[np.ndarray], Any], values: np.ndarray, axis: int) -> np.ndarray:
     moved = np.moveaxis(values, axis, -1)
     result = np.empty(moved.shape[:-1], values.dtype)
     for index in np.ndindex(*moved.shape[:-1]):
-        result[index] = ordered_sum(moved[index])
+        result[index] = function(moved[index])
     return result
+
+
+# ------------------------------------------------------------------------ squares about the mean
+def ordered_deviations(values: np.ndarray) -> Any:
+    """``sum((v - mean(v)) ** 2)`` of a 1-D array in the written-out order; 0.0 if it is empty.
+
+    Notes
+    -----
+    All numbers are taken less the first one, so that a large common offset costs no accuracy and
+    equal numbers give exactly 0.0. NaN if any number is NaN or infinite.
+    """
+    if not len(values):
+        return values.dtype.type(0)
+    shifted = values - values[0]
+    states = [_block_state(shifted[at : at + BLOCK]) for at in range(0, len(shifted), BLOCK)]
+    while len(states) > 1:
+        pairs = [_merged(*states[i : i + 2]) for i in range(0, len(states) - 1, 2)]
+        states = pairs + ([states[-1]] if len(states) % 2 else [])
+    return states[0][2]
+
+
+_State = tuple[int, Any, Any]
+"""Numbers, their mean, and the sum of their squared deviations from it."""
+
+
+def _block_state(block: np.ndarray) -> _State:
+    states = [_lane_state(block[lane::LANES]) for lane in range(LANES)]
+    while len(states) > 1:
+        half = len(states) // 2
+        states = [_merged(states[j], states[j + half]) for j in range(half)]
+    return states[0]
+
+
+def _lane_state(numbers: np.ndarray) -> _State:
+    type_ = numbers.dtype.type
+    total, squares = type_(0), type_(0)
+    for number in numbers:
+        total = total + number
+    mean = total * (type_(1) / type_(max(len(numbers), 1)))
+    for number in numbers:
+        squares = squares + (number - mean) * (number - mean)
+    return len(numbers), mean, squares
+
+
+def _merged(left: _State, right: _State) -> _State:
+    (n, mean, squares), (m, other_mean, other_squares) = left, right
+    if m == 0:
+        return left
+    type_ = type(mean)
+    distance = other_mean - mean
+    share = type_(np.float64(m) / np.float64(n + m))
+    weight = type_(np.float64(n) * np.float64(m) / np.float64(n + m))
+    mean = mean + distance * share
+    return n + m, mean, squares + (other_squares + distance * distance * weight)
+
+
+def ordered_deviations_along(values: np.ndarray, axis: int) -> np.ndarray:
+    """`ordered_deviations` along one axis of an array of any rank."""
+    return _along(ordered_deviations, values, axis)

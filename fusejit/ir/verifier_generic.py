@@ -143,6 +143,9 @@ def _row_complaint(name: str, operands: tuple[np.dtype, ...], result: np.dtype) 
     return None
 
 
+_OF_NUMBERS = frozenset(name for name, row in COMBINERS.items() if row.of_numbers)
+
+
 def payload_yields_the_results(op: Op) -> Iterator[str]:
     """One number per result, of its dtype; ``and`` and ``or`` combine bools."""
     if not isinstance(op, GenericOp) or next(payload_refs_stand_behind_their_definition(op), None):
@@ -156,6 +159,8 @@ def payload_yields_the_results(op: Op) -> Iterator[str]:
             yield f"{payload.dtype_of(ref)} is yielded for {result!r} of {result.type.dtype}"
         if init.combiner in ("and", "or") and result.type.dtype != _BOOL:
             yield f"{init.combiner} combines bools, not {result.type.dtype}"
+        if init.combiner in _OF_NUMBERS and result.type.dtype.kind != "f":
+            yield f"{init.combiner} combines floats, not {result.type.dtype}"
 
 
 def result_types_match_their_maps(op: Op) -> Iterator[str]:
@@ -184,6 +189,10 @@ def combiners_reduce_the_missing_dims(op: Op) -> Iterator[str]:
             continue
         if init.combiner not in COMBINERS:
             yield f"{init.combiner!r} is not a combiner"
+        if init.combiner in _OF_NUMBERS and len(op.reduction_dims) > 1:
+            yield f"{init.combiner} reduces one dim, not {len(op.reduction_dims)}"
+        if init.combiner in _OF_NUMBERS and init.start is not None:
+            yield f"{init.combiner} cannot go on from a start"
         for dim, iterator in enumerate(op.iterators):
             occurs = dim in init.map.dims()
             if iterator is IteratorType.REDUCTION and occurs:

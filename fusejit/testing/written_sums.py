@@ -1,6 +1,6 @@
 """NumPy with the two liberties that fusejit takes written out, so that programs compare bit by bit.
 
-`numpy_as_written` is NumPy, except that float sums and means add in the order of
+`numpy_as_written` is NumPy, except that float sums, means and variances add in the order of
 `fusejit.ir.summation` and that extrema take 0.0 as larger than -0.0.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.scalar_ops import SCALAR_OPS
-from fusejit.ir.summation import ordered_sum_along
+from fusejit.ir.summation import ordered_deviations_along, ordered_sum_along
 
 
 def _ordered(a: np.ndarray, axis: Any, dtype: np.dtype) -> np.ndarray:
@@ -45,6 +45,23 @@ def _mean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -
     total = _ordered(a, axis, result.dtype)
     count = np.int64(a.size // max(1, total.size))
     return _like(result, np.true_divide(total, count).astype(result.dtype))
+
+
+def _var(a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
+    result = np.var(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims)
+    a = np.asarray(a)
+    axes = list(range(a.ndim)) if axis is None else list(np.atleast_1d(axis))
+    if len(axes) == 1:
+        squares = ordered_deviations_along(a.astype(result.dtype), axes[0])
+    else:
+        mean = _mean(a, axis, result.dtype, keepdims=True)
+        squares = _ordered(np.square(a - mean), axis, result.dtype)
+    count = a.size // max(1, squares.size) - ddof
+    return _like(result, np.true_divide(squares, count).astype(result.dtype))
+
+
+def _std(a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False) -> Any:
+    return np.sqrt(_var(a, axis, dtype, ddof, keepdims))
 
 
 def _extremum(name: str) -> Any:
@@ -87,6 +104,8 @@ class _NumPyAsWritten(SimpleNamespace):
 numpy_as_written = _NumPyAsWritten(
     sum=_sum,
     mean=_mean,
+    var=_var,
+    std=_std,
     maximum=_extremum("maximum"),
     minimum=_extremum("minimum"),
     max=_reduced_extremum("maximum"),

@@ -31,6 +31,7 @@ from fusejit.tracer.reductions import (
     sum_of,
 )
 from fusejit.tracer.ufuncs import apply_ufunc
+from fusejit.tracer.views import normalize_axes
 
 
 @handles(np.var)
@@ -119,6 +120,9 @@ def _variance(
     if not is_known and not count > ddof:
         raise Declined("NumPy warns: degrees of freedom <= 0")
     wanted = mean_dtype(array, dtype, name)
+    if wanted.kind == "f" and len(normalize_axes(axis, array.ndim)) == 1:
+        squares = reduce_array(array, name, "deviations", axis, is_true(keepdims), wanted, True)
+        return quotient(squares, count - ddof, name)
     total = reduce_array(array, f"{name}.mean", "add", axis, True, wanted, True)
     distance = apply_ufunc(np.subtract, (array, quotient(total, count, f"{name}.mean")))
     square = apply_ufunc(np.square, (distance,))
