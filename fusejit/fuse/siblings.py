@@ -1,10 +1,11 @@
-"""Sibling merge: elementwise ops over one domain become one op with several results.
+"""Sibling merge: ops over one domain become one op with several results.
 
-Three cases, all only for equal domains and reads of the same point, so that nothing is recomputed:
+Cases, all only for equal domains and reads of the same point, so that nothing is recomputed:
 
 - an op whose value another op reads, and which stays in memory for others as well, joins its
   reader, which writes that value too (`return v, 2 * v` reads nothing back);
-- two ops that read a common array are computed side by side, and read it once;
+- two elementwise ops that read a common array are computed side by side, and read it once;
+- so are two reductions of floats over the same dims: mean, variance and maximum of one array;
 - two ops that compute the same from numbers alone do it once.
 
 An op may move to its sibling's place: down, if nothing in between reads it and the memory it has
@@ -27,12 +28,13 @@ from fusejit.ir.graph import Block, GenericOp, Graph, Origin, Value
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.schedule import Folded, FusionReport
 from fusejit.ir.target import GENERIC, Target
+from fusejit.ir.types import IteratorType
 
 
 def merge_siblings(
     graph: Graph, target: Target = GENERIC, report: FusionReport | None = None
 ) -> Graph:
-    """Merge elementwise ops over one domain that share what they read, in every block.
+    """Merge ops over one domain that share what they read, in every block.
 
     Before and after::
 
@@ -69,7 +71,9 @@ def _sweep(context: BlockContext, notes: FusionReport) -> bool:
 def _merge_into(op: GenericOp, context: BlockContext, notes: FusionReport) -> GenericOp | None:
     """Merge an earlier sibling with ``op``; returns the op that took its place, if it did."""
     has_loops = bool(op.domain) or any(r.type.rank for r in op.results)
-    if not op.is_elementwise or op.library_call is not None or not has_loops:
+    if op.library_call is not None or not has_loops:
+        return None
+    if not op.is_elementwise and not (op.domain and _reduces_floats(op)):
         return None
     for other in _earlier_siblings(op, context):
         fused = _fused(other, op, context)
@@ -91,6 +95,8 @@ def _merge_into(op: GenericOp, context: BlockContext, notes: FusionReport) -> Ge
 def _fused(other: GenericOp, op: GenericOp, context: BlockContext) -> GenericOp | None:
     """Both as one op, if one reads the other at its own points, or they read or compute alike."""
     if any(v in other.results for v in op.operand_values):
+        if not op.is_elementwise:
+            return None
         return _joined_with_reader(other, op, context)
     alike = _share_an_array(other, op) or _compute_the_same(other, op)
     return merge(other, op) if alike else None
@@ -140,7 +146,22 @@ def _earlier_siblings(op: GenericOp, context: BlockContext) -> Iterator[GenericO
 
 
 def _is_sibling(other: GenericOp, op: GenericOp) -> bool:
-    return other.is_elementwise and other.library_call is None and other.domain == op.domain
+    if other.library_call is not None or other.domain != op.domain:
+        return False
+    if op.is_elementwise:
+        return other.is_elementwise
+    return other.iterators == op.iterators and _reduces_floats(other)
+
+
+def _reduces_floats(op: GenericOp) -> bool:
+    """Whether all that an op does is to reduce floats, which one nest does in lanes."""
+    return (
+        IteratorType.REDUCTION in op.iterators
+        and IteratorType.SEQUENTIAL not in op.iterators
+        and not op.payload.has_extract()
+        and all(i.combiner is not None and i.start is None for i in op.inits)
+        and all(r.type.dtype.kind == "f" for r in op.results)
+    )
 
 
 def _joined_with_reader(
