@@ -256,9 +256,7 @@ def _stack(acc: Accumulator) -> tuple[str, str]:
 
 
 # ---------------------------------------------------------------------------------------- columns
-def pivots(
-    nest: Nest, acc: Accumulator, at: int, loop: LoopDim, column: LoopDim
-) -> For:
+def pivots(nest: Nest, acc: Accumulator, at: int, loop: LoopDim, column: LoopDim) -> For:
     """The first row of a tile of columns, which all rows are taken less."""
     first = {column.var: name("c0") + name("c"), loop.var: Polynomial.const(0)}
     lets, results = reduction_point(nest, first)
@@ -274,9 +272,7 @@ def lane_of_columns(
     means, squares = f"stack{s}", f"squares{s}"
     place = name("top") * name("w") + name("c")
     row = name("base") + name("lane") + name("i") * LANES
-    lets, results = reduction_point(
-        nest, {column.var: name("c0") + name("c"), loop.var: row}
-    )
+    lets, results = reduction_point(nest, {column.var: name("c0") + name("c"), loop.var: row})
     number = Apply("({0} - {1})", (results[at], Element(f"pivot{s}", name("c"))))
     total, mean, far, square = f"sum{s}", f"mean{s}", f"far{s}", f"square{s}"
     one = Number(1.0, acc.dtype)
@@ -326,11 +322,7 @@ def lane_of_columns(
             "i",
             zero(),
             Var("rows"),
-            [
-                sweep(
-                    [*lets, StoreElement(means, place, Apply("({0} + {1})", (here, number)))]
-                )
-            ],
+            [sweep([*lets, StoreElement(means, place, Apply("({0} + {1})", (here, number)))])],
         ),
         sweep([StoreElement(means, place, Apply(f"({{0}} * share{s})", (here,)))]),
         For(

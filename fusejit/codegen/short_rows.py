@@ -74,9 +74,7 @@ def short_rows(
     at = name("r") * name("w") + name("c")
     for acc, result in zip(accs, results, strict=True):
         number = acc.combine(acc.identity, result)
-        point.append(
-            StoreElement(f"stack{acc.suffix}", at, result if acc.of_numbers else number)
-        )
+        point.append(StoreElement(f"stack{acc.suffix}", at, result if acc.of_numbers else number))
     tile.add(For("r", zero(), Integer(loop.extent), [For("c", zero(), Var("w"), point)]))
     for _, acc in of_numbers(accs):
         tile.extend(deviations.less_the_first(acc, Integer(loop.extent)))

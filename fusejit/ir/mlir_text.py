@@ -45,6 +45,7 @@ from fusejit.ir.mlir_patterns import (
 )
 from fusejit.ir.mlir_sizes import Ssa
 from fusejit.ir.mlir_tensors import TensorWriter
+from fusejit.ir.plain_reductions import with_plain_reductions
 from fusejit.ir.scalar_ops import COMBINERS
 from fusejit.ir.types import IteratorType
 
@@ -64,7 +65,7 @@ def mlir_text(graph: Graph) -> str:
     UnsupportedError
         Where MLIR's tensor operations cannot say it; the message has the op and the user's line.
     """
-    return _Emitter(graph).text()
+    return _Emitter(with_plain_reductions(graph)).text()
 
 
 class _Emitter(TensorWriter):

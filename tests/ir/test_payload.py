@@ -74,6 +74,8 @@ def test_a_positive_zero_is_larger_than_a_negative_one(dtype):
 def test_the_identity_of_a_combiner_changes_nothing(combiner, dtype):
     if combiner.name in ("and", "or"):  # they combine bools only
         dtype = BOOL
+    if combiner.of_numbers and dtype.kind != "f":
+        return
     values = np.array(VALUES[dtype.kind], dtype)
     identity = np.full(values.shape, combiner.identity(dtype), dtype)
     merged = combiner.ufunc(values, identity, dtype=dtype)
