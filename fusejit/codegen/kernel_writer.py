@@ -294,7 +294,7 @@ class KernelWriter:
         )
 
     def scatter(self, op: Scatter) -> None:
-        """One element after the other, in the order of the value, which may be computed here."""
+        """One element after the other, in the axis order of the value."""
         target = Located(self.buffer_memory(op.view.buffer), op.view.map)
         sources = [self._unwritten(v, op) for v in op.operand_values]
         operands = [Operand(v, m) for v, m in zip(sources, operand_maps(op), strict=True)]
@@ -323,7 +323,8 @@ class KernelWriter:
             assert template is not None
             new = Apply(template, (Element(pointer, offset), new), token(dtype))
         store = StoreElement(pointer, offset, new)
-        self.statements += place_by_depth(nest.loops, lets, [store])
+        order = op.value.order or range(len(nest.loops))
+        self.statements += place_by_depth([nest.loops[d] for d in order], lets, [store])
 
     def _unwritten(self, value: Value, op: Scatter) -> Value:
         """The value, or a copy of it if it is read from the memory that is being written."""

@@ -285,7 +285,7 @@ class Store(Op):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Scatter(Store):
-    """``view[subscripts(p)] = value[p]`` for every point ``p`` of the value, in C order.
+    """``view[subscripts(p)] = value[p]`` for the points ``p`` of the value, in its axis order.
 
     ``subscripts`` has one entry per axis of the view: an affine expression of the point's dims, or
     the integers of an operand, of which negative ones count from the end once. Where several points

@@ -268,7 +268,9 @@ class _Interpreter:
                 where.append(gather(array, subscript.map, value.shape, self.symbols))
         where = [np.where(w < 0, w + n, w) for w, n in zip(where, extents, strict=True)]
         check_bounds(where, extents, "scatter")
-        for point in np.ndindex(value.shape):
+        order = op.value.order or tuple(range(value.ndim))
+        for ordered in np.ndindex(*(value.shape[axis] for axis in order)):
+            point = tuple(ordered[order.index(axis)] for axis in range(value.ndim))
             dims = [int(w[point]) for w in where]
             at = tuple(r.evaluate(dims, self.symbols) for r in op.view.map.results)
             new = value[point]

@@ -25,6 +25,7 @@ from fusejit.tracer import (
     reductions,
     reshapes,
     statistics,
+    takes,
     ufuncs,
     views,
 )
@@ -49,6 +50,7 @@ HANDLER_MODULES = (
     reductions,
     statistics,
     reshapes,
+    takes,
     ufuncs,
     views,
 )

@@ -11,7 +11,7 @@ NumPy runs the call and raises its own IndexError.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,12 +47,15 @@ class Picked:
     subscripts : tuple
         For each axis of the array an expression of the result's dims, or an array of integers with
         the map from the result's dims.
+    has_slices : bool
+        Whether some dims of the result are not those of the integers.
     order : tuple of int or None
         Axes of NumPy's result from the outermost to the innermost.
     """
 
     extents: Extents
     subscripts: tuple[AffineExpr | tuple[TracedArray, IndexingMap], ...]
+    has_slices: bool
     order: Order
 
 
@@ -95,7 +98,7 @@ def pick(array: TracedArray, index: tuple[Any, ...], integers: Sequence[Any]) ->
     )
     inside = [d for d in range(len(extents)) if not first <= d < first + len(fancy)]
     order = _order(array, given, extents, subscripts, (first, len(fancy)), inside)
-    return Picked(extents, subscripts, order)
+    return Picked(extents, subscripts, bool(inside), order)
 
 
 def _expanded(
@@ -206,15 +209,30 @@ def check_bounds(array: TracedArray, picked: Picked) -> None:
 
 
 def check_index(trace: Trace, integers: TracedArray, extent: AffineExpr) -> None:
-    """A `Check` that ``-extent <= integers < extent``; none where one has been made."""
+    """A `Check` that ``-extent <= integers < extent``."""
+    check_that(trace, integers, _reach, extent)
+
+
+def _reach(builder: PayloadBuilder, ref: int) -> int:
+    """``max(i, -1 - i)``: how far an index reaches from either end."""
+    return builder.op("maximum", [ref, builder.op("invert", [ref], I64)], I64)
+
+
+def check_that(
+    trace: Trace,
+    integers: TracedArray,
+    reach: Callable[[PayloadBuilder, int], int],
+    extent: AffineExpr,
+) -> None:
+    """A `Check` that the largest ``reach`` is below ``extent``; none where one has been made."""
     extent = trace.decisions.canonical(extent)
     value = integers.value()
-    known = trace.checked.setdefault((value, id(trace.block)), [])
-    if extent in known:
+    known = trace.checked.setdefault(value, [])
+    if any(made[:2] == (reach, extent) and trace.is_open(made[2]) for made in known):
         return
-    known.append(extent)
+    known.append((reach, extent, trace.block))
     ok = trace.new_value(_BOOL, (), Kind.SCALAR)
-    largest = _largest(trace, value)
+    largest = _largest(trace, value, reach)
     builder = PayloadBuilder([I64], [_BOOL])
     below = builder.op("less", [0, builder.index(extent)], _BOOL)
     trace.emit(
@@ -231,13 +249,15 @@ def check_index(trace: Trace, integers: TracedArray, extent: AffineExpr) -> None
     trace.emit(ir.Check(condition=ok, reason=OUT_OF_BOUNDS))
 
 
-def _largest(trace: Trace, value: ir.Value) -> ir.Value:
-    """The largest ``max(i, -1 - i)``: how far the integers reach from either end."""
+def _largest(
+    trace: Trace, value: ir.Value, reach: Callable[[PayloadBuilder, int], int]
+) -> ir.Value:
+    """The largest ``reach`` of all integers."""
     rank, dtype = value.type.rank, value.type.dtype
     builder = PayloadBuilder([dtype], [I64])
-    reach = builder.cast(0, I64)
+    ref = builder.cast(0, I64)
     if dtype.kind == "i" or dtype.itemsize == 8:
-        reach = builder.op("maximum", [reach, builder.op("invert", [reach], I64)], I64)
+        ref = reach(builder, ref)
     result = trace.new_value(I64, (), Kind.SCALAR)
     trace.emit(
         ir.GenericOp(
@@ -246,7 +266,7 @@ def _largest(trace: Trace, value: ir.Value) -> ir.Value:
             iterators=(IteratorType.REDUCTION,) * rank,
             inputs=(ir.Operand(value, IndexingMap.identity(rank)),),
             inits=(ir.Init(IndexingMap(rank, ()), "max" if rank else None),),
-            payload=builder.finish([reach]),
+            payload=builder.finish([ref]),
             name="reach",
         )
     )
@@ -266,8 +286,13 @@ def setitem(
     scatter(array, picked, converted(array, picked, operand))
 
 
-def converted(array: TracedArray, picked: Picked, operand: Operand) -> TracedArray:
-    """What is stored, in the array's dtype and with the picked extents."""
+def converted(
+    array: TracedArray, picked: Picked, operand: Operand, order: Order | str = "stores"
+) -> TracedArray:
+    """What is stored, in the array's dtype and with the picked extents.
+
+    ``order`` is the axis order in which it is stored, ``"stores"`` that of an assignment.
+    """
     extents = picked.extents
     if operand.array is not None and operand.array.ndim > len(extents):
         short = without_leading_ones(operand.array, len(extents))
@@ -282,8 +307,19 @@ def converted(array: TracedArray, picked: Picked, operand: Operand) -> TracedArr
         lambda builder, refs: refs[0],
         extents=extents,
         kind=Kind.ARRAY,
-        order=None,
+        order=_store_order(array.trace, picked, operand) if order == "stores" else order,
     )
+
+
+def _store_order(trace: Trace, picked: Picked, operand: Operand) -> Order:
+    """The order in which NumPy stores, which shows where integers are repeated.
+
+    Without slices it is the order in memory that the integers and the value agree on.
+    """
+    integers = [s[0] for s in picked.subscripts if isinstance(s, tuple)]
+    if picked.has_slices or operand.array is None:
+        return None
+    return result_order(trace, [*integers, operand.array], picked.extents)
 
 
 def scatter(

@@ -87,9 +87,7 @@ class Trace:
         self.is_plain = False  # some function is traced without hooks
         self.table = {} if table is None else table
         self.versions: dict[int, int] = {}
-        self.checked: dict[
-            tuple[Value, int], list[AffineExpr]
-        ] = {}  # integers that lie within extents
+        self.checked: dict[Value, list[Any]] = {}  # what has been checked of integers
         self.originals: dict[Path, np.ndarray] = {}
         self.containers: list[tuple[Any, Any, Path]] = []
         self._paths: dict[Path, Any] = {}
