@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import GenericOp, Graph, Op, Store, Value, ViewOp, walk
+from fusejit.ir.graph import GenericOp, Graph, Op, Scatter, Store, Value, ViewOp, walk
 from fusejit.ir.schedule import Group
 
 
@@ -32,18 +32,24 @@ def moved_bytes(
             local.update(op.results)
         if isinstance(op, GenericOp):
             seen = seen_by.get(op, set())
-            for operand in op.inputs:
+            gathered = {i.attr for i in op.payload.instrs if i.op == "extract"}
+            for at, operand in enumerate(op.inputs):
                 if (operand.value, operand.map) in seen or operand.value in local:
                     continue
                 seen.add((operand.value, operand.map))
                 dims = operand.map.dims()
-                extents = [extent for dim, extent in enumerate(op.domain) if dim in dims]
+                extents = [e for d, e in enumerate(op.domain) if d in dims or at in gathered]
                 total += points_of(extents, symbols) * operand.value.type.dtype.itemsize
             total += sum(
                 points_of(r.type.extents, symbols) * r.type.dtype.itemsize
                 for r in op.results
                 if r not in local and r not in straight
             )
+        elif isinstance(op, Scatter):
+            points = points_of(op.value.type.extents, symbols)
+            read = [v for v in op.operand_values if v not in straight]
+            total += points * op.value.type.dtype.itemsize * (1 if op.combine is None else 2)
+            total += sum(points_of(v.type.extents, symbols) * v.type.dtype.itemsize for v in read)
         elif isinstance(op, Store):
             itemsize = op.view.buffer.type.dtype.itemsize
             size = points_of(op.view.extents, symbols) * itemsize

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fusejit.codegen.placement import Placement
 from fusejit.explain.moved import size_of
-from fusejit.ir.graph import GenericOp, Graph, Load, Op, Origin, Store, Value, walk
+from fusejit.ir.graph import GenericOp, Graph, Load, Op, Origin, Scatter, Store, Value, walk
 from fusejit.ir.schedule import Group, KernelStep
 from fusejit.ir.types import IteratorType
 
@@ -55,7 +55,9 @@ def _is_work(op: Op, placement: Placement) -> bool:
         return op.value not in placement.straight
     if isinstance(op, Load):
         return op.results[0] in placement.snapshots
-    return isinstance(op, GenericOp) or bool(op.blocks)
+    if isinstance(op, GenericOp):
+        return not any(r in placement.scattered for r in op.results)
+    return bool(op.blocks)
 
 
 def _origins(op: Op, order: Mapping[Value, int], placement: Placement) -> list[Origin]:
@@ -65,19 +67,26 @@ def _origins(op: Op, order: Mapping[Value, int], placement: Placement) -> list[O
     """
     if op.blocks:
         return [o for block in op.blocks for i in block.ops for o in _origins(i, order, placement)]
+    if isinstance(op, Scatter):
+        made = [placement.scattered[v] for v in op.operand_values if v in placement.scattered]
+        inside = [o for producer in made for o in _origins(producer, order, placement)]
+        return [*inside, Origin("scatter", op.location, op.value)]
     if isinstance(op, Store):
         return [Origin("store", op.location, op.value)]
     if not isinstance(op, GenericOp):
         return [Origin("copy", op.location, v) for v in op.results if v in placement.snapshots]
-    made = sorted(op.origins, key=lambda origin: order.get(origin.value, len(order)))
+    origins = sorted(op.origins, key=lambda origin: order.get(origin.value, len(order)))
     stores = [placement.straight[v] for v in op.results if v in placement.straight]
     seen = [s for s in stores if s.view.buffer.origin is not None or s.version > 1]
-    return [*made, *(Origin("store", s.location, s.value) for s in seen)]
+    return [*origins, *(Origin("store", s.location, s.value) for s in seen)]
 
 
 def domain_text(op: Op, symbols: Mapping[str, int], only: Sequence[int] | None = None) -> str:
     """``d0 < 300, d1 < 200``, what is reduced marked; of the dims in ``only``, if given."""
-    if isinstance(op, Store):
+    if isinstance(op, Scatter):
+        extents = op.value.type.extents
+        iterators = (IteratorType.SEQUENTIAL,) * len(extents)
+    elif isinstance(op, Store):
         kinds = [IteratorType.PARALLEL] * len(op.view.extents)
         extents, iterators = op.view.extents, tuple(kinds)
     elif isinstance(op, GenericOp):

@@ -87,7 +87,8 @@ class _Report:
         before = moved_bytes(
             self.schedule.unfused, self.symbols, _stored_straight(self.schedule.unfused)
         )
-        after = moved_bytes(self.schedule.graph, self.symbols, set(self.placement.straight), groups)
+        at_store = {*self.placement.straight, *self.placement.scattered}
+        after = moved_bytes(self.schedule.graph, self.symbols, at_store, groups)
         less = f" ({before / after:.1f}x less)" if 0 < after < before else ""
         yield f"  bytes moved: {size_text(before)} -> {size_text(after)}{less}"
         policy = self.traced.options.fusion

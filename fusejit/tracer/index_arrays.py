@@ -8,6 +8,7 @@ import numpy as np
 
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.operands import contains_traced, operand_of
@@ -24,7 +25,7 @@ def index_array(item: Any) -> TracedArray | None:
         made = np.asarray(item) if item else np.empty(0, np.int64)
         if made.dtype == _BOOL:
             return None
-        item = made
+        item = current_trace().constant(made)
     if isinstance(item, np.ndarray):
         item = operand_of(item).array
     if not isinstance(item, TracedArray):

@@ -49,7 +49,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "r
 def _integers(indices: Any, array: TracedArray, axis: int, mode: Any) -> TracedArray:
     """The places along an axis, those out of bounds handled as ``mode`` says."""
     places = array_from(indices)
-    if not np.can_cast(places.dtype, I64, "safe"):
+    if places.dtype.kind not in "iub":
         raise numpy_raises("TypeError: Cannot cast array data according to the rule 'safe'")
     if mode == "raise":
         return places

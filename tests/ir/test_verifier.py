@@ -155,6 +155,35 @@ BODIES = [
         "stores fit their view: the mask's type s0 x f64 is not s0 x i1",
     ),
     (
+        '%i = generic "i" domain (3) ins () outs (write) { t0 = index (d0) : i64; yield t0 } '
+        ": 3 x i64 scatter @x v1 at (%i) = %k",
+        "scatters reach elements of their view: () -> () does not take the value's dims to %i",
+    ),
+    (
+        "scatter @x v1 at (%x) = %x",
+        "scatters reach elements of their view: %x of float64 is no subscript",
+    ),
+    (
+        "scatter @x v1 at ((d1)) = %x",
+        "scatters reach elements of their view: (d1) uses a dim that the value does not have",
+    ),
+    (
+        "scatter @x v1 at ((d0), (0)) = %x",
+        "scatters reach elements of their view: 2 subscripts for 1 axes",
+    ),
+    (
+        "scatter negative @x v1 at ((d0)) = %x",
+        "scatters reach elements of their view: 'negative' is not a binary scalar op",
+    ),
+    (
+        "scatter @x v1 at ((0)) = %p",
+        "scatters reach elements of their view: bool is scattered into float64",
+    ),
+    (
+        'check %k "an index is out of bounds"',
+        "checks ask one bool: the condition is f64 instead of i1",
+    ),
+    (
         "alloc @t : s0 x f64 order(1) class 2",
         "allocations are well formed: the order (1,) of @t is no permutation of its axes",
     ),

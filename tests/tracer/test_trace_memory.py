@@ -111,7 +111,7 @@ def test_run_time_indices(check: Any) -> None:
     check(fn, grid(6), -2)
 
 
-def test_masks_and_gathers_are_refused_with_the_line() -> None:
+def test_masks_are_refused_with_the_line() -> None:
     for fn in (
         lambda x: x[x > 1],
         lambda x: x.cumsum(),

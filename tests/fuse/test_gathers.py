@@ -1,0 +1,87 @@
+"""What becomes of gathers and scatters: printed IR, and where checks stand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fusejit import fuse_jit
+from fusejit.ir.graph import Check, GenericOp, Graph, Scatter
+from fusejit.ir.parser import parse_graph
+from fusejit.ir.printer import print_graph
+
+
+def fused(f, *args) -> Graph:
+    return fuse_jit(f).trace(*args).fuse().graph
+
+
+def ops(graph: Graph, kind: type) -> list:
+    return [op for op in graph.block.ops if isinstance(op, kind)]
+
+
+ROWS, PLACES, ONES = np.ones((50, 7)), np.arange(20), np.ones(7)
+
+
+def test_a_gather_folds_into_the_reduction_that_reads_it():
+    graph = fused(lambda x, i, w: (x[i] * w).sum(1), ROWS, PLACES, ONES)
+    (reach, bounds, total) = ops(graph, GenericOp)
+    assert (reach.name, bounds.name, total.name) == ("reach", "in_bounds", "sum+2")
+    assert str(total.payload) == (
+        "{ t0 = const 0 : i64; t1 = less in1, t0 : i1; t2 = index (s0) : i64; "
+        "t3 = add in1, t2 : i64; t4 = select t1, t3, in1 : i64; t5 = index (d1) : i64; "
+        "t6 = extract in0[t4, t5] : f64; t7 = multiply t6, in2 : f64; yield t7 }"
+    )
+
+
+def test_what_computes_the_integers_folds_into_the_gather():
+    graph = fused(lambda x, i: np.sqrt(x[i * 2 - 1, 0]) + 1, ROWS, PLACES)
+    assert [op.name for op in ops(graph, GenericOp)] == ["reach+2", "in_bounds", "add+4"]
+
+
+def test_what_is_gathered_from_does_not_fold():
+    graph = fused(lambda x, i: np.sqrt(x)[i], ROWS, PLACES)
+    assert [op.name for op in ops(graph, GenericOp)] == ["reach", "in_bounds", "sqrt", "take"]
+
+
+def test_checks_stand_in_front_of_all_stores():
+    def f(x, y, i, j):
+        x += 1
+        x[i] = 2.0
+        y[j] = x[i] + y[j + 1]
+
+    kinds = [type(op).__name__ for op in fused(f, ONES, ONES + 1, PLACES % 7, PLACES % 6).block.ops]
+    assert max(at for at, kind in enumerate(kinds) if kind == "Check") < kinds.index("Store")
+
+
+def test_equal_indices_are_checked_once():
+    graph = fused(lambda x, y, i: (x[i], x[i, i % 3], y[i]), ROWS, np.ones(50), PLACES)
+    assert len(ops(graph, Check)) == 3  # within x's rows, its columns, and y
+
+
+def test_scatters_print_and_parse():
+    def f(x, i, v):
+        x[i, 1:3] = v[:, None]
+        np.add.at(x, (slice(None), i % 7), 1.5)
+
+    graph = fused(f, ROWS, PLACES, np.ones(20))
+    text = print_graph(graph)
+    first, second = ops(graph, Scatter)
+    assert "[(d0, d1) -> (d0)], (d1 + 1)) = %" in text.split("scatter @x v1 at (%")[1]
+    assert "scatter add @x v2 at ((d0), %" in text
+    assert (first.combine, second.combine) == (None, "add")
+    assert print_graph(parse_graph(text)) == text
+
+
+def test_operands_of_a_scatter_are_computed_as_it_is_written():
+    def f(x, i, v):
+        x[i * 2] = v * 3 + 1
+
+    source = fuse_jit(f).trace(np.ones(50), PLACES, np.ones(20)).fuse().lower().source
+    assert "heap_scratch" not in source.split("free_scratch(part")[-1]
+
+
+def test_a_value_that_reads_the_memory_is_computed_before():
+    def f(x, i):
+        x[i] = x[i] * 2
+
+    source = fuse_jit(f).trace(np.ones(50), PLACES).fuse().lower().source
+    assert "heap_scratch(s1, f64" in source
