@@ -2,7 +2,8 @@
 
 The functions use only what fusejit's core promises: arithmetic, comparisons, ``where``, ``abs``,
 ``sqrt exp log sin cos tanh``, ``maximum minimum``, ``astype``, ``sum mean max min var std``,
-broadcasting, ``.T``, ``reshape``, basic slices, slice stores, ``zeros ones full empty`` and ``@``.
+broadcasting, ``.T``, ``reshape``, slices, integer arrays as indices, stores through both,
+``zeros ones full empty`` and ``@``.
 """
 
 from benchmarks.workload import Workload
@@ -10,6 +11,7 @@ from benchmarks.workloads import (
     broadcast,
     contraction,
     elementwise,
+    gather,
     image,
     integer,
     programs,
@@ -31,6 +33,7 @@ WORKLOADS: tuple[Workload, ...] = (
     *stencil.WORKLOADS,
     *contraction.WORKLOADS,
     *integer.WORKLOADS,
+    *gather.WORKLOADS,
     *image.WORKLOADS,
     *small.WORKLOADS,
 )

@@ -128,12 +128,18 @@ def _order(
 ) -> Order:
     """The axis order of NumPy's result.
 
-    Without slices it is that of the arrays of integers. With slices the block of the integers is
-    outermost, in C order, and the others lie as they lie in ``array``.
+    Without slices of more than one element it is that of the arrays of integers. Otherwise the
+    block of the integers is outermost, in C order, and the others lie as they lie in ``array``.
     """
     trace = array.trace
+    first, count = fancy
+    decisions = trace.decisions
+    by_integers = result_order(trace, given, extents[first : first + count])
+    reason = "the slices beside an array of integers have one element"
     if not inside:
-        return result_order(trace, given, extents)
+        return by_integers
+    if by_integers and all(decisions.equal(extents[d], 1, reason) for d in inside):
+        return (*(first + d for d in by_integers), *inside)
     zero, rank = AffineExpr.const(0), len(extents)
     dims = [AffineExpr.dim(inside.index(d)) if d in inside else zero for d in range(rank)]
     part = IndexingMap(
@@ -142,7 +148,6 @@ def _order(
     )
     sub = array.view(part, tuple(extents[d] for d in inside))
     order = result_order(trace, [sub], sub.extents) or tuple(range(len(inside)))
-    first, count = fancy
     whole = (*range(first, first + count), *(inside[k] for k in order))
     return None if list(whole) == sorted(whole) else whole
 

@@ -28,6 +28,7 @@ EXPECTED_FAMILIES = {
     "stencil",
     "contraction",
     "integer",
+    "gather",
     "image",
     "small",
 }
