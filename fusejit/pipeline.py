@@ -36,6 +36,7 @@ from fusejit.fuse import (
     move_reshapes_down,
     move_reshapes_up,
     note_reshapes,
+    read_parts,
     split_reductions,
     unroll_small_reductions,
 )
@@ -70,6 +71,13 @@ def _fold(graph: Graph, at: PassContext) -> Graph:
     return fold_producers(graph, at.target, at.policy.folds, at.report)
 
 
+def _read_parts(graph: Graph, at: PassContext) -> Graph:
+    if at.policy.folds is None:
+        return graph
+    cut = read_parts(graph)
+    return graph if cut is graph else _fold(canonicalize(cut), at)
+
+
 def _merge(graph: Graph, at: PassContext) -> Graph:
     return merge_siblings(graph, at.target, at.report) if at.policy.merges else graph
 
@@ -82,6 +90,7 @@ def _group(graph: Graph, at: PassContext) -> tuple[Graph, tuple[Group, ...]]:
 PASSES: tuple[tuple[str, GraphPass], ...] = (
     ("canonicalize", lambda graph, at: canonicalize(graph)),
     ("fold producers into consumers", _fold),
+    ("read arrays that are joined part by part", _read_parts),
     ("move reshapes up", lambda graph, at: move_reshapes_up(graph)),
     ("fold across reshapes that moved up", _fold),
     ("move reshapes down", lambda graph, at: move_reshapes_down(graph)),

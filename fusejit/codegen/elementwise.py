@@ -13,6 +13,7 @@ from fusejit.codegen.nest import (
     PayloadWriter,
     calls_vector_functions,
     collapse_loops,
+    drop_unit_loops,
     needs_tiles,
     order_loops,
     place_by_depth,
@@ -41,6 +42,7 @@ SHORT_LOOP = (
 
 def lower_elementwise(nest: Nest) -> list[Stmt]:
     """Loops that compute every output element once; where the nest's mask is false, none."""
+    drop_unit_loops(nest)
     order_loops(nest)
     collapse_loops(nest)
     tiled = needs_tiles(nest)

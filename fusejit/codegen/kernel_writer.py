@@ -21,6 +21,7 @@ from fusejit.codegen.nest import (
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
 from fusejit.codegen.placement import Placement
 from fusejit.codegen.reduction import lower_reduction
+from fusejit.codegen.scan import lower_scan
 from fusejit.codegen.scattered import operand_maps, scatter_payload
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
@@ -201,6 +202,9 @@ class KernelWriter:
             self.statements += lower_elementwise(self._nest(without_reductions(op), targets, mask))
             return
         assert mask is None
+        if IteratorType.SEQUENTIAL in op.iterators:
+            self._scan(op, targets)
+            return
         if not _share_a_nest(op):
             for single, target in zip(one_result_each(op), targets, strict=True):
                 self.generic(single, [target])
@@ -231,6 +235,15 @@ class KernelWriter:
             if init.combiner is None and init.start is not None and not is_overwritten(op, at):
                 self._copy(init.start, target, "start")
 
+    def _scan(self, op: GenericOp, targets: Sequence[Located]) -> None:
+        """An op with one sequential dim: results without an axis for it are carried along it."""
+        nest = self._nest(op, targets, None)
+        if len(nest.loops) == 1 and not nest.prefix:  # written into the kernel itself
+            nest.prefix = self._name("y")
+        (dim,) = (d for d, i in enumerate(op.iterators) if i is IteratorType.SEQUENTIAL)
+        carried = [dim not in init.map.dims() for init in op.inits]
+        self.statements += lower_scan(nest, f"d{dim}", carried)
+
     def _nest(
         self,
         op: GenericOp,
@@ -247,7 +260,8 @@ class KernelWriter:
             LoopDim(var[d], extents[d], op.iterators[d] is IteratorType.REDUCTION)
             for d in range(len(op.domain))
         ]
-        prefix = "" if loops else self._name("y")
+        one = Polynomial.const(1)
+        prefix = "" if any(loop.extent != one for loop in loops) else self._name("y")
         nest = Nest(op, loops, [], [], dims, prefix=prefix)
         nest.inputs = [
             self._reference(self.locate(o.value), o.map, nest)

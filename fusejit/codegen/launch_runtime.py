@@ -92,14 +92,17 @@ def strided_view(
 ) -> npt.NDArray[Any]:
     """A real view that starts at ``corner`` and whose axis ``d`` moves ``steps[d][k]`` on axis k.
 
-    Axes that split an axis of the array move along it together: ``(2, 0)`` and ``(1, 0)``.
+    Axes that split an axis of the array move along it together: ``(2, 0)`` and ``(1, 0)``. The axis
+    of a diagonal moves along two: ``(1, 1)``; diagonals are read-only in NumPy.
     """
+    is_diagonal = any(sum(map(bool, step)) > 1 for step in steps)
     strides = tuple(sum(n * s for n, s in zip(step, array.strides, strict=True)) for step in steps)
     first = array
     if 0 not in shape:
         where: tuple[Any, ...] = (*(slice(c, c + 1) for c in corner), ...)
         first = array[where]
-    return as_strided(first, shape, strides, writeable=array.flags.writeable)
+    writeable = array.flags.writeable and not is_diagonal
+    return as_strided(first, shape, strides, writeable=writeable)
 
 
 def view(

@@ -367,7 +367,8 @@ class _Writer:
             text = self.array(ref.name)
         if ref.map is None:
             return text
-        if any(len(result.dims()) > 1 for result in ref.map.results):
+        dims_of = [result.dims() for result in ref.map.results]
+        if any(len(d) > 1 for d in dims_of) or sum(map(len, dims_of)) > len(set().union(*dims_of)):
             return self.strided(text, ref.map, ref.extents)
         index: list[str] = []
         axis_dims: list[int] = []
@@ -395,7 +396,8 @@ class _Writer:
         )
 
     def strided(self, text: str, map: IndexingMap, extents: Sequence[AffineExpr]) -> str:
-        """Text of a view in which several axes move along one axis of the array."""
+        """Text of a view in which several axes move along one axis of the array, or one along
+        several (a diagonal)."""
         zero = [AffineExpr.const(0)] * map.num_dims
         corner = "".join(f"{_affine(r.substitute(dims=zero))}, " for r in map.results)
         steps = [[r.coefficient(Dim(d)) for r in map.results] for d in range(map.num_dims)]

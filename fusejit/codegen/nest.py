@@ -131,6 +131,18 @@ def order_loops(nest: Nest) -> None:
     nest.loops = [*strides_known, inner]
 
 
+def drop_unit_loops(nest: Nest) -> None:
+    """Drop loops of one step: the edge of a stencil is a row, its corner a single point."""
+    one, zero = Polynomial.const(1), Polynomial.const(0)
+    for loop in [p for p in nest.loops if p.extent == one and p.var not in nest.pinned]:
+        nest.loops.remove(loop)
+        nest.inputs = [r.substitute(loop.var, zero) for r in nest.inputs]
+        nest.outputs = [r.substitute(loop.var, zero) for r in nest.outputs]
+        if nest.mask is not None:
+            nest.mask = nest.mask.substitute(loop.var, zero)
+        nest.index_dims = {d: p.substitute(loop.var, zero) for d, p in nest.index_dims.items()}
+
+
 def collapse_loops(nest: Nest) -> None:
     """Merge neighbouring loops through which every operand moves as through one.
 

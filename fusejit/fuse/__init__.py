@@ -16,6 +16,7 @@ from fusejit.fuse.cost import (
 )
 from fusejit.fuse.driver import fold_producers
 from fusejit.fuse.group import form_groups
+from fusejit.fuse.joined import read_parts
 from fusejit.fuse.reshapes import move_reshapes_down, move_reshapes_up, note_reshapes
 from fusejit.fuse.schedule import make_schedule
 from fusejit.fuse.siblings import merge_siblings
@@ -39,6 +40,7 @@ __all__ = [
     "move_reshapes_down",
     "move_reshapes_up",
     "note_reshapes",
+    "read_parts",
     "split_reductions",
     "unroll_small_reductions",
 ]

@@ -24,7 +24,7 @@ from fusejit.fuse.fold import fold, fused_name, fused_to_producer
 from fusejit.fuse.legality import STRUCTURAL_RULES, check_fold, check_preserved
 from fusejit.fuse.operands import merge_operands, renumber_extract, tidy
 from fusejit.fuse.rewrite import definitions, rewrite_blocks
-from fusejit.ir.graph import Block, GenericOp, Graph, Origin, Value
+from fusejit.ir.graph import Block, GenericOp, Graph, Origin, Store, Value
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.schedule import Folded, FusionReport
 from fusejit.ir.target import GENERIC, Target
@@ -75,7 +75,11 @@ def _merge_into(op: GenericOp, context: BlockContext, notes: FusionReport) -> Ge
         return None
     if not op.is_elementwise and not (op.domain and _reduces_floats(op)):
         return None
+    if _is_stored_straight(op, context):
+        return None
     for other in _earlier_siblings(op, context):
+        if _is_stored_straight(other, context):
+            continue
         fused = _fused(other, op, context)
         if fused is None or not _fits(fused):
             continue
@@ -90,6 +94,19 @@ def _merge_into(op: GenericOp, context: BlockContext, notes: FusionReport) -> Ge
         context.replace([other, op], fused, at=place)
         return fused
     return None
+
+
+def _is_stored_straight(op: GenericOp, context: BlockContext) -> bool:
+    """Whether its one result is computed straight into the view that it is stored to.
+
+    An op with several results is computed into memory of its own, from which each store copies.
+    """
+    if len(op.results) > 1 or op.results[0] in context.leaving:
+        return False
+    users = context.users(op.results[0])
+    if len(users) != 1 or not isinstance(users[0], Store) or users[0].value is not op.results[0]:
+        return False
+    return users[0].view.buffer.alias_class not in context.reads(op)
 
 
 def _fused(other: GenericOp, op: GenericOp, context: BlockContext) -> GenericOp | None:

@@ -75,7 +75,9 @@ def real_view(array: np.ndarray, indexing_map: IndexingMap, shape: Sequence[int]
         corner = indexing_map.evaluate([0] * len(shape))
         where: tuple[Any, ...] = (*(slice(c, c + 1) for c in corner), ...)
         first = array[where]
-    return as_strided(first, shape, strides)
+    dims = [d for result in indexing_map.results for d in result.dims()]
+    is_diagonal = len(dims) > len(set(dims))  # read-only in NumPy
+    return as_strided(first, shape, strides, writeable=first.flags.writeable and not is_diagonal)
 
 
 def reshaped(array: np.ndarray, reassociation: Reassociation, shape: tuple[int, ...]) -> np.ndarray:

@@ -269,6 +269,8 @@ class TracedArray:
 
     def user_attribute(self, name: str) -> Any:
         """``x.name`` in the user's program, to which what only the tracer uses is hidden."""
+        if name == "trace":  # the name of the sum of the diagonal, too
+            return functools.partial(np.trace, self)
         return self.__getattr__(name) if name in _INTERNAL else getattr(self, name)
 
     def __repr__(self) -> str:
@@ -331,6 +333,10 @@ METHODS: dict[str, Any] = {
     "ravel": np.ravel,
     "flatten": "flatten",
     "swapaxes": np.swapaxes,
+    "cumsum": np.cumsum,
+    "cumprod": np.cumprod,
+    "repeat": np.repeat,
+    "diagonal": np.diagonal,
 }
 
 # names of this class that ndarray does not have, or has for something else

@@ -14,6 +14,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.creation import array_from
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.elementwise import Order, require_extents, result_order
@@ -29,7 +30,6 @@ from fusejit.tracer.operands import (
 from fusejit.tracer.shapes import broadcast, broadcast_map
 from fusejit.tracer.stores import assign_operand
 from fusejit.tracer.ufuncs import apply_ufunc
-
 
 # Multiplications up to which loops written out in a kernel are not slower than a call of BLAS.
 LARGEST_IN_A_LOOP = 1 << 16
@@ -72,8 +72,8 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     if not contains_traced([a, b]):
         return NotImplemented
     operands = [operand_of(a), operand_of(b)]
-    if any(not o.extents for o in operands):
-        return apply_ufunc(np.multiply, (a, b))
+    if any(not o.extents for o in operands):  # Python numbers count as int64 and float64
+        return apply_ufunc(np.multiply, (array_from(a), array_from(b)))
     if len(operands[1].extents) > 2:
         raise unsupported("np.dot of an array of rank 3 is not traced", "use np.matmul instead")
     dtype = supported(np.result_type(*(o.token for o in operands)))

@@ -11,7 +11,7 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import numpy_raises
-from fusejit.tracer.dispatch import handles
+from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import Order, copy_of, full
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber
@@ -246,11 +246,21 @@ def array_of(
         if made.ndim == 0:
             return full(current_trace(), (), operand_of(made[()]), made.dtype, None, "array")
         object = current_trace().constant(made)
+    if isinstance(object, list | tuple) and contains_traced(object):
+        return _of_list(object, dtype, order)
     array = array_from(object)
     wanted = array.dtype if dtype is None else dtype_argument(dtype)
     if copy in (None, False) and wanted == array.dtype and array.kind is Kind.ARRAY:
         return array
     return copy_of(array, wanted, _copy_order(array, order), "copy", Kind.ARRAY)
+
+
+def _of_list(items: Any, dtype: Any, order: Any) -> TracedArray:
+    """An array of a list with traced values in it: fresh already, in C order."""
+    wanted = None if dtype is None else dtype_argument(dtype)
+    made: TracedArray = HANDLERS["array of a list"](items, wanted)
+    axes = None if order == "K" else order_argument(order, made.ndim)
+    return made if axes is None else copy_of(made, made.dtype, axes, "copy", Kind.ARRAY)
 
 
 @handles(np.asarray, np.asanyarray)

@@ -72,8 +72,7 @@ def operand_of(obj: Any) -> Operand:
         return Operand(obj.dtype, literal=obj)
     if type(obj) in (list, tuple):
         if contains_traced(obj):
-            what = "fusejit does not trace a list of traced values as an array"
-            raise unsupported(what, "store them one by one into np.empty(...) instead")
+            return operand_of(HANDLERS["array of a list"](obj))
         return operand_of(current_trace().constant(np.asarray(obj)))
     if type(obj) is np.ndarray:
         return operand_of(current_trace().unfollowed(obj))

@@ -51,8 +51,8 @@ def reshape_method(
 def ravel(a: Any, order: Any = "C") -> TracedArray:
     """``np.ravel``: a view of a contiguous array, else a copy."""
     array = _ordered(_as_array(array_operand(a)), order, "ravel")
-    core = _without_ones(array)
-    if not _is_contiguous(core):
+    core = without_ones(array)
+    if not is_contiguous(core):
         core = _contiguous_copy(core)
     return _reshaped(core, (product(core.trace, core.extents),), None)
 
@@ -60,7 +60,7 @@ def ravel(a: Any, order: Any = "C") -> TracedArray:
 @handles("flatten")
 def flatten(array: TracedArray, order: Any = "C") -> TracedArray:
     """``a.flatten()``: always a copy."""
-    core = _without_ones(_ordered(_as_array(array), order, "flatten"))
+    core = without_ones(_ordered(_as_array(array), order, "flatten"))
     core = _contiguous_copy(core, is_decided=False)
     return _reshaped(core, (product(core.trace, core.extents),), None)
 
@@ -106,7 +106,7 @@ def _reshape(array: TracedArray, shape: Sequence[Any], order: Any, copy: Any) ->
 
 
 # ------------------------------------------------------------------------------------- mechanism
-def _without_ones(array: TracedArray) -> TracedArray:
+def without_ones(array: TracedArray) -> TracedArray:
     """The array without the axes that are known to have length 1."""
     constant = array.trace.decisions.constant
     ones = [constant(e) == 1 for e in array.extents]
@@ -118,7 +118,7 @@ def _without_ones(array: TracedArray) -> TracedArray:
 def _reshaped(array: TracedArray, extents: Extents, copy: Any) -> TracedArray:
     """``array`` with other extents, in C order."""
     trace = array.trace
-    core = _without_ones(array)
+    core = without_ones(array)
     kept = [k for k, e in enumerate(extents) if trace.decisions.constant(e) != 1]
     wanted = tuple(extents[k] for k in kept)
     groups = match_axes(trace, core.extents, wanted)
@@ -226,7 +226,7 @@ def _moves_as_one(array: TracedArray, outer: int, inner: int) -> bool:
     return trace.decisions.condition(expr, answer, reason)
 
 
-def _is_contiguous(array: TracedArray) -> bool:
+def is_contiguous(array: TracedArray) -> bool:
     """Whether NumPy calls it C contiguous (axes of length 1 are gone already)."""
     if not array.ndim:
         return True
@@ -364,4 +364,11 @@ class _Plan:
         return TracedArray(storage, IndexingMap(len(self.extents), tuple(results)), self.extents)
 
 
-__all__ = ["flatten", "ravel", "reshape_function", "reshape_method"]
+__all__ = [
+    "flatten",
+    "is_contiguous",
+    "ravel",
+    "reshape_function",
+    "reshape_method",
+    "without_ones",
+]

@@ -1,0 +1,133 @@
+"""Evenly spaced numbers: ``linspace``, ``logspace``, ``geomspace``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.types import Kind
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.context import current_trace
+from fusejit.tracer.creation import array_from, shape_argument
+from fusejit.tracer.dispatch import HANDLERS, handles
+from fusejit.tracer.elementwise import emit_elementwise
+from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.operands import (
+    Operand,
+    contains_traced,
+    dtype_argument,
+    operand_of,
+    supported,
+)
+from fusejit.tracer.ufuncs import BOOL, apply_ufunc, call_ufunc
+from fusejit.tracer.views import moveaxis, normalize_axis
+
+
+def _as_float(end: Any, dtype: np.dtype) -> Any:
+    """An end as NumPy computes with it: an array, or a scalar of the dtype of the computation."""
+    array = array_from(end)
+    return array if array.dtype == dtype else HANDLERS["astype"](array, dtype)
+
+
+@handles(np.linspace)
+def linspace(
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: Any = True,
+    retstep: Any = False,
+    dtype: Any = None,
+    axis: Any = 0,
+    **others: Any,
+) -> Any:
+    """``np.linspace``: ``start + i * ((stop - start) / (num - 1))``, the last one ``stop`` itself.
+
+    Source: ``numpy._core.function_base.linspace``.
+    """
+    if not contains_traced([start, stop, num]) or any(v is not None for v in others.values()):
+        return NotImplemented
+    if retstep:
+        raise unsupported("np.linspace with retstep=True is not traced", "compute the step")
+    trace = current_trace()
+    (extent,) = shape_argument(trace, (num,))
+    ends = [operand_of(start), operand_of(stop)]
+    computed = supported(np.result_type(*(e.promotion for e in ends), 0.0))
+    given, last = _as_float(start, computed), _as_float(stop, computed)
+    delta = apply_ufunc(np.subtract, (last, given))
+    count = extent - 1 if endpoint else extent
+    index = HANDLERS[np.arange](trace.number(extent), dtype=computed)
+    index = index[(slice(None), *(None,) * delta.ndim)]
+    if trace.decisions.nonnegative(count - 1, "np.linspace has a step"):
+        # the divisor is a Python int, which is weak
+        divisor = trace.number(count)
+        step = apply_ufunc(np.true_divide, (delta, divisor))
+        usual = apply_ufunc(np.multiply, (index, step))
+        tiny = apply_ufunc(np.multiply, (apply_ufunc(np.true_divide, (index, divisor)), delta))
+        is_zero = apply_ufunc(np.equal, (step, 0))
+        some = HANDLERS[np.any](is_zero) if delta.ndim else is_zero
+        result = HANDLERS[np.where](some, tiny, usual)
+    else:
+        result = apply_ufunc(np.multiply, (index, delta))
+    result = apply_ufunc(np.add, (result, given))
+    wanted = computed if dtype is None else dtype_argument(dtype)
+    exact = bool(endpoint) and trace.decisions.nonnegative(extent - 2, "np.linspace has two ends")
+    result = _finished(result, last, extent, exact, wanted)
+    at = normalize_axis(axis, result.ndim)
+    return moveaxis(result, 0, at) if at else result
+
+
+def _finished(
+    result: TracedArray, last: TracedArray, extent: AffineExpr, exact: bool, wanted: np.dtype
+) -> TracedArray:
+    """The last element replaced, rounded down for integers, and converted."""
+    computed = result.dtype
+
+    def compute(builder: PayloadBuilder, refs: list[int]) -> int:
+        value = refs[0]
+        if exact:
+            place = [builder.index(AffineExpr.dim(0)), builder.index(extent - 1)]
+            value = builder.op(
+                "select", [builder.op("equal", place, BOOL), refs[1], value], computed
+            )
+        if wanted.kind in "iu":
+            value = builder.op("floor", [value], computed)
+        return builder.cast(value, wanted)
+
+    operands = [Operand(computed, array=result), Operand(computed, array=last)]
+    return emit_elementwise(
+        result.trace,
+        "linspace",
+        operands[: 1 + exact],
+        [computed] * (1 + exact),
+        wanted,
+        compute,
+        kind=Kind.ARRAY,
+    )
+
+
+@handles(np.logspace)
+def logspace(
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: Any = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: Any = 0,
+) -> Any:
+    """``np.logspace``: powers of ``base`` at the points of ``linspace``."""
+    if not contains_traced([start, stop, num, base]):
+        return NotImplemented
+    if isinstance(base, TracedArray) and base.ndim:
+        raise unsupported("np.logspace with an array of bases is not traced", MOVE_OUTSIDE)
+    exponents = HANDLERS[np.linspace](start, stop, num, endpoint=endpoint, axis=axis)
+    if exponents is NotImplemented:
+        exponents = array_from(np.linspace(start, stop, num, endpoint=endpoint, axis=axis))
+    result = call_ufunc(np.power, base, exponents)
+    return result if dtype is None else HANDLERS["astype"](result, dtype)
+
+
+__all__ = ["linspace", "logspace"]

@@ -1,0 +1,112 @@
+"""``np.roll``: up to two parts along each axis that is rolled."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.types import Kind
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.declined import numpy_raises
+from fusejit.tracer.dispatch import HANDLERS, handles
+from fusejit.tracer.elementwise import copy_of
+from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.number import TracedNumber, apply_host
+from fusejit.tracer.operands import contains_traced
+from fusejit.tracer.parts import ZERO, new_array, section, store
+from fusejit.tracer.views import array_operand, normalize_axis
+
+Piece = tuple[AffineExpr, AffineExpr, AffineExpr]  # source, place in the result, extent
+
+
+@handles(np.roll)
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    """``np.roll``: elements that leave at one end enter at the other.
+
+    ``shift`` may be a number of each call: the offset ``shift % n`` is then a symbol.
+    """
+    if not contains_traced(a):
+        return NotImplemented
+    array = array_operand(a)
+    if array.kind is Kind.SCALAR:
+        array = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
+    if axis is None:
+        flat = roll(HANDLERS[np.ravel](array), shift, 0)
+        return HANDLERS["reshape"](flat, array.shape)
+    shifts = _shifts(array, shift, axis)
+    pieces = [_pieces(array, k, offset) for k, offset in enumerate(shifts)]
+    order = array.sorted_order()
+    if all(len(p) == 1 for p in pieces):
+        return copy_of(array, array.dtype, order, "copy", Kind.ARRAY)
+    result = new_array(array.trace, array.extents, array.dtype, order)
+    for chosen in itertools.product(*pieces):
+        source, target = array, result
+        for k, (read, place, extent) in enumerate(chosen):
+            source = section(source, k, read, extent)
+            target = section(target, k, place, extent)
+        store(target, source)
+    return result
+
+
+def _shifts(array: TracedArray, shift: Any, axis: Any) -> list[Any]:
+    """How far each axis is rolled; an axis may occur several times."""
+    if isinstance(shift, TracedArray):
+        what = "np.roll by an element of an array is not traced"
+        raise unsupported(what, "pass the shift as a Python int")
+    axes = list(axis) if isinstance(axis, tuple | list) else [axis]
+    given = list(shift) if isinstance(shift, tuple | list | np.ndarray) else [shift]
+    axes = [normalize_axis(k, array.ndim) for k in axes]
+    if len(axes) != len(given):
+        if len(axes) == 1:
+            axes = axes * len(given)
+        elif len(given) == 1:
+            given = given * len(axes)
+        else:
+            raise numpy_raises("ValueError: shape mismatch of shift and axis")
+    shifts: list[Any] = [0] * array.ndim
+    for k, each in zip(axes, given, strict=True):
+        if isinstance(each, TracedArray):
+            raise unsupported("np.roll by an element of an array is not traced", MOVE_OUTSIDE)
+        whole = apply_host("int", each) if isinstance(each, TracedNumber) else int(each)
+        shifts[k] = shifts[k] + whole
+    return shifts
+
+
+def _pieces(array: TracedArray, axis: int, shift: Any) -> list[Piece]:
+    """What is read from where along an axis."""
+    decisions = array.trace.decisions
+    extent = decisions.canonical(array.extents[axis])
+    whole = [(ZERO, ZERO, extent)]
+    if type(shift) is int and shift == 0:
+        return whole
+    offset = _offset(array, extent, shift)
+    if decisions.constant(offset) == 0:
+        return whole
+    rest = decisions.canonical(extent - offset)
+    if type(shift) is int:  # what reads rolls both ways is cut at both ends: know their order
+        decisions.nonnegative(extent - 2 * abs(shift), "a roll by at most half of the axis")
+    return [(ZERO, offset, rest), (rest, ZERO, offset)]
+
+
+def _offset(array: TracedArray, extent: AffineExpr, shift: Any) -> AffineExpr:
+    """``shift % extent``, without a remainder where the shift is within the axis."""
+    decisions = array.trace.decisions
+    amount = shift.as_affine() if isinstance(shift, TracedNumber) else AffineExpr.const(shift)
+    reason = "the shift of a roll is within the axis"
+    if decisions.nonnegative(amount, "the sign of the shift of a roll"):
+        if decisions.nonnegative(extent - 1 - amount, reason):
+            return decisions.canonical(amount)
+    elif decisions.nonnegative(extent + amount, reason):
+        return decisions.canonical(extent + amount)
+    if decisions.equal(extent, 0, "an axis that is rolled is empty"):
+        return ZERO
+    remainder = shift % array.trace.number(extent)
+    if not isinstance(remainder, TracedNumber):
+        return AffineExpr.const(remainder)
+    offset = remainder.as_affine()
+    decisions.assume_nonnegative(offset)
+    decisions.assume_nonnegative(extent - 1 - offset)
+    return offset
