@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from fusejit.fuse.constants import splat_values
 from fusejit.fuse.facts import Facts
 from fusejit.fuse.memory import read_classes
-from fusejit.fuse.operands import tidy, writes_every_element
+from fusejit.fuse.operands import tidy
 from fusejit.fuse.rewrite import definitions, rewrite_blocks, used_values
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.graph import (
@@ -36,6 +36,7 @@ from fusejit.ir.graph import (
 )
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.memory import versions
+from fusejit.ir.starts import writes_every_element
 from fusejit.ir.types import Kind
 
 MOST_REGIONS = 9  # of one op: a stencil that wraps around along two axes
@@ -108,6 +109,7 @@ class _Session:
         self.facts = Facts(graph)
         self.defined = definitions(graph.block)
         self.splats = splat_values(graph)
+        self.needed: set[Value] = set()  # parts that regions read
         self.memory: dict[Value, Buffer] = {}  # of results that are put together from regions
         classes = [b.alias_class for b in graph.buffers]
         self.classes = itertools.count(max(classes, default=-1) + 1)
@@ -276,6 +278,9 @@ class _Session:
         regions = self.cuts(block, loaded) if loaded else {}
         if not regions or set(block.yields) & {r for op in regions for r in op.results}:
             return block
+        self.needed |= {
+            p.value for found in regions.values() for r in found for p in r.parts.values()
+        }
         ops: list[Op] = []
         delayed: dict[Store, list[Store]] = {}
         for op in block.ops:
@@ -311,9 +316,14 @@ class _Session:
             yield Load(results=(value,), view=target, version=0, location=op.location)
 
     def _only_store(self, value: Value, pieces: Sequence[GenericOp]) -> Store | None:
-        """The store that alone reads a value, if no region reads the memory it writes."""
+        """The store that alone reads a value, if no region reads the memory it writes.
+
+        A value that is a part of a joined array is read by the regions of what reads that array.
+        """
         users = self.users.get(value, [])
         if value in self.leaving or len(users) != 1 or not isinstance(users[0], Store):
+            return None
+        if value in self.needed:
             return None
         store = users[0]
         read = {c for piece in pieces for c in read_classes(piece, self.defined)}

@@ -336,7 +336,6 @@ METHODS: dict[str, Any] = {
     "cumsum": np.cumsum,
     "cumprod": np.cumprod,
     "repeat": np.repeat,
-    "diagonal": np.diagonal,
 }
 
 # names of this class that ndarray does not have, or has for something else

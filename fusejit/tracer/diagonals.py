@@ -111,7 +111,7 @@ def diagflat(v: Any, k: Any = 0) -> Any:
 @handles(np.fill_diagonal)
 def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
     """``np.fill_diagonal`` of a matrix: one number, or an array of the diagonal's length."""
-    if not isinstance(a, TracedArray) or a.kind is Kind.SCALAR:
+    if not isinstance(a, TracedArray) or a.kind is not Kind.ARRAY:
         raise Declined("np.fill_diagonal of an array that is not of this trace")
     if a.ndim != 2 or wrap is not False:
         raise Declined("np.fill_diagonal of more than two axes, or wrapping around")

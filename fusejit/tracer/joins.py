@@ -199,7 +199,7 @@ def stack(
 
 def _as_array(obj: Any) -> TracedArray:
     array = array_from(obj)
-    if array.kind is Kind.SCALAR:
+    if array.kind is not Kind.ARRAY:
         return copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
     return array
 

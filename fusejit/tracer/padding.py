@@ -75,7 +75,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
     if not _OPTIONS[mode].issuperset(kwargs):
         raise numpy_raises(f"ValueError: unsupported keyword arguments for mode '{mode}'")
     source = array_from(array)
-    if source.kind is Kind.SCALAR:
+    if source.kind is not Kind.ARRAY:
         source = copy_of(source, source.dtype, None, "copy", Kind.ARRAY)
     widths = _widths(source, pad_width)
     if (

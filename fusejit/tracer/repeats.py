@@ -74,7 +74,7 @@ def tile(A: Any, reps: Any) -> Any:
 
 def _with_rank(array: TracedArray, rank: int) -> TracedArray:
     """``ndmin=``: axes of length 1 in front."""
-    if array.kind is Kind.SCALAR:
+    if array.kind is not Kind.ARRAY:
         array = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
     missing = rank - array.ndim
     return array[(None,) * missing + (Ellipsis,)] if missing > 0 else array

@@ -31,7 +31,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     if not contains_traced(a):
         return NotImplemented
     array = array_operand(a)
-    if array.kind is Kind.SCALAR:
+    if array.kind is not Kind.ARRAY:
         array = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
     if axis is None:
         flat = roll(HANDLERS[np.ravel](array), shift, 0)

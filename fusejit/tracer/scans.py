@@ -66,7 +66,7 @@ def accumulate(array: TracedArray, ufunc: np.ufunc, axis: int, dtype: np.dtype) 
 
 def _cumulative(ufunc: np.ufunc, a: Any, axis: Any, dtype: Any, out: Any) -> TracedArray:
     array = array_from(a)
-    if array.kind is Kind.SCALAR or not array.ndim or axis is None:
+    if array.kind is not Kind.ARRAY or not array.ndim or axis is None:
         array, axis = HANDLERS[np.ravel](array), 0 if axis is None or array.ndim else axis
     at = normalize_axis(axis, array.ndim)
     wanted = accumulate_dtype(array.dtype) if dtype is None else dtype_argument(dtype)

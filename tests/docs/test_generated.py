@@ -190,6 +190,8 @@ CALLS: dict[Any, str] = {
     np.tensordot: "np.tensordot(x, y, axes=([0], [1]))",
     np.polyval: "np.polyval([1, 2, 3], v)",
     np.vander: "np.vander(v, 3)",
+    np.argmax: "np.argmax(x, axis=1)",
+    np.argmin: "np.argmin(v)",
     np.cov: "np.cov(x, ddof=0)",
     np.corrcoef: "np.corrcoef(v, v)",
     np.shape: "np.zeros(np.shape(x))",

@@ -118,6 +118,21 @@ def test_a_result_stored_over_what_it_reads_is_computed_before() -> None:
     check(f, (X.copy(), 0.5), (X[:4].copy(), 2.0), jit=True)
 
 
+def test_a_part_that_is_cut_itself_is_computed_before_what_reads_it() -> None:
+    def f(x: Any, y: Any) -> Any:
+        a = np.diff(np.where(x > y, x, y), prepend=0) + y
+        return np.concatenate((a[:2] * 2, a[2:])) + x
+
+    check(f, (X, X[::-1].copy()), (X[:5], X[4:9].copy()), variants=None)
+    g = np.concatenate
+
+    def direct(x: Any) -> Any:
+        a = np.roll(x, 1) - x
+        return g((a, x)) * 2
+
+    check(direct, (X,), (X[:4],))
+
+
 def test_regions_of_results_that_others_read() -> None:
     def f(x: Any) -> Any:
         a = np.roll(x, 1) - x
