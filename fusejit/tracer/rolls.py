@@ -8,15 +8,20 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.types import Kind
+from fusejit.ir.graph import GenericOp, Init
+from fusejit.ir.graph import Operand as GraphOperand
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import copy_of
-from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber, apply_host
-from fusejit.tracer.operands import contains_traced
+from fusejit.tracer.operands import I64, contains_traced
 from fusejit.tracer.parts import ZERO, new_array, section, store
+from fusejit.tracer.ufuncs import BOOL, apply_ufunc
 from fusejit.tracer.views import array_operand, normalize_axis
 
 Piece = tuple[AffineExpr, AffineExpr, AffineExpr]  # source, place in the result, extent
@@ -37,6 +42,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         flat = roll(HANDLERS[np.ravel](array), shift, 0)
         return HANDLERS["reshape"](flat, array.shape)
     shifts = _shifts(array, shift, axis)
+    if any(isinstance(s, TracedArray) for s in shifts):
+        return _gathered(array, shifts)
     pieces = [_pieces(array, k, offset) for k, offset in enumerate(shifts)]
     order = array.sorted_order()
     if all(len(p) == 1 for p in pieces):
@@ -53,9 +60,6 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 
 def _shifts(array: TracedArray, shift: Any, axis: Any) -> list[Any]:
     """How far each axis is rolled; an axis may occur several times."""
-    if isinstance(shift, TracedArray):
-        what = "np.roll by an element of an array is not traced"
-        raise unsupported(what, "pass the shift as a Python int")
     axes = list(axis) if isinstance(axis, tuple | list) else [axis]
     given = list(shift) if isinstance(shift, tuple | list | np.ndarray) else [shift]
     axes = [normalize_axis(k, array.ndim) for k in axes]
@@ -68,11 +72,60 @@ def _shifts(array: TracedArray, shift: Any, axis: Any) -> list[Any]:
             raise numpy_raises("ValueError: shape mismatch of shift and axis")
     shifts: list[Any] = [0] * array.ndim
     for k, each in zip(axes, given, strict=True):
+        whole: Any = each
         if isinstance(each, TracedArray):
-            raise unsupported("np.roll by an element of an array is not traced", MOVE_OUTSIDE)
-        whole = apply_host("int", each) if isinstance(each, TracedNumber) else int(each)
-        shifts[k] = shifts[k] + whole
+            if each.ndim or each.dtype.kind not in "iu":
+                what = "np.roll by an array of shifts, or by one that is no integer, is not traced"
+                raise unsupported(what, "pass the shifts as Python ints")
+            # within the axis, so that sums of them do not wrap around
+            wide = each if each.dtype == np.uint64 else HANDLERS["astype"](each, I64)
+            whole = HANDLERS["astype"](apply_ufunc(np.remainder, (wide, array.shape[k])), I64)
+        else:
+            whole = apply_host("int", each) if isinstance(each, TracedNumber) else int(each)
+        shifts[k] = whole if type(shifts[k]) is int and not shifts[k] else shifts[k] + whole
     return shifts
+
+
+def _gathered(array: TracedArray, shifts: list[Any]) -> TracedArray:
+    """``out[i] = array[(i - shift) % n]``, for a shift that only the kernel knows."""
+    trace, rank = array.trace, array.ndim
+    domain = tuple(map(trace.decisions.canonical, array.extents))
+    inputs = [GraphOperand(array.value(), IndexingMap.identity(rank))]
+    known: dict[int, int] = {}
+    for k, shift in enumerate(shifts):
+        if trace.decisions.equal(domain[k], 0, "an axis that is rolled is empty"):
+            return copy_of(array, array.dtype, array.sorted_order(), "copy", Kind.ARRAY)
+        if isinstance(shift, TracedArray):
+            known[k] = len(inputs)
+            inputs.append(GraphOperand(shift.value(), IndexingMap.scalar(rank)))
+    builder = PayloadBuilder([o.value.type.dtype for o in inputs], [array.dtype])
+    subscripts = []
+    for k, shift in enumerate(shifts):
+        place, size = builder.index(AffineExpr.dim(k)), builder.index(domain[k])
+        if k in known:
+            offset = builder.op("remainder", [builder.cast(known[k], I64), size], I64)
+            place = builder.op("subtract", [place, offset], I64)
+        elif type(shift) is not int or shift:
+            offset = builder.index(_offset(array, domain[k], shift))
+            place = builder.op("subtract", [place, offset], I64)
+        if k in known or type(shift) is not int or shift:
+            is_before = builder.op("less", [place, builder.const(0, I64)], BOOL)
+            wrapped = builder.op("add", [place, size], I64)
+            place = builder.op("select", [is_before, wrapped, place], I64)
+        subscripts.append(place)
+    result = trace.new_value(array.dtype, domain, Kind.ARRAY, array.sorted_order())
+    trace.emit(
+        GenericOp(
+            results=(result,),
+            domain=domain,
+            iterators=(IteratorType.PARALLEL,) * rank,
+            inputs=tuple(inputs),
+            inits=(Init(IndexingMap.identity(rank)),),
+            payload=builder.finish([builder.extract(0, subscripts, array.dtype)]),
+            name="roll",
+        )
+    )
+    return TracedArray.of_value(trace, result)
 
 
 def _pieces(array: TracedArray, axis: int, shift: Any) -> list[Piece]:

@@ -65,8 +65,26 @@ def test_rolls_of_dtypes_and_ranks() -> None:
 def test_errors_of_rolls() -> None:
     check(lambda x: np.roll(x, 1, 2), (np.ones(3),), variants=None)
     check(lambda x: np.roll(x, (1, 2, 3), (0, 1)), (np.ones((3, 3)),), variants=None)
-    with pytest.raises(UnsupportedError, match="element of an array"):
-        decorate(lambda x, i: np.roll(x, i[0]), jit=False)(np.ones(3), np.array([1]))
+    with pytest.raises(UnsupportedError, match="array of shifts"):
+        decorate(lambda x, i: np.roll(x, i), jit=False)(np.ones(3), np.array([1]))
+
+
+def test_rolls_by_elements_of_arrays() -> None:
+    def f(x: Any, i: Any) -> Any:
+        return (
+            np.roll(x, i[0], axis=0) * 2,
+            np.roll(x, (i[1], 1), axis=(0, 1)),
+            np.roll(x, (i[1], i[2]), axis=(1, 1)),
+            np.roll(x, i.sum()),
+        )
+
+    for dtype in ("i8", "i2", "u1"):
+        shifts = np.array([2, 9, 1], dtype)
+        for order in "CF":
+            check(f, (numbers((4, 5), order=order), shifts), (numbers((6, 3), order=order), shifts))
+    shifts = np.array([-2, -9, np.iinfo("i8").min + 5])
+    check(f, (numbers((4, 5)), shifts), (numbers((6, 3)), shifts), jit=True)
+    check(lambda x, i: np.roll(x, i[0], 0), (np.ones((0, 3)), shifts), variants=None)
 
 
 # ---------------------------------------------------------------------------------------------- pad
