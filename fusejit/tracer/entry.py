@@ -13,6 +13,7 @@ from fusejit.ir.source import Location
 from fusejit.ir.traced import TracedFunction
 from fusejit.ir.verifier import verify
 from fusejit.tracer import (
+    blocks,
     builtin_functions,
     composed,
     contraction,
@@ -56,6 +57,7 @@ from fusejit.tracer.trace import Trace, bind
 
 # importing these modules fills the dispatch table
 HANDLER_MODULES = (
+    blocks,
     builtin_functions,
     composed,
     contraction,

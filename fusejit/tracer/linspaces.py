@@ -15,7 +15,9 @@ from fusejit.tracer.creation import array_from, shape_argument
 from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import emit_elementwise
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.number import is_host_number
 from fusejit.tracer.operands import (
+    I64,
     Operand,
     contains_traced,
     dtype_argument,
@@ -108,6 +110,50 @@ def _finished(
     )
 
 
+@handles(np.geomspace)
+def geomspace(
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: Any = True,
+    dtype: Any = None,
+    axis: Any = 0,
+) -> Any:
+    """``np.geomspace`` between positive Python numbers.
+
+    Source: ``numpy._core.function_base.geomspace``.
+    """
+    if not contains_traced([start, stop, num]):
+        return NotImplemented
+    if not all(is_host_number(e) and e > 0 for e in (start, stop)):
+        what = "np.geomspace between arrays, or numbers that are not positive, is not traced"
+        raise unsupported(what, "take np.exp of np.linspace between the logarithms")
+    ends = [operand_of(e) for e in (start, stop)]
+    computed = supported(np.result_type(*(e.promotion for e in ends), 0.0))
+    given, last = _as_float(start, computed), _as_float(stop, computed)
+    logarithms = [call_ufunc(np.log10, e) for e in (given, last)]
+    exponents = linspace(logarithms[0], logarithms[1], num, endpoint=endpoint)
+    result = call_ufunc(np.power, 10.0, exponents)
+    trace, extent = result.trace, result.extents[0]
+    ends_inside = bool(endpoint) and trace.decisions.nonnegative(extent - 2, "two ends")
+
+    def compute(builder: PayloadBuilder, refs: list[int]) -> int:
+        place = builder.index(AffineExpr.dim(0))
+        first = builder.op("equal", [place, builder.const(0, I64)], BOOL)
+        value = builder.op("select", [first, refs[1], refs[0]], computed)
+        if ends_inside:
+            at_end = builder.op("equal", [place, builder.index(extent - 1)], BOOL)
+            value = builder.op("select", [at_end, refs[2], value], computed)
+        return value
+
+    operands = [Operand(computed, array=a) for a in (result, given, last)]
+    wanted = computed if dtype is None else dtype_argument(dtype)
+    made = emit_elementwise(
+        trace, "geomspace", operands, [computed] * 3, computed, compute, kind=Kind.ARRAY
+    )
+    return made if wanted == computed else HANDLERS["astype"](made, wanted)
+
+
 @handles(np.logspace)
 def logspace(
     start: Any,
@@ -130,4 +176,4 @@ def logspace(
     return result if dtype is None else HANDLERS["astype"](result, dtype)
 
 
-__all__ = ["linspace", "logspace"]
+__all__ = ["geomspace", "linspace", "logspace"]

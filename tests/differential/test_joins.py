@@ -180,6 +180,37 @@ def test_errors_are_numpy_s() -> None:
     check(lambda x: np.dsplit(x, 2), (np.ones((4, 4)),), variants=None)
 
 
+# ------------------------------------------------------------------------------------------- block
+def test_blocks() -> None:
+    def f(x: Any, v: Any, a: Any) -> Any:
+        return (
+            np.block([[x, x * 2], [x + 1, x]]),
+            np.block([x, x]),
+            np.block([[v], [v * 2]]),
+            np.block([v, a, [1, 2]]),
+            np.block([[x, np.zeros((2, 3))], [np.ones((1, 3)), v[None]]]),
+            np.block([[[x]], [[x]]]),
+            np.block(x),
+            np.block([x]),
+        )
+
+    args = numbers((2, 3)), numbers((3,)), 2.5
+    check(f, args, (numbers((2, 3), seed=1), numbers((3,), dtype="f4"), 1.5), variants=None)
+    check(lambda x, y: np.block([[x, y], [y, x]]), *((np.ones((n, n)), np.eye(n)) for n in (2, 5)))
+
+
+def test_errors_of_block() -> None:
+    x = np.ones((2, 3))
+    for function in (
+        lambda x: np.block([[x], x]),
+        lambda x: np.block((x, x)),
+        lambda x: np.block([[x], []]),
+        lambda x: np.block([[x, x], [x]]),
+        lambda x: np.block([x, x[:1]]),
+    ):
+        check(function, (x,), variants=None)
+
+
 # ---------------------------------------------------------------------------------- lists of values
 def test_arrays_of_traced_values() -> None:
     def f(x: Any, a: Any, n: Any) -> Any:

@@ -385,6 +385,15 @@ def test_logspace() -> None:
     check(f, (2.0, 5), (3.5, 4), bound=Bound(4), inner_bound=Bound(4))
 
 
+def test_geomspace() -> None:
+    def f(a: Any, n: Any) -> Any:
+        return np.geomspace(a, 7, n), np.geomspace(1, a, n, endpoint=False)
+
+    check(f, (2.5, 5), (300.0, 4), bound=Bound(4), inner_bound=Bound(4))
+    with pytest.raises(UnsupportedError, match="not positive"):
+        decorate(lambda a: np.geomspace(a, 2, 3), jit=False)(-1.0)
+
+
 def test_errors_of_linspace() -> None:
     check(lambda a, n: np.linspace(0, a, n), (1.0, -1), variants=None)
     check(lambda a: np.linspace(0, a, 2.5), (1.0,), variants=None)
