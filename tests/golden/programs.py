@@ -73,6 +73,16 @@ def diffuse(u: Any, steps: int = 2) -> Any:
     return u
 
 
+def periodic(x: Any, p: Any) -> Any:
+    around = np.roll(x, 1) + np.roll(x, -1)
+    return np.concatenate((p * 2, around - 2 * x))
+
+
+def distribution(x: Any) -> Any:
+    w = np.abs(x)
+    return np.cumsum(w, axis=1) / w.sum(axis=1, keepdims=True)
+
+
 _ONES = np.ones((300, 200))
 CALLS: dict[Any, tuple[Any, ...]] = {
     softmax: (_ONES,),
@@ -86,4 +96,6 @@ CALLS: dict[Any, tuple[Any, ...]] = {
     outer: (np.ones(300), np.ones(200)),
     weighted: (_ONES, np.ones(300)),
     diffuse: (np.ones(1000),),
+    periodic: (np.ones(1000), np.ones(10)),
+    distribution: (_ONES,),
 }
