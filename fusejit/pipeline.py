@@ -44,7 +44,7 @@ from fusejit.fuse.policy import Policy, PolicyFailed, policy
 from fusejit.ir.graph import Graph
 from fusejit.ir.mlir_text import mlir_text
 from fusejit.ir.printer import print_graph
-from fusejit.ir.program import KernelCall, LibraryCall, Program
+from fusejit.ir.program import HostStepCall, KernelCall, LibraryCall, Program
 from fusejit.ir.schedule import FusionReport, Group, Schedule
 from fusejit.ir.target import Target
 from fusejit.ir.traced import TracedFunction
@@ -282,6 +282,12 @@ class Lowered:
             if isinstance(step, KernelCall):
                 parameters = ", ".join(p.name for p in step.kernel.parameters)
                 lines.append(f"step {at}: kernel({parameters})")
+            elif isinstance(step, HostStepCall):
+                operands = [o.ref.name for o in step.operands]
+                outs = ", ".join(slot.name for slot in step.outs)
+                lines.append(
+                    f"step {at}: {step.function}({step.call.format(*operands)}) -> {outs}"
+                )
             else:
                 assert isinstance(step, LibraryCall)
                 names = ", ".join(ref.name for ref in step.operands)

@@ -17,6 +17,7 @@ from fusejit.codegen.host_text import host_text, is_kernel_guard
 from fusejit.codegen.nest import token
 from fusejit.ir.graph import Buffer, Graph, Guard, Layout, Store, walk
 from fusejit.ir.host import Path
+from fusejit.ir.host_calls import sizes_defined
 from fusejit.ir.loops import Apply, Exit, If, KernelParameter, Let, LoopKernel, Stmt
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import Program
@@ -58,6 +59,7 @@ def kernel_top(
             top.append(Let(symbol.name, Apply(f"{where[0]}.shape[{where[1]}]", ())))
         else:
             parameters.append(KernelParameter(symbol.name, _I64))
+    parameters += [KernelParameter(n, _I64) for n in sizes_defined(graph) if n in used]
     for at, scalar in enumerate(graph.scalars):
         name = f"x{at}"
         if name in used:

@@ -36,6 +36,7 @@ _LATE_ERRORS = {
     7: (OverflowError, "a Python integer is out of bounds for the dtype it meets"),
     8: (ValueError, "operands could not be broadcast together"),
 }
+HOST_FAILED = Miss("NumPy raises, or has another result than expected, in a host call")
 OVERLAP = _BY_STATUS[3]
 OUT_OF_BOUNDS = _BY_STATUS[5]
 
@@ -54,6 +55,42 @@ def miss(status: int) -> Miss:
         error, text = _LATE_ERRORS[status]
         raise error(text)
     raise MemoryError("fusejit: no memory for a temporary array of the kernel")
+
+
+def host_result(
+    result: Any, dtype: np.dtype, rank: int, order: tuple[int, ...] | None
+) -> npt.NDArray[Any]:
+    """What a host function returned, as the array that kernels read: dense in its axis order.
+
+    Raises
+    ------
+    RuntimeError
+        If it is not of the dtype and rank that was found when the function was traced.
+    """
+    array = np.asarray(result)
+    if array.dtype != dtype or array.ndim != rank:
+        raise RuntimeError(
+            f"fusejit: a host function returned {array.dtype} of rank {array.ndim} instead of "
+            f"{dtype} of rank {rank}"
+        )
+    if order is None:
+        return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+    if array.transpose(order).flags.c_contiguous:
+        return array
+    inverse = tuple(order.index(axis) for axis in range(len(order)))
+    return np.ascontiguousarray(array.transpose(order)).transpose(inverse)
+
+
+def require_shape(array: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
+    """See to it that a host function returned the extents that were foreseen.
+
+    Raises
+    ------
+    RuntimeError
+        If it did not.
+    """
+    if array.shape != shape:
+        raise RuntimeError(f"fusejit: a host function returned shape {array.shape}, not {shape}")
 
 
 def errors_raise() -> bool:

@@ -7,7 +7,6 @@ when it refuses. A launcher returns a `Miss` when its variant does not serve the
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import linecache
 import math
@@ -22,10 +21,19 @@ from fusejit.codegen import launch_runtime
 from fusejit.codegen.host_text import host_text
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.host_calls import NAMES, host_function, sizes_defined
 from fusejit.ir.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.program import ArrayRef, KernelCall, LibraryCall, Program, ScalarRef, Slot
+from fusejit.ir.program import (
+    ArrayRef,
+    HostStepCall,
+    KernelCall,
+    LibraryCall,
+    Program,
+    ScalarRef,
+    Slot,
+)
 from fusejit.ir.traced import (
     ArrayClass,
     CheckKind,
@@ -118,11 +126,15 @@ class _Writer:
                     "miss",
                     "errors_raise",
                     "error_state",
+                    "HOST_FAILED",
+                    "host_result",
+                    "require_shape",
                     "axis_slice",
                     "strided_view",
                     "view",
                 )
             },
+            **{name: value for name, value in NAMES.items() if name != "np"},
             "DEFAULT_ERROR_STATE": launch_runtime.DEFAULT_ERROR_STATE,
             **{f"const_{name}": array for name, array in constants.items()},
         }
@@ -132,6 +144,10 @@ class _Writer:
         self.entry_checks_arrays = False
         self.repeated: dict[int, str] = {}
         self.handed_out: set[str] = set()
+        self.known_sizes: set[str] = set()
+        self.allocated: set[str] = set()
+        host_steps = [s for s in program.steps if isinstance(s, HostStepCall)]
+        self.made_by_host = {slot.name for step in host_steps for slot in step.outs}
 
     # -- the whole ------------------------------------------------------------------------------
     def write(self) -> LauncherSource:
@@ -162,8 +178,7 @@ class _Writer:
             test = self.host(guard.expr)
             self.put(f"if {'not ' if guard.expected else ''}{test}:")
             self.put("    return MISS")
-        for slot in self.program.slots:
-            self.put(f"{slot.name} = {self.allocation(slot)}")
+        self.allocate()
         prepare, self.lines = self.lines, []
         self.steps()
         self.bind_repeated_results()
@@ -275,6 +290,13 @@ class _Writer:
         for step in self.program.steps:
             if isinstance(step, KernelCall):
                 needed |= {p.name for p in step.kernel.parameters if p.ndim is None}
+            elif isinstance(step, HostStepCall):
+                for argument in step.operands:
+                    if isinstance(argument.ref, ScalarRef):
+                        needed.add({v: k for k, v in self.program.scalars.items()}[argument.ref.name])
+                    else:
+                        needed |= _ref_symbols(argument.ref)
+                needed |= frozenset().union(*(e.symbols() for s in step.outs for e in s.extents))
             else:
                 for ref in (*step.operands, step.out):
                     needed |= _ref_symbols(ref)
@@ -347,15 +369,60 @@ class _Writer:
                 self.put(f"status = {name}({arguments})")
                 self.put("if status:")
                 self.put("    return miss(status)")
+            elif isinstance(step, HostStepCall):
+                self.host_step(step)
             else:
                 assert isinstance(step, LibraryCall)
                 operands = ", ".join(self.reference(ref) for ref in step.operands)
                 out = self.reference(step.out)
-                if step.function in _LIBRARY:
-                    self.put(f"{step.function}({operands}, out={out})")
-                else:
-                    function = self.bind("host", host_function(step.function))
-                    self.put(f"{out}[...] = {function}({operands})")
+                self.put(f"{step.function}({operands}, out={out})")
+
+    def host_step(self, step: HostStepCall) -> None:
+        """A call between kernels, the sizes it defines, and the slots that have such extents.
+
+        As long as nothing of the caller's was modified, NumPy runs the call from the start if the
+        function fails: then errors have the user's lines, and other results are right.
+        """
+        by_name = {v: k for k, v in self.program.scalars.items()}
+        arguments = []
+        for operand in step.operands:
+            if isinstance(operand.ref, ScalarRef):
+                arguments.append(by_name[operand.ref.name])
+                continue
+            ending = {Kind.ARRAY: "", Kind.SCALAR: "[()]", Kind.PYTHON: ".item()"}[operand.kind]
+            arguments.append(self.reference(operand.ref) + ending)
+        function = self.bind("host", host_function(step.function))
+        lines = [f"made = {function}({step.call.format(*arguments)})"]
+        lines.append("made = made if isinstance(made, tuple) else (made,)")
+        for at, slot in enumerate(step.outs):
+            part = f"made[{at}]"
+            dtype = self.bind("dtype", slot.dtype)
+            lines.append(
+                f"{slot.name} = host_result({part}, {dtype}, {len(slot.extents)}, {slot.order})"
+            )
+        lines += [f"{name} = {step.outs[at].name}.shape[{axis}]" for name, at, axis in step.sizes]
+        lines += [f"require_shape({s.name}, {_shape(s.extents)})" for s in step.outs if s.extents]
+        if step.is_late:
+            self.lines += lines
+        else:
+            self.put("try:")
+            self.lines += [f"    {line}" for line in lines]
+            self.put("except NameError:")
+            self.put("    raise")
+            self.put("except Exception:")
+            self.put("    return HOST_FAILED")
+        self.known_sizes |= {name for name, _, _ in step.sizes}
+        self.allocate()
+
+    def allocate(self) -> None:
+        """Allocate the slots whose extents are known from here on."""
+        unknown = set(sizes_defined(self.program.graph)) - self.known_sizes
+        for slot in self.program.slots:
+            if slot.name in self.allocated or slot.name in self.made_by_host:
+                continue
+            if not any(unknown & e.symbols() for e in slot.extents):
+                self.put(f"{slot.name} = {self.allocation(slot)}")
+                self.allocated.add(slot.name)
 
     def reference(self, ref: ArrayRef) -> str:
         """Text of an array or of a view of it."""
@@ -448,16 +515,6 @@ class _Writer:
         return (
             "{" + ", ".join(f"{self.bind('key', k)}: {self.structure(v)}" for k, v in pairs) + "}"
         )
-
-
-_LIBRARY = ("matmul",)  # functions that write into their ``out``
-
-
-def host_function(name: str) -> Callable[..., Any]:
-    """The function of a host call by its dotted name: ``numpy.sort``."""
-    module, _, attribute = name.rpartition(".")
-    function: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
-    return function
 
 
 # ------------------------------------------------------------------------------------- small text

@@ -24,6 +24,7 @@ from fusejit.ir.graph import (
     View,
     ViewOp,
 )
+from fusejit.ir.host_calls import argument_text, is_after_stores, sizes_of
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import (
     Free,
@@ -32,6 +33,8 @@ from fusejit.ir.loops import (
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import (
     ArrayRef,
+    HostArgument,
+    HostStepCall,
     KernelCall,
     LibraryCall,
     Program,
@@ -85,7 +88,7 @@ class _Lowering(RegionWriter):
                 self._library_step(op.library_call, [o.value for o in op.inputs], op.results[0])
                 step = here + 1
             elif isinstance(op, HostCall):
-                self._library_step(op.function, op.arguments, op.results[0])
+                self._host_step(op)
                 step = here + 1
             elif isinstance(op, GenericOp) and op in grouped:
                 if op is grouped[op].ops[0]:
@@ -129,7 +132,7 @@ class _Lowering(RegionWriter):
                 continue
             root = self.placement.root(result)
             if root in placed or not isinstance(
-                self.placement.defining.get(root), GenericOp | Loop | Cond | HostCall
+                self.placement.defining.get(root), GenericOp | Loop | Cond
             ):
                 continue
             slot = self._slot_through_views(result, root)
@@ -265,6 +268,23 @@ class _Lowering(RegionWriter):
             self._finish_kernel()
         refs = tuple(self._array_ref(value) for value in operands)
         self.program.steps.append(LibraryCall(function, refs, self._array_ref(result)))
+
+    def _host_step(self, op: HostCall) -> None:
+        """A call of a host function, whose results are the arrays of slots."""
+        if not self.program.steps or self.statements:
+            self._finish_kernel()
+        scalars = {s.value for s in self.graph.scalars}
+        operands = tuple(
+            HostArgument(ScalarRef(v.name) if v in scalars else self._array_ref(v), v.kind)
+            for v in op.arguments
+        )
+        slots = {slot.name: slot for slot in self.program.slots}
+        outs = tuple(slots[self.slot_of[value]] for value in op.results)
+        is_late = is_after_stores(self.graph, op)
+        call = HostStepCall(
+            op.function, argument_text(op), operands, outs, tuple(sizes_of(op)), is_late
+        )
+        self.program.steps.append(call)
 
     def _array_ref(self, value: Value) -> ArrayRef:
         """The launcher's array for a value, seen through its views."""

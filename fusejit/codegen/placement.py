@@ -288,7 +288,7 @@ def _find_slots(graph: Graph, placement: Placement) -> None:
                 if isinstance(load, Load) and root not in placement.snapshots:
                     if load.view.buffer.root.origin is None:
                         placement.slot_buffers.add(load.view.buffer.root)
-                else:
+                elif root in placement.defining:  # a number is the launcher's own
                     placement.slot_values.add(root)
             placement.slot_values.update(op.results)
 

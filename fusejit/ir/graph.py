@@ -420,11 +420,18 @@ class Cond(Op):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class HostCall(Op):
-    """A call of a Python function between kernels: ``%r = host_call "numpy.sort"(%x)``."""
+    """A call of a Python function between kernels: ``%r = host_call "numpy.sort"(%x)``.
+
+    ``call`` is the text of its arguments (`fusejit.ir.host_calls`), empty for all of them by
+    position. ``sizes`` are symbols that the call defines: lengths of axes of its results, which
+    maps, extents and payloads behind it may use.
+    """
 
     function: str
     arguments: tuple[Value, ...]
     pure: bool = True
+    call: str = ""
+    sizes: tuple[str, ...] = ()
 
     @property
     def effect(self) -> Effect:

@@ -44,6 +44,7 @@ from fusejit.ir.graph import (
     ViewOp,
 )
 from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.host_calls import call_with, host_function, sizes_of
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.interpreter_generic import run_generic
 from fusejit.ir.interpreter_memory import (
@@ -312,12 +313,20 @@ class _Interpreter:
         return carried
 
     def host_call(self, op: HostCall) -> list[np.ndarray]:
-        if op.function not in self.host_functions:
-            raise InternalError(f"no host function {op.function!r} was given")
+        function = self.host_functions.get(op.function)
+        if function is None:
+            try:
+                function = host_function(op.function)
+            except (ImportError, AttributeError, ValueError) as error:
+                raise InternalError(f"no host function {op.function!r} was given") from error
         arguments = [as_numpy_would(v, self.values[v]) for v in op.arguments]
-        returned = self.host_functions[op.function](*arguments)
-        parts = [returned] if len(op.results) == 1 else list(returned if op.results else ())
-        return [np.array(p, v.type.dtype) for p, v in zip(parts, op.results, strict=True)]
+        returned = call_with(op, function, arguments)
+        parts = list(returned) if isinstance(returned, tuple) else [returned]
+        parts = parts if op.results else []
+        arrays = [np.array(p, v.type.dtype) for p, v in zip(parts, op.results, strict=True)]
+        for name, at, axis in sizes_of(op):
+            self.symbols[name] = arrays[at].shape[axis]
+        return arrays
 
     # -- values ---------------------------------------------------------------------------------
     def define_all(self, values: Sequence[Value], arrays: Sequence[np.ndarray]) -> None:

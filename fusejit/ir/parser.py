@@ -364,8 +364,14 @@ class _GraphParser:
     def host_call(self, names: list[str]) -> Op:
         function = self.cursor.string("the function's name")
         arguments = tuple(self.listed(self.value))
+        call = self.cursor.string("the call's text") if self.cursor.accept("as") else ""
+        sizes: list[str] = []
+        if self.cursor.accept("sizes"):
+            sizes = self.listed(lambda: self.cursor.name("the name of a symbol"))
         pure = not self.cursor.accept("effect")
-        return HostCall(function=function, arguments=arguments, pure=pure)
+        return HostCall(
+            function=function, arguments=arguments, pure=pure, call=call, sizes=tuple(sizes)
+        )
 
     # -- values, memory -------------------------------------------------------------------------
     def value(self) -> Value:

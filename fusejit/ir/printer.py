@@ -159,7 +159,9 @@ class Printer:
             case HostCall():
                 effect = "" if op.pure else " effect"
                 name = json.dumps(op.function)
-                return f"host_call {name}({self.value_list(op.arguments)}){effect}"
+                call = f" as {json.dumps(op.call)}" if op.call else ""
+                sizes = f" sizes ({', '.join(op.sizes)})" if op.sizes else ""
+                return f"host_call {name}({self.value_list(op.arguments)}){call}{sizes}{effect}"
         raise TypeError(f"no printed form for {type(op).__name__}")
 
     def generic(self, op: GenericOp) -> str:

@@ -1,6 +1,6 @@
 """A lowered function: arrays, steps in order, and how results are handed out.
 
-step   ::= kernel call | library call
+step   ::= kernel call | library call | host call
 array  ::= argument a0, a1, .. | slot r0, r1, ..        (slots are allocated by the launcher)
 """
 
@@ -65,6 +65,30 @@ class LibraryCall:
 
 
 @dataclass(frozen=True, slots=True)
+class HostArgument:
+    """What a host call is given: an array or a number, as NumPy would hand it out (``kind``)."""
+
+    ref: ArrayRef | ScalarRef
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class HostStepCall:
+    """``out, .. = function(call)``: each result becomes the array of a slot.
+
+    ``sizes`` are symbols that are lengths of axes of the results: name, result, axis. With
+    ``is_late`` the caller's memory may have been modified before.
+    """
+
+    function: str
+    call: str
+    operands: tuple[HostArgument, ...]
+    outs: tuple[Slot, ...]
+    sizes: tuple[tuple[str, int, int], ...]
+    is_late: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ResultRef:
     """One result: an array or part of one, handed out as NumPy would (``kind``)."""
 
@@ -80,6 +104,6 @@ class Program:
     arguments: dict[str, Buffer] = field(default_factory=dict)
     scalars: dict[str, str] = field(default_factory=dict)  # parameter name -> scalar of the graph
     slots: list[Slot] = field(default_factory=list)
-    steps: list[KernelCall | LibraryCall] = field(default_factory=list)
+    steps: list[KernelCall | LibraryCall | HostStepCall] = field(default_factory=list)
     results: list[ResultRef] = field(default_factory=list)
     host_guards: list[Guard] = field(default_factory=list)

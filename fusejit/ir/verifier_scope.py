@@ -14,6 +14,7 @@ from fusejit.ir.graph import (
     Buffer,
     GenericOp,
     Graph,
+    HostCall,
     Load,
     Loop,
     Op,
@@ -59,6 +60,8 @@ class Scope:
                 self.buffers.add(op.buffer)
             if isinstance(op, Bind):
                 self.symbols.add(op.symbol)
+            if isinstance(op, HostCall):
+                self.symbols.update(op.sizes)
             self._define(tuple(a for inner in op.blocks for a in inner.arguments))
             induction = op.induction if isinstance(op, Loop) else None
             for inner in op.blocks:
@@ -106,7 +109,8 @@ def symbols_are_defined(site: Site, scope: Scope) -> Iterator[str]:
     """In maps, domains, types, payloads and bounds."""
     if isinstance(site, BlockEnd):
         return
-    for name in sorted(symbols_of(site) - scope.symbols):
+    own = frozenset(site.sizes) if isinstance(site, HostCall) else frozenset()
+    for name in sorted(symbols_of(site) - scope.symbols - own):
         yield f"the symbol {name} is not visible here"
 
 

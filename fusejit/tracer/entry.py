@@ -25,6 +25,7 @@ from fusejit.tracer import (
     extrema,
     gathers,
     grids,
+    host_functions,
     indexing,
     iteration,
     joins,
@@ -65,7 +66,6 @@ HANDLER_MODULES = (
     covariance,
     creation,
     diagonals,
-    extrema,
     differences,
     extrema,
     gathers,
@@ -92,6 +92,7 @@ HANDLER_MODULES = (
     splits,
     ufuncs,
     views,
+    host_functions,
 )
 MAX_RESTARTS = 50
 _WRONG_CALL = re.compile(

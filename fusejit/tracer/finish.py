@@ -29,6 +29,7 @@ from fusejit.ir.graph import (
     ViewOp,
     walk,
 )
+from fusejit.ir.host_calls import sizes_defined
 from fusejit.ir.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.memory import renumber_versions
@@ -161,7 +162,7 @@ class _Results:
 
     def _is_computed(self, value: Value) -> bool:
         """Whether an op that makes new elements defines a value (a load or a view does not)."""
-        return isinstance(self.trace.defined.get(value), GenericOp)
+        return isinstance(self.trace.defined.get(value), GenericOp | HostCall)
 
     def _leaf(self, obj: Any) -> ResultStructure:
         if isinstance(obj, TracedArray):
@@ -300,10 +301,15 @@ def _canonical_view(view: View, canonical: Canonical) -> View:
 def _require_known_results(trace: Trace) -> None:
     """The launcher allocates results, and hands sizes from kernel to kernel: it must know them."""
     graph = trace.graph
+    known = set(sizes_defined(graph))  # by the launcher, behind a host call
+
+    def is_unknown(expr: AffineExpr) -> bool:
+        return any(trace.decisions.is_local(AffineExpr.symbol(s)) for s in expr.symbols() - known)
+
     for result in graph.results:
         extents = result.type.extents
         maps = result.map.results if isinstance(result, View) else ()
-        if any(map(trace.decisions.is_local, (*extents, *maps))):
+        if any(map(is_unknown, (*extents, *maps))):
             raise Declined("the size of a result is known only in the kernel")
     if any(isinstance(op, Bind) for op in graph.block.ops):
         for op in graph.block.ops:

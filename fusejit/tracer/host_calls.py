@@ -1,0 +1,334 @@
+"""Host calls: functions that NumPy itself runs between our kernels.
+
+What a function returns (dtypes, ranks, which extents are those of the arguments) is found by
+running it twice on small stand-ins of other sizes. An extent that both runs explain by the extents
+of the arguments is that expression; any other one is a symbol of its own, read from the result when
+the program runs. The launcher compares what it gets with what was found here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import HostCall, Value
+from fusejit.ir.types import Kind, is_supported
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.callables import is_named_tuple
+from fusejit.tracer.context import current_trace
+from fusejit.tracer.declined import Declined, numpy_raises
+from fusejit.tracer.dispatch import HANDLERS
+from fusejit.tracer.layout import classify
+from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.masked import MaskedElements
+from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.shapes import normal_order
+from fusejit.tracer.trace import Trace
+
+Assignment = dict[str, int]
+_PRIMES = (23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
+_MOST_ELEMENTS = 1 << 20  # of a stand-in
+_LITERALS = (type(None), bool, int, float, str, np.generic, np.dtype)
+
+
+@dataclass(slots=True)
+class Arguments:
+    """The arguments of a call as text, and what is traced among them."""
+
+    trace: Trace
+    traced: list[TracedArray | TracedNumber] = field(default_factory=list)
+
+    def text(self, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
+        """``{0}, axis=1``"""
+        parts = [self._text(a) for a in args]
+        return ", ".join([*parts, *(f"{k}={self._text(v)}" for k, v in kwargs.items())])
+
+    def _text(self, obj: Any) -> str:
+        if isinstance(obj, MaskedElements):
+            obj = obj.selected()
+        if type(obj) is np.ndarray:
+            obj = self.trace.unfollowed(obj)
+        if isinstance(obj, TracedNumber) and obj.is_local:
+            obj = HANDLERS["kernel_number"](obj)
+        if isinstance(obj, TracedArray | TracedNumber):
+            self.traced.append(obj)
+            return f"{{{len(self.traced) - 1}}}"
+        if type(obj) in (list, tuple):
+            inner = ", ".join(map(self._text, obj))
+            if type(obj) is list:
+                return f"[{inner}]"
+            return f"({inner},)" if obj else "()"
+        if isinstance(obj, type):
+            obj = np.dtype(obj)
+        if not isinstance(obj, _LITERALS):
+            what = f"an argument of type {type(obj).__name__} of a NumPy function is not traced"
+            raise unsupported(what, MOVE_OUTSIDE)
+        return repr(obj).replace("{", "{{").replace("}", "}}")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one run on stand-ins returned, and how it is put together."""
+
+    parts: tuple[Any, ...]
+    build: Callable[[Sequence[Any]], Any]
+
+
+def host_call(
+    name: str,
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    *,
+    by_data: bool = False,
+) -> Any:
+    """Emit the call of a host function; its result as the traced program sees it.
+
+    Parameters
+    ----------
+    name : str
+        Where the launcher finds the function: ``numpy.linalg.solve``.
+    function : callable
+        The function itself.
+    args, kwargs
+        As the program gives them; traced arrays and numbers may stand inside lists and tuples.
+    by_data
+        Whether extents of the results depend on the elements.
+
+    Raises
+    ------
+    Declined
+        If NumPy raises for arguments like these.
+    UnsupportedError
+        If a result is of a dtype or type that is not traced, or a view of an argument, or inside a
+        loop or conditional that is compiled.
+    """
+    trace = current_trace()
+    arguments = Arguments(trace)
+    call = arguments.text(args, kwargs)
+    if trace.block is not trace.graph.block:
+        what = f"{name} inside a loop or conditional that is compiled"
+        raise unsupported(what, "call it outside, or loop over a constant range")
+    probe = _Probe(trace, name, function, call, arguments.traced, by_data)
+    runs, assignments = probe.run()
+    results, sizes = _results(probe, runs, assignments)
+    values = tuple(
+        o.value() if isinstance(o, TracedArray) else trace.scalar(o) for o in arguments.traced
+    )
+    op = HostCall(results=tuple(results), function=name, arguments=values, call=call, sizes=sizes)
+    trace.emit(op)
+    return runs[0].build([TracedArray.of_value(trace, r) for r in results])
+
+
+class _Probe:
+    """Runs of one call on stand-ins."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        name: str,
+        function: Callable[..., Any],
+        call: str,
+        traced: Sequence[TracedArray | TracedNumber],
+        by_data: bool,
+    ) -> None:
+        self.trace = trace
+        self.name = name
+        self.function = function
+        self.call = call
+        self.traced = traced
+        self.by_data = by_data
+        canonical = trace.decisions.canonical
+        self.exprs: list[AffineExpr] = []
+        for obj in traced:
+            if isinstance(obj, TracedArray):
+                self.exprs += map(canonical, obj.extents)
+            elif obj.affine is not None:
+                self.exprs.append(canonical(obj.affine))
+        self.exprs = list(dict.fromkeys(self.exprs))
+        names = {s: None for e in self.exprs for s in sorted(e.symbols())}
+        self.symbols = list(names)
+
+    def run(self) -> tuple[list[Found], list[Assignment]]:
+        """Two runs with all sizes different, or else with those equal that are equal in this call.
+
+        Equal sizes that the function needs become guards.
+        """
+        last: Exception | None = None
+        for make in (self.distinct, self.alike):
+            assignments = make()
+            try:
+                runs = [self.call_on_stand_ins(a) for a in assignments]
+            except Exception as error:  # the function's own: whatever NumPy raises
+                last = error
+                continue
+            if make == self.alike:
+                self.require_alike()
+            return runs, assignments
+        assert last is not None
+        raise numpy_raises(last)
+
+    def distinct(self) -> list[Assignment]:
+        """A size of its own for each symbol; the second time in the reverse order of size."""
+        n = len(self.symbols)
+        if n > len(_PRIMES):
+            raise Declined(f"{self.name} of arrays with more than {len(_PRIMES)} sizes")
+        first = dict(zip(self.symbols, _PRIMES[:n], strict=True))
+        second = dict(zip(self.symbols, _PRIMES[1 : n + 1][::-1], strict=True))
+        return [first, second]
+
+    def alike(self) -> list[Assignment]:
+        """One size for symbols of one value."""
+        hints = [self.trace.decisions.hints[s] for s in self.symbols]
+        values = sorted(set(hints))
+        n = len(values)
+        first = dict(zip(values, _PRIMES[:n], strict=True))
+        second = dict(zip(values, _PRIMES[1 : n + 1][::-1], strict=True))
+        return [
+            {s: sizes[h] for s, h in zip(self.symbols, hints, strict=True)}
+            for sizes in (first, second)
+        ]
+
+    def require_alike(self) -> None:
+        """Guard that symbols of one value are equal."""
+        decisions = self.trace.decisions
+        first: dict[int, AffineExpr] = {}
+        for name in self.symbols:
+            symbol = AffineExpr.symbol(name)
+            other = first.setdefault(decisions.hints[name], symbol)
+            if decisions.is_local(symbol - other):
+                continue  # the function itself checks them
+            decisions.equal(other, symbol, f"sizes that {self.name} needs to be equal")
+
+    def call_on_stand_ins(self, sizes: Assignment) -> Found:
+        """One run."""
+        stand_ins = [self._stand_in(o, sizes) for o in self.traced]
+        names = {f"argument_{k}": a for k, a in enumerate(stand_ins)}
+        known = {"nan": np.nan, "inf": np.inf, "dtype": np.dtype, "np": np, "f": self.function}
+        text = f"f({self.call.format(*names)})"
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            made = eval(text, {**known, **names})  # noqa: S307 - literals and stand-ins
+        is_tuple = isinstance(made, tuple)
+        parts = tuple(made) if is_tuple else (made,)
+        for part in parts:
+            self._require_fresh(part, stand_ins)
+        kind = type(made)
+
+        def build(items: Sequence[Any]) -> Any:
+            if not is_tuple:
+                return items[0]
+            if is_named_tuple(made):
+                return kind._make(items)
+            return tuple(items)
+
+        return Found(parts, build)
+
+    def _stand_in(self, obj: TracedArray | TracedNumber, sizes: Assignment) -> Any:
+        if isinstance(obj, TracedNumber):
+            if obj.affine is None:
+                return obj.value
+            canonical = self.trace.decisions.canonical(obj.affine)
+            return type(obj.value)(canonical.evaluate((), sizes))
+        canonical_extents = map(self.trace.decisions.canonical, obj.extents)
+        shape = tuple(e.evaluate((), sizes) for e in canonical_extents)
+        if int(np.prod(shape, dtype=float)) > _MOST_ELEMENTS or min(shape, default=0) < 0:
+            raise Declined(f"{self.name} of an array that is too large to try")
+        array = _elements(shape, obj.dtype, self.by_data)
+        if obj.kind is Kind.SCALAR:
+            return array[()]
+        if obj.kind is Kind.PYTHON:
+            return array.item()
+        order = obj.sorted_order()
+        if order is None:
+            return array
+        inverse = tuple(order.index(axis) for axis in range(len(order)))
+        return np.ascontiguousarray(array.transpose(order)).transpose(inverse)
+
+    def _require_fresh(self, part: Any, stand_ins: Sequence[Any]) -> None:
+        if not isinstance(part, np.ndarray | np.generic | bool | int | float):
+            what = f"{self.name} returns an object of type {type(part).__name__}"
+            raise unsupported(what, MOVE_OUTSIDE)
+        dtype = np.asarray(part).dtype
+        if not is_supported(dtype):
+            what = f"{self.name} returns {dtype}, which fusejit does not compile"
+            raise unsupported(what, MOVE_OUTSIDE)
+        if isinstance(part, np.ndarray):
+            arrays = [s for s in stand_ins if isinstance(s, np.ndarray)]
+            if any(np.may_share_memory(part, s) for s in arrays) or not part.flags.writeable:
+                raise unsupported(f"{self.name} returns a view of its argument", MOVE_OUTSIDE)
+
+
+def _elements(shape: tuple[int, ...], dtype: np.dtype, by_data: bool) -> np.ndarray:
+    """Elements that most functions take: ascending, positive definite, some of them equal."""
+    size = int(np.prod(shape))
+    if dtype.kind == "b":
+        return (np.arange(size) % 2 == 0).reshape(shape)
+    if len(shape) >= 2 and shape[-1] == shape[-2] and not by_data and dtype.kind == "f":
+        matrix = np.diag(np.arange(1.0, shape[-1] + 1)) + 0.01
+        return np.broadcast_to(matrix, shape).astype(dtype)
+    numbers = np.arange(size) // (2 if by_data else 1)
+    if dtype.kind in "iu":
+        return (numbers % 120).astype(dtype).reshape(shape)
+    return numbers.astype(dtype).reshape(shape)
+
+
+def _results(
+    probe: _Probe, runs: Sequence[Found], assignments: Sequence[Assignment]
+) -> tuple[list[Value], tuple[str, ...]]:
+    """Values for the results, and the symbols for extents that only the call knows."""
+    trace = probe.trace
+    first, second = runs
+    if len(first.parts) != len(second.parts):
+        raise unsupported(f"the number of results of {probe.name} varies", MOVE_OUTSIDE)
+    unknown: dict[tuple[int, ...], AffineExpr] = {}
+    results = []
+    for one, other in zip(first.parts, second.parts, strict=True):
+        a, b = np.asarray(one), np.asarray(other)
+        if a.dtype != b.dtype or a.ndim != b.ndim or type(one) is not type(other):
+            raise unsupported(f"the kind of result of {probe.name} varies", MOVE_OUTSIDE)
+        extents = []
+        for axis, pair in enumerate(zip(a.shape, b.shape, strict=True)):
+            expr = _explained(probe, pair, assignments)
+            if expr is None:
+                key = pair if probe.by_data else (*pair, len(results), axis)
+                if key not in unknown:
+                    name = trace.local_symbol(pair[0], AffineExpr.const(0), None)
+                    unknown[key] = AffineExpr.symbol(name)
+                expr = unknown[key]
+            extents.append(expr)
+        kind = Kind.ARRAY if isinstance(one, np.ndarray) else Kind.SCALAR
+        if not isinstance(one, np.ndarray | np.generic):
+            kind = Kind.PYTHON
+        orders = [normal_order(classify(x)[0]) for x in (a, b)]
+        order = orders[0] if orders[0] == orders[1] and a.ndim > 1 else None
+        results.append(trace.new_value(a.dtype, tuple(extents), kind, order))
+    return results, tuple(str(e) for e in unknown.values())
+
+
+def _explained(
+    probe: _Probe, pair: tuple[int, int], assignments: Sequence[Assignment]
+) -> AffineExpr | None:
+    """The expression that is the extent in both runs, if there is one."""
+    if pair[0] == pair[1] and not (probe.by_data and pair[0] == 0):
+        return AffineExpr.const(pair[0])
+    for candidate in _candidates(probe):
+        values = [candidate.evaluate((), a) for a in assignments]
+        offset = pair[0] - values[0]
+        if offset == pair[1] - values[1] and (offset == 0 or not probe.by_data) and abs(offset) < 3:
+            return candidate + offset
+    return None
+
+
+def _candidates(probe: _Probe) -> Iterator[AffineExpr]:
+    exprs = [e for e in probe.exprs if e.as_constant() is None]
+    yield from exprs
+    if not probe.by_data:
+        for k, left in enumerate(exprs):
+            for right in exprs[k + 1 :]:
+                yield left + right

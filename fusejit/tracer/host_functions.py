@@ -1,0 +1,183 @@
+"""THE table of host functions: what NumPy itself runs between kernels, one row per function.
+
+A function that has a handler of its own (it became loops) is not taken from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from fusejit.ir.host_calls import host_function
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.dispatch import HANDLERS
+from fusejit.tracer.host_calls import host_call
+from fusejit.tracer.locations import unsupported
+from fusejit.tracer.masked import MaskedElements
+from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.operands import Operand
+from fusejit.tracer.stores import assign_operand
+
+
+@dataclass(frozen=True, slots=True)
+class HostFunction:
+    """A row: the function by its dotted name, the method that means it, where sizes come from.
+
+    ``by_data`` says that extents of the results depend on the elements.
+    """
+
+    name: str
+    method: str = ""
+    by_data: bool = False
+
+
+ROWS: tuple[HostFunction, ...] = (
+    # order
+    HostFunction("numpy.sort"),
+    HostFunction("numpy.argsort", "argsort"),
+    HostFunction("numpy.partition"),
+    HostFunction("numpy.argpartition", "argpartition"),
+    HostFunction("numpy.lexsort"),
+    HostFunction("numpy.searchsorted", "searchsorted"),
+    HostFunction("numpy.digitize"),
+    HostFunction("numpy.argmax", "argmax"),
+    HostFunction("numpy.argmin", "argmin"),
+    # sizes that depend on the elements
+    HostFunction("numpy.unique", by_data=True),
+    HostFunction("numpy.nonzero", "nonzero", by_data=True),
+    HostFunction("numpy.flatnonzero", by_data=True),
+    HostFunction("numpy.argwhere", by_data=True),
+    HostFunction("numpy.bincount", by_data=True),
+    HostFunction("numpy.compress", "compress", by_data=True),
+    HostFunction("numpy.extract", by_data=True),
+    HostFunction("numpy.trim_zeros", by_data=True),
+    HostFunction("numpy.union1d", by_data=True),
+    HostFunction("numpy.intersect1d", by_data=True),
+    HostFunction("numpy.setdiff1d", by_data=True),
+    HostFunction("numpy.setxor1d", by_data=True),
+    HostFunction("numpy.isin"),
+    # tables and curves
+    HostFunction("numpy.histogram", by_data=True),
+    HostFunction("numpy.histogram_bin_edges", by_data=True),
+    HostFunction("numpy.interp"),
+    HostFunction("numpy.convolve"),
+    HostFunction("numpy.correlate"),
+    HostFunction("numpy.polyfit"),
+    HostFunction("numpy.polyval"),
+    HostFunction("numpy.trapezoid"),
+    HostFunction("numpy.unwrap"),
+    HostFunction("numpy.gradient"),
+    HostFunction("numpy.ediff1d"),
+    # running and order statistics
+    HostFunction("numpy.cumsum", "cumsum"),
+    HostFunction("numpy.cumprod", "cumprod"),
+    HostFunction("numpy.nancumsum"),
+    HostFunction("numpy.nancumprod"),
+    HostFunction("numpy.median"),
+    HostFunction("numpy.nanmedian"),
+    HostFunction("numpy.percentile"),
+    HostFunction("numpy.nanpercentile"),
+    HostFunction("numpy.quantile"),
+    HostFunction("numpy.nanquantile"),
+    HostFunction("numpy.cov"),
+    HostFunction("numpy.corrcoef"),
+    HostFunction("numpy.average"),
+    # linear algebra
+    HostFunction("numpy.linalg.solve"),
+    HostFunction("numpy.linalg.inv"),
+    HostFunction("numpy.linalg.pinv"),
+    HostFunction("numpy.linalg.det"),
+    HostFunction("numpy.linalg.slogdet"),
+    HostFunction("numpy.linalg.norm"),
+    HostFunction("numpy.linalg.cond"),
+    HostFunction("numpy.linalg.svd"),
+    HostFunction("numpy.linalg.svdvals"),
+    HostFunction("numpy.linalg.eigh"),
+    HostFunction("numpy.linalg.eigvalsh"),
+    HostFunction("numpy.linalg.qr"),
+    HostFunction("numpy.linalg.cholesky"),
+    HostFunction("numpy.linalg.lstsq", by_data=True),
+    HostFunction("numpy.linalg.matrix_rank"),
+    HostFunction("numpy.linalg.matrix_power"),
+    HostFunction("numpy.linalg.multi_dot"),
+    HostFunction("numpy.einsum"),
+    HostFunction("numpy.tensordot"),
+    HostFunction("numpy.inner"),
+    HostFunction("numpy.outer"),
+    HostFunction("numpy.vdot"),
+    HostFunction("numpy.kron"),
+    HostFunction("numpy.cross"),
+    # transforms with real results
+    HostFunction("numpy.fft.irfft"),
+    HostFunction("numpy.fft.fftfreq"),
+    HostFunction("numpy.fft.rfftfreq"),
+    HostFunction("numpy.fft.fftshift"),
+    HostFunction("numpy.fft.ifftshift"),
+    # complex results: refused with that reason
+    HostFunction("numpy.fft.fft"),
+    HostFunction("numpy.fft.ifft"),
+    HostFunction("numpy.fft.rfft"),
+    HostFunction("numpy.fft.fft2"),
+    HostFunction("numpy.fft.rfft2"),
+    HostFunction("numpy.linalg.eig"),
+    HostFunction("numpy.linalg.eigvals"),
+)
+
+
+def is_traced(obj: Any) -> bool:
+    """Whether something known only when the program runs occurs in an argument."""
+    if isinstance(obj, list | tuple):
+        return any(map(is_traced, obj))
+    return isinstance(obj, TracedArray | TracedNumber | MaskedElements)
+
+
+def _handler(row: HostFunction, function: Callable[..., Any]) -> Callable[..., Any]:
+    def handler(*args: Any, **kwargs: Any) -> Any:
+        if not any(map(is_traced, (*args, *kwargs.values()))):
+            return NotImplemented
+        if kwargs.get("out") is not None:
+            what = f"{row.name} with out= is not traced"
+            raise unsupported(what, "assign its result: out[...] = ...")
+        return host_call(row.name, function, args, kwargs, by_data=row.by_data)
+
+    return handler
+
+
+def _in_place(name: str) -> Callable[..., None]:
+    """``x.sort()`` and ``x.partition(k)``: the result is stored into the array."""
+
+    def method(self: TracedArray, *args: Any, **kwargs: Any) -> None:
+        made = HANDLERS[host_function(f"numpy.{name}")](self, *args, **kwargs)
+        assign_operand(self, Operand(made.dtype, array=made))
+
+    return method
+
+
+def _method(key: Any) -> Callable[..., Any]:
+    def method(self: TracedArray, *args: Any, **kwargs: Any) -> Any:
+        return HANDLERS[key](self, *args, **kwargs)
+
+    return method
+
+
+def _compress(self: TracedArray, condition: Any, *args: Any, **kwargs: Any) -> Any:
+    return HANDLERS[host_function("numpy.compress")](condition, self, *args, **kwargs)
+
+
+def _install() -> None:
+    for row in ROWS:
+        try:
+            function = host_function(row.name)
+        except AttributeError:  # this NumPy has no such function
+            continue
+        HANDLERS.setdefault(function, _handler(row, function))
+        if row.method and row.method not in vars(TracedArray):
+            setattr(TracedArray, row.method, _method(function))
+    TracedArray.compress = _compress  # type: ignore[attr-defined]
+    for name in ("sort", "partition"):
+        if name not in vars(TracedArray):
+            setattr(TracedArray, name, _in_place(name))
+
+
+_install()
