@@ -9,12 +9,13 @@ the program runs. The launcher compares what it gets with what was found here.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from fusejit.errors import FusejitError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import HostCall, Value
 from fusejit.ir.types import Kind, is_supported
@@ -31,9 +32,17 @@ from fusejit.tracer.shapes import normal_order
 from fusejit.tracer.trace import Trace
 
 Assignment = dict[str, int]
-_PRIMES = (23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
+# Sizes of stand-ins in the first run, and (in the reverse order) in the second one: all different,
+# so that no extent is explained by chance.
+_FIRST = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
+_SECOND = (14, 15, 18, 21, 22, 25, 27, 33, 35, 39, 45, 49)
+_SCALES = (1, 8, 64)  # larger ones for what needs so many elements: the tenth smallest
 _MOST_ELEMENTS = 1 << 20  # of a stand-in
 _LITERALS = (type(None), bool, int, float, str, np.generic, np.dtype)
+
+
+class _TooLarge(Exception):
+    """A stand-in would have too many elements."""
 
 
 @dataclass(slots=True)
@@ -159,40 +168,38 @@ class _Probe:
 
         Equal sizes that the function needs become guards.
         """
+        if len(self.symbols) > len(_FIRST):
+            raise Declined(f"{self.name} of arrays with more than {len(_FIRST)} sizes")
         last: Exception | None = None
-        for make in (self.distinct, self.alike):
-            assignments = make()
-            try:
-                runs = [self.call_on_stand_ins(a) for a in assignments]
-            except Exception as error:  # the function's own: whatever NumPy raises
-                last = error
-                continue
-            if make == self.alike:
-                self.require_alike()
-            return runs, assignments
-        assert last is not None
+        hints = [self.trace.decisions.hints[s] for s in self.symbols]
+        for keys in (self.symbols, hints):
+            for scale in _SCALES:
+                assignments = self.assignments(keys, scale)
+                try:
+                    runs = [self.call_on_stand_ins(a) for a in assignments]
+                except _TooLarge:
+                    break
+                except (FusejitError, Declined):
+                    raise
+                except Exception as error:  # the function's own: whatever NumPy raises
+                    last = error
+                    continue
+                if keys is hints:
+                    self.require_alike()
+                return runs, assignments
+        if last is None:
+            raise Declined(f"{self.name} of an array that is too large to try")
         raise numpy_raises(last)
 
-    def distinct(self) -> list[Assignment]:
-        """A size of its own for each symbol; the second time in the reverse order of size."""
-        n = len(self.symbols)
-        if n > len(_PRIMES):
-            raise Declined(f"{self.name} of arrays with more than {len(_PRIMES)} sizes")
-        first = dict(zip(self.symbols, _PRIMES[:n], strict=True))
-        second = dict(zip(self.symbols, _PRIMES[1 : n + 1][::-1], strict=True))
-        return [first, second]
-
-    def alike(self) -> list[Assignment]:
-        """One size for symbols of one value."""
-        hints = [self.trace.decisions.hints[s] for s in self.symbols]
-        values = sorted(set(hints))
-        n = len(values)
-        first = dict(zip(values, _PRIMES[:n], strict=True))
-        second = dict(zip(values, _PRIMES[1 : n + 1][::-1], strict=True))
-        return [
-            {s: sizes[h] for s, h in zip(self.symbols, hints, strict=True)}
-            for sizes in (first, second)
-        ]
+    def assignments(self, keys: Sequence[Hashable], scale: int) -> list[Assignment]:
+        """Sizes for both runs: one for each key."""
+        different = list(dict.fromkeys(keys))
+        n = len(different)
+        made = []
+        for numbers in (_FIRST[:n], _SECOND[:n][::-1]):
+            of_key = dict(zip(different, numbers, strict=True))
+            made.append({s: of_key[k] * scale for s, k in zip(self.symbols, keys, strict=True)})
+        return made
 
     def require_alike(self) -> None:
         """Guard that symbols of one value are equal."""
@@ -238,7 +245,7 @@ class _Probe:
         canonical_extents = map(self.trace.decisions.canonical, obj.extents)
         shape = tuple(e.evaluate((), sizes) for e in canonical_extents)
         if int(np.prod(shape, dtype=float)) > _MOST_ELEMENTS or min(shape, default=0) < 0:
-            raise Declined(f"{self.name} of an array that is too large to try")
+            raise _TooLarge
         array = _elements(shape, obj.dtype, self.by_data)
         if obj.kind is Kind.SCALAR:
             return array[()]
@@ -286,21 +293,20 @@ def _results(
     first, second = runs
     if len(first.parts) != len(second.parts):
         raise unsupported(f"the number of results of {probe.name} varies", MOVE_OUTSIDE)
-    unknown: dict[tuple[int, ...], AffineExpr] = {}
+    unknown: dict[tuple[int, int], AffineExpr] = {}
     results = []
     for one, other in zip(first.parts, second.parts, strict=True):
         a, b = np.asarray(one), np.asarray(other)
         if a.dtype != b.dtype or a.ndim != b.ndim or type(one) is not type(other):
             raise unsupported(f"the kind of result of {probe.name} varies", MOVE_OUTSIDE)
         extents = []
-        for axis, pair in enumerate(zip(a.shape, b.shape, strict=True)):
+        for pair in zip(a.shape, b.shape, strict=True):
             expr = _explained(probe, pair, assignments)
             if expr is None:
-                key = pair if probe.by_data else (*pair, len(results), axis)
-                if key not in unknown:
+                if pair not in unknown:
                     name = trace.local_symbol(pair[0], AffineExpr.const(0), None)
-                    unknown[key] = AffineExpr.symbol(name)
-                expr = unknown[key]
+                    unknown[pair] = AffineExpr.symbol(name)
+                expr = unknown[pair]
             extents.append(expr)
         kind = Kind.ARRAY if isinstance(one, np.ndarray) else Kind.SCALAR
         if not isinstance(one, np.ndarray | np.generic):
