@@ -120,6 +120,8 @@ class _Results:
             obj = self.trace.unfollowed(obj)
         if isinstance(obj, TracedNumber) and obj.is_local:
             obj = HANDLERS["kernel_number"](obj)
+        if isinstance(obj, MaskedElements):
+            obj = obj.selected()
         if isinstance(obj, TracedArray):
             arrays[id(obj)] = obj
         elif id(obj) in self._containers:
@@ -186,8 +188,6 @@ class _Results:
             return ResultMapping(tuple(map(_exact, obj)), tuple(map(self._leaf, obj.values())))
         if isinstance(obj, _STATIC):
             return StaticLeaf(obj)
-        if isinstance(obj, MaskedElements):
-            raise obj.refusal()
         path = self.trace.path_of(obj)
         if path is not None:
             return PathLeaf(path)

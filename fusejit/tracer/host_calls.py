@@ -8,6 +8,7 @@ the program runs. The launcher compares what it gets with what was found here.
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.callables import is_named_tuple
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import Declined, numpy_raises
-from fusejit.tracer.dispatch import HANDLERS
+from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.layout import classify
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.masked import MaskedElements
@@ -132,6 +133,14 @@ def host_call(
     op = HostCall(results=tuple(results), function=name, arguments=values, call=call, sizes=sizes)
     trace.emit(op)
     return runs[0].build([TracedArray.of_value(trace, r) for r in results])
+
+
+@handles("select")
+def select(array: TracedArray, mask: TracedArray) -> TracedArray:
+    """``array[mask]`` as an array of its own."""
+    made = host_call("operator.getitem", operator.getitem, (array, mask), {}, by_data=True)
+    assert isinstance(made, TracedArray)
+    return made
 
 
 class _Probe:

@@ -120,8 +120,9 @@ def _store_masked(array: TracedArray, mask: Any, value: Any) -> None:
         raise _unsupported("a bool that is no array", "write `if` around the store")
     _require_mask_fits(array, traced)
     if isinstance(value, MaskedElements):
-        if not is_same_value(array.trace, value.mask, traced.value()):
-            raise value.refusal()
+        same = is_same_value(array.trace, value.mask, traced.value())
+        if value.is_selected or not same:
+            raise _unsupported("a store of an array through a mask", _CHOOSE)
         assign_masked(array, traced, Operand(value.dtype, array=value.array))
         return
     operand = operand_of(value)

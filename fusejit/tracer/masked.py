@@ -2,28 +2,27 @@
 
 How many elements a mask selects is known only when the kernel runs. Elementwise operations need not
 know: ``x[m] = np.sqrt(y[m]) + 1`` is computed for every element and stored where ``m`` is true.
-Anything else (a sum, a length, returning it) is refused.
+For anything else (a sum, returning it, other arrays beside it) NumPy makes an array of them between
+kernels, of which the launcher reads the size (`fusejit.tracer.host_calls`).
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import GenericOp, Load, Op, Value, ViewOp
 from fusejit.tracer.array import OPERATORS, TracedArray
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
-from fusejit.tracer.locations import unsupported
+from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 
 if TYPE_CHECKING:
     from fusejit.tracer.trace import Trace
-
-_CHOOSE = "choose element by element with np.where(mask, x, y) instead"
 
 
 class MaskedElements:
@@ -37,24 +36,30 @@ class MaskedElements:
         The mask, of the same extents.
     """
 
-    __slots__ = ("_refusal", "array", "mask")
+    __slots__ = ("_selected", "array", "mask")
+    __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, array: TracedArray, mask: Value, refusal: UnsupportedError) -> None:
+    def __init__(self, array: TracedArray, mask: Value) -> None:
         self.array = array
         self.mask = mask
-        self._refusal = refusal
+        self._selected: TracedArray | None = None
 
     @staticmethod
     def select(array: TracedArray, mask: Value) -> MaskedElements:
         """``array[mask]`` at this place of the program."""
-        what = "a boolean mask selects a number of elements that depends on the data"
-        refusal = unsupported(f"fusejit does not trace this index: {what}", _CHOOSE)
-        now = TracedArray.of_value(array.trace, array.value())
-        return MaskedElements(now, mask, refusal)
+        return MaskedElements(TracedArray.of_value(array.trace, array.value()), mask)
 
-    def refusal(self) -> UnsupportedError:
-        """The error for what needs the number of elements; it names the line of the index."""
-        return self._refusal
+    def selected(self) -> TracedArray:
+        """The elements as an array of their own, which NumPy makes between kernels."""
+        if self._selected is None:
+            mask = TracedArray.of_value(self.array.trace, self.mask)
+            self._selected = HANDLERS["select"](self.array, mask)
+        return self._selected
+
+    @property
+    def is_selected(self) -> bool:
+        """Whether they are an array of their own already, which then counts."""
+        return self._selected is not None
 
     @property
     def dtype(self) -> np.dtype:
@@ -66,67 +71,116 @@ class MaskedElements:
         """A mask selects a row of elements."""
         return 1
 
-    def astype(self, dtype: Any, **options: Any) -> MaskedElements:
+    def astype(self, dtype: Any, **options: Any) -> Any:
         """In another dtype."""
-        return self._like(HANDLERS["astype"](self.array, dtype, **options))
+        if self.is_selected or options:
+            return HANDLERS["astype"](self.selected(), dtype, **options)
+        return self._like(HANDLERS["astype"](self.array, dtype))
 
-    def copy(self, order: Any = "C") -> MaskedElements:
-        """The same elements, which `a += 1` changes apart from these."""
+    def copy(self, order: Any = "C") -> Any:
+        """The same elements, which further changes of these leave alone."""
+        if self._selected is not None:
+            return HANDLERS["copy"](self._selected, order)
         return self._like(self.array)
 
     def _like(self, array: TracedArray) -> MaskedElements:
-        return MaskedElements(array, self.mask, self._refusal)
+        return MaskedElements(array, self.mask)
 
-    def apply(self, function: Callable[..., Any], *operands: Any) -> MaskedElements:
-        """An elementwise ``function`` of operands selected by one mask, and of scalars."""
+    def apply(self, function: Callable[..., Any], *operands: Any) -> Any:
+        """An elementwise ``function``: of all elements if only scalars and one mask take part."""
         trace = self.array.trace
         whole: list[Any] = []
         for operand in operands:
             if isinstance(operand, MaskedElements):
-                if not is_same_value(trace, operand.mask, self.mask):
-                    raise self._refusal
+                if operand.is_selected or not is_same_value(trace, operand.mask, self.mask):
+                    break
                 operand = operand.array
             elif getattr(operand, "ndim", 0) or isinstance(operand, list | tuple):
-                raise self._refusal  # as many elements as the mask selects, or one
+                break  # as many elements as the mask selects, or one
             whole.append(operand)
-        return self._like(function(*whole))
+        else:
+            return self._like(function(*whole))
+        return function(*map(as_array, operands))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
-        if method != "__call__" or kwargs or ufunc.nout != 1 or ufunc.signature is not None:
-            raise self._refusal
         handler = HANDLERS.get(ufunc)
-        if handler is None:
-            raise unsupported(f"fusejit does not trace np.{ufunc.__name__}", _CHOOSE)
-        return self.apply(handler, *args)
+        plain = method == "__call__" and not kwargs and ufunc.nout == 1 and not ufunc.signature
+        if handler is not None and plain:
+            return self.apply(handler, *args)
+        options = {key: as_array(value) for key, value in kwargs.items()}
+        return HANDLERS["ufunc"](ufunc, method, tuple(map(as_array, args)), options)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        raise self._refusal
+        handler = HANDLERS.get(func)
+        if handler is None:
+            name = f"{getattr(func, '__module__', '?')}.{getattr(func, '__name__', func)}"
+            raise unsupported(f"fusejit does not trace {name}", MOVE_OUTSIDE)
+        options = {key: as_array(value) for key, value in kwargs.items()}
+        return handler(*map(as_array, args), **options)
 
     def user_attribute(self, name: str) -> Any:
         """``x[m].name`` in the user's program."""
         if name in ("dtype", "ndim", "astype", "copy"):
             return getattr(self, name)
-        return self.__getattr__(name)
+        return self.selected().user_attribute(name)
 
     def __getattr__(self, name: str) -> Any:
         if hasattr(np.ndarray, name):
-            raise self._refusal
+            return getattr(self.selected(), name)
         raise AttributeError(f"'numpy.ndarray' object has no attribute '{name}'")
 
-    # what Python would do with an array and needs its elements or their number
-    def _refuse(self, *args: Any) -> Any:
-        raise self._refusal
+    # what Python does with an array and needs its elements or their number
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.selected().__array__(*args, **kwargs)
 
-    __array__ = __len__ = __bool__ = __int__ = __float__ = __index__ = __contains__ = _refuse
-    __getitem__ = __setitem__ = __matmul__ = __rmatmul__ = __divmod__ = __rdivmod__ = _refuse
+    def __len__(self) -> int:
+        return len(self.selected())
+
+    def __bool__(self) -> bool:
+        return bool(self.selected())
+
+    def __int__(self) -> int:
+        return int(self.selected())
+
+    def __float__(self) -> float:
+        return float(self.selected())
+
+    def __index__(self) -> int:
+        return operator.index(self.selected())
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self.selected()
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.selected()[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.selected()[index] = value
+
+    def __matmul__(self, other: Any) -> Any:
+        return self.selected() @ as_array(other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return as_array(other) @ self.selected()
+
+    def __divmod__(self, other: Any) -> Any:
+        return divmod(self.selected(), as_array(other))
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return divmod(as_array(other), self.selected())
 
     def __iter__(self) -> Iterator[Any]:
-        raise self._refusal
-
-    __hash__ = None  # type: ignore[assignment]
+        return iter(self.selected())
 
     def __repr__(self) -> str:
         return f"<elements of {self.array!r} under a mask>"
+
+
+def as_array(obj: Any) -> Any:
+    """Selected elements as an array of their own, also in lists; anything else as it is."""
+    if type(obj) in (list, tuple):
+        return type(obj)(map(as_array, obj))
+    return obj.selected() if isinstance(obj, MaskedElements) else obj
 
 
 def is_same_value(trace: Trace, a: Value, b: Value) -> bool:
@@ -170,7 +224,7 @@ def _definition(trace: Trace, value: Value) -> Op | None:
 
 
 def _install() -> None:
-    def operator(ufunc: np.ufunc, reflected: bool) -> Callable[..., Any]:
+    def binary(ufunc: np.ufunc, reflected: bool) -> Callable[..., Any]:
         def method(self: MaskedElements, *other: Any) -> Any:
             operands = (*other, self) if reflected else (self, *other)
 
@@ -182,14 +236,18 @@ def _install() -> None:
         return method
 
     def in_place(ufunc: np.ufunc) -> Callable[..., Any]:
-        plain = operator(ufunc, False)
+        plain = binary(ufunc, False)
 
         def method(self: MaskedElements, other: Any) -> Any:
-            result = plain(self, other)
+            result = None if self.is_selected else plain(self, other)
+            if not isinstance(result, MaskedElements):  # the array of its own changes
+                HANDLERS["operator"](ufunc, (self.selected(), as_array(other)), out=self.selected())
+                return self
             if not np.can_cast(result.dtype, self.dtype, "same_kind"):
                 raise numpy_raises(f"UFuncTypeError: cannot cast {result.dtype} to {self.dtype}")
-            same = result if result.dtype == self.dtype else result.astype(self.dtype)
-            self.array = same.array  # every name of these elements sees it
+            if result.dtype != self.dtype:
+                result = result.astype(self.dtype)
+            self.array = result.array  # for every name of these elements
             return self
 
         return method
@@ -197,9 +255,9 @@ def _install() -> None:
     for name, ufunc in OPERATORS.items():
         if ufunc is np.matmul:
             continue
-        setattr(MaskedElements, f"__{name}__", operator(ufunc, False))
+        setattr(MaskedElements, f"__{name}__", binary(ufunc, False))
         if ufunc.nin == 2 and name not in ("lt", "le", "gt", "ge", "eq", "ne"):
-            setattr(MaskedElements, f"__r{name}__", operator(ufunc, True))
+            setattr(MaskedElements, f"__r{name}__", binary(ufunc, True))
             setattr(MaskedElements, f"__i{name}__", in_place(ufunc))
 
 

@@ -77,7 +77,7 @@ def operand_of(obj: Any) -> Operand:
     if type(obj) is np.ndarray:
         return operand_of(current_trace().unfollowed(obj))
     if isinstance(obj, MaskedElements):
-        raise obj.refusal()
+        return operand_of(obj.selected())
     raise Declined(f"an operand of type {type(obj).__name__}")
 
 
