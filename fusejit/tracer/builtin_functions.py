@@ -14,6 +14,7 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.locations import unsupported
+from fusejit.tracer.masked import as_array
 from fusejit.tracer.number import TracedNumber, apply_host, is_host_number
 from fusejit.tracer.operands import contains_traced, operand_of
 
@@ -46,6 +47,7 @@ def type_of(*args: Any, **kwargs: Any) -> Any:
 @handles(len)
 def length(obj: Any) -> Any:
     """``len(x)`` of an array: its first extent as a number."""
+    obj = as_array(obj)
     if not isinstance(obj, TracedArray):
         return NotImplemented
     if not obj.ndim:

@@ -21,7 +21,9 @@ from fusejit.ir.graph import (
     ViewOp,
     walk,
 )
+from fusejit.ir.host_calls import sizes_defined
 from fusejit.ir.verifier_scope import symbols_of
+from fusejit.tracer.declined import Declined
 
 
 def checks_first(graph: Graph) -> None:
@@ -40,6 +42,18 @@ def checks_first(graph: Graph) -> None:
     _take_out(graph.block, moved)
     _mark_late(graph.block, may_be_written=False)
     graph.block.ops[:0] = moved
+    _decline_late_sizes(graph)
+
+
+def _decline_late_sizes(graph: Graph) -> None:
+    """A check of sizes that a host call returns needs NumPy to take over where it fails."""
+    sizes = frozenset(sizes_defined(graph))
+    defined = {value: op for op in walk(graph.block) for value in op.results}
+    for op in walk(graph.block):
+        if isinstance(op, Check) and op.is_late:
+            made = defined.get(op.condition)
+            if made is not None and symbols_of(made) & sizes:
+                raise Declined("a size that a host call returns is checked after a store")
 
 
 def _needed(

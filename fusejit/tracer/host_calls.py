@@ -96,6 +96,7 @@ def host_call(
     kwargs: dict[str, Any],
     *,
     by_data: bool = False,
+    size: AffineExpr | None = None,
 ) -> Any:
     """Emit the call of a host function; its result as the traced program sees it.
 
@@ -109,6 +110,8 @@ def host_call(
         As the program gives them; traced arrays and numbers may stand inside lists and tuples.
     by_data
         Whether extents of the results depend on the elements.
+    size
+        What such an extent is, where that is known.
 
     Raises
     ------
@@ -124,7 +127,7 @@ def host_call(
     if trace.block is not trace.graph.block:
         what = f"{name} inside a loop or conditional that is compiled"
         raise unsupported(what, "call it outside, or loop over a constant range")
-    probe = _Probe(trace, name, function, call, arguments.traced, by_data)
+    probe = _Probe(trace, name, function, call, arguments.traced, by_data, size)
     runs, assignments = probe.run()
     results, sizes = _results(probe, runs, assignments)
     values = tuple(
@@ -138,8 +141,14 @@ def host_call(
 @handles("select")
 def select(array: TracedArray, mask: TracedArray) -> TracedArray:
     """``array[mask]`` as an array of its own."""
-    made = host_call("operator.getitem", operator.getitem, (array, mask), {}, by_data=True)
+    trace = array.trace
+    key = ("selected", mask.value())  # one mask selects as many elements each time
+    size = trace.find_bound(key)
+    made = host_call(
+        "operator.getitem", operator.getitem, (array, mask), {}, by_data=True, size=size
+    )
     assert isinstance(made, TracedArray)
+    trace.note_bound(key, made.extents[0])
     return made
 
 
@@ -154,7 +163,9 @@ class _Probe:
         call: str,
         traced: Sequence[TracedArray | TracedNumber],
         by_data: bool,
+        size: AffineExpr | None = None,
     ) -> None:
+        self.size = size
         self.trace = trace
         self.name = name
         self.function = function
@@ -312,8 +323,11 @@ def _results(
         for pair in zip(a.shape, b.shape, strict=True):
             expr = _explained(probe, pair, assignments)
             if expr is None:
-                if pair not in unknown:
+                if probe.size is not None:
+                    unknown[pair] = probe.size
+                elif pair not in unknown:
                     name = trace.local_symbol(pair[0], AffineExpr.const(0), None)
+                    trace.decisions.note_size_of_result(name)
                     unknown[pair] = AffineExpr.symbol(name)
                 expr = unknown[pair]
             extents.append(expr)
@@ -323,7 +337,7 @@ def _results(
         orders = [normal_order(classify(x)[0]) for x in (a, b)]
         order = orders[0] if orders[0] == orders[1] and a.ndim > 1 else None
         results.append(trace.new_value(a.dtype, tuple(extents), kind, order))
-    return results, tuple(str(e) for e in unknown.values())
+    return results, () if probe.size is not None else tuple(map(str, unknown.values()))
 
 
 def _explained(

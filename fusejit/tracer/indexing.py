@@ -19,7 +19,7 @@ from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.index_arrays import index_array
 from fusejit.tracer.kernel_indices import affine_index, checked_index, clamped_slice
 from fusejit.tracer.locations import unsupported
-from fusejit.tracer.masked import MaskedElements, is_same_value
+from fusejit.tracer.masked import MaskedElements, as_array, is_same_value
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import Operand, operand_of
 from fusejit.tracer.shapes import Decisions, Extents, Varies
@@ -41,7 +41,7 @@ class Selection:
 @handles("getitem")
 def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
     """``array[index]`` for ints, slices, Ellipsis and None: a view, or a scalar."""
-    index = index if isinstance(index, tuple) else (index,)
+    index = as_array(index if isinstance(index, tuple) else (index,))
     if len(index) == 1 and _is_mask(index[0]) and (mask := operand_of(index[0]).array) is not None:
         _require_mask_fits(array, mask)
         return MaskedElements.select(array, mask.value())
@@ -69,7 +69,7 @@ def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
 @handles("setitem")
 def setitem(array: TracedArray, index: Any, value: Any) -> None:
     """``array[index] = value`` for basic indices, or a mask of the array's shape and a number."""
-    index = index if isinstance(index, tuple) else (index,)
+    index = as_array(index if isinstance(index, tuple) else (index,))
     if len(index) == 1 and _is_mask(index[0]):
         _store_masked(array, index[0], value)
         return

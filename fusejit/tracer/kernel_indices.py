@@ -155,6 +155,17 @@ def check_equal(trace: Trace, left: AffineExpr, right: AffineExpr, reason: str) 
     trace.emit(Check(condition=ok, reason=reason, error="ValueError"))
 
 
+@handles("assume")
+def assume(trace: Trace, comparison: str, expr: AffineExpr, reason: str) -> None:
+    """A `Check` that an integer compares with 0 as a decision has it."""
+
+    def holds(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        return builder.op(comparison, [ref(expr), builder.const(0, I64)], _BOOL)
+
+    ok = _scalar(trace, "as_assumed", _BOOL, holds)
+    trace.emit(Check(condition=ok, reason=reason or "a size is as assumed", error="ValueError"))
+
+
 def _scalar(trace: Trace, name: str, dtype: np.dtype, compute: Compute) -> Value:
     builder = PayloadBuilder([], [dtype])
 

@@ -33,6 +33,10 @@ def _cannot_check(left: AffineExpr, right: AffineExpr, reason: str) -> None:
     raise Varies(left - right)
 
 
+def _cannot_assume(comparison: str, expr: AffineExpr, reason: str) -> None:
+    raise Varies(expr)
+
+
 class Decisions:
     """Symbols with their values in this call, what is known of them, and the guards."""
 
@@ -47,6 +51,8 @@ class Decisions:
         self._locals: dict[str, tuple[AffineExpr | None, AffineExpr | None]] = {}
         self._facts_of: dict[str, list[AffineExpr]] = {}
         self.emit_check: Callable[[AffineExpr, AffineExpr, str], None] = _cannot_check
+        self._of_results: set[str] = set()  # sizes of what host calls return
+        self.emit_assumption: Callable[[str, AffineExpr, str], None] = _cannot_assume
 
     # -- symbols ----------------------------------------------------------------------------------
     def add_symbol(
@@ -118,7 +124,12 @@ class Decisions:
         if self.proves_nonnegative(-expr - 1):
             return False
         if self.is_local(expr):
-            return self._always_nonnegative(expr, reason)
+            try:
+                return self._always_nonnegative(expr, reason)
+            except Varies:
+                if not self.may_assume(expr):
+                    raise
+            return self._assume_sign(expr, reason)
         answer = self.hint(expr) >= 0
         self._guard("ge", expr, answer, reason)
         self._learn_nonnegative(expr if answer else -expr - 1)
@@ -150,9 +161,15 @@ class Decisions:
         if self.proves_nonnegative(above) or self.proves_nonnegative(below):
             return False
         if self.is_local(difference):
-            if any(self._holds_always(e, reason) for e in (above, below)):
-                return False
-            raise Varies(difference)
+            if not self.may_assume(difference):
+                if any(self._holds_always(e, reason) for e in (above, below)):
+                    return False
+                raise Varies(difference)
+            answer = len(difference.symbols()) > 1
+            self.emit_assumption("equal" if answer else "not_equal", difference, reason)
+            if not answer:
+                self._nonzero.add(difference)
+            return answer
         answer = self.hint(difference) == 0
         self._guard("eq", difference, answer, reason)
         if answer:
@@ -171,6 +188,25 @@ class Decisions:
             return self._always_nonnegative(expr, reason)
         except Varies:
             return False
+
+    def note_size_of_result(self, name: str) -> None:
+        """A local symbol is a size that a host call returns: what is decided of it is assumed."""
+        self._of_results.add(name)
+
+    def may_assume(self, expr: AffineExpr) -> bool:
+        """Whether the only locals of an expression are sizes of what host calls return.
+
+        Nobody knows them while tracing. A decision takes the answer for arrays of some elements,
+        and the kernel checks that it holds, behind the call.
+        """
+        return (self._locals.keys() & expr.symbols()) <= self._of_results
+
+    def _assume_sign(self, expr: AffineExpr, reason: str) -> bool:
+        answer = self.hint(expr) >= 0
+        fact = expr if answer else -expr - 1
+        self.emit_assumption("greater_equal", fact, reason)
+        self._learn_nonnegative(fact)
+        return answer
 
     def exactly(self, expr: AffineExpr, reason: str = "") -> int:
         """The value of this call, guarded: for what must be a Python int."""
