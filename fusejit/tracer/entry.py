@@ -15,6 +15,7 @@ from fusejit.ir.verifier import verify
 from fusejit.tracer import (
     blocks,
     builtin_functions,
+    closeness,
     composed,
     contraction,
     convolutions,
@@ -60,6 +61,7 @@ from fusejit.tracer.trace import Trace, bind
 HANDLER_MODULES = (
     blocks,
     builtin_functions,
+    closeness,
     composed,
     contraction,
     convolutions,

@@ -123,6 +123,9 @@ CALLS: dict[Any, str] = {
     np.var: "np.var(x, axis=0)",
     np.std: "np.std(x * 0)",
     np.ptp: "np.ptp(x, axis=1)",
+    np.array_equal: "x * np.array_equal(x, y)",
+    np.isclose: "np.isclose(x, y)",
+    np.allclose: "x * np.allclose(x, x + 1e-9)",
     np.prod: "np.prod(x > 0, axis=0)",
     np.multiply.reduce: "np.multiply.reduce(x > 0)",
     np.count_nonzero: "np.count_nonzero(x > 0, axis=0)",
@@ -423,7 +426,7 @@ def test_the_table_has_every_variable_that_the_package_reads():
 
 
 def test_documents_name_only_variables_that_exist():
-    of_the_tests = {"FUSEJIT_UPDATE_DOCS", "FUSEJIT_UPDATE_GOLDEN"}
+    of_the_tests = {f"FUSEJIT_UPDATE_{what}" for what in ("DOCS", "GOLDEN", "PROGRAMS")}
     listed = set(re.findall(r"FUSEJIT_\w+", options.__doc__ or "")) | of_the_tests
     for path in DOCUMENTS:
         assert set(re.findall(r"FUSEJIT_\w+", path.read_text())) <= listed, path.name
