@@ -209,10 +209,10 @@ def fuse_jit(
         `FuseWarning` once per cause.
     fusion : {"auto", "none", "aggressive"} or callable, optional
         Which legal fusions are done: those that pay (the default, unless FUSEJIT_FUSION names
-        another policy), none, or all. A function gets a `FusionCandidate` for each legal fold and
-        returns True or None to fold, False or a reason (shown by ``explain``) to refuse, or the
-        candidate's ``default``; it is not asked about ops that are computed side by side, which
-        recomputes nothing. Results have the same bits under every policy.
+        another policy), none, or all. A function gets a `FusionCandidate` for each legal fold,
+        merge and step of a group, and returns True or None to do it, False or a reason (shown by
+        ``explain``) to refuse, or the candidate's ``default``. Results have the same bits under
+        every policy.
 
     Returns
     -------

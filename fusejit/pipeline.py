@@ -58,7 +58,7 @@ class PassContext:
     """What passes may ask and where they report."""
 
     target: Target
-    policy: Policy
+    policy: Policy | None
     report: FusionReport
 
 
@@ -66,24 +66,36 @@ GraphPass = Callable[[Graph, PassContext], Graph]
 
 
 def _fold(graph: Graph, at: PassContext) -> Graph:
-    if at.policy.folds is None:
+    if at.policy is None:
         return graph
     return fold_producers(graph, at.target, at.policy.folds, at.report)
 
 
 def _read_parts(graph: Graph, at: PassContext) -> Graph:
-    if at.policy.folds is None:
+    if at.policy is None:
         return graph
     cut = read_parts(graph)
     return graph if cut is graph else _fold(canonicalize(cut), at)
 
 
 def _merge(graph: Graph, at: PassContext) -> Graph:
-    return merge_siblings(graph, at.target, at.report) if at.policy.merges else graph
+    if at.policy is None:
+        return graph
+    return merge_siblings(graph, at.target, at.report, at.policy.merges)
 
 
 def _group(graph: Graph, at: PassContext) -> tuple[Graph, tuple[Group, ...]]:
-    return form_groups(graph, at.report) if at.policy.groups else (graph, ())
+    if at.policy is None:
+        return graph, ()
+    try:
+        return form_groups(graph, at.report, at.target, at.policy.groups)
+    except PolicyFailed as failure:
+        raise failure.error from failure.error.__cause__
+
+
+def _for_fusion(rewrite: Callable[[Graph], Graph]) -> GraphPass:
+    """A pass that only helps fusion: without a policy every op stays as it was written."""
+    return lambda graph, at: graph if at.policy is None else rewrite(graph)
 
 
 # The passes over graphs, in order. Each returns the same object when it changed nothing.
@@ -91,15 +103,15 @@ PASSES: tuple[tuple[str, GraphPass], ...] = (
     ("canonicalize", lambda graph, at: canonicalize(graph)),
     ("fold producers into consumers", _fold),
     ("read arrays that are joined part by part", _read_parts),
-    ("move reshapes up", lambda graph, at: move_reshapes_up(graph)),
+    ("move reshapes up", _for_fusion(move_reshapes_up)),
     ("fold across reshapes that moved up", _fold),
-    ("move reshapes down", lambda graph, at: move_reshapes_down(graph)),
-    ("unroll small reductions", lambda graph, at: unroll_small_reductions(graph)),
-    ("drop dims of extent 1", lambda graph, at: drop_unit_dims(graph)),
+    ("move reshapes down", _for_fusion(move_reshapes_down)),
+    ("unroll small reductions", _for_fusion(unroll_small_reductions)),
+    ("drop dims of extent 1", _for_fusion(drop_unit_dims)),
     ("fold what that made elementwise or single", _fold),
     ("merge siblings", _merge),
     ("fold what merging made single", _fold),
-    ("split sums over several dims", lambda graph, at: split_reductions(graph)),
+    ("split sums over several dims", _for_fusion(split_reductions)),
     ("canonicalize the result", lambda graph, at: canonicalize(graph)),
     ("note reshapes", lambda graph, at: note_reshapes(graph, at.report)),
 )
@@ -285,9 +297,7 @@ class Lowered:
             elif isinstance(step, HostStepCall):
                 operands = [o.ref.name for o in step.operands]
                 outs = ", ".join(slot.name for slot in step.outs)
-                lines.append(
-                    f"step {at}: {step.function}({step.call.format(*operands)}) -> {outs}"
-                )
+                lines.append(f"step {at}: {step.function}({step.call.format(*operands)}) -> {outs}")
             else:
                 assert isinstance(step, LibraryCall)
                 names = ", ".join(ref.name for ref in step.operands)

@@ -286,6 +286,7 @@ class _Writer:
     def needed_names(self) -> set[str]:
         """Symbols and scalar parameters that the launcher itself must compute."""
         graph = self.program.graph
+        scalar_of = {v: k for k, v in self.program.scalars.items()}
         needed: set[str] = set()
         for step in self.program.steps:
             if isinstance(step, KernelCall):
@@ -293,7 +294,7 @@ class _Writer:
             elif isinstance(step, HostStepCall):
                 for argument in step.operands:
                     if isinstance(argument.ref, ScalarRef):
-                        needed.add({v: k for k, v in self.program.scalars.items()}[argument.ref.name])
+                        needed.add(scalar_of[argument.ref.name])
                     else:
                         needed |= _ref_symbols(argument.ref)
                 needed |= frozenset().union(*(e.symbols() for s in step.outs for e in s.extents))

@@ -14,7 +14,7 @@ from fusejit.ir.graph import GenericOp, Graph, Op, Origin, Store, Value, base_na
 from fusejit.ir.host import HostExpr
 from fusejit.ir.lines import by_line, shortened
 from fusejit.ir.scalar_ops import SCALAR_OPS
-from fusejit.ir.schedule import HostStep, KernelStep, LibraryStep, Refusal
+from fusejit.ir.schedule import Folded, Group, HostStep, KernelStep, LibraryStep, Refusal
 from fusejit.ir.source import Location
 from fusejit.ir.types import dtype_name
 from fusejit.outside import resolver
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fusejit.api import Variants
 
 MAX_SOURCE = 72  # characters of a line of the user's program
+WORDS_APART = {"fold": "and", "merge": "beside", "group": "in one loop with"}
 
 
 def explain_text(lowered: Lowered, arguments: Mapping[str, Any], variants: Variants) -> str:
@@ -87,8 +88,7 @@ class _Report:
         before = moved_bytes(
             self.schedule.unfused, self.symbols, _stored_straight(self.schedule.unfused)
         )
-        at_store = {*self.placement.straight, *self.placement.scattered}
-        after = moved_bytes(self.schedule.graph, self.symbols, at_store, groups)
+        after = self.moved(groups)
         less = f" ({before / after:.1f}x less)" if 0 < after < before else ""
         yield f"  bytes moved: {size_text(before)} -> {size_text(after)}{less}"
         policy = self.traced.options.fusion
@@ -158,8 +158,8 @@ class _Report:
 
     def refusals(self, refusals: Sequence[Refusal]) -> Iterator[str]:
         yield from _each_once(
-            f"{self.producer_name(r)} and {base_name(r.consumer)}: {_reason(r)} [{r.rule}]"
-            f"{_where(r.location)}"
+            f"{self.producer_name(r)} {WORDS_APART[r.how]} {base_name(r.consumer)}: "
+            f"{_reason(r)} [{r.rule}]{_where(r.location)}"
             for r in refusals
         )
 
@@ -169,13 +169,34 @@ class _Report:
             yield "  fused, one by one:"
         yield from _each_once(
             f"{base_name(f.producer)} {'beside' if f.how == 'merge' else 'into'} "
-            f"{base_name(f.consumer)}{_where(f.location)}"
+            f"{base_name(f.consumer)}: {_reason(f)} [{f.rule}]{_where(f.location)}"
             for f in self.report.folded
         )
+        if self.report.grouped:
+            yield "  in one loop over tiles:"
+        yield from _each_once(self.groups())
         again = self.computed_again()
         if again:
             yield "  computed where it is read, instead of kept:"
             yield from again
+
+    def groups(self) -> Iterator[str]:
+        """Why each group is one, and what it saves of all that is moved without it."""
+        groups = [group for step in self.nests for group in step.groups]
+        after = self.moved(groups)
+        for grouped, group in zip(self.report.grouped, groups, strict=True):
+            names = [base_name(name) for name in grouped.ops]
+            apart = self.moved([g for g in groups if g is not group])
+            saved = f", saves {size_text(apart - after)} of {size_text(apart)}"
+            yield (
+                f"{', '.join(names[:-1])} and {names[-1]}: {grouped.reason}"
+                f"{saved if apart > after else ''} [{grouped.rule}]{_where(grouped.locations[0])}"
+            )
+
+    def moved(self, groups: Sequence[Group]) -> int:
+        """Bytes that the fused graph moves with these groups."""
+        at_store = {*self.placement.straight, *self.placement.scattered}
+        return moved_bytes(self.schedule.graph, self.symbols, at_store, groups)
 
     def computed_again(self) -> list[str]:
         times: dict[Origin, int] = {}
@@ -238,12 +259,14 @@ def _called(step: LibraryStep | HostStep) -> str:
     return getattr(step.op, "library_call", None) or "?"
 
 
-def _reason(refusal: Refusal) -> str:
+def _reason(told: Refusal | Folded) -> str:
     """The reason in the names that the report uses."""
-    text = refusal.reason
-    for name in (refusal.producer, refusal.consumer):
+    text = told.reason
+    for name in (told.producer, told.consumer):
         text = text.replace(name, base_name(name))
-    return text if refusal.value is None else text.replace(f"%{refusal.value.name} ", "it ")
+    if isinstance(told, Folded) or told.value is None:
+        return text
+    return text.replace(f"%{told.value.name} ", "it ")
 
 
 def _each_once(lines: Iterable[str]) -> Iterator[str]:

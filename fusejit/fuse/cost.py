@@ -35,7 +35,10 @@ _INSTR_NS = {"const": 0.0, "index": 0.0, "cast": 0.05, "extract": 1.0}
 
 @dataclass(frozen=True, slots=True)
 class Accept:
-    """The fold pays."""
+    """The fusion pays: the name of the reason, and the reason in words."""
+
+    rule: str = "policy"
+    reason: str = "the fusion policy accepts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class Reject:
     reason: str
 
 
-ACCEPT = Accept()
+ACCEPT = Accept("all that is legal", "whatever is computed again")
 ControlFusionFn = Callable[[GenericOp, int, GenericOp, BlockContext], Accept | Reject]
 
 
@@ -78,7 +81,9 @@ def fold_single_uses(
     if kept:
         return Reject("kept anyway", kept)
     uses = len(context.uses(producer))
-    return ACCEPT if uses == 1 else Reject("several uses", f"{uses} operands read it")
+    if uses != 1:
+        return Reject("several uses", f"{uses} operands read it")
+    return Accept("one place", "one operand reads it")
 
 
 def fold_when_it_pays(
@@ -101,11 +106,28 @@ def fold_when_it_pays(
         return Reject("several uses", f"{context.num_users(producer)} ops read it")
     places = needed_places(producer, context)
     if len(places) == 1:
-        return ACCEPT
+        return _at_one_place(producer, places, consumer, context)
     return _recompute_or_keep(producer, places, context)
 
 
 # ------------------------------------------------------------------------------------ the reasons
+def _at_one_place(
+    producer: GenericOp,
+    places: tuple[tuple[Use, IndexingMap], ...],
+    consumer: GenericOp,
+    context: BlockContext,
+) -> Accept:
+    keep, again = moved_bytes(producer, places)
+    ((_, needed),) = places
+    dims = needed.lost_dims(consumer.domain)
+    if not dims:
+        saved = f", {keep - again} bytes an element not moved" if keep > again else ""
+        return Accept("one place", f"needed at one place{saved}")
+    cost = payload_cost_ns(producer.payload, context.target)
+    names = ", ".join(f"d{d}" for d in dims)
+    return Accept("cheap broadcast", f"only {cost:.1f} ns, though again along {names}")
+
+
 def _too_big(producer: GenericOp, consumer: GenericOp) -> Reject | None:
     instrs = len(producer.payload.instrs) + len(consumer.payload.instrs)
     if instrs > MAX_INSTRS:
@@ -145,20 +167,29 @@ def _recompute_or_keep(
         if refused:
             reason = f"{use.consumer.name} reads it from memory anyway: {refused.reason}"
             return Reject("several uses", reason)
-    if _are_shifts(places):
-        refused = _refused_at_shifts(producer, places[0][0].consumer, context)
-        extra = 0.0
-    else:
-        extra = payload_cost_ns(producer.payload, context.target) * (len(places) - 1)
-        reason = f"{extra:.1f} ns more to compute it at {len(places)} places"
-        refused = Reject("several uses", reason) if extra > RECOMPUTE_NS else None
-    if refused:
-        return refused
-    stream = context.target.stream_ns_per_byte
     keep, again = moved_bytes(producer, places)
+    stream = context.target.stream_ns_per_byte
+    if _are_shifts(places):
+        trial = _recomputed_at_shifts(producer, places[0][0].consumer, context)
+        if isinstance(trial, Reject):
+            return trial
+        if again > keep:
+            return Reject("several uses", f"{again} bytes to read again instead of {keep}")
+        where = f"at the {len(places)} points that {places[0][0].consumer.name} reads"
+        return Accept(
+            "shared by neighbours",
+            f"{trial:.1f} ns more {where}, {keep - again} bytes less to move",
+        )
+    extra = payload_cost_ns(producer.payload, context.target) * (len(places) - 1)
+    if extra > RECOMPUTE_NS:
+        reason = f"{extra:.1f} ns more to compute it at {len(places)} places"
+        return Reject("several uses", reason)
     if again * stream + extra > keep * stream:
         return Reject("several uses", f"{again} bytes to read again instead of {keep}")
-    return ACCEPT
+    where = f"at {len(places)} places"
+    return Accept(
+        "cheap to compute again", f"{extra:.1f} ns more {where}, {keep - again} bytes less to move"
+    )
 
 
 def _are_shifts(places: tuple[tuple[Use, IndexingMap], ...]) -> bool:
@@ -171,10 +202,10 @@ def _are_shifts(places: tuple[tuple[Use, IndexingMap], ...]) -> bool:
     )
 
 
-def _refused_at_shifts(
+def _recomputed_at_shifts(
     producer: GenericOp, consumer: GenericOp, context: BlockContext
-) -> Reject | None:
-    """Whether one op should rather read the producer at several points than compute it there.
+) -> Reject | float:
+    """The time it takes one op to compute the producer at several points, or why it reads it there.
 
     The producer is folded into a trial op point by point: what several points have in common is
     computed once, as for ``v[i] = u[i + 1] - u[i]`` and ``u[i] = t[i + 1] - t[i]``, where both
@@ -182,17 +213,17 @@ def _refused_at_shifts(
     """
     if (producer, consumer) not in context.verdicts:
         context.verdicts[producer, consumer] = _trial_at_shifts(producer, consumer, context.target)
-    verdict: Reject | None = context.verdicts[producer, consumer]
+    verdict: Reject | float = context.verdicts[producer, consumer]
     return verdict
 
 
-def _trial_at_shifts(producer: GenericOp, consumer: GenericOp, target: Target) -> Reject | None:
+def _trial_at_shifts(producer: GenericOp, consumer: GenericOp, target: Target) -> Reject | float:
     before = _work_at_shifts_ns(producer, target) + _work_at_shifts_ns(consumer, target)
     trial = consumer
     while True:
         reads = [k for k, o in enumerate(trial.inputs) if o.value in producer.results]
         if not reads:
-            return None
+            return max(_work_at_shifts_ns(trial, target) - before, 0.0)
         if refused := _too_big(producer, trial):
             return Reject("several uses", f"computed where it is read, {refused.reason}")
         trial = fold(producer, reads[0], trial)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from fusejit.fuse.context import BlockContext
-from fusejit.fuse.cost import ControlFusionFn, Reject, fold_when_it_pays, is_needed_once
+from fusejit.fuse.cost import Accept, ControlFusionFn, Reject, fold_when_it_pays, is_needed_once
 from fusejit.fuse.fold import fold
 from fusejit.fuse.legality import Illegal, check_fold
 from fusejit.fuse.rewrite import definitions, rewrite_blocks
@@ -53,7 +53,7 @@ def fold_producers(
     """
     outer = definitions(graph.block)
     notes = FusionReport() if report is None else report
-    notes.refused.clear()
+    notes.refused[:] = [r for r in notes.refused if r.how != "fold"]
 
     def rewrite(block: Block, leaving: frozenset[Value]) -> Block:
         context = BlockContext(block, leaving, outer, target)
@@ -102,10 +102,11 @@ class _Session:
                 continue
             if is_needed_once(producer, self.context) != single:
                 continue
-            if isinstance(self.control(producer, k, consumer, self.context), Reject):
+            verdict = self.control(producer, k, consumer, self.context)
+            if isinstance(verdict, Reject):
                 continue
             if single:
-                return self._fold(producer, k, consumer)
+                return self._fold(producer, k, consumer, verdict)
             return self._fold_at_all_places(producer, consumer)
         return None
 
@@ -115,26 +116,30 @@ class _Session:
         All at once: once it is needed at one place less, the producer may take in what it reads,
         become too dear for the places that are left, and be computed and kept as well.
         """
-        places: dict[GenericOp, list[Operand]] = {}
+        places: dict[GenericOp, list[tuple[Operand, Accept]]] = {}
         for use in self.context.uses(producer):
             pair = (producer, use.operand_index, use.consumer, self.context)
-            if not check_fold(*pair) and not isinstance(self.control(*pair), Reject):
-                operand = use.consumer.inputs[use.operand_index]
-                places.setdefault(use.consumer, []).append(operand)
+            if check_fold(*pair) or isinstance(verdict := self.control(*pair), Reject):
+                continue
+            operand = use.consumer.inputs[use.operand_index]
+            places.setdefault(use.consumer, []).append((operand, verdict))
         replaced: GenericOp | None = None
         for user, operands in places.items():
             fused = user
-            for operand in operands:
+            for operand, why in operands:
                 if operand in fused.inputs:  # it may have been folded along with another
-                    fused = self._fold(producer, fused.inputs.index(operand), fused)
+                    fused = self._fold(producer, fused.inputs.index(operand), fused, why)
             if user is consumer:
                 replaced = fused
         return replaced
 
-    def _fold(self, producer: GenericOp, operand_index: int, consumer: GenericOp) -> GenericOp:
+    def _fold(
+        self, producer: GenericOp, operand_index: int, consumer: GenericOp, why: Accept
+    ) -> GenericOp:
         fused = fold(producer, operand_index, consumer)
         self.context.replace([consumer], fused, at=consumer)
-        self.report.folded.append(Folded(producer.name, consumer.name, producer.location))
+        names, reason = (producer.name, consumer.name), (why.rule, why.reason)
+        self.report.folded.append(Folded(*names, producer.location, "fold", *reason))
         if self.context.is_dead(producer):
             self.context.remove(producer)
         self.changed = True

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from fusejit.fuse.bands import may_be_band, same_axis
+from fusejit.fuse.cost import Accept, Reject
 from fusejit.ir.graph import GenericOp, Store, Value
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.target import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,28 @@ class Read:
 Reads = Callable[[GenericOp], Sequence[Read]]
 Halo = tuple[int, int]
 """How far in front of the tile (at most 0 if it has to begin earlier) and behind it an op runs."""
+
+ControlGroupFn = Callable[[Sequence[GenericOp], GenericOp, Target], Accept | Reject]
+"""Asked about the ops of a group so far and one that may join them."""
+
+
+def why_joined(members: Sequence[GenericOp], op: GenericOp, target: Target) -> Accept | Reject:
+    """Let every op join that can: whether the group pays is decided when it is whole."""
+    return Accept("in tiles", f"{saved_by_join(members, op)} bytes an element read in cache")
+
+
+def saved_by_join(members: Sequence[GenericOp], op: GenericOp) -> int:
+    """Bytes per element that an op finds in cache since the group has made or read them."""
+    near = {v for m in members for v in (*m.results, *m.operand_values)}
+    return sum(v.type.dtype.itemsize for v in set(op.operand_values) & near if v.type.rank)
+
+
+def neighbour(members: Sequence[GenericOp], op: GenericOp) -> GenericOp:
+    """The last member that an op reads, or the last that reads an array with it."""
+    read = set(op.operand_values)
+    makers = [m for m in members if read.intersection(m.results)]
+    readers = [m for m in members if read.intersection(m.operand_values)]
+    return (makers or readers or list(members))[-1]
 
 
 @dataclass(slots=True)

@@ -29,7 +29,8 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from fusejit.fuse.bands import is_linear, may_be_band, real_rank
-from fusejit.fuse.forming import Forming, Read
+from fusejit.fuse.cost import Accept, Reject
+from fusejit.fuse.forming import ControlGroupFn, Forming, Read, neighbour, why_joined
 from fusejit.fuse.order import in_order
 from fusejit.fuse.rewrite import definitions, used_values
 from fusejit.fuse.split_reductions import is_ordered
@@ -48,7 +49,8 @@ from fusejit.ir.graph import (
     Value,
     ViewOp,
 )
-from fusejit.ir.schedule import FusionReport, Group, Grouped
+from fusejit.ir.schedule import FusionReport, Group, Grouped, Refusal
+from fusejit.ir.target import GENERIC, Target
 
 MAX_OPS = 16  # of a group: keeps the streams of a tile and the compile time bounded
 
@@ -61,7 +63,12 @@ def _is_plain_store(op: object) -> TypeGuard[Store]:
 _MOVABLE = Load | ViewOp | ReshapeOp | ConstantOp | Alloc  # ops that do no work where they stand
 
 
-def form_groups(graph: Graph, report: FusionReport) -> tuple[Graph, tuple[Group, ...]]:
+def form_groups(
+    graph: Graph,
+    report: FusionReport,
+    target: Target = GENERIC,
+    control: ControlGroupFn = why_joined,
+) -> tuple[Graph, tuple[Group, ...]]:
     """Find the groups of the top-level block.
 
     Parameters
@@ -69,7 +76,11 @@ def form_groups(graph: Graph, report: FusionReport) -> tuple[Graph, tuple[Group,
     graph : Graph
         The fused graph.
     report : FusionReport
-        Gets a line for each group.
+        Gets a line for each group, and a refusal for each op that ``control`` keeps out of one.
+    target : Target
+        The machine, for what ``control`` is told.
+    control : ControlGroupFn
+        Decides which ops join a group.
 
     Returns
     -------
@@ -77,13 +88,21 @@ def form_groups(graph: Graph, report: FusionReport) -> tuple[Graph, tuple[Group,
         With the ops of each group next to each other; the same object if there is no group.
     tuple of Group
     """
-    return _Grouping(graph, report).run()
+    grouping = _Grouping(graph, report, target, control)
+    formed = grouping.run()
+    report.refused.extend(grouping.refused.values())
+    return formed
 
 
 class _Grouping:
-    def __init__(self, graph: Graph, report: FusionReport) -> None:
+    def __init__(
+        self, graph: Graph, report: FusionReport, target: Target, control: ControlGroupFn
+    ) -> None:
         self.graph = graph
         self.report = report
+        self.target = target
+        self.control = control
+        self.refused: dict[tuple[GenericOp, GenericOp], Refusal] = {}
         self.defining = definitions(graph.block)
         self.stores = {op.value: op for op in graph.block.ops if _is_plain_store(op)}
         self.store_at_end: Store | None = None
@@ -101,10 +120,10 @@ class _Grouping:
 
         def end_stretch(at: Op | None = None) -> None:
             self.store_at_end = at if _is_plain_store(at) and at.mask is None else None
-            formed = [g for g in self._form(stretch) if self._pays(g)]
+            formed = [g for g in self._form(stretch) if self._why(g)]
             if any(self._stores_too_early(g, stretch) for g in formed):
                 self.store_at_end = None
-                formed = [g for g in self._form(stretch) if self._pays(g)]
+                formed = [g for g in self._form(stretch) if self._why(g)]
             if formed:
                 ops.extend(in_order(stretch, [g.ops for g in formed]))
                 groups.extend(self._finished(g) for g in formed)
@@ -234,10 +253,21 @@ class _Grouping:
         # tiles with halos along several bands would compute too much twice
         plain = [b for b in sound if set(grown.halos(b, self._reads).values()) == {(0, 0)}]
         kept = plain or sound[:1]
-        if not kept:
+        if not kept or self._refuses(group, op):
             return False
         grown.keep(kept)
         group.ops, group.bands, group.store = grown.ops, grown.bands, grown.store
+        return True
+
+    def _refuses(self, group: Forming, op: GenericOp) -> bool:
+        """Whether the policy keeps the op out of the group."""
+        verdict = self.control(group.ops, op, self.target)
+        if not isinstance(verdict, Reject):
+            return False
+        member = neighbour(group.ops, op)
+        names, ends = (member.name, op.name), (member.results[-1], op.results[-1])
+        why = (verdict.rule, verdict.reason)
+        self.refused[member, op] = Refusal(*names, *why, op.location, *ends, "group")
         return True
 
     def _is_sound(self, group: Forming, band: int) -> bool:
@@ -328,34 +358,52 @@ class _Grouping:
         return (op, is_reshaped) if isinstance(op, Load) else (None, False)
 
     # -- deciding -------------------------------------------------------------------------------
-    def _pays(self, group: Forming) -> bool:
-        """Whether a large array stays in tiles, or is read once instead of several times.
+    def _why(self, group: Forming) -> Accept | None:
+        """Why a group pays: a large array stays in tiles, or is read once instead of several times.
 
         Large is what has as many axes as the widest op of the group: next to it, a value per row
         costs nothing.
         """
         if len(group.ops) < 2:
-            return False
+            return None
         rank = max(real_rank(op.domain) for op in group.ops)
         seen: set[Value] = set()
+        shared: set[Value] = set()
         for op in group.ops:
             roots = {r.root for r in self._reads(op) if real_rank(r.root.type.extents) >= rank}
-            if roots & seen:
-                return True
+            shared |= roots & seen
             seen |= roots | {v for v in op.results if real_rank(v.type.extents) >= rank}
-        return False
+        if not shared:
+            return None
+        made = len(shared.intersection(v for op in group.ops for v in op.results))
+        parts = [f"{_arrays(made)} read in the tile that made {_them(made)}"] if made else []
+        if read := len(shared) - made:
+            parts.append(f"{_arrays(read)} read from memory once")
+        return Accept("read in the tile" if made else "read once", ", ".join(parts))
 
     def _finished(self, group: Forming) -> Group:
         local = tuple(v for op in group.ops for v in op.results if self._stays_inside(v, group))
+        why = self._why(group)
+        assert why is not None  # or it would not be a group
         self.report.grouped.append(
             Grouped(
                 tuple(op.name for op in group.ops),
                 len(group.bands[group.ops[0]]),
                 tuple(v.name for v in local),
                 tuple(op.location for op in group.ops),
+                why.rule,
+                why.reason,
             )
         )
         bands = tuple(group.bands[op] for op in group.ops)
         halos = [group.halos(band, self._reads) for band in range(group.num_bands)]
         around = tuple(tuple(halo[op] for halo in halos) for op in group.ops)
         return Group(tuple(group.ops), bands, local, group.store, around)
+
+
+def _arrays(count: int) -> str:
+    return f"{count} large {'array is' if count == 1 else 'arrays are'}"
+
+
+def _them(count: int) -> str:
+    return "it" if count == 1 else "them"

@@ -14,25 +14,47 @@ loaded stays as it is; up, if what it reads is defined there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from fusejit.fuse.context import BlockContext
-from fusejit.fuse.cost import MAX_ARRAYS, MAX_INSTRS
+from fusejit.fuse.cost import MAX_ARRAYS, MAX_INSTRS, Accept, Reject
 from fusejit.fuse.fold import fold, fused_name, fused_to_producer
 from fusejit.fuse.legality import STRUCTURAL_RULES, check_fold, check_preserved
 from fusejit.fuse.operands import merge_operands, renumber_extract, tidy
 from fusejit.fuse.rewrite import definitions, rewrite_blocks
 from fusejit.ir.graph import Block, GenericOp, Graph, Origin, Store, Value
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.schedule import Folded, FusionReport
+from fusejit.ir.schedule import Folded, FusionReport, Refusal
 from fusejit.ir.target import GENERIC, Target
 from fusejit.ir.types import IteratorType
 
+ControlMergeFn = Callable[[GenericOp, GenericOp, BlockContext], Accept | Reject]
+"""Asked about an op and a later one that may be merged with it; neither is computed again."""
+
+
+def why_merged(other: GenericOp, op: GenericOp, context: BlockContext) -> Accept | Reject:
+    """Merge whatever may be: say which bytes are not read a second time."""
+    saved = saved_by_merge(other, op)
+    if any(v in other.results for v in op.operand_values):
+        reason = f"it stays in memory, but {saved} bytes an element are not read back"
+        return Accept("kept and used", reason)
+    return Accept("read once", f"what both read is read once, {saved} bytes an element less")
+
+
+def saved_by_merge(other: GenericOp, op: GenericOp) -> int:
+    """Bytes per element that two ops do not read a second time when they are one."""
+    read_back = {v for v in op.operand_values if v in other.results and v.type.rank}
+    shared = {o.value for o in other.inputs if o.value.type.rank and o in op.inputs}
+    return sum(v.type.dtype.itemsize for v in read_back | shared)
+
 
 def merge_siblings(
-    graph: Graph, target: Target = GENERIC, report: FusionReport | None = None
+    graph: Graph,
+    target: Target = GENERIC,
+    report: FusionReport | None = None,
+    control: ControlMergeFn = why_merged,
 ) -> Graph:
     """Merge ops over one domain that share what they read, in every block.
 
@@ -48,52 +70,74 @@ def merge_siblings(
     notes = FusionReport() if report is None else report
 
     def rewrite(block: Block, leaving: frozenset[Value]) -> Block:
-        context = BlockContext(block, leaving, outer, target)
-        changed = False
-        while _sweep(context, notes):
-            changed = True
-        return replace(block, ops=list(context.ops())) if changed else block
+        session = _Session(BlockContext(block, leaving, outer, target), control, notes)
+        changed = session.run()
+        return replace(block, ops=list(session.context.ops())) if changed else block
 
     return rewrite_blocks(graph, rewrite)
 
 
-def _sweep(context: BlockContext, notes: FusionReport) -> bool:
-    """Merge siblings into each op in program order; whether any were merged."""
-    merged = False
-    for op in context.generics():
-        current: GenericOp | None = op
-        while current is not None:
-            current = _merge_into(current, context, notes)
-            merged |= current is not None
-    return merged
+@dataclass(slots=True)
+class _Session:
+    """One block whose siblings are merged."""
 
+    context: BlockContext
+    control: ControlMergeFn
+    notes: FusionReport
+    refused: dict[tuple[GenericOp, GenericOp], Refusal] = field(default_factory=dict)
 
-def _merge_into(op: GenericOp, context: BlockContext, notes: FusionReport) -> GenericOp | None:
-    """Merge an earlier sibling with ``op``; returns the op that took its place, if it did."""
-    has_loops = bool(op.domain) or any(r.type.rank for r in op.results)
-    if op.library_call is not None or not has_loops:
+    def run(self) -> bool:
+        """Merge until nothing changes; whether anything did."""
+        changed = False
+        while self._sweep():
+            changed = True
+        self.notes.refused.extend(self.refused.values())
+        return changed
+
+    def _sweep(self) -> bool:
+        """Merge siblings into each op in program order; whether any were merged."""
+        merged = False
+        self.refused.clear()  # the last sweep says what stays apart
+        for op in self.context.generics():
+            current: GenericOp | None = op
+            while current is not None:
+                current = self._merge_into(current)
+                merged |= current is not None
+        return merged
+
+    def _merge_into(self, op: GenericOp) -> GenericOp | None:
+        """Merge an earlier sibling with ``op``; returns the op that took its place, if it did."""
+        context = self.context
+        has_loops = bool(op.domain) or any(r.type.rank for r in op.results)
+        if op.library_call is not None or not has_loops:
+            return None
+        if not op.is_elementwise and not (op.domain and _reduces_floats(op)):
+            return None
+        if _is_stored_straight(op, context):
+            return None
+        for other in _earlier_siblings(op, context):
+            if _is_stored_straight(other, context):
+                continue
+            fused = _fused(other, op, context)
+            if fused is None or not _fits(fused):
+                continue
+            if _may_move_down(other, op, context):
+                place = op
+            elif not op.payload.has_extract() and _may_move_up(op, other, context):
+                # (a gather stays behind the check of its integers)
+                place = other
+            else:
+                continue
+            verdict = self.control(other, op, context)
+            names, why = (other.name, op.name), (verdict.rule, verdict.reason)
+            if isinstance(verdict, Reject):
+                ends = (other.results[-1], op.results[-1])
+                self.refused[other, op] = Refusal(*names, *why, op.location, *ends, "merge")
+                continue
+            self.notes.folded.append(Folded(*names, other.location, "merge", *why))
+            context.replace([other, op], fused, at=place)
+            return fused
         return None
-    if not op.is_elementwise and not (op.domain and _reduces_floats(op)):
-        return None
-    if _is_stored_straight(op, context):
-        return None
-    for other in _earlier_siblings(op, context):
-        if _is_stored_straight(other, context):
-            continue
-        fused = _fused(other, op, context)
-        if fused is None or not _fits(fused):
-            continue
-        if _may_move_down(other, op, context):
-            place = op
-        elif not op.payload.has_extract() and _may_move_up(op, other, context):
-            # (a gather stays behind the check of its integers)
-            place = other
-        else:
-            continue
-        notes.folded.append(Folded(other.name, op.name, other.location, "merge"))
-        context.replace([other, op], fused, at=place)
-        return fused
-    return None
 
 
 def _is_stored_straight(op: GenericOp, context: BlockContext) -> bool:

@@ -67,27 +67,31 @@ Step = KernelStep | LibraryStep | HostStep
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A producer that was folded into a consumer, or a sibling that was merged with it."""
+    """A producer that was folded into a consumer, or a sibling that was merged with it, and why."""
 
     producer: str
     consumer: str
     location: Location
     how: str = "fold"  # or "merge"
+    rule: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """Ops that share outer loops: their names, how many values stay in tiles, and where."""
+    """Ops that share outer loops: their names, which values stay in tiles, where, and why."""
 
     ops: tuple[str, ...]
     num_bands: int
     local: tuple[str, ...]
     locations: tuple[Location, ...]
+    rule: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A fold that did not happen: the named rule, the reason in words, and where.
+    """A fusion that did not happen: the named rule, the reason in words, and where.
 
     ``value`` is what the consumer reads, ``result`` what it defines: they find the ops again.
     """
@@ -99,6 +103,7 @@ class Refusal:
     location: Location
     value: Value | None = None
     result: Value | None = None
+    how: str = "fold"  # or "merge", or "group"
 
 
 @dataclass(eq=False, slots=True)

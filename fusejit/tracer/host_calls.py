@@ -240,7 +240,7 @@ class _Probe:
         text = f"f({self.call.format(*names)})"
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            made = eval(text, {**known, **names})  # noqa: S307 - literals and stand-ins
+            made = eval(text, {**known, **names})
         is_tuple = isinstance(made, tuple)
         parts = tuple(made) if is_tuple else (made,)
         for part in parts:

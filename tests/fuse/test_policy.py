@@ -70,11 +70,99 @@ def test_a_function_sees_each_candidate_and_gives_its_reason() -> None:
     assert isinstance(first.default, Accept)
 
 
+def diamond(x: Any) -> Any:
+    kept = np.exp(x)
+    return kept, kept * 2, kept.sum(axis=1), kept.max(axis=1)
+
+
+@pytest.mark.parametrize("kind", ["fold", "merge", "group"])
+def test_each_kind_can_be_refused_with_a_reason(kind: str) -> None:
+    """The others are done all the same, and the refusal is told."""
+
+    def control(candidate: FusionCandidate) -> Any:
+        seen.append(candidate)
+        return f"no {kind} here" if candidate.kind == kind else candidate.default
+
+    seen: list[FusionCandidate] = []
+    fused = fuse_jit(fusion=control)(lambda x: (*diamond(x), (x + 1) * 3))
+    report = fused.trace(X).fuse().report
+    done = {f.how for f in report.folded} | ({"group"} if report.grouped else set())
+    assert done == {"fold", "merge", "group"} - {kind}
+    assert {r.how for r in report.refused if r.rule == "policy"} == {kind}
+    assert f"no {kind} here [policy]" in fused.explain(X)
+    (first, *_) = [c for c in seen if c.kind == kind]
+    assert first.producers[-1:] == (first.producer,) or kind == "group"
+    assert first.producer in first.producers
+    if first.operand_index is not None:
+        read = first.consumer.operand_values[first.operand_index]
+        assert read in first.producer.results
+        assert first.bytes_saved >= 8
+    assert isinstance(first.default, Accept) or kind == "fold"
+
+
+def test_merges_and_groups_say_what_is_not_read_again() -> None:
+    seen: dict[tuple[str, str], FusionCandidate] = {}
+
+    def control(candidate: FusionCandidate) -> Any:
+        seen.setdefault((candidate.kind, candidate.consumer.name), candidate)
+        return candidate.default
+
+    fuse_jit(fusion=control)(diamond).trace(X).fuse()
+    merge = seen["merge", "multiply"]
+    assert (merge.uses, merge.places, merge.bytes_saved, merge.operand_index) == (1, 1, 8, 0)
+    group = seen["group", "max"]
+    assert len(group.producers) == 2
+    assert group.bytes_saved == 8
+
+
+def test_a_function_that_refuses_all_fuses_nothing() -> None:
+    stage = fuse_jit(fusion=lambda c: False)(diamond).trace(X).fuse()
+    assert not stage.report.folded
+    assert not stage.report.grouped
+    assert stage.report.ops_after == stage.report.ops_before
+
+
+def test_none_leaves_reshapes_and_reductions_alone() -> None:
+    def program(x: Any) -> Any:
+        halves = (x + 1).reshape(-1, 2).sum(axis=1)
+        return halves * 2, (x * x).sum()
+
+    arg = np.random.default_rng(0).random((6, 4))
+    none, auto = fuse_jit(fusion="none")(program), fuse_jit(program)
+    report = none.trace(arg).fuse().report
+    assert report.ops_after == report.ops_before
+    assert_same(none(arg), auto(arg))
+
+
+@pytest.mark.parametrize("kind", ["merge", "group"])
+def test_a_policy_that_raises_about_a_merge_or_group_is_the_users_error(kind: str) -> None:
+    def broken(candidate: FusionCandidate) -> Any:
+        if candidate.kind == kind:
+            raise LookupError("nothing there")
+        return candidate.default
+
+    with pytest.raises(LookupError, match="nothing there") as caught:
+        fuse_jit(fusion=broken)(diamond)(X)
+    word = {"merge": "beside", "group": "in one loop with"}[kind]
+    assert f" {word} " in caught.value.__notes__[0]
+
+
+def test_the_choice_between_storing_and_computing_again_is_told() -> None:
+    """Dear values that are read twice are stored, cheap ones computed again; both with figures."""
+    arg = np.random.default_rng(0).random((40, 30))
+    cheap = fuse_jit(lambda x: (lambda c: (c.sum(axis=0), c.max(axis=1)))(x - 1)).explain(arg)
+    assert "subtract into sum: 0.1 ns more at 2 places, 24 bytes less to move" in cheap
+    assert "[cheap to compute again]" in cheap
+    dear = fuse_jit(lambda x: (lambda c: (c.sum(axis=0), c.max(axis=1)))(np.tan(x))).explain(arg)
+    assert "ns more to compute it at 2 places [several uses]" in dear
+
+
 def test_bytes_saved_count_what_is_read_again() -> None:
     seen: dict[str, FusionCandidate] = {}
 
     def control(candidate: FusionCandidate) -> Any:
-        seen[candidate.producer.name] = candidate
+        if candidate.kind == "fold":
+            seen[candidate.producer.name] = candidate
         return False
 
     def program(x: Any, y: Any) -> Any:

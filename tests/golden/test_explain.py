@@ -41,12 +41,16 @@ def test_every_fusion_and_refusal_is_told(program: Any, fusion: str) -> None:
     text = fused.explain(*args)
     for f in report.folded:
         word = "beside" if f.how == "merge" else "into"
-        line = f"{base_name(f.producer)} {word} {base_name(f.consumer)}  ({f.location.short})"
-        assert line in text
+        assert f"    {base_name(f.producer)} {word} {base_name(f.consumer)}: " in text
+        assert f.reason
+        assert f" [{f.rule}]  ({f.location.short})" in text
     for r in report.refused:
         assert f" and {base_name(r.consumer)}: " in text
         assert f"[{r.rule}]  ({r.location.short})" in text
-    assert text.count("one loop over tiles") == len(report.grouped)
+    for g in report.grouped:
+        assert f": {g.reason}" in text
+        assert f" [{g.rule}]  ({g.locations[0].short})" in text
+    assert text.count("    one loop over tiles of") == len(report.grouped)
 
 
 @pytest.mark.parametrize("fusion", ["auto", "none", "aggressive"])
