@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fusejit.codegen.in_place import overwritten_products
 from fusejit.codegen.kernel_top import kernel_top
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
 from fusejit.codegen.placement import place
@@ -55,6 +56,7 @@ def lower(schedule: Schedule, checks: Sequence[PathCheck]) -> Program:
 class _Lowering(RegionWriter):
     def __init__(self, schedule: Schedule, checks: Sequence[PathCheck]) -> None:
         super().__init__(schedule.graph, place(schedule))
+        self.overwritten = overwritten_products(schedule, self.placement)
         self.classes = {c.path: c.expected for c in checks if c.kind is CheckKind.ARRAY}
         self.groups = [
             g for step in schedule.steps if isinstance(step, KernelStep) for g in step.groups
@@ -127,6 +129,12 @@ class _Lowering(RegionWriter):
 
     def _make_slots(self) -> None:
         placed: set[Value] = set()
+        for written, product in self.overwritten.items():
+            name, memory = self._add_slot(written.type.dtype, written.type.extents, None)
+            for value in (written, product):
+                self.slot_of[value] = name
+                self.located[value] = Located(memory, IndexingMap.identity(value.type.rank))
+                placed.add(value)
         for result in self.graph.results:
             if isinstance(result, View):
                 continue

@@ -295,7 +295,8 @@ def _elements(shape: tuple[int, ...], dtype: np.dtype, by_data: bool) -> np.ndar
     """Elements that most functions take: ascending, positive definite, some of them equal."""
     size = int(np.prod(shape))
     if dtype.kind == "b":
-        return (np.arange(size) % 2 == 0).reshape(shape)
+        flags: np.ndarray = (np.arange(size) % 2 == 0).reshape(shape)
+        return flags
     if len(shape) >= 2 and shape[-1] == shape[-2] and not by_data and dtype.kind == "f":
         matrix = np.diag(np.arange(1.0, shape[-1] + 1)) + 0.01
         return np.broadcast_to(matrix, shape).astype(dtype)
