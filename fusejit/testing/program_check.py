@@ -4,7 +4,8 @@ NumPy = interpreter of the traced graph = interpreter of the fused graph = unjit
 kernel). What fusejit may refuse, and where one compilation cannot serve two sizes, is said by
 `fusejit.testing.liberties` and proved on NumPy's own values; anything else fails.
 
-Run ``python -m fusejit.testing.program_check FIRST COUNT [edges | jit]`` for a campaign by hand.
+For a campaign by hand, run
+``python -m fusejit.testing.program_check FIRST COUNT [two | edges | many] [jit]``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import sys
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,13 +42,22 @@ from fusejit.testing.programs_random import (
     EDGE_SIZES,
     SIZES,
     RandomProgram,
+    Sizes,
     load,
+    many_sizes,
     random_program,
 )
 from fusejit.testing.written_sums import numpy_as_written
 from fusejit.tracer.declined import NUMPY_RAISES
 
 FUNCTION_BOUND = Bound(ulps=8)  # 4 ulp of ours and 4 ulp of NumPy's
+CALLS: dict[str, Callable[[int], Sequence[Sizes]]] = {
+    "two": lambda seed: SIZES,
+    "edges": lambda seed: EDGE_SIZES,
+    "many": many_sizes,
+}
+"""The calls of one decorated function: two of one kind, with short axes, and many in a row."""
+
 _RUNS_AS_NUMPY = "program runs as plain NumPy for this call: "
 
 
@@ -71,9 +81,9 @@ class Tally:
 
 
 def check_program(
-    program: RandomProgram, *, jit: bool, edges: bool = False, tally: Tally | None = None
+    program: RandomProgram, *, jit: bool, calls: str = "two", tally: Tally | None = None
 ) -> bool:
-    """All calls of a program, at two sizes or (``edges``) with empty and length-1 axes.
+    """All calls of a program, at the sizes of a row of `CALLS`.
 
     Returns
     -------
@@ -89,7 +99,7 @@ def check_program(
     tally = Tally() if tally is None else tally
     tally.programs += 1
     with tempfile.TemporaryDirectory(prefix="fusejit-programs-") as name:
-        checked = _Checked(program, Path(name), edges, tally)
+        checked = _Checked(program, Path(name), calls, tally)
         unjitted = decorate(checked.function, jit=False)
         served = checked.calls_of(unjitted, "unjitted")
         if jit:
@@ -101,13 +111,12 @@ def check_program(
 class _Checked:
     """One program under check."""
 
-    def __init__(self, program: RandomProgram, folder: Path, edges: bool, tally: Tally) -> None:
+    def __init__(self, program: RandomProgram, folder: Path, calls: str, tally: Tally) -> None:
         self.function = load(program, folder)
         self.reference = load(program, folder, numpy_as_written)
         self.bound = FUNCTION_BOUND if program.inexact else EXACT
-        self.edges, self.tally = edges, tally
-        sizes = EDGE_SIZES if edges else SIZES
-        self.calls = [program.call(s, at) for at, s in enumerate(sizes)]
+        self.are_two, self.tally = calls == "two", tally
+        self.calls = [program.call(s, at) for at, s in enumerate(CALLS[calls](program.seed))]
         self.facts = [observe(program.source, args) for args in self.calls]
 
     def calls_of(self, decorated: Any, how: str, against: Any = None) -> bool:
@@ -115,9 +124,10 @@ class _Checked:
         served, patterns = True, set()
         for at, (args, facts) in enumerate(zip(self.calls, self.facts, strict=True)):
             where = f"call {at}, {how}"
-            expected = run(self.reference, args)
-            if expected.error is not None:
-                expected = run(self.function, args)  # the effects of NumPy up to its error
+            expected = run(self.function, args)
+            if expected.error is None:
+                expected = run(self.reference, args)
+                assert expected.error is None, f"the reference fails: {expected.error!r}"
             known, before = decorated.variants.compiled, decorated.variants.declined.copy()
             with warnings.catch_warnings():
                 warnings.simplefilter("error", FuseWarning)
@@ -165,7 +175,7 @@ class _Checked:
 
     def _require_new_decisions(self, known: tuple[Any, ...], args: Any, where: str) -> None:
         """Each older variant has a guard that NumPy's rules ask for and that fails."""
-        if self.edges:
+        if not self.are_two:
             return  # lengths 0, 1 and 2 also decide where slices begin and end
         for variant in known:
             paths = paths_of(variant.traced, named_arguments(self.function, args), self.function)
@@ -185,12 +195,12 @@ def _declined(actual: Outcome, counted: Counter[str]) -> str | None:
 
 
 def failure_of(
-    program: RandomProgram, *, jit: bool, edges: bool = False, tally: Tally | None = None
+    program: RandomProgram, *, jit: bool, calls: str = "two", tally: Tally | None = None
 ) -> BaseException | None:
     """What goes wrong, or None."""
     try:
         with np.errstate(all="ignore"):
-            check_program(program, jit=jit, edges=edges, tally=tally)
+            check_program(program, jit=jit, calls=calls, tally=tally)
     except (Exception, AssertionError) as failure:
         return failure
     return None
@@ -202,19 +212,19 @@ def _cause(failure: BaseException | None) -> str:
     return re.sub(r"[^A-Za-z ]", "", re.sub(r"\w*\d\w*", "", text))[:40]
 
 
-def _runs(program: RandomProgram, edges: bool) -> bool:
+def _runs(program: RandomProgram, calls: str) -> bool:
     """Whether NumPy runs the program (a shrunk one may use a name that is gone)."""
     with tempfile.TemporaryDirectory(prefix="fusejit-programs-") as folder:
         function = load(program, Path(folder))
         outcomes = [
             run(function, program.call(sizes, at))
-            for at, sizes in enumerate(EDGE_SIZES if edges else SIZES)
+            for at, sizes in enumerate(CALLS[calls](program.seed))
         ]
     errors = [o.error for o in outcomes if o.error is not None]
-    return not any(isinstance(e, NameError) for e in errors) and (edges or not errors)
+    return not any(isinstance(e, NameError) for e in errors) and (calls != "two" or not errors)
 
 
-def check_seed(seed: int, *, jit: bool, edges: bool = False, tally: Tally | None = None) -> bool:
+def check_seed(seed: int, *, jit: bool, calls: str = "two", tally: Tally | None = None) -> bool:
     """Check the program of a seed; on failure raise with its minimal form.
 
     Returns
@@ -225,27 +235,27 @@ def check_seed(seed: int, *, jit: bool, edges: bool = False, tally: Tally | None
     program, tally = random_program(seed), Tally() if tally is None else tally
     try:
         with np.errstate(all="ignore"):
-            return check_program(program, jit=jit, edges=edges, tally=tally)
+            return check_program(program, jit=jit, calls=calls, tally=tally)
     except Exception as error:
         failure: Exception = error
 
     def same(shorter: RandomProgram) -> bool:
-        return _runs(shorter, edges) and _cause(
-            failure_of(shorter, jit=jit, edges=edges)
+        return _runs(shorter, calls) and _cause(
+            failure_of(shorter, jit=jit, calls=calls)
         ) == _cause(failure)
 
     small = shrink(program, same)
-    raise AssertionError(f"{small}\n{failure_of(small, jit=jit, edges=edges)}") from failure
+    raise AssertionError(f"{small}\n{failure_of(small, jit=jit, calls=calls)}") from failure
 
 
 def campaign(
-    seeds: Iterable[int], *, jit: bool, edges: bool, log: Callable[[str], None]
+    seeds: Iterable[int], *, jit: bool, calls: str, log: Callable[[str], None]
 ) -> tuple[Tally, int]:
     """Check many programs and log each failure; the tally and how many failed."""
     tally, failures = Tally(), 0
     for seed in seeds:
         try:
-            check_seed(seed, jit=jit, edges=edges, tally=tally)
+            check_seed(seed, jit=jit, calls=calls, tally=tally)
         except Exception as failure:
             failures += 1
             log(f"{'=' * 100}\n{failure}")
@@ -254,15 +264,15 @@ def campaign(
     return tally, failures
 
 
-def main(first: int, count: int, how: str = "") -> int:
+def main(first: int, count: int, calls: str = "two", jit: str = "") -> int:
     """Run a campaign and print it."""
     tally, failures = campaign(
         range(first, first + count),
-        jit=how == "jit",
-        edges=how == "edges",
+        jit=jit == "jit",
+        calls=calls,
         log=lambda text: print(text, flush=True),
     )
-    print(f"seeds {first} to {first + count - 1} {how}: {failures} failures\n{tally}")
+    print(f"seeds {first} to {first + count - 1}, {calls} {jit}: {failures} failures\n{tally}")
     return bool(failures)
 
 

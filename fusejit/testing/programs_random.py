@@ -25,6 +25,7 @@ from fusejit.testing.compare import arrays_in, clone
 
 DTYPES = ("f8", "f8", "f8", "f4", "f4", "i8", "i4", "u1", "?")
 SIZES = ({"n": 5, "m": 4, "k": 3}, {"n": 7, "m": 3, "k": 6})
+Sizes = dict[str, int]
 EDGE_SIZES = ({"n": 1, "m": 4, "k": 2}, {"n": 0, "m": 3, "k": 1}, {"n": 2, "m": 2, "k": 2})
 _SLICES = (":", "1:", ":-1", "::-1", "::2", "1:-1", "-1::-1", "::-2", "1::2", "...", "0:2", ":1")
 _INTEGERS = ("0", "-1", "1")
@@ -126,6 +127,15 @@ def load(program: RandomProgram, folder: Path, numpy: Any = np) -> FunctionType:
     function = namespace["program"]
     assert isinstance(function, FunctionType)
     return function
+
+
+def many_sizes(seed: int) -> list[Sizes]:
+    """Eight calls in a row: some axes empty, 1 long, or equal by chance."""
+    rng = np.random.default_rng([7, seed])
+    return [
+        dict(zip("nmk", map(int, rng.choice([0, 1, 1, 2, 2, 3, 4, 5, 6, 7], 3)), strict=True))
+        for _ in range(8)
+    ]
 
 
 # ------------------------------------------------------------------------------------- generator

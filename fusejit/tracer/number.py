@@ -246,6 +246,8 @@ def apply_host(op: str, *operands: Any) -> Any:
         raise numpy_raises(error) from error
     if isinstance(value, complex) and not isinstance(value, float):
         raise Declined("a complex number")
+    if op in ("truediv", "floordiv", "mod"):
+        _guard_division(trace, affine[1], *operands)
     expr = HostExpr(op, tuple(map(expr_of, operands)))
     if type(value) is int:
         return _derived(trace, expr, value, affine if op in ("mul", "min", "max", "abs") else ())
@@ -335,6 +337,19 @@ def _guard_power(trace: Trace, base: Any, exponent: Any) -> None:
         decide(HostExpr("ge", (expr_of(base), zero)), b >= 0, "the sign of the base of a power")
         if b < 0 and isinstance(exponent, TracedNumber) and isinstance(e, float):
             raise Declined("a negative number to a power")
+
+
+def _guard_division(trace: Trace, affine: AffineExpr | None, number: Any, divisor: Any) -> None:
+    """Python raises where it divides by zero, also for a quotient that nothing needs."""
+    by_numpy = isinstance(value_of(number), np.generic) or isinstance(value_of(divisor), np.generic)
+    if by_numpy or not isinstance(divisor, TracedNumber):
+        return
+    reason = "a number is divided by it"
+    if affine is not None:
+        trace.decisions.equal(affine, 0, reason)
+    else:
+        is_zero = HostExpr("eq", (divisor.expr, HostExpr.const(0)))
+        trace.decisions.condition(is_zero, False, reason)
 
 
 _BINARY = {

@@ -15,9 +15,11 @@ from fusejit.testing.liberties import DECLINES, allowed_decline
 from fusejit.testing.program_check import Tally, campaign, check_program
 from fusejit.testing.program_facts import observe
 from fusejit.testing.programs_random import SIZES, Argument, RandomProgram
+from fusejit.testing.written_sums import numpy_as_written
 from fusejit.tracer import elementwise, ufuncs
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import Declined
+from fusejit.tracer.shapes import Decisions
 
 
 def program(
@@ -36,7 +38,7 @@ def check(subject: RandomProgram, **options: Any) -> bool:
 
 def test_what_is_right_passes() -> None:
     assert check(SUM)
-    assert check(SUM, edges=True)
+    assert check(SUM, calls="edges")
     assert check(program("v = np.exp(x)", inexact=True))
 
 
@@ -77,6 +79,20 @@ def test_the_sign_of_a_zero_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> Non
         check(negated)
 
 
+def test_a_reference_that_fails_is_no_excuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numpy_as_written, "sum", lambda *args, **kwargs: 1 // 0)
+    with pytest.raises(AssertionError, match="the reference fails"):
+        check(SUM)
+
+
+def test_a_missing_guard_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variant that was made where an axis is 1 long serves longer ones."""
+    monkeypatch.setattr(Decisions, "condition", lambda self, expr, answer, reason="": answer)
+    subject = program("w = x[1::2]", "v = x[0:2] + w", axes=("m",))
+    with pytest.raises(AssertionError, match=r"call \d, unjitted"):
+        check(subject, calls="many")
+
+
 # ---------------------------------------------------------------------------------------- declines
 @pytest.fixture
 def declining(monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -101,12 +117,12 @@ def declining(monkeypatch: pytest.MonkeyPatch) -> Any:
         "NumPy raises ValueError: made up",  # NumPy does not
     ],
 )
-@pytest.mark.parametrize("edges", [False, True])
-def test_a_decline_without_a_rule_is_found(declining: Any, cause: str, edges: bool) -> None:
+@pytest.mark.parametrize("calls", ["two", "edges"])
+def test_a_decline_without_a_rule_is_found(declining: Any, cause: str, calls: str) -> None:
     declining(cause)
     subject = program("v = np.sum(x * 2 + 1, axis=-1)", axes=("m",))  # m is never empty
     with pytest.raises(AssertionError, match=re.escape(cause)):
-        check(subject, edges=edges)
+        check(subject, calls=calls)
 
 
 def test_a_refusal_without_a_rule_is_found() -> None:
@@ -207,7 +223,7 @@ def test_failures_are_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(PayloadBuilder, "op", wrong)
     log: list[str] = []
-    _, failures = campaign(range(50), jit=False, edges=False, log=log.append)
+    _, failures = campaign(range(50), jit=False, calls="two", log=log.append)
     assert failures == len(log) > 0
     assert all("np.sqrt" in text or "** 0.5" in text for text in log)
     assert all(text.count("\n") < 16 for text in log)

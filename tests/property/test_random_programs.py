@@ -7,7 +7,7 @@ import pytest
 from fusejit.testing.program_check import check_seed
 
 BATCH = 25
-UNJITTED, EDGES, JITTED = 1000, 300, 150
+UNJITTED, EDGES, MANY, JITTED = 1000, 300, 200, 150
 DEEP = 20_000
 
 
@@ -15,9 +15,9 @@ def batches(count: int) -> list[range]:
     return [range(at, at + BATCH) for at in range(0, count, BATCH)]
 
 
-def check_batch(seeds: range, *, jit: bool = False, edges: bool = False) -> None:
+def check_batch(seeds: range, *, jit: bool = False, calls: str = "two") -> None:
     """Check every program; most must compile."""
-    compiled = sum(check_seed(seed, jit=jit, edges=edges) for seed in seeds)
+    compiled = sum(check_seed(seed, jit=jit, calls=calls) for seed in seeds)
     assert compiled >= 0.8 * len(seeds), "fusejit refuses too many programs of this batch"
 
 
@@ -30,7 +30,13 @@ def test_unjitted(seeds: range) -> None:
 @pytest.mark.parametrize("seeds", batches(EDGES), ids=str)
 def test_axes_of_length_zero_and_one(seeds: range) -> None:
     """The same programs where axes are empty or 1 long, errors included."""
-    check_batch(seeds, edges=True)
+    check_batch(seeds, calls="edges")
+
+
+@pytest.mark.parametrize("seeds", batches(MANY), ids=str)
+def test_many_sizes_in_a_row(seeds: range) -> None:
+    """A variant serves only calls that take the decisions of its trace."""
+    check_batch(range(seeds.start + 50_000, seeds.stop + 50_000), calls="many")
 
 
 @pytest.mark.parametrize("seeds", batches(JITTED), ids=str)
@@ -45,7 +51,8 @@ def test_deep(seeds: range) -> None:
     """The long campaign, on programs that CI does not see."""
     shifted = range(seeds.start + 100_000, seeds.stop + 100_000)
     check_batch(shifted)
-    check_batch(shifted, edges=True)
+    check_batch(shifted, calls="edges")
+    check_batch(shifted, calls="many")
 
 
 @pytest.mark.deep
