@@ -62,6 +62,7 @@ class PassContext:
     report: FusionReport
 
 
+MOST_JOINS = 4  # joined arrays of joined arrays
 GraphPass = Callable[[Graph, PassContext], Graph]
 
 
@@ -74,8 +75,12 @@ def _fold(graph: Graph, at: PassContext) -> Graph:
 def _read_parts(graph: Graph, at: PassContext) -> Graph:
     if at.policy is None:
         return graph
-    cut = read_parts(graph)
-    return graph if cut is graph else _fold(canonicalize(cut), at)
+    for _ in range(MOST_JOINS):  # a roll of a roll
+        cut = read_parts(graph)
+        if cut is graph:
+            break
+        graph = _fold(canonicalize(cut), at)
+    return graph
 
 
 def _merge(graph: Graph, at: PassContext) -> Graph:

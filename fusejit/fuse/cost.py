@@ -102,6 +102,8 @@ def fold_when_it_pays(
     refused = _too_big(producer, consumer) or _repeated(producer, operand_index, consumer, context)
     if refused:
         return refused
+    if not producer.payload.instrs:
+        return ACCEPT  # a copy: to read what it has read costs the same
     if context.num_users(producer) > MAX_PLACES:
         return Reject("several uses", f"{context.num_users(producer)} ops read it")
     places = needed_places(producer, context)

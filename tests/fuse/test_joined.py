@@ -292,3 +292,12 @@ def test_facts_about_remainders() -> None:
     assert facts.is_nonnegative(expr("r"))
     assert facts.is_nonnegative(expr("s0 - r - 1"))
     assert not facts.is_nonnegative(expr("s0 - r - 2"))
+
+
+def test_rolls_of_rolls_read_the_array_itself() -> None:
+    def f(u: Any) -> Any:
+        return sum(np.roll(np.roll(u, i, 0), j, 1) for i in (-1, 0, 1) for j in (-1, 0, 1))
+
+    assert local_buffers(f, M) == 1
+    assert len(domains(f, M)) == 9
+    check(f, (M,), (M[:4, :3].copy(),))
