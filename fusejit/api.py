@@ -16,7 +16,15 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
 
 from fusejit.check import check_text
-from fusejit.codegen.launch_runtime import ERRSTATE, HOST_FAILED, MISS, OUT_OF_BOUNDS, OVERLAP, Miss
+from fusejit.codegen.launch_runtime import (
+    ERRSTATE,
+    HOST_FAILED,
+    MISS,
+    OUT_OF_BOUNDS,
+    OVERLAP,
+    SIZES_DIFFER,
+    Miss,
+)
 from fusejit.errors import FusejitError, UnsupportedError
 from fusejit.explain import explain_text
 from fusejit.fuse.policy import FusionPolicyFn, policy
@@ -108,7 +116,7 @@ class _State:
                     return result
                 missed = missed if result is MISS else result
             positional, keywords = self.split(args)
-            if missed in (ERRSTATE, OVERLAP, OUT_OF_BOUNDS, HOST_FAILED):
+            if missed in (ERRSTATE, OVERLAP, OUT_OF_BOUNDS, HOST_FAILED, SIZES_DIFFER):
                 return self.decline(missed.reason, positional, keywords)
             with self.lock:
                 if self.variants.compiled is seen:  # no other thread made one meanwhile
@@ -117,7 +125,7 @@ class _State:
         if isinstance(made, str):
             return self.decline(made, positional, keywords)
         result = made.launch(*args)
-        if result is OUT_OF_BOUNDS or result is HOST_FAILED:
+        if isinstance(result, Miss) and result in (OUT_OF_BOUNDS, HOST_FAILED, SIZES_DIFFER):
             return self.decline(result.reason, positional, keywords)
         if isinstance(result, Miss):
             with self.lock:

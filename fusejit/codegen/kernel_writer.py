@@ -69,6 +69,7 @@ from fusejit.ir.starts import is_overwritten
 from fusejit.ir.types import IteratorType
 
 NO_MEMORY, OUT_OF_BOUNDS = 4, 5
+EARLY_ERRORS = {"ValueError": 9}
 LATE_ERRORS = {"IndexError": 6, "OverflowError": 7, "ValueError": 8}
 _MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions
 
@@ -163,7 +164,9 @@ class KernelWriter:
             self.generic(op, [self._new_place(r) for r in op.results])
         elif isinstance(op, Check):
             condition = self.locate(op.condition).element(IndexingMap.identity(0), {})
-            status = LATE_ERRORS[op.error] if op.is_late else OUT_OF_BOUNDS
+            status = (
+                LATE_ERRORS[op.error] if op.is_late else EARLY_ERRORS.get(op.error, OUT_OF_BOUNDS)
+            )
             mine = [name for frees in (*self.enclosing_frees, self.frees) for name in frees]
             leave: list[Stmt] = [*map(Free, mine), Exit(status)]
             self.statements.append(If(Apply("not {0}", (condition,)), leave))

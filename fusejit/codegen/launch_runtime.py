@@ -30,6 +30,7 @@ _BY_STATUS = {
     2: Miss("strides or alignment differ"),
     3: Miss("arrays overlap in memory"),
     5: Miss("NumPy raises IndexError: an index is out of bounds"),
+    9: Miss("NumPy raises, or sizes that only the call knows are not as assumed"),
 }
 _LATE_ERRORS = {
     6: (IndexError, "an index is out of bounds for its axis"),
@@ -39,6 +40,7 @@ _LATE_ERRORS = {
 HOST_FAILED = Miss("NumPy raises, or has another result than expected, in a host call")
 OVERLAP = _BY_STATUS[3]
 OUT_OF_BOUNDS = _BY_STATUS[5]
+SIZES_DIFFER = _BY_STATUS[9]
 
 
 def miss(status: int) -> Miss:

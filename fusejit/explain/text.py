@@ -105,7 +105,10 @@ class _Report:
                 for nest in self.nests[step]:
                     yield from self.nest(nest)
                 continue
-            yield f"  library call {_called(step)}:"
+            if isinstance(step, HostStep):
+                yield f"  host call {_called(step)}: {_why(step.op)}"
+            else:
+                yield f"  library call {_called(step)}:"
             where, name = step.op.location, getattr(step.op, "name", _called(step))
             text = shortened(where.text, MAX_SOURCE)
             yield f"    {where.short}  {name}  {text}".rstrip()
@@ -257,6 +260,14 @@ def _called(step: LibraryStep | HostStep) -> str:
     if isinstance(step, HostStep):
         return step.op.function
     return getattr(step.op, "library_call", None) or "?"
+
+
+def _why(op: HostCall) -> str:
+    """Why NumPy runs it, and what of its result only the call knows."""
+    why = "NumPy runs it between kernels, it is no loop over elements"
+    if not op.sizes:
+        return why
+    return f"{why}; its result says how long it is"
 
 
 def _reason(told: Refusal | Folded) -> str:

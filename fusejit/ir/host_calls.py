@@ -39,6 +39,13 @@ def call_with(op: HostCall, function: Callable[..., Any], arguments: Sequence[An
     return eval(f"function({text})", {**NAMES, **names, "function": function})
 
 
+def with_selected(array: np.ndarray, mask: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """A copy of ``array`` with ``copy[mask] = values``."""
+    copy = array.copy(order="K")
+    copy[mask] = values
+    return copy
+
+
 def sizes_of(op: HostCall) -> list[tuple[str, int, int]]:
     """The symbols that the op defines, each with the result and the axis that it is the length of.
 

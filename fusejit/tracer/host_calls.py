@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.errors import FusejitError
+from fusejit.ir import host_calls
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import HostCall, Value
 from fusejit.ir.types import Kind, is_supported
@@ -152,6 +153,15 @@ def select(array: TracedArray, mask: TracedArray) -> TracedArray:
     return made
 
 
+@handles("with_selected")
+def with_selected(array: TracedArray, mask: TracedArray, values: TracedArray) -> TracedArray:
+    """``array`` after ``array[mask] = values``, as an array of its own."""
+    name = "fusejit.ir.host_calls.with_selected"
+    made = host_call(name, host_calls.with_selected, (array, mask, values), {})
+    assert isinstance(made, TracedArray)
+    return made
+
+
 class _Probe:
     """Runs of one call on stand-ins."""
 
@@ -238,6 +248,9 @@ class _Probe:
         names = {f"argument_{k}": a for k, a in enumerate(stand_ins)}
         known = {"nan": np.nan, "inf": np.inf, "dtype": np.dtype, "np": np, "f": self.function}
         text = f"f({self.call.format(*names)})"
+        if self.function is host_calls.with_selected:  # as many values as its mask selects here
+            stand_ins[2] = np.zeros(int(stand_ins[1].sum()), stand_ins[2].dtype)
+            names["argument_2"] = stand_ins[2]
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             made = eval(text, {**known, **names})

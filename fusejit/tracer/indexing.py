@@ -23,7 +23,7 @@ from fusejit.tracer.masked import MaskedElements, as_array, is_same_value
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import Operand, operand_of
 from fusejit.tracer.shapes import Decisions, Extents, Varies
-from fusejit.tracer.stores import assign_masked, assign_operand
+from fusejit.tracer.stores import assign_masked, assign_operand, require_writeable
 from fusejit.tracer.trace import Trace
 
 _CHOOSE = "choose element by element with np.where(mask, x, y) instead"
@@ -121,13 +121,16 @@ def _store_masked(array: TracedArray, mask: Any, value: Any) -> None:
     _require_mask_fits(array, traced)
     if isinstance(value, MaskedElements):
         same = is_same_value(array.trace, value.mask, traced.value())
-        if value.is_selected or not same:
-            raise _unsupported("a store of an array through a mask", _CHOOSE)
-        assign_masked(array, traced, Operand(value.dtype, array=value.array))
-        return
+        if same and not value.is_selected:
+            assign_masked(array, traced, Operand(value.dtype, array=value.array))
+            return
+        value = value.selected()
     operand = operand_of(value)
     if operand.array is not None and operand.array.ndim:
-        raise _unsupported("a store of an array through a mask", _CHOOSE)
+        require_writeable(array)
+        made = HANDLERS["with_selected"](array, traced, operand.array)
+        assign_operand(array, Operand(made.dtype, array=made))
+        return
     assign_masked(array, traced, operand)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fusejit import UnsupportedError
+from fusejit import ConcretizationError, FuseWarning, UnsupportedError
 from fusejit.testing.oracle import check, decorate
 
 
@@ -144,43 +145,99 @@ def test_masks_that_numpy_refuses() -> None:
     check(same_mask, (x, y, np.ones(4, bool)), variants=0)
 
 
-REFUSED: dict[str, Callable[..., Any]] = {
+SELECTED: dict[str, Callable[..., Any]] = {
     "returned": lambda x, y, m: x[m],
-    "summed": lambda x, y, m: np.sum(x[m]),
-    "method": lambda x, y, m: x[m].mean(),
-    "length": lambda x, y, m: len(x[m]),
-    "shape": lambda x, y, m: x[m].shape,
-    "indexed": lambda x, y, m: x[m][0],
-    "beside an array": lambda x, y, m: x[m] + y,
-    "two masks": lambda x, y, m: x[m] + y[y > 0],
-    "stored elsewhere": lambda x, y, m: x.__setitem__(slice(None), y[m]),
-    "looped over": lambda x, y, m: list(x[m]),
+    "summed": lambda x, y, m: np.sum(x[m] > 0),
+    "method": lambda x, y, m: x[m].max(),
+    "shape": lambda x, y, m: np.multiply(x, x[m].shape[0]),
+    "indexed": lambda x, y, m: (x[m][0], x[m][-1], x[m][::-1]),
+    "beside an array": lambda x, y, m: x[m] + y[m].copy() * 2,
+    "differences": lambda x, y, m: x[m][1:] - x[m][:-1],
+    "outer": lambda x, y, m: x[m][:, None] * x[m],
+    "sorted": lambda x, y, m: np.sort(x[m])[::-1] + 1,
+    "selected twice": lambda x, y, m: x[m][x[m] > 0],
     "in a list": lambda x, y, m: (x, [y[m]]),
-    "out": lambda x, y, m: np.exp(x[m], out=y),
-    "condition": lambda x, y, m: 1 if x[m] else 2,
-    "number": lambda x, y, m: float(x[m]),
-    "matmul": lambda x, y, m: x[m] @ y[m],
+    "stored elsewhere": lambda x, y, m: y[: x.shape[0]].__setitem__(m, np.sort(x[m])),
+    "another mask": lambda x, y, m: x.__setitem__(m, y[m[::-1]]),
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_needs_the_number_of_elements_is_refused(name: str) -> None:
-    with pytest.raises(UnsupportedError, match=r"test_masks\.py:\d+.*selects a number of elements"):
-        decorate(REFUSED[name], jit=False)(*arrays((4,)))
+@pytest.mark.parametrize("name", SELECTED)
+def test_what_needs_the_elements_themselves(name: str) -> None:
+    """NumPy makes an array of them between kernels; one variant serves every number of them."""
+    check(SELECTED[name], arrays((40,)), arrays((300,)), jit=name == "differences")
 
 
-def test_another_mask_is_refused() -> None:
-    def f(x: Any, y: Any, m: Any) -> None:
-        x[m] = y[y > 0]
+def test_names_of_selected_elements_share_them() -> None:
+    def f(x: Any, y: Any, m: Any) -> Any:
+        u = x[m]
+        v = u
+        w = u.copy()
+        u += 1
+        u[0] = 7
+        v *= y[m]
+        return u, v, w, u is v
 
+    check(f, arrays((40,)), arrays((300,)))
+
+
+def test_nothing_is_selected() -> None:
+    def f(x: Any, y: Any, m: Any) -> Any:
+        return x[m], x[m] * 2, np.sum(x[m] > 0)
+
+    x, y, m = arrays((9,))
+    check(f, (x, y, m), (x, y, m & False), (x[:0], y[:0], m[:0]))
+
+
+def test_sizes_that_do_not_fit_are_left_to_numpy() -> None:
+    """A check behind the host call fails before anything is modified: NumPy says what happens."""
+
+    def f(x: Any, y: Any, m: Any) -> Any:
+        return x[m] + y[y > 0]
+
+    x, y, m = arrays((9,))
+    one = y.copy()
+    one[:] = -1
+    one[3] = 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FuseWarning)
+        fused = decorate(f, jit=False)
+        np.testing.assert_array_equal(fused(x, x, x > 0), f(x, x, x > 0))
+        np.testing.assert_array_equal(fused(x, one, m), f(x, one, m))  # broadcast
+        with pytest.raises(ValueError, match="broadcast together"):
+            fused(x, y, np.arange(9) < 1 + (y > 0).sum())
+        np.testing.assert_array_equal(fused(x, y, y > 0), f(x, y, y > 0))
+    assert len(fused.variants) == 1
+
+
+def test_another_mask() -> None:
     def changed(x: Any, y: Any, m: Any) -> None:
         chosen = y[x > 0]
         x[0] = -1
         x[x > 0] = chosen
 
-    for program in (f, changed):
-        with pytest.raises(UnsupportedError, match="depends on the data"):
-            decorate(program, jit=False)(*arrays((4,)))
+    x, y, m = arrays((9,))
+    x[0] = -1
+    check(changed, (x, y, m))
+    x[0] = 1
+    expected = x.copy()
+    expected[0] = -1
+    with pytest.raises(ValueError, match="NumPy boolean array indexing assignment"):
+        decorate(changed, jit=False)(x, y, m)
+    np.testing.assert_array_equal(x, expected)
+
+
+REFUSED: dict[str, Callable[..., Any]] = {
+    "length": lambda x, y, m: len(x[m]) * [1],
+    "looped over": lambda x, y, m: list(x[m]),
+    "number": lambda x, y, m: float(x[m]),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_known_only_when_the_program_runs_is_refused(name: str) -> None:
+    with pytest.raises((UnsupportedError, ConcretizationError), match=r"test_masks\.py:\d+"):
+        decorate(REFUSED[name], jit=False)(*arrays((4,)))
 
 
 # ------------------------------------------------------------------------------ copyto, putmask
