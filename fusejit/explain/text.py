@@ -10,7 +10,7 @@ from fusejit.codegen.placement import place
 from fusejit.explain.moved import moved_bytes, size_text
 from fusejit.explain.nests import Nest, domain_text, nests_of
 from fusejit.explain.remedies import REMEDIES
-from fusejit.ir.graph import GenericOp, Graph, Op, Origin, Store, Value, base_name, walk
+from fusejit.ir.graph import GenericOp, Graph, HostCall, Op, Origin, Store, Value, base_name, walk
 from fusejit.ir.host import HostExpr
 from fusejit.ir.lines import by_line, shortened
 from fusejit.ir.scalar_ops import SCALAR_OPS

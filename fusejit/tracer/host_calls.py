@@ -192,19 +192,35 @@ class _Probe:
         self.exprs = list(dict.fromkeys(self.exprs))
         names = {s: None for e in self.exprs for s in sorted(e.symbols())}
         self.symbols = list(names)
+        of_arrays = [o for o in traced if isinstance(o, TracedArray)]
+        sizes = {s for o in of_arrays for e in o.extents for s in canonical(e).symbols()}
+        self.numbers = [s for s in self.symbols if s not in sizes]
+
+    def hint(self, name: str) -> int:
+        """The value of a symbol in this call."""
+        return self.trace.decisions.hints[name]
 
     def run(self) -> tuple[list[Found], list[Assignment]]:
         """Two runs with all sizes different, or else with those equal that are equal in this call.
 
-        Equal sizes that the function needs become guards.
+        Numbers that are no sizes (``k``-th, axes) have other values at first, and if the function
+        refuses those, the ones of this call. Equal sizes that it needs become guards.
         """
         if len(self.symbols) > len(_FIRST):
             raise Declined(f"{self.name} of arrays with more than {len(_FIRST)} sizes")
         last: Exception | None = None
-        hints = [self.trace.decisions.hints[s] for s in self.symbols]
-        for keys in (self.symbols, hints):
+        hints = [self.hint(s) for s in self.symbols]
+        ways = [(keys, step) for keys in (self.symbols, hints) for step in (None, -1, 0)]
+        for keys, step in ways:
+            if step is not None and not self.numbers:
+                continue
             for scale in _SCALES:
                 assignments = self.assignments(keys, scale)
+                if step is not None:
+                    assignments = [
+                        {**sizes, **{s: self.hint(s) + at * step for s in self.numbers}}
+                        for at, sizes in enumerate(assignments)
+                    ]
                 try:
                     runs = [self.call_on_stand_ins(a) for a in assignments]
                 except _TooLarge:
@@ -236,6 +252,8 @@ class _Probe:
         decisions = self.trace.decisions
         first: dict[int, AffineExpr] = {}
         for name in self.symbols:
+            if name in self.numbers:
+                continue
             symbol = AffineExpr.symbol(name)
             other = first.setdefault(decisions.hints[name], symbol)
             if decisions.is_local(symbol - other):
@@ -316,7 +334,8 @@ def _elements(shape: tuple[int, ...], dtype: np.dtype, by_data: bool) -> np.ndar
     numbers = np.arange(size) // (2 if by_data else 1)
     if dtype.kind in "iu":
         return (numbers % 120).astype(dtype).reshape(shape)
-    return numbers.astype(dtype).reshape(shape)
+    made: np.ndarray = numbers.astype(dtype).reshape(shape)
+    return made
 
 
 def _results(

@@ -13,7 +13,7 @@ from fusejit.ir.host_calls import host_function
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.host_calls import host_call
-from fusejit.tracer.locations import unsupported
+from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import Operand
@@ -24,14 +24,17 @@ from fusejit.tracer.stores import assign_operand
 class HostFunction:
     """A row: the function by its dotted name, the method that means it, where sizes come from.
 
-    ``by_data`` says that extents of the results depend on the elements.
+    ``by_data`` says that extents of the results depend on the elements. With ``refusal`` it is not
+    taken, for that reason.
     """
 
     name: str
     method: str = ""
     by_data: bool = False
+    refusal: str = ""
 
 
+_MAYBE_COMPLEX = "returns complex numbers for some matrices, which fusejit does not compile"
 ROWS: tuple[HostFunction, ...] = (
     # order
     HostFunction("numpy.sort"),
@@ -51,7 +54,6 @@ ROWS: tuple[HostFunction, ...] = (
     HostFunction("numpy.bincount", by_data=True),
     HostFunction("numpy.compress", "compress", by_data=True),
     HostFunction("numpy.extract", by_data=True),
-    HostFunction("numpy.trim_zeros", by_data=True),
     HostFunction("numpy.union1d", by_data=True),
     HostFunction("numpy.intersect1d", by_data=True),
     HostFunction("numpy.setdiff1d", by_data=True),
@@ -120,8 +122,8 @@ ROWS: tuple[HostFunction, ...] = (
     HostFunction("numpy.fft.rfft"),
     HostFunction("numpy.fft.fft2"),
     HostFunction("numpy.fft.rfft2"),
-    HostFunction("numpy.linalg.eig"),
-    HostFunction("numpy.linalg.eigvals"),
+    HostFunction("numpy.linalg.eig", refusal=_MAYBE_COMPLEX),
+    HostFunction("numpy.linalg.eigvals", refusal=_MAYBE_COMPLEX),
 )
 
 
@@ -136,6 +138,8 @@ def _handler(row: HostFunction, function: Callable[..., Any]) -> Callable[..., A
     def handler(*args: Any, **kwargs: Any) -> Any:
         if not any(map(is_traced, (*args, *kwargs.values()))):
             return NotImplemented
+        if row.refusal:
+            raise unsupported(f"{row.name} {row.refusal}", MOVE_OUTSIDE)
         if kwargs.get("out") is not None:
             what = f"{row.name} with out= is not traced"
             raise unsupported(what, "assign its result: out[...] = ...")

@@ -62,7 +62,6 @@ CASES: dict[str, list[Case]] = {
         (lambda v: v.compress(v > 0), "v"),
     ],
     "numpy.extract": [(lambda v: np.extract(v > 0, v * 2) + 1, "v")],
-    "numpy.trim_zeros": [(lambda i: np.trim_zeros(i * 2) + 1, "i")],
     "numpy.union1d": [(lambda i: np.union1d(i, i * 2) + 1, "i")],
     "numpy.intersect1d": [(lambda i: np.intersect1d(i, i * 2) + 1, "i")],
     "numpy.setdiff1d": [(lambda i: np.setdiff1d(i * 2, i) + 1, "i")],
@@ -200,7 +199,7 @@ def test_single_precision(name: str) -> None:
 @pytest.mark.parametrize("name", REFUSED)
 def test_complex_results_are_refused(name: str) -> None:
     program, kinds = REFUSED[name]
-    with pytest.raises(UnsupportedError, match=r"test_host_functions.*complex128"):
+    with pytest.raises(UnsupportedError, match=r"test_host_functions.*complex"):
         decorate(program, jit=False)(*arguments(kinds, 5))
 
 
@@ -257,7 +256,13 @@ def test_run_time_numbers() -> None:
         return np.percentile(x, p) * x, np.partition(x, k)[k]
 
     x = np.random.default_rng(0).normal(size=40)
-    check(f, (x, 30.0, 2), (x[:30], 70.5, 9))
+    check(f, (x, 30.0, 2), (x[:30], 70.5, 9), (x, 1.0, 0))
+
+    def along(a: Any, axis: Any) -> Any:
+        return np.sort(a * 2, axis=axis) + 1
+
+    a = x.reshape(5, 8)
+    check(along, (a, 1), (a[:3], 0), (a, 0))
 
 
 # --------------------------------------------------------------------------- errors and effects
@@ -280,7 +285,7 @@ def between(x: Any, a: Any, b: Any) -> Any:
     first = np.linalg.solve(a, b)
     b[1] = 4
     x[:] = first
-    second = np.linalg.inv(a - a[0, 0] * np.eye(len(x)))
+    second = np.linalg.inv(a - a.T)
     b[2] = 5
     return second + first
 
@@ -288,9 +293,9 @@ def between(x: Any, a: Any, b: Any) -> Any:
 @pytest.mark.parametrize("program", [before, after, between])
 def test_a_failing_call_leaves_arguments_as_numpy_does(program: Callable[..., Any]) -> None:
     rng = np.random.default_rng(1)
-    a, x, b = rng.normal(size=(5, 5)), rng.normal(size=5), rng.normal(size=5)
-    singular = np.zeros((5, 5))
-    late = np.diag([2.0, 3, 4, 5, 6])  # `between`: only the second call fails
+    a, x, b = rng.normal(size=(4, 4)), rng.normal(size=4), rng.normal(size=4)
+    singular = np.zeros((4, 4))
+    late = np.diag([2.0, 3, 4, 5])  # `between`: only the second call fails
     fused = check(program, (x, a, b), bound=SUM, inner_bound=SUM)
     for matrix in (singular, late, a):
         ours, theirs = ((x.copy(), matrix.copy(), b.copy()) for _ in range(2))
