@@ -110,8 +110,8 @@ def test_merges_and_groups_say_what_is_not_read_again() -> None:
     fuse_jit(fusion=control)(diamond).trace(X).fuse()
     merge = seen["merge", "multiply"]
     assert (merge.uses, merge.places, merge.bytes_saved, merge.operand_index) == (1, 1, 8, 0)
-    group = seen["group", "max"]
-    assert len(group.producers) == 2
+    ((_, group),) = [item for item in seen.items() if item[0][0] == "group"]
+    assert len(group.producers) == 1
     assert group.bytes_saved == 8
 
 
