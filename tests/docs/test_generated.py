@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import fusejit.tracer.entry  # noqa: F401  (fills the dispatch table)
+import fusejit.tracer.host_functions as host_functions_module
 from fusejit import fuse_jit, options
 from fusejit.ir.scalar_ops import EXTREMA, SCALAR_OPS, UFUNC_ROWS, ScalarOp
 from fusejit.ir.types import DTYPES
@@ -290,6 +291,12 @@ def functions() -> str:
     return table(("function", "for example", ""), rows)
 
 
+def host_functions() -> str:
+    """What NumPy runs between kernels: rows that no other handler stands for."""
+    names = sorted({name_of(f) for f in HOST_FUNCTIONS})
+    return ", ".join(f"`{name}`" for name in names) + "\n"
+
+
 def methods() -> str:
     """Methods of arrays."""
     return ", ".join(f"`{name}`" for name in sorted([*METHODS, "transpose", "fill"])) + "\n"
@@ -324,6 +331,9 @@ def layout() -> str:
     return "\n".join(lines) + "\n"
 
 
+HOST_FUNCTIONS = {
+    f for f, handler in HANDLERS.items() if handler.__module__ == host_functions_module.__name__
+}
 SECTIONS: dict[str, Callable[[], str]] = {
     "passes": passes,
     "layout": layout,
@@ -331,6 +341,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "dtypes": dtypes,
     "scalar ops": scalar_ops,
     "functions": functions,
+    "host functions": host_functions,
     "methods": methods,
     "supported": supported,
 }
@@ -367,7 +378,12 @@ def test_the_tables_name_every_numpy_function_of_the_dispatch_table():
         or getattr(f, "__module__", "") == "numpy"
         or isinstance(getattr(f, "__self__", None), np.ufunc)
     }
-    assert numpy_functions - types == set(CALLS) | set(UFUNC_ROWS)
+    named = set(CALLS) | set(UFUNC_ROWS)
+    assert numpy_functions - types - HOST_FUNCTIONS == named - HOST_FUNCTIONS
+
+
+def test_no_host_function_stands_for_what_is_compiled():
+    assert not HOST_FUNCTIONS & (set(CALLS) | set(UFUNC_ROWS))
 
 
 ARRAYS = (

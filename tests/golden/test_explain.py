@@ -93,7 +93,7 @@ def test_a_refusal_names_the_result_that_is_read() -> None:
         return np.abs(change).max(axis=1)
 
     text = fuse_jit(relax).explain(X.copy(), X)
-    assert "    subtract beside add  (" in text
+    assert "    subtract beside add: it stays in memory" in text
     assert "    subtract and max: memory that it reads is stored to" in text
 
 
