@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import numpy_raises
+from fusejit.tracer.elementwise import emit_elementwise
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.operands import contains_traced, operand_of
 
@@ -20,8 +24,7 @@ def index_array(item: Any) -> TracedArray | None:
     """The integers that an item of an index is, or None for slices, ints, None and Ellipsis."""
     if isinstance(item, list) or (isinstance(item, tuple) and item):
         if contains_traced(item):
-            what = "fusejit does not trace a list of traced values as an index"
-            raise unsupported(what, "store them one by one into np.empty(...) instead")
+            return _stacked(item)
         made = np.asarray(item) if item else np.empty(0, np.int64)
         if made.dtype == _BOOL:
             return None
@@ -36,3 +39,31 @@ def index_array(item: Any) -> TracedArray | None:
         what = "an array of rank 0 as an index"
         raise unsupported(what, "take its element first: i = a[()]")
     return item
+
+
+def _stacked(items: Sequence[Any]) -> TracedArray:
+    """``[k, p]``: integers of each call, or of the kernel, as an array."""
+    operands = [None if isinstance(i, list | tuple) else operand_of(i) for i in items]
+    given = [o for o in operands if o is not None and not o.extents]
+    if len(given) < len(operands):
+        what = "fusejit does not trace a list of arrays as an index"
+        raise unsupported(what, "store them one by one into np.empty(...) instead")
+    dtypes = [
+        o.array.dtype if o.array is not None else np.asarray(o.promotion).dtype for o in given
+    ]
+    if any(dtype.kind not in "iu" for dtype in dtypes):
+        raise numpy_raises("IndexError: arrays used as indices must be of integer type")
+
+    def chosen(builder: PayloadBuilder, refs: list[int]) -> int:
+        at = builder.index(AffineExpr.dim(0))
+        result = refs[-1]
+        for k in reversed(range(len(refs) - 1)):
+            here = builder.op("equal", [at, builder.const(k, I64)], _BOOL)
+            result = builder.op("select", [here, refs[k], result], I64)
+        return result
+
+    extents = (AffineExpr.const(len(given)),)
+    loop = [I64] * len(given)
+    return emit_elementwise(
+        current_trace(), "index", given, loop, I64, chosen, extents=extents, order=None
+    )

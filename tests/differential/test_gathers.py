@@ -95,6 +95,15 @@ def test_an_element_as_an_index():
     check(f, (numbers(4, 4), integers(-4, 4, 3)), jit=True)
 
 
+def test_a_list_of_numbers_as_an_index():
+    def swap(a, k):
+        p = k + np.argmax(np.abs(a[k:, k]))
+        a[[k, p]] = a[[p, k]]
+        return a[[0, k, -k]], a[[p], [k]], a[:, [k, int(k) + 1]]
+
+    check(swap, (numbers(4, 4) % 7, 1), (numbers(4, 4) % 5, 2), jit=True, variants=None)
+
+
 def test_nothing_is_picked():
     def f(x, i):
         return x[i], x[i].sum(), x[:, i]
