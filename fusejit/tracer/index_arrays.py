@@ -37,7 +37,7 @@ def index_array(item: Any) -> TracedArray | None:
         raise numpy_raises("IndexError: arrays used as indices must be of integer type")
     if not item.ndim and item.kind is Kind.ARRAY:
         what = "an array of rank 0 as an index"
-        raise unsupported(what, "take its element first: i = a[()]")
+        raise unsupported(what, "write a[()], its element, instead")
     return item
 
 
