@@ -22,6 +22,7 @@ HEADLINE = (
     "dense_relu",
     "blend",
     "sobel",
+    "gather_chain",
     "small_chain8",
     "small_add",
 )
