@@ -128,8 +128,13 @@ def block_of_row(
                 let("odd", "({0} - each * width)", m),
                 let("more", "i64(odd > half)"),
                 let("split", "(odd - half * more)"),
-                *weights(acc, "(each + 1)", "(each + more)"),
-                _halved(acc, Polynomial.const(0), Var("split")),
+                If(
+                    Apply("split > 0", ()),
+                    [
+                        *weights(acc, "(each + 1)", "(each + more)"),
+                        _halved(acc, Polynomial.const(0), Var("split")),
+                    ],
+                ),
                 If(
                     Apply("each > 0", ()),
                     [
@@ -152,12 +157,24 @@ def _halved(acc: Accumulator, start: Polynomial, count: Expr) -> For:
 
 # ----------------------------------------------------------------------------------------- merging
 def weights(acc: Accumulator, left: str, right: str) -> list[Stmt]:
-    """The factors of a merge of ``left`` numbers with ``right`` numbers."""
+    """The factors of a merge of ``left`` numbers with ``right`` numbers.
+
+    Equal numbers need no division; the factors have the same bits.
+    """
     s, T = acc.suffix, token(acc.dtype)
-    both = f"f64({left} + {right})"
+    share, weight, both = f"share{s}", f"weight{s}", f"f64({left} + {right})"
     return [
-        Let(f"share{s}", Apply(f"{{T}}(f64({right}) / {both})", (), T)),
-        Let(f"weight{s}", Apply(f"{{T}}(f64({left}) * f64({right}) / {both})", (), T)),
+        If(
+            Apply(f"{left} == {right}", ()),
+            [
+                Let(share, Number(0.5, acc.dtype)),
+                Let(weight, Apply(f"{{T}}(f64({left}) * 0.5)", (), T)),
+            ],
+            [
+                Let(share, Apply(f"{{T}}(f64({right}) / {both})", (), T)),
+                Let(weight, Apply(f"{{T}}(f64({left}) * f64({right}) / {both})", (), T)),
+            ],
+        )
     ]
 
 
