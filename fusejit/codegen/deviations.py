@@ -105,9 +105,7 @@ def block_of_row(
         ]
 
     rest = f"rest{s}"
-    return [
-        *lets,
-        Let(f"pivot{s}", results[at]),
+    partly: list[Stmt] = [
         let("_", f"fill({means}, 0, {LANES}, {{0}})", acc.identity),
         let("_", f"fill({squares}, 0, {LANES}, {{0}})", acc.identity),
         let(full, f"({{0}} // {LANES})", m),
@@ -118,6 +116,11 @@ def block_of_row(
         *divided(name(rest), Apply(f"({LANES} - {rest})", ()), f"max({full}, 1)"),
         For("g", zero(), Var(full), [about_means(_const(LANES), g)]),
         about_means(Var(rest), name(full)),
+    ]
+    return [
+        *lets,
+        Let(f"pivot{s}", results[at]),
+        If(Apply(f"{{0}} == {BLOCK}", (m,)), [_whole_block(nest, acc, at, loop, base)], partly),
         let("width", "lane_width({0})", m),
         While(
             [],
@@ -145,6 +148,40 @@ def block_of_row(
                 let("width", "half", rebind=True),
             ],
         ),
+    ]
+
+
+def _whole_block(nest: Nest, acc: Accumulator, at: int, loop: LoopDim, base: Polynomial) -> For:
+    """The lanes of a block of BLOCK numbers, lane by lane: the numbers of one stay in registers."""
+    s = acc.suffix
+    j = name("j")
+    lets, results = reduction_point(nest, {loop.var: base + name("i") * LANES + j})
+    number = Apply("({0} - {1})", (results[at], Var(f"pivot{s}")))
+    return For(
+        "j",
+        zero(),
+        _const(LANES),
+        [
+            *_lane(acc, lets, number, Number(1.0 / _LANE_ROWS, acc.dtype)),
+            StoreElement(f"means{s}", j, Var(f"mean{s}")),
+            StoreElement(f"squares{s}", j, Var(f"square{s}")),
+        ],
+    )
+
+
+def _lane(acc: Accumulator, lets: Sequence[Stmt], number: Expr, share: Expr) -> list[Stmt]:
+    """Mean and squares of a whole lane, number ``i`` of it being ``number``."""
+    s = acc.suffix
+    total, mean, far, square = f"sum{s}", f"mean{s}", f"far{s}", f"square{s}"
+    grown = Let(total, Apply(f"({total} + {{0}})", (number,)), rebind=True)
+    squared = Let(square, Apply(f"({square} + {far} * {far})", ()), rebind=True)
+    distance = Let(far, Apply(f"({{0}} - {mean})", (number,)))
+    return [
+        Let(total, acc.identity),
+        For("i", zero(), _const(_LANE_ROWS), [*lets, grown]),
+        Let(mean, Apply(f"({total} * {{0}})", (share,))),
+        Let(square, acc.identity),
+        For("i", zero(), _const(_LANE_ROWS), [*lets, distance, squared]),
     ]
 
 
@@ -291,36 +328,17 @@ def lane_of_columns(
     row = name("base") + name("lane") + name("i") * LANES
     lets, results = reduction_point(nest, {column.var: name("c0") + name("c"), loop.var: row})
     number = Apply("({0} - {1})", (results[at], Element(f"pivot{s}", name("c"))))
-    total, mean, far, square = f"sum{s}", f"mean{s}", f"far{s}", f"square{s}"
+    far = f"far{s}"
     one = Number(1.0, acc.dtype)
     share = Let(f"share{s}", Apply("({0} / {T}(rows))", (one,), T))
-    every = _const(_LANE_ROWS)
     full = For(
         "c",
         zero(),
         Var("w"),
         [
-            Let(total, acc.identity),
-            For(
-                "i",
-                zero(),
-                every,
-                [*lets, Let(total, Apply(f"({total} + {{0}})", (number,)), rebind=True)],
-            ),
-            Let(mean, Apply(f"({total} * share{s})", ())),
-            Let(square, acc.identity),
-            For(
-                "i",
-                zero(),
-                every,
-                [
-                    *lets,
-                    Let(far, Apply(f"({{0}} - {mean})", (number,))),
-                    Let(square, Apply(f"({square} + {far} * {far})", ()), rebind=True),
-                ],
-            ),
-            StoreElement(means, place, Var(mean)),
-            StoreElement(squares, place, Var(square)),
+            *_lane(acc, lets, number, Var(f"share{s}")),
+            StoreElement(means, place, Var(f"mean{s}")),
+            StoreElement(squares, place, Var(f"square{s}")),
         ],
     )
 
