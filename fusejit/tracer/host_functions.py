@@ -34,6 +34,7 @@ class HostFunction:
     refusal: str = ""
 
 
+_COMPLEX = "returns complex numbers, which fusejit does not compile"
 _MAYBE_COMPLEX = "returns complex numbers for some matrices, which fusejit does not compile"
 ROWS: tuple[HostFunction, ...] = (
     # order
@@ -117,11 +118,11 @@ ROWS: tuple[HostFunction, ...] = (
     HostFunction("numpy.fft.fftshift"),
     HostFunction("numpy.fft.ifftshift"),
     # complex results: refused with that reason
-    HostFunction("numpy.fft.fft"),
-    HostFunction("numpy.fft.ifft"),
-    HostFunction("numpy.fft.rfft"),
-    HostFunction("numpy.fft.fft2"),
-    HostFunction("numpy.fft.rfft2"),
+    HostFunction("numpy.fft.fft", refusal=_COMPLEX),
+    HostFunction("numpy.fft.ifft", refusal=_COMPLEX),
+    HostFunction("numpy.fft.rfft", refusal=_COMPLEX),
+    HostFunction("numpy.fft.fft2", refusal=_COMPLEX),
+    HostFunction("numpy.fft.rfft2", refusal=_COMPLEX),
     HostFunction("numpy.linalg.eig", refusal=_MAYBE_COMPLEX),
     HostFunction("numpy.linalg.eigvals", refusal=_MAYBE_COMPLEX),
 )

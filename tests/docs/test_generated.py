@@ -20,11 +20,13 @@ import pytest
 import fusejit.tracer.entry  # noqa: F401  (fills the dispatch table)
 import fusejit.tracer.host_functions as host_functions_module
 from fusejit import fuse_jit, options
+from fusejit.ir.host_calls import host_function
 from fusejit.ir.scalar_ops import EXTREMA, SCALAR_OPS, UFUNC_ROWS, ScalarOp
 from fusejit.ir.types import DTYPES
 from fusejit.pipeline import PASSES
 from fusejit.tracer.array import METHODS, OPERATORS
 from fusejit.tracer.dispatch import HANDLERS
+from fusejit.tracer.host_functions import ROWS
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -302,6 +304,12 @@ def methods() -> str:
     return ", ".join(f"`{name}`" for name in sorted([*METHODS, "transpose", "fill"])) + "\n"
 
 
+def host_functions() -> list[str]:
+    """Functions of the table of host calls that have no handler of their own."""
+    rows = [row for row in ROWS if not row.refusal and host_function(row.name) not in CALLS]
+    return [row.name.removeprefix("numpy.") for row in rows]
+
+
 def supported() -> str:
     """The short list of the README."""
     elementwise = " ".join(name for name, row in SCALAR_OPS.items() if row.ufunc is not None)
@@ -309,6 +317,7 @@ def supported() -> str:
     return (
         f"- elementwise: `{elementwise}` and their operators\n"
         f"- other functions: `{' '.join(others)}`\n"
+        f"- run by NumPy itself between kernels: `{' '.join(host_functions())}`, `x[mask]`\n"
         f"- methods of arrays: {methods()}"
         f"- dtypes: {dtypes()}"
     )
