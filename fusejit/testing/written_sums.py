@@ -51,7 +51,7 @@ def _var(a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: b
     result = np.var(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims)
     a = np.asarray(a)
     axes = list(range(a.ndim)) if axis is None else list(np.atleast_1d(axis))
-    if len(axes) == 1:
+    if len(axes) == 1 and (a.ndim == 1 or axes[0] % a.ndim < a.ndim - 1):
         squares = ordered_deviations_along(a.astype(result.dtype), axes[0])
     else:
         mean = _mean(a, axis, result.dtype, keepdims=True)

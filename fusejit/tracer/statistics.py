@@ -120,7 +120,9 @@ def _variance(
     if not is_known and not count > ddof:
         raise Declined("NumPy warns: degrees of freedom <= 0")
     wanted = mean_dtype(array, dtype, name)
-    if wanted.kind == "f" and len(normalize_axes(axis, array.ndim)) == 1:
+    axes = normalize_axes(axis, array.ndim)
+    if wanted.kind == "f" and len(axes) == 1 and (axes[0] < array.ndim - 1 or array.ndim == 1):
+        # one pass; along rows, which stay in cache, two passes are faster
         squares = reduce_array(array, name, "deviations", axis, is_true(keepdims), wanted, True)
         return quotient(squares, count - ddof, name)
     total = reduce_array(array, f"{name}.mean", "add", axis, True, wanted, True)

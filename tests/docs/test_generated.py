@@ -294,20 +294,19 @@ def functions() -> str:
 
 
 def host_functions() -> str:
-    """What NumPy runs between kernels: rows that no other handler stands for."""
-    names = sorted({name_of(f) for f in HOST_FUNCTIONS})
-    return ", ".join(f"`{name}`" for name in names) + "\n"
+    """What NumPy runs between kernels."""
+    return ", ".join(f"`np.{name}`" for name in short_names()) + "\n"
+
+
+def short_names() -> list[str]:
+    """Functions of the table of host calls that have no handler of their own."""
+    rows = [row for row in ROWS if not row.refusal and host_function(row.name) not in CALLS]
+    return [row.name.removeprefix("numpy.") for row in rows]
 
 
 def methods() -> str:
     """Methods of arrays."""
     return ", ".join(f"`{name}`" for name in sorted([*METHODS, "transpose", "fill"])) + "\n"
-
-
-def host_functions() -> list[str]:
-    """Functions of the table of host calls that have no handler of their own."""
-    rows = [row for row in ROWS if not row.refusal and host_function(row.name) not in CALLS]
-    return [row.name.removeprefix("numpy.") for row in rows]
 
 
 def supported() -> str:
@@ -317,7 +316,7 @@ def supported() -> str:
     return (
         f"- elementwise: `{elementwise}` and their operators\n"
         f"- other functions: `{' '.join(others)}`\n"
-        f"- run by NumPy itself between kernels: `{' '.join(host_functions())}`, `x[mask]`\n"
+        f"- run by NumPy itself between kernels: `{' '.join(short_names())}`, `x[mask]`\n"
         f"- methods of arrays: {methods()}"
         f"- dtypes: {dtypes()}"
     )
