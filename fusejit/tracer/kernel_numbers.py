@@ -171,6 +171,9 @@ _FLOAT_ONLY = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh"}
 @handles("kernel_arithmetic")
 def kernel_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
     """A row of `HOST_OPS` in the kernel."""
+    operands = tuple(
+        kernel_number(o) if isinstance(o, TracedNumber) and o.is_local else o for o in operands
+    )
     if op in ("int", "float", "truth"):
         kind = {"int": I64, "float": F64, "truth": BOOL}[op]
         return python_number(operands[0], kind)

@@ -149,7 +149,7 @@ SELECTED: dict[str, Callable[..., Any]] = {
     "returned": lambda x, y, m: x[m],
     "summed": lambda x, y, m: np.sum(x[m] > 0),
     "method": lambda x, y, m: x[m].max(),
-    "shape": lambda x, y, m: np.multiply(x, x[m].shape[0]),
+    "shape": lambda x, y, m: (x[m].shape[0] * 2.0, x[m].size, x[m].astype("f4") * (x[m].size / 2)),
     "indexed": lambda x, y, m: (x[m][0], x[m][-1], x[m][::-1]),
     "beside an array": lambda x, y, m: x[m] + y[m].copy() * 2,
     "differences": lambda x, y, m: x[m][1:] - x[m][:-1],
