@@ -69,8 +69,8 @@ from fusejit.ir.starts import is_overwritten
 from fusejit.ir.types import IteratorType
 
 NO_MEMORY, OUT_OF_BOUNDS = 4, 5
-EARLY_ERRORS = {"ValueError": 9}
-LATE_ERRORS = {"IndexError": 6, "OverflowError": 7, "ValueError": 8}
+EARLY_ERRORS = {"ValueError": 9, "EmptyError": 9}
+LATE_ERRORS = {"IndexError": 6, "OverflowError": 7, "ValueError": 8, "EmptyError": 10}
 _MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions
 
 

@@ -19,7 +19,7 @@ from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.index_arrays import index_array
 from fusejit.tracer.kernel_indices import affine_index, checked_index, clamped_slice
 from fusejit.tracer.locations import unsupported
-from fusejit.tracer.masked import MaskedElements, as_array, is_same_value
+from fusejit.tracer.masked import MaskedElements, as_array, is_same_value, with_trailing_axes
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import Operand, operand_of
 from fusejit.tracer.shapes import Decisions, Extents, Varies
@@ -41,7 +41,7 @@ class Selection:
 @handles("getitem")
 def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
     """``array[index]`` for ints, slices, Ellipsis and None: a view, or a scalar."""
-    index = as_array(index if isinstance(index, tuple) else (index,))
+    index = _mask_alone(array, as_array(index if isinstance(index, tuple) else (index,)))
     if len(index) == 1 and _is_mask(index[0]) and (mask := operand_of(index[0]).array) is not None:
         _require_mask_fits(array, mask)
         return MaskedElements.select(array, mask.value())
@@ -69,7 +69,7 @@ def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
 @handles("setitem")
 def setitem(array: TracedArray, index: Any, value: Any) -> None:
     """``array[index] = value`` for basic indices, or a mask of the array's shape and a number."""
-    index = as_array(index if isinstance(index, tuple) else (index,))
+    index = _mask_alone(array, as_array(index if isinstance(index, tuple) else (index,)))
     if len(index) == 1 and _is_mask(index[0]):
         _store_masked(array, index[0], value)
         return
@@ -114,30 +114,49 @@ def _same_view(value: TracedArray, target: TracedArray) -> bool:
     )
 
 
+def _mask_alone(array: TracedArray, index: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The index without full slices behind a mask: ``x[m, :]`` is ``x[m]``."""
+    if len(index) < 2 or not _is_mask(index[0]):
+        return index
+    rest = [i for i in index[1:] if i is not Ellipsis]
+    is_full = all(isinstance(i, slice) and i == slice(None) for i in rest)
+    fits = getattr(index[0], "ndim", 0) + len(rest) <= array.ndim
+    return index[:1] if is_full and fits and len(index) <= len(rest) + 2 else index
+
+
 def _store_masked(array: TracedArray, mask: Any, value: Any) -> None:
     traced = operand_of(mask).array
     if traced is None:  # True stores everywhere, False nowhere: not the integers 1 and 0
         raise _unsupported("a bool that is no array", "write `if` around the store")
     _require_mask_fits(array, traced)
+    rest = array.ndim - traced.ndim
+    whole = traced
+    if rest:
+        expanded = with_trailing_axes(traced, rest)
+        whole = HANDLERS[np.broadcast_to](expanded, array.shape)
     if isinstance(value, MaskedElements):
-        same = is_same_value(array.trace, value.mask, traced.value())
+        same = value.ndim == 1 + rest and is_same_value(array.trace, value.mask, traced.value())
         if same and not value.is_selected:
-            assign_masked(array, traced, Operand(value.dtype, array=value.array))
+            assign_masked(array, whole, Operand(value.dtype, array=value.array))
             return
         value = value.selected()
     operand = operand_of(value)
-    if operand.array is not None and operand.array.ndim:
+    if operand.array is not None and operand.array.ndim > rest:
+        if rest:
+            raise _unsupported("a store of an array through a mask of fewer axes", _CHOOSE)
         require_writeable(array)
         made = HANDLERS["with_selected"](array, traced, operand.array)
         assign_operand(array, Operand(made.dtype, array=made))
         return
-    assign_masked(array, traced, operand)
+    assign_masked(array, whole, operand)
 
 
 def _require_mask_fits(array: TracedArray, mask: TracedArray) -> None:
-    if mask.ndim != array.ndim or not mask.ndim:
-        raise _unsupported("a mask of another rank than the array", _CHOOSE)
-    for a, b in zip(mask.extents, array.extents, strict=True):
+    if not mask.ndim:
+        raise _unsupported("a mask of rank 0", _CHOOSE)
+    if mask.ndim > array.ndim:
+        raise numpy_raises("IndexError: too many indices for array")
+    for a, b in zip(mask.extents, array.extents, strict=False):
         if not array.trace.decisions.equal(a, b, "a mask has the shape of the array"):
             raise numpy_raises("IndexError: boolean index did not match indexed array")
 

@@ -2,8 +2,12 @@
 
 How many elements a mask selects is known only when the kernel runs. Elementwise operations need not
 know: ``x[m] = np.sqrt(y[m]) + 1`` is computed for every element and stored where ``m`` is true.
-For anything else (a sum, returning it, other arrays beside it) NumPy makes an array of them between
+Reductions (`fusejit.tracer.masked_reductions`) take neutral elements for the others.
+For anything else (returning it, other arrays beside it) NumPy makes an array of them between
 kernels, of which the launcher reads the size (`fusejit.tracer.host_calls`).
+
+A mask with fewer axes than the array selects from the first axes: ``image[m]`` with ``image`` of
+shape (h, w, 3) and ``m`` of shape (h, w) has one axis for what is selected, and the axis of 3.
 """
 
 from __future__ import annotations
@@ -25,6 +29,13 @@ if TYPE_CHECKING:
     from fusejit.tracer.trace import Trace
 
 
+METHODS_OF_ELEMENTS = ("sum", "prod", "mean", "var", "std", "max", "min", "any", "all")
+"""Methods of `fusejit.tracer.masked_reductions`, found in the dispatch table with ``"masked"``."""
+
+REDUCTIONS_OF_ELEMENTS: set[Any] = set()
+"""NumPy's functions of those names, and a few more."""
+
+
 class MaskedElements:
     """The elements of ``array`` where ``mask`` is true, of which the number is not known.
 
@@ -33,16 +44,18 @@ class MaskedElements:
     array : TracedArray
         All elements, as they were when the mask was applied or changed in place since.
     mask : Value
-        The mask, of the same extents.
+        The mask, with the extents of the first axes of the array.
     """
 
-    __slots__ = ("_selected", "array", "mask")
+    __slots__ = ("_has_views", "_origin", "_selected", "array", "mask")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, array: TracedArray, mask: Value) -> None:
         self.array = array
         self.mask = mask
         self._selected: TracedArray | None = None
+        self._has_views = False
+        self._origin: tuple[MaskedElements, Any] | None = None
 
     @staticmethod
     def select(array: TracedArray, mask: Value) -> MaskedElements:
@@ -51,6 +64,12 @@ class MaskedElements:
 
     def selected(self) -> TracedArray:
         """The elements as an array of their own, which NumPy makes between kernels."""
+        if self._selected is None and self._origin is not None:
+            whole, index = self._origin
+            self._selected = whole.selected()[index]
+        if self._selected is None and self.ndim > 1:
+            what = "fusejit does not trace this use of elements that a mask of fewer axes selects"
+            raise unsupported(what, "choose element by element with np.where(mask, x, y) instead")
         if self._selected is None:
             mask = TracedArray.of_value(self.array.trace, self.mask)
             self._selected = HANDLERS["select"](self.array, mask)
@@ -68,22 +87,28 @@ class MaskedElements:
 
     @property
     def ndim(self) -> int:
-        """A mask selects a row of elements."""
-        return 1
+        """One axis for what the mask selects, and those of the array that it does not have."""
+        return 1 + self.array.ndim - self.mask.type.rank
+
+    @property
+    def stays_in_kernel(self) -> bool:
+        """Whether NumPy cannot make an array of them: in loops, and for masks of fewer axes."""
+        return self.ndim > 1 or bool(self.array.trace.regions)
 
     def astype(self, dtype: Any, **options: Any) -> Any:
         """In another dtype."""
         if self.is_selected or options:
             return HANDLERS["astype"](self.selected(), dtype, **options)
-        return self._like(HANDLERS["astype"](self.array, dtype))
+        return self.like(HANDLERS["astype"](self.array, dtype))
 
     def copy(self, order: Any = "C") -> Any:
         """The same elements, which further changes of these leave alone."""
         if self._selected is not None:
             return HANDLERS["copy"](self._selected, order)
-        return self._like(self.array)
+        return self.like(self.array)
 
-    def _like(self, array: TracedArray) -> MaskedElements:
+    def like(self, array: TracedArray) -> MaskedElements:
+        """Other elements under the same mask."""
         return MaskedElements(array, self.mask)
 
     def apply(self, function: Callable[..., Any], *operands: Any) -> Any:
@@ -92,14 +117,16 @@ class MaskedElements:
         whole: list[Any] = []
         for operand in operands:
             if isinstance(operand, MaskedElements):
-                if operand.is_selected or not is_same_value(trace, operand.mask, self.mask):
+                if operand.is_selected or operand.ndim != self.ndim:
+                    break
+                if not is_same_value(trace, operand.mask, self.mask):
                     break
                 operand = operand.array
-            elif getattr(operand, "ndim", 0) or isinstance(operand, list | tuple):
+            elif getattr(operand, "ndim", 0) >= self.ndim or isinstance(operand, list | tuple):
                 break  # as many elements as the mask selects, or one
             whole.append(operand)
         else:
-            return self._like(function(*whole))
+            return self.like(function(*whole))
         return function(*map(as_array, operands))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
@@ -112,6 +139,8 @@ class MaskedElements:
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         handler = HANDLERS.get(func)
+        if func in REDUCTIONS_OF_ELEMENTS and handler is not None:
+            return handler(*args, **kwargs)
         if handler is None:
             name = f"{getattr(func, '__module__', '?')}.{getattr(func, '__name__', func)}"
             raise unsupported(f"fusejit does not trace {name}", MOVE_OUTSIDE)
@@ -121,6 +150,10 @@ class MaskedElements:
     def user_attribute(self, name: str) -> Any:
         """``x[m].name`` in the user's program."""
         if name in ("dtype", "ndim", "astype", "copy"):
+            return getattr(self, name)
+        if not self.is_selected and self.stays_in_kernel and name in ("size", "shape"):
+            return HANDLERS["masked", name](self)
+        if not self.is_selected and name in METHODS_OF_ELEMENTS:
             return getattr(self, name)
         return self.selected().user_attribute(name)
 
@@ -152,7 +185,17 @@ class MaskedElements:
         return item in self.selected()
 
     def __getitem__(self, index: Any) -> Any:
-        return self.selected()[index]
+        items = index if isinstance(index, tuple) else (index,)
+        first = items[0] if items else None
+        is_part = isinstance(first, slice) and first == slice(None)
+        if self.is_selected or not is_part:
+            return self.selected()[index]
+        whole = (slice(None),) * self.mask.type.rank
+        chosen = HANDLERS["getitem"](self.array, (*whole, *items[1:]))
+        part = self.like(TracedArray.of_value(self.array.trace, chosen.value()))
+        part._has_views = self._has_views = True  # in NumPy, whoever changes one changes both
+        part._origin = (self, index)
+        return part
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.selected()[index] = value
@@ -181,6 +224,14 @@ def as_array(obj: Any) -> Any:
     if type(obj) in (list, tuple):
         return type(obj)(map(as_array, obj))
     return obj.selected() if isinstance(obj, MaskedElements) else obj
+
+
+def with_trailing_axes(array: TracedArray, count: int) -> TracedArray:
+    """``array[..., None, None]``: a mask beside the axes that it does not have."""
+    if not count:
+        return array
+    expanded: TracedArray = HANDLERS["getitem"](array, (..., *(None,) * count))
+    return expanded
 
 
 def is_same_value(trace: Trace, a: Value, b: Value) -> bool:
@@ -239,6 +290,8 @@ def _install() -> None:
         plain = binary(ufunc, False)
 
         def method(self: MaskedElements, other: Any) -> Any:
+            if self._has_views:
+                raise unsupported("elements are changed of which a part is used", MOVE_OUTSIDE)
             result = None if self.is_selected else plain(self, other)
             if not isinstance(result, MaskedElements):  # the array of its own changes
                 HANDLERS["operator"](ufunc, (self.selected(), as_array(other)), out=self.selected())
@@ -252,6 +305,15 @@ def _install() -> None:
 
         return method
 
+    def reduction(name: str) -> Callable[..., Any]:
+        def method(self: MaskedElements, *args: Any, **kwargs: Any) -> Any:
+            return HANDLERS["masked", name](self, *args, **kwargs)
+
+        method.__name__ = name
+        return method
+
+    for name in METHODS_OF_ELEMENTS:
+        setattr(MaskedElements, name, reduction(name))
     for name, ufunc in OPERATORS.items():
         if ufunc is np.matmul:
             continue
