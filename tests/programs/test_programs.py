@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ REASON_LENGTH = 200
 UPDATE = os.environ.get("FUSEJIT_UPDATE_PROGRAMS") == "1"
 
 FORMS = ("unjitted", "jitted")
+JITTED_PER_FAMILY = 6  # of the programs that every run compiles
 Gaps = dict[tuple[str, str], str]
 found: Gaps = {}
 tried: set[tuple[str, str]] = set()
@@ -78,10 +80,16 @@ def updated_gaps() -> Iterator[None]:
 def cases(form: str) -> list[Any]:
     """The programs as test parameters; one in ``gaps.txt`` must fail as it is said there."""
     parameters = []
+    seen: Counter[str] = Counter()
     for program in PROGRAMS:
+        seen[program.family] += 1
+        marks = []
+        if form == "jitted" and seen[program.family] > JITTED_PER_FAMILY and not UPDATE:
+            marks.append(pytest.mark.deep)  # compiling all of them takes several minutes
         reason = None if UPDATE else GAPS.get((program.name, form))
         mark = pytest.mark.xfail(raises=NotWholeError, strict=True, reason=reason)
-        parameters.append(pytest.param(program, marks=[mark] if reason else [], id=program.name))
+        marks += [mark] if reason else []
+        parameters.append(pytest.param(program, marks=marks, id=program.name))
     return parameters
 
 
