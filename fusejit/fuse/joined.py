@@ -363,7 +363,7 @@ def _dim_and_offset(index: AffineExpr) -> tuple[int | None, AffineExpr]:
 
 
 def _part(store: Store) -> Part | None:
-    """What a store puts where; None if it is masked, or steps over elements."""
+    """What a store puts where; None if it is masked, steps over elements, or is not one box."""
     if store.mask is not None:
         return None
     starts, ends, dims = [], [], []
@@ -378,6 +378,9 @@ def _part(store: Store) -> Part | None:
     used = [d for d in dims if d is not None]
     if len(used) != len(set(used)):
         return None  # a diagonal
+    idle = (e for d, e in enumerate(store.view.extents) if d not in used)
+    if any(e.as_constant() != 1 for e in idle):
+        return None  # it may store nothing at all
     return Part(store.value, tuple(starts), tuple(ends), tuple(dims))
 
 
