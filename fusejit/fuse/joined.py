@@ -29,6 +29,7 @@ from fusejit.ir.graph import (
     Load,
     Op,
     Operand,
+    Scatter,
     Store,
     Value,
     View,
@@ -364,7 +365,7 @@ def _dim_and_offset(index: AffineExpr) -> tuple[int | None, AffineExpr]:
 
 def _part(store: Store) -> Part | None:
     """What a store puts where; None if it is masked, steps over elements, or is not one box."""
-    if store.mask is not None:
+    if store.mask is not None or isinstance(store, Scatter):
         return None
     starts, ends, dims = [], [], []
     for index in store.view.map.results:
