@@ -74,6 +74,8 @@ def pick(array: TracedArray, index: tuple[Any, ...], integers: Sequence[Any]) ->
     axes: list[tuple[Any, AffineExpr | None]] = []  # how each axis of the array is indexed
     axis = 0
     for item, one in pairs:
+        if item is Ellipsis:
+            continue
         if item is None:
             plain.append(AffineExpr.const(1))
             continue
@@ -104,18 +106,21 @@ def pick(array: TracedArray, index: tuple[Any, ...], integers: Sequence[Any]) ->
 def _expanded(
     array: TracedArray, items: list[tuple[Any, TracedArray | None]]
 ) -> list[tuple[Any, TracedArray | None]]:
-    """The items of an index, Ellipsis (or what is missing at the end) as slices."""
+    """The items of an index, Ellipsis (or what is missing at the end) as slices.
+
+    An Ellipsis that stands for no axes is kept: integers on both sides of it are apart.
+    """
     num_axes = sum(1 for i, _ in items if i is not None and i is not Ellipsis)
     ellipses = [k for k, (i, _) in enumerate(items) if i is Ellipsis]
     if num_axes > array.ndim or len(ellipses) > 1:
         raise numpy_raises("IndexError: too many indices for array")
     at = ellipses[0] if ellipses else len(items)
     fill: list[tuple[Any, TracedArray | None]] = [(slice(None), None)] * (array.ndim - num_axes)
-    return [*items[:at], *fill, *items[at + len(ellipses) :]]
+    return [*items[:at], *(fill or items[at : at + 1]), *items[at + len(ellipses) :]]
 
 
 def _is_int(item: Any) -> bool:
-    return item is not None and not isinstance(item, slice)
+    return item is not None and item is not Ellipsis and not isinstance(item, slice)
 
 
 def _order(
