@@ -256,6 +256,7 @@ def _versions_at_end(block: Block, placement: Placement, end: dict[int, int]) ->
 
 
 def _find_slots(graph: Graph, placement: Placement) -> None:
+    last = max(placement.step_of.values(), default=0)
     for result in graph.results:
         if isinstance(result, View):
             if result.buffer.root.origin is None:
@@ -264,12 +265,16 @@ def _find_slots(graph: Graph, placement: Placement) -> None:
             root = placement.root(result)
             if root in placement.defining:  # not a number of the caller
                 placement.slot_values.add(root)
+                _keep_if_read_at(last, root, placement)
     for op in graph.block.ops:
         here = placement.step_of[id(op)]
         for value in _all_operands(op):
             root = placement.root(value)
             producer = placement.defining.get(root)
-            if producer is None or (isinstance(producer, Load) and root not in placement.snapshots):
+            if producer is None:
+                continue
+            if isinstance(producer, Load) and root not in placement.snapshots:
+                _keep_if_read_at(here, root, placement)
                 continue
             if placement.step_of.get(id(producer), here) != here:
                 placement.slot_values.add(root)
@@ -291,6 +296,15 @@ def _find_slots(graph: Graph, placement: Placement) -> None:
                 elif root in placement.defining:  # a number is the launcher's own
                     placement.slot_values.add(root)
             placement.slot_values.update(op.results)
+
+
+def _keep_if_read_at(step: int, root: Value, placement: Placement) -> None:
+    """Make the buffer of a load a slot if the load's value is read in a later kernel."""
+    load = placement.defining[root]
+    if isinstance(load, Load) and root not in placement.snapshots:
+        buffer = load.view.buffer.root
+        if buffer.origin is None and placement.step_of.get(id(load), step) != step:
+            placement.slot_buffers.add(buffer)
 
 
 def _all_operands(op: Op) -> Iterator[Value]:
