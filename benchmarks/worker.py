@@ -36,7 +36,7 @@ import numpy as np
 from benchmarks.engine import Engine, plain_function
 from benchmarks.engines import create
 from benchmarks.programs.program import Program
-from benchmarks.programs.sensitivity import allowances, leaves
+from benchmarks.programs.sensitivity import allowances, leaves, own_errors
 from benchmarks.restore import Restorer
 from benchmarks.workload import Workload
 from benchmarks.workloads import by_name
@@ -132,7 +132,9 @@ class Worker:
         allowed = None
         if self.engine_name == "numpy":
             assert self.case is not None
-            every = allowances(program, self.case[1])
+            size = self.case[1]
+            pairs = zip(allowances(program, size), own_errors(program, size), strict=True)
+            every = [allowance + error for allowance, error in pairs]
             kinds = [is_numeric(leaf) for _, leaf in leaves(found)]
             allowed = [a for a, numeric in zip(every, kinds, strict=True) if numeric]
         return {"arrays": len(results), "arguments_changed": False, "allowed": allowed}

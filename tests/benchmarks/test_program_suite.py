@@ -16,7 +16,7 @@ from benchmarks.engine import with_helpers
 from benchmarks.program_report import means, print_programs
 from benchmarks.programs import PROGRAMS, bits, implicit
 from benchmarks.programs.program import Program
-from benchmarks.programs.sensitivity import allowances, distance, floor, leaves, moved
+from benchmarks.programs.sensitivity import allowances, distance, floor, leaves, moved, own_errors
 from benchmarks.records import CaseRecord, EngineRecord, RunRecord
 from benchmarks.restore import Restorer
 from benchmarks.selection import SUITES, select_cases, select_workloads
@@ -130,6 +130,20 @@ def test_bounds_follow_how_much_numpys_own_answer_moves():
     chaotic = Program(unstable, lambda rng, n: (np.linspace(0.1, 0.9, 5), n), (1, 20), 20)
     assert allowances(chaotic, 20)[0] > 1e3 * allowances(chaotic, 1)[0]
     assert allowances(replace(chaotic, exact=True), 20)[0] == 0.0
+
+
+def one_by_one(x):
+    return x.sum(axis=0), len(x)
+
+
+def test_errors_of_numpys_own_answer():
+    x = np.random.default_rng(5).random((100_000, 2))
+    sums = Program(one_by_one, lambda rng, n: (x[:n].copy(),), (2, 3), 4)
+    error, count = own_errors(sums, 100_000)[:2]
+    assert 1e-11 < error < 1e-7
+    assert count == 0.0
+    assert own_errors(sums, 2)[0] < 1e-15
+    assert own_errors(replace(sums, exact=True), 100_000) == [0.0] * 3
 
 
 def test_leaves_of_nested_results():
