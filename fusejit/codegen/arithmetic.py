@@ -101,6 +101,8 @@ _numpy_twin(
     "int_floordiv", "iu", np.floor_divide, "``a // b``; 0 for b == 0, INT_MIN for INT_MIN // -1."
 )
 _numpy_twin("int_mod", "iu", np.remainder, "``a % b`` with the sign of b; 0 for b == 0.")
+_numpy_twin("lone_floordiv", "iu", np.floor_divide, "`int_floordiv` of numbers on their own.")
+_numpy_twin("lone_mod", "iu", np.remainder, "`int_mod` of numbers on their own.")
 _numpy_twin("int_fmod", "iu", np.fmod, "``a - trunc(a / b) * b``; 0 for b == 0.")
 _numpy_twin("int_pow", "iu", np.power, "``a ** b`` modulo the width, for b >= 0.")
 _numpy_twin("int_abs", "iu", np.absolute, "``abs(a)``; INT_MIN stays INT_MIN.")

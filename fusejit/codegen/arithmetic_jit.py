@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from fusejit.codegen.division_jit import (
@@ -209,6 +210,10 @@ def _emit_int_pow(builder: Any, integer: Any, args: list[Value]) -> Value:
 
 int_floordiv = _same_type_intrinsic("int_floordiv", 2, types.Integer, emit_int_floordiv)
 int_mod = _same_type_intrinsic("int_mod", 2, types.Integer, emit_int_mod)
+lone_floordiv = _same_type_intrinsic(
+    "lone_floordiv", 2, types.Integer, partial(emit_int_floordiv, lone=True)
+)
+lone_mod = _same_type_intrinsic("lone_mod", 2, types.Integer, partial(emit_int_mod, lone=True))
 int_fmod = _same_type_intrinsic("int_fmod", 2, types.Integer, emit_int_fmod)
 int_pow = _same_type_intrinsic("int_pow", 2, types.Integer, _emit_int_pow)
 int_abs = _same_type_intrinsic("int_abs", 1, types.Integer, _emit_int_abs)

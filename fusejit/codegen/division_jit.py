@@ -8,7 +8,10 @@ No processor divides vectors of integers, so quotients of integers go through fl
   for the remainder, then steps of one.
 
 The reciprocal of a uniform divisor is taken out of the loop by LLVM. A positive constant needs no
-float: LLVM makes the division a multiplication.
+float: LLVM makes the division a multiplication, and a power of two is a shift or a mask.
+
+For numbers on their own (``lone``: nothing to vectorise) the processor's division is three to six
+times faster than the way through floats.
 """
 
 from __future__ import annotations
@@ -142,14 +145,42 @@ def _floordiv_uint64(builder: Any, a: Value, b: Value) -> Value:
     return builder.select(is_large, few, quotient)
 
 
-def emit_int_floordiv(builder: Any, integer: Any, args: list[Value]) -> Value:
+def _exponent_of_two(b: Value) -> int | None:
+    """k of a constant divisor ``2**k``."""
+    number = getattr(b, "constant", None)
+    if isinstance(number, int) and number > 0 and number & (number - 1) == 0:
+        return number.bit_length() - 1
+    return None
+
+
+def _hardware_divmod(builder: Any, integer: Any, a: Value, b: Value) -> tuple[Value, Value]:
+    """``divmod(a, b)`` for b neither 0 nor -1 by the processor's own division."""
+    if not integer.signed:
+        return builder.udiv(a, b), builder.urem(a, b)
+    remainder = builder.srem(a, b)
+    opposite = _is_opposite(builder, remainder, b)
+    quotient = builder.add(builder.sdiv(a, b), builder.sext(opposite, a.type))
+    rest = builder.select(opposite, b, ir.Constant(a.type, 0))
+    return quotient, builder.add(remainder, rest)
+
+
+def emit_int_floordiv(
+    builder: Any, integer: Any, args: list[Value], *, lone: bool = False
+) -> Value:
     """``a // b``; 0 for b == 0, INT_MIN for INT_MIN // -1."""
     a, b = args
+    if (exponent := _exponent_of_two(b)) is not None:
+        shift = builder.ashr if integer.signed else builder.lshr
+        return shift(a, ir.Constant(a.type, exponent))
     if _is_positive_constant(integer, b):
         return _floordiv_by_constant(builder, a, b)
     if _is_plain_constant(b):
         return _floordiv_by_number(builder, integer, a, b)
-    quotient = _floor_quotient(builder, integer, a, _safe_divisor(builder, integer, b))
+    divisor = _safe_divisor(builder, integer, b)
+    if lone:
+        quotient, _ = _hardware_divmod(builder, integer, a, divisor)
+    else:
+        quotient = _floor_quotient(builder, integer, a, divisor)
     zero = ir.Constant(a.type, 0)
     if integer.signed:
         is_minus_one = builder.icmp_signed("==", b, ir.Constant(b.type, -1))
@@ -157,15 +188,19 @@ def emit_int_floordiv(builder: Any, integer: Any, args: list[Value]) -> Value:
     return builder.select(builder.icmp_unsigned("==", b, zero), zero, quotient)
 
 
-def emit_int_mod(builder: Any, integer: Any, args: list[Value]) -> Value:
+def emit_int_mod(builder: Any, integer: Any, args: list[Value], *, lone: bool = False) -> Value:
     """``a - (a // b) * b``; 0 for b == 0."""
     a, b = args
+    if (exponent := _exponent_of_two(b)) is not None:
+        return builder.and_(a, ir.Constant(a.type, 2**exponent - 1))
     if _is_positive_constant(integer, b):
         quotient = _floordiv_by_constant(builder, a, b)
     elif _is_plain_constant(b):
         quotient = _floordiv_by_number(builder, integer, a, b)
     else:
         b = _safe_divisor(builder, integer, b)  # a % 1 is 0, the answer for 0 and for -1
+        if lone:
+            return _hardware_divmod(builder, integer, a, b)[1]
         quotient = _floor_quotient(builder, integer, a, b)
     return builder.sub(a, builder.mul(quotient, b))
 

@@ -239,7 +239,7 @@ class PayloadWriter:
                 value = self.nest.extract(instr.attr, given)
             else:
                 first = payload.dtype_of(instr.operands[0])
-                template = SCALAR_OPS[instr.op].template(first)
+                template = SCALAR_OPS[instr.op].template(first, lone=not self.nest.op.domain)
                 assert template is not None, f"{instr.op} has no template for {first}"
                 value = Apply(template, tuple(given), token(instr.dtype))
             name = f"{self.prefix}t{position}"

@@ -12,7 +12,7 @@ token (``f64``), which casts. They are chosen by the class of the first operand'
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,8 @@ class ScalarOp:
         Whether kernels give NumPy's bits; otherwise within 4 ulp.
     vector_function : str
         The name of the function in `fusejit.codegen.vector_math`, where it is one.
+    lone_templates : mapping
+        Templates for numbers on their own, where other code is faster than what vectorises.
     """
 
     name: str
@@ -55,6 +57,7 @@ class ScalarOp:
     commutative: bool = False
     exact: bool = True
     vector_function: str = ""
+    lone_templates: Mapping[str, str] = field(default_factory=dict)
 
     def evaluate(self, operands: Sequence[Any], dtype: np.dtype) -> Any:
         """Compute with NumPy, on scalars or arrays whose dtypes are the loop's."""
@@ -68,8 +71,13 @@ class ScalarOp:
             return _power(base, exponent, dtype)
         return self.ufunc(*operands, dtype=None if dtype == _BOOL else dtype)
 
-    def template(self, dtype: np.dtype) -> str | None:
-        """The template for operands of ``dtype``, or None where it is not compiled."""
+    def template(self, dtype: np.dtype, *, lone: bool = False) -> str | None:
+        """The template for operands of ``dtype``, or None where it is not compiled.
+
+        ``lone``: for numbers on their own, where no loop could be vectorised.
+        """
+        if lone and dtype.kind in self.lone_templates:
+            return self.lone_templates[dtype.kind]
         return self.templates.get(dtype.kind)
 
 
@@ -197,8 +205,14 @@ _ROWS: tuple[ScalarOp, ...] = (
     _extremes(np.minimum),
     _extremes(np.fmax),
     _extremes(np.fmin),
-    _integers(np.floor_divide, "int_floordiv", 1.0, f="float_floordiv({0}, {1})"),
-    _integers(np.remainder, "int_mod", 1.0, f="float_mod({0}, {1})"),
+    replace(
+        _integers(np.floor_divide, "int_floordiv", 1.0, f="float_floordiv({0}, {1})"),
+        lone_templates=dict.fromkeys("iu", "lone_floordiv({0}, {1})"),
+    ),
+    replace(
+        _integers(np.remainder, "int_mod", 1.0, f="float_mod({0}, {1})"),
+        lone_templates=dict.fromkeys("iu", "lone_mod({0}, {1})"),
+    ),
     _integers(np.fmod, "int_fmod", 1.0, f="float_fmod({0}, {1})"),
     _rounding(np.floor),
     _rounding(np.ceil),

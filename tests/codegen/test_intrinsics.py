@@ -292,6 +292,8 @@ def binary_source(name):
 BINARY = {
     "int_floordiv": np.floor_divide,
     "int_mod": np.remainder,
+    "lone_floordiv": np.floor_divide,
+    "lone_mod": np.remainder,
     "shift_left": np.left_shift,
     "shift_right": np.right_shift,
 }
@@ -326,8 +328,9 @@ def kernel(o_pow, o_abs, o_neg, a, b):
         assert_same_bits(negative, np.negative(a))
 
 
+@pytest.mark.parametrize("kind", ["int", "lone"])
 @pytest.mark.parametrize("dtype_name", INTEGERS)
-def test_division_by_constants(dtype_name):
+def test_division_by_constants(dtype_name, kind):
     dtype = DTYPE_TOKENS[dtype_name]
     a = integer_samples(dtype)
     divisors = [1, 2, 3, 7, 10, 64, 100, np.iinfo(dtype).max]
@@ -336,7 +339,7 @@ def test_division_by_constants(dtype_name):
     divisors = [d for d in divisors if d < 2**63] + [0]
     lines = ["def kernel(o, a):", "    for i in range(a.shape[0]):"]
     for row, divisor in enumerate(divisors):
-        for half, name in enumerate(("int_floordiv", "int_mod")):
+        for half, name in enumerate((f"{kind}_floordiv", f"{kind}_mod")):
             at = f"{2 * row + half} * a.shape[0] + i"
             call = f"{name}(get(flat(a), i), {dtype_name}({divisor}))"
             lines.append(f"        put(flat(o), {at}, {call})")
