@@ -69,8 +69,10 @@ from fusejit.ir.starts import is_overwritten
 from fusejit.ir.types import IteratorType
 
 NO_MEMORY, OUT_OF_BOUNDS = 4, 5
-EARLY_ERRORS = {"ValueError": 9, "EmptyError": 9}
-LATE_ERRORS = {"IndexError": 6, "OverflowError": 7, "ValueError": 8, "EmptyError": 10}
+NONE_TO_REDUCE = {"no max": 10, "no min": 11, "no argmax": 12, "no argmin": 13}
+EARLY_ERRORS = {"ValueError": 9, **dict.fromkeys(NONE_TO_REDUCE, 9)}
+LATE_ERRORS = {"IndexError": 6, "OverflowError": 7, "ValueError": 8, **NONE_TO_REDUCE}
+LARGEST_ON_STACK = 1024  # bytes of a buffer of constant size that is not taken from the heap
 _MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions
 
 
@@ -131,9 +133,14 @@ class KernelWriter:
         polynomials = extent_polynomials(extents)
         name = self._name("t")
         scope = self._next_scope(name)
-        size = Integer(product(polynomials))
-        self.statements.append(Scratch(f"p_{name}", size, dtype, False, scope, NO_MEMORY))
-        self.frees.append(f"p_{name}")
+        size = product(polynomials)
+        count = size.as_constant()
+        if count is not None and count * dtype.itemsize <= LARGEST_ON_STACK:
+            self.statements.append(Scratch(f"p_{name}", Integer(size), dtype, True, scope))
+        else:
+            memory = Scratch(f"p_{name}", Integer(size), dtype, False, scope, NO_MEMORY)
+            self.statements.append(memory)
+            self.frees.append(f"p_{name}")
         return Memory(f"p_{name}", dtype, dense_strides(polynomials, order))
 
     def _next_scope(self, name: str) -> int:
@@ -230,7 +237,10 @@ class KernelWriter:
         ]
         shared = all(loop.is_reduction for loop in nest.loops)  # written into the kernel itself
         tag = self._name("_") if shared else ""
-        self.statements += lower_reduction(nest, accumulators(op, starts, tag))
+        often = bool(self.enclosing_frees)
+        if shared and often and not nest.prefix:
+            nest.prefix = self._name("y")
+        self.statements += lower_reduction(nest, accumulators(op, starts, tag), often=often)
 
     def _copy_starts(self, op: GenericOp, targets: Sequence[Located]) -> None:
         """Copy the start of each plain write that leaves elements as they are, or reads them."""

@@ -1,7 +1,9 @@
 """What reductions need of lanes: filling them, folding them, and numbering them.
 
 ``fold_add(lanes)`` merges lane ``j`` with lane ``j + half`` until one is left, as
-`fusejit.ir.summation` writes it; the memory of the lanes is left as it was.
+`fusejit.ir.summation` writes it; the memory of the lanes is left as it was. ``few_add(lanes)`` does
+so with `FEW` lanes, ``handful_add`` with `HANDFUL`: where no more are filled the others would add
+nothing.
 """
 
 from __future__ import annotations
@@ -18,6 +20,9 @@ from fusejit.ir.summation import LANES
 PLAIN_LANES = 128
 """Lanes where the order of merging does not show: the fastest number."""
 
+FEW, HANDFUL = 32, 8
+"""Lanes that reductions of at most so many numbers need."""
+
 FOLDS: dict[str, tuple[int, str]] = {
     "add": (LANES, "add"),
     "multiply": (LANES, "multiply"),
@@ -27,8 +32,8 @@ FOLDS: dict[str, tuple[int, str]] = {
 """Combiner -> number of lanes, what merges two of them."""
 
 
-def _twin(combiner: str) -> Callable[[Flat], Any]:
-    lanes, merged = FOLDS[combiner]
+def _twin(combiner: str, lanes: int) -> Callable[[Flat], Any]:
+    merged = FOLDS[combiner][1]
     merge: np.ufunc = getattr(np, merged)
 
     def fold(pointer: Flat) -> Any:
@@ -42,8 +47,10 @@ def _twin(combiner: str) -> Callable[[Flat], Any]:
     return fold
 
 
-for _combiner in FOLDS:
-    register(f"fold_{_combiner}", _twin(_combiner), f"fusejit.codegen.lanes_jit:fold_{_combiner}")
+for _combiner, (_lanes, _) in FOLDS.items():
+    for _kind, _count in (("fold", _lanes), ("few", FEW), ("handful", HANDFUL)):
+        _name = f"{_kind}_{_combiner}"
+        register(_name, _twin(_combiner, _count), f"fusejit.codegen.lanes_jit:{_name}")
 
 
 @twin("lane_max", "fusejit.codegen.lanes_jit:lane_max")

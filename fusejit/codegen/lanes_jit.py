@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fusejit.codegen.lanes import FOLDS
+from fusejit.codegen.lanes import FEW, FOLDS, HANDFUL
 from fusejit.codegen.memory_jit import FlatPointer, mark_scope
 from fusejit.codegen.numba_api import TypingError, cgutils, intrinsic, ir, types
 from fusejit.ir.summation import LANES
@@ -35,12 +35,12 @@ def _merge(builder: Any, merged: str, left: Value, right: Value) -> Value:
     return builder.call(function, [left, right], fastmath=_OPEN_ZERO)
 
 
-def _fold(combiner: str) -> Any:
-    lanes, merged = FOLDS[combiner]
+def _fold(name: str, combiner: str, lanes: int) -> Any:
+    merged = FOLDS[combiner][1]
 
     def fold(typing_context: Any, pointer: Any) -> Any:
         if not isinstance(pointer, FlatPointer) or not isinstance(pointer.dtype, types.Float):
-            raise TypingError(f"fold_{combiner}({pointer})")
+            raise TypingError(f"{name}({pointer})")
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
             element = args[0].type.pointee
@@ -56,16 +56,21 @@ def _fold(combiner: str) -> Any:
 
         return pointer.dtype(pointer), codegen
 
-    fold.__name__ = f"fold_{combiner}"
+    fold.__name__ = name
     fold.__doc__ = f"Merge {lanes} lanes with {merged} in a halving tree of vector registers."
     made: Callable[..., Any] = intrinsic(fold)
     return made
 
 
-fold_add = _fold("add")
-fold_multiply = _fold("multiply")
-fold_max = _fold("max")
-fold_min = _fold("min")
+fold_add, fold_multiply, fold_max, fold_min = (
+    _fold(f"fold_{combiner}", combiner, lanes) for combiner, (lanes, _) in FOLDS.items()
+)
+few_add, few_multiply, few_max, few_min = (
+    _fold(f"few_{combiner}", combiner, FEW) for combiner in FOLDS
+)
+handful_add, handful_multiply, handful_max, handful_min = (
+    _fold(f"handful_{combiner}", combiner, HANDFUL) for combiner in FOLDS
+)
 
 
 def _extremum(name: str, llvm_name: str) -> Any:

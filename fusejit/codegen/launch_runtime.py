@@ -36,7 +36,10 @@ _LATE_ERRORS = {
     6: (IndexError, "an index is out of bounds for its axis"),
     7: (OverflowError, "a Python integer is out of bounds for the dtype it meets"),
     8: (ValueError, "operands could not be broadcast together"),
-    10: (ValueError, "zero-size array to reduction operation which has no identity"),
+    10: (ValueError, "zero-size array to reduction operation maximum which has no identity"),
+    11: (ValueError, "zero-size array to reduction operation minimum which has no identity"),
+    12: (ValueError, "attempt to get argmax of an empty sequence"),
+    13: (ValueError, "attempt to get argmin of an empty sequence"),
 }
 HOST_FAILED = Miss("NumPy raises, or has another result than expected, in a host call")
 OVERLAP = _BY_STATUS[3]

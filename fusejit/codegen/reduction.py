@@ -34,8 +34,11 @@ from fusejit.ir.loops import (
 )
 
 
-def lower_reduction(nest: Nest, accs: Sequence[Accumulator]) -> list[Stmt]:
-    """Loops for an op with reduction dims; only one if a float sum is among its inits."""
+def lower_reduction(nest: Nest, accs: Sequence[Accumulator], *, often: bool = False) -> list[Stmt]:
+    """Loops for an op with reduction dims; only one if a float sum is among its inits.
+
+    ``often``: the op is inside a loop.
+    """
     order_loops(nest)
     reductions = [loop for loop in nest.loops if loop.is_reduction]
     parallel = [loop for loop in nest.loops if not loop.is_reduction]
@@ -54,5 +57,5 @@ def lower_reduction(nest: Nest, accs: Sequence[Accumulator]) -> list[Stmt]:
     if parallel:
         return along_rows(nest, accs, parallel, reductions)
     if len(reductions) == 1:
-        return of_everything(nest, accs, reductions[0])
+        return of_everything(nest, accs, reductions[0], often=often)
     return along_rows(nest, accs, [], reductions)

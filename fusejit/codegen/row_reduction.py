@@ -1,11 +1,13 @@
 """Reductions along rows: lanes take neighbours, block totals merge on a stack.
 
-Where the order of merging does not show (max, min) a row is one block and needs no stack.
+Where the order of merging does not show (max, min) a row is one block and needs no stack. Full
+reductions of a few numbers, which loops make by the million, need neither blocks nor all lanes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fusejit.codegen import deviations
 from fusejit.codegen.accumulators import (
@@ -19,7 +21,7 @@ from fusejit.codegen.accumulators import (
     write_totals,
 )
 from fusejit.codegen.chunks import chunked, work_ns
-from fusejit.codegen.lanes import FOLDS
+from fusejit.codegen.lanes import FEW, FOLDS, HANDFUL
 from fusejit.codegen.nest import LoopDim, Nest, point_cost_ps, wrap, zero
 from fusejit.ir.loops import (
     Apply,
@@ -62,13 +64,93 @@ def along_rows(
     return [chunked(parallel[0], statements, work_ns(nest, point_cost_ps(nest)), nest.op.name)]
 
 
-def of_everything(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
-    """A full reduction: block totals in parallel, then their merging."""
+def of_everything(
+    nest: Nest, accs: Sequence[Accumulator], loop: LoopDim, *, often: bool = False
+) -> list[Stmt]:
+    """A full reduction: block totals in parallel, then their merging.
+
+    ``often`` says that it is inside a loop, where few numbers deserve code of their own.
+    """
+    totals = [Var(f"total{acc.suffix}") for acc in accs]
+    end = write_totals(nest, accs, totals)
+    if not often or of_numbers(accs):
+        return [*_of_blocks(nest, accs, loop), *end]
+    extent = loop.extent.as_constant()
+    if extent is not None and extent <= FEW:
+        some = _of_a_handful if 0 < extent <= HANDFUL else _of_few
+        return [*some(nest, accs, loop), *end]
+    n = Integer(loop.extent)
+    statements = _of_blocks(nest, accs, loop, on_stack=not of_numbers(accs))
+    statements = [If(Apply(f"{{0}} <= {FEW}", (n,)), _of_few(nest, accs, loop), statements)]
+    is_handful = Apply(f"1 <= {{0}} <= {HANDFUL}", (n,))
+    return [If(is_handful, _of_a_handful(nest, accs, loop), statements), *end]
+
+
+def _of_a_handful(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
+    """Totals of 1 to `HANDFUL` numbers, as `_of_few`, in registers: LLVM unrolls the loop.
+
+    Places behind the last number read it again, and add the identity.
+    """
+    lets, results = reduction_point(nest, {loop.var: name("at")})
+    starts: list[Stmt] = []
+    body: list[Stmt] = [let("at", "min(j, {0} - 1)", Integer(loop.extent)), *lets]
+    ends: list[Stmt] = []
+    is_within = Apply("j < {0}", (Integer(loop.extent),))
+    for acc, result in zip(accs, results, strict=True):
+        s = acc.suffix
+        taken = Apply("select({0}, {1}, {2})", (is_within, result, acc.identity))
+        if acc.in_lanes:
+            size = Integer(Polynomial.const(HANDFUL))
+            starts.append(Scratch(f"lanes{s}", size, acc.dtype, True))
+            value = acc.combine(acc.identity, taken)
+            body.append(StoreElement(f"lanes{s}", name("j"), value))
+            ends.append(let(f"total{s}", f"handful_{acc.combiner}(lanes{s})"))
+        else:
+            starts.append(Let(f"total{s}", acc.identity))
+            value = acc.combine(Var(f"total{s}"), taken)
+            body.append(Let(f"total{s}", value, rebind=True))
+    count = Integer(Polynomial.const(HANDFUL))
+    return [*starts, For("j", zero(), count, body), *ends]
+
+
+def _of_few(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
+    """Totals of at most `FEW` numbers, the same bits as those of blocks.
+
+    Lanes that nothing was put into hold the identity; the halving tree merges them first.
+    """
+    starts: list[Stmt] = []
+    ends: list[Stmt] = []
+    for acc in accs:
+        s = acc.suffix
+        if acc.in_lanes:
+            starts.append(Scratch(f"lanes{s}", Integer(Polynomial.const(FEW)), acc.dtype, True))
+            starts.append(let("_", f"fill(lanes{s}, 0, {FEW}, {{0}})", acc.identity))
+            ends.append(let(f"total{s}", f"few_{acc.combiner}(lanes{s})"))
+        else:
+            starts.append(Let(f"block{s}", acc.identity))
+            ends.append(Let(f"total{s}", Var(f"block{s}")))
+    loop_over = _lane_loop(nest, accs, loop, Integer(loop.extent), Polynomial.const(0))
+    return [*starts, loop_over, *ends]
+
+
+def _of_blocks(
+    nest: Nest, accs: Sequence[Accumulator], loop: LoopDim, *, on_stack: bool = False
+) -> list[Stmt]:
+    """Statements that leave the totals of all numbers in ``total<suffix>``.
+
+    ``on_stack``: where there are few blocks their totals need no memory of the heap.
+    """
     block = BLOCK if _is_ordered(accs) else _PLAIN_BLOCK
     blocks = Var("blocks")
     statements: list[Stmt] = [Let("blocks", Integer(ceil_div(loop.extent, block)))]
+    are_many = Apply(f"{{0}} > {FEW}", (blocks,))
     for acc in accs:
-        statements.append(Scratch(f"part{acc.suffix}", blocks, acc.dtype, False))
+        part = Scratch(f"part{acc.suffix}", blocks, acc.dtype, False)
+        if on_stack:
+            size = Integer(Polynomial.const(FEW))
+            statements += [replace(part, size=size, on_stack=True), If(are_many, [part])]
+        else:
+            statements.append(part)
         if acc.of_numbers:
             statements.append(Scratch(f"squared{acc.suffix}", blocks, acc.dtype, False))
     inner: list[Stmt] = [
@@ -86,11 +168,11 @@ def of_everything(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> lis
     work = work_ns(nest, point_cost_ps(nest))
     statements += [ParallelFor(blocks, work, body, nest.op.name), *_stacks(accs)]
     for acc in accs:
-        part = Element(f"part{acc.suffix}", name("k"))
+        total_of_k = Element(f"part{acc.suffix}", name("k"))
         if acc.of_numbers:
             squared = f"squared{acc.suffix}"
             numbers = Apply(f"min({{0}} - k * {BLOCK}, {BLOCK})", (Integer(loop.extent),))
-            pushed = deviations.push(acc, part, Element(squared, name("k")), numbers)
+            pushed = deviations.push(acc, total_of_k, Element(squared, name("k")), numbers)
             statements += [
                 let(f"top{acc.suffix}", "0"),
                 For("k", zero(), blocks, pushed),
@@ -98,10 +180,10 @@ def of_everything(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> lis
                 Free(squared),
             ]
         else:
-            statements += _merged(acc, blocks, part)
-        statements.append(Free(f"part{acc.suffix}"))
-    totals = [Var(f"total{acc.suffix}") for acc in accs]
-    return [*statements, *write_totals(nest, accs, totals)]
+            statements += _merged(acc, blocks, total_of_k)
+        free = Free(f"part{acc.suffix}")
+        statements.append(If(are_many, [free]) if on_stack else free)
+    return statements
 
 
 # -------------------------------------------------------------------------------------- one row

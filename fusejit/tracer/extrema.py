@@ -52,7 +52,7 @@ def _first(
     else:
         array = array if rank else HANDLERS[np.ravel](array)
         along = normalize_axis(axis, array.ndim)
-    if array.trace.decisions.equal(array.extents[along], 0, f"{name} of an empty array"):
+    if array.trace.decisions.is_empty(array.extents[along], name):
         raise numpy_raises(f"ValueError: attempt to get {name} of an empty sequence")
     largest = extremum(array, axis=along, keepdims=True)
 

@@ -155,6 +155,17 @@ def check_equal(trace: Trace, left: AffineExpr, right: AffineExpr, reason: str) 
     trace.emit(Check(condition=ok, reason=reason, error="ValueError"))
 
 
+@handles("check_some")
+def check_some(trace: Trace, extent: AffineExpr, name: str) -> None:
+    """A `Check` that there are elements, for ``max``, ``min``, ``argmax`` and ``argmin``."""
+
+    def is_positive(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        return builder.op("greater", [ref(extent), builder.const(0, I64)], _BOOL)
+
+    ok = _scalar(trace, "has_some", _BOOL, is_positive)
+    trace.emit(Check(condition=ok, reason=f"the {name} of no elements", error=f"no {name}"))
+
+
 @handles("assume")
 def assume(trace: Trace, comparison: str, expr: AffineExpr, reason: str) -> None:
     """A `Check` that an integer compares with 0 as a decision has it."""

@@ -118,7 +118,7 @@ def _reduction(name: str, function: Callable[..., Any], has_dtype: bool) -> Call
         if name in ("max", "min"):
             some = any_of(TracedArray.of_value(elements.array.trace, elements.mask)).value()
             reason = f"the {name} of the elements that a mask selects"
-            elements.array.trace.emit(Check(condition=some, reason=reason, error="EmptyError"))
+            elements.array.trace.emit(Check(condition=some, reason=reason, error=f"no {name}"))
         filled = _filled(elements, elements.array, _neutral(name, elements.dtype))
         return into(function(filled, axis=axes, **options), out)
 

@@ -21,6 +21,7 @@ from fusejit.tracer.layout import arrange
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import F64, Operand, dtype_argument, operand_of
+from fusejit.tracer.shapes import Varies
 from fusejit.tracer.stores import assign_operand
 from fusejit.tracer.trace import Trace
 from fusejit.tracer.views import kept_axes_map, normalize_axes
@@ -58,7 +59,7 @@ def reduce_array(
     if not may_be_empty:
         for a in reduced:
             # over several axes NumPy raises if any is empty while the result is not
-            if decisions.equal(array.extents[a], 0, f"{name} of an empty array"):
+            if decisions.is_empty(array.extents[a], name):
                 raise numpy_raises("ValueError: zero-size array to reduction operation")
     kept = tuple(a for a in range(rank) if a not in reduced)
     domain = tuple(map(decisions.canonical, array.extents))
@@ -226,7 +227,10 @@ def mean_of(
 
 
 def count_of_elements(array: TracedArray, axis: Any, name: str) -> Any:
-    """How many elements a mean is taken over: an int or a number; declines for none."""
+    """How many elements a mean is taken over: an int or a number; declines for none.
+
+    Where it differs between iterations of a loop, a mean of none is NaN without NumPy's warning.
+    """
     reduced = normalize_axes(axis, array.ndim)
     if not array.ndim and axis not in (None, ()):
         raise numpy_raises("AxisError: the array has no axes")
@@ -236,7 +240,11 @@ def count_of_elements(array: TracedArray, axis: Any, name: str) -> Any:
     if isinstance(count, TracedNumber):
         for axis_number in reduced:
             extent = array.extents[axis_number]
-            if array.trace.decisions.equal(extent, 0, f"{name} of an empty array"):
+            try:
+                is_empty = array.trace.decisions.equal(extent, 0, f"{name} of an empty array")
+            except Varies:
+                continue
+            if is_empty:
                 raise Declined(f"NumPy warns: {name} of an empty slice")
     elif count == 0:
         raise Declined(f"NumPy warns: {name} of an empty slice")

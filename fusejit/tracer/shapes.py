@@ -37,6 +37,10 @@ def _cannot_assume(comparison: str, expr: AffineExpr, reason: str) -> None:
     raise Varies(expr)
 
 
+def _cannot_ask_for_some(extent: AffineExpr, name: str) -> None:
+    raise Varies(extent)
+
+
 class Decisions:
     """Symbols with their values in this call, what is known of them, and the guards."""
 
@@ -52,6 +56,7 @@ class Decisions:
         self._facts_of: dict[str, list[AffineExpr]] = {}
         self.emit_check: Callable[[AffineExpr, AffineExpr, str], None] = _cannot_check
         self._of_results: set[str] = set()  # sizes of what host calls return
+        self.emit_some: Callable[[AffineExpr, str], None] = _cannot_ask_for_some
         self.emit_assumption: Callable[[str, AffineExpr, str], None] = _cannot_assume
 
     # -- symbols ----------------------------------------------------------------------------------
@@ -182,6 +187,17 @@ class Decisions:
         """See to it that two integers are one, in the kernel where that is not known here."""
         if self.canonical(left - right).as_constant() != 0:
             self.emit_check(left, right, reason)
+
+    def is_empty(self, extent: AffineExpr, name: str) -> bool:
+        """Decide ``extent == 0`` for a reduction; where iterations differ, a check that it is not.
+
+        NumPy's ``name`` (max, min, argmax or argmin) is an error without elements.
+        """
+        try:
+            return self.equal(extent, 0, f"{name} of an empty array")
+        except Varies:
+            self.emit_some(extent, name)
+            return False
 
     def _holds_always(self, expr: AffineExpr, reason: str) -> bool:
         try:

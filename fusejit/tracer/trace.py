@@ -80,6 +80,7 @@ class Trace:
         self.location = location
         self.decisions = Decisions()
         self.decisions.emit_check = lambda *args: HANDLERS["check_equal"](self, *args)
+        self.decisions.emit_some = lambda *args: HANDLERS["check_some"](self, *args)
         self.decisions.emit_assumption = lambda *args: HANDLERS["assume"](self, *args)
         self.graph.guards = self.decisions.guards
         self.checks: list[PathCheck] = []
