@@ -62,6 +62,7 @@ class PassContext:
     report: FusionReport
 
 
+MERGING = ("auto", "aggressive")  # a policy of the user's is not asked about nests
 MOST_JOINS = 4  # joined arrays of joined arrays
 GraphPass = Callable[[Graph, PassContext], Graph]
 
@@ -198,7 +199,8 @@ class Fused:
         """Loop nests for every step, and their source."""
         start = time.perf_counter()
         try:
-            program = lower(self.schedule, self.before.traced.checks)
+            merge = self.before.options.fusion in MERGING
+            program = lower(self.schedule, self.before.traced.checks, merge)
             load_providers()
             names = frozenset(INTRINSICS) | {"nan", "inf"}
             sources = [

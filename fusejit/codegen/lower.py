@@ -8,6 +8,7 @@ import numpy as np
 
 from fusejit.codegen.in_place import overwritten_products
 from fusejit.codegen.kernel_top import kernel_top
+from fusejit.codegen.merged_nests import merge_nests
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
 from fusejit.codegen.placement import place
 from fusejit.codegen.region_writer import RegionWriter
@@ -48,14 +49,18 @@ from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.ir.types import Kind
 
 
-def lower(schedule: Schedule, checks: Sequence[PathCheck]) -> Program:
-    """Lower a schedule; ``checks`` tell which argument arrays there are and how they lie."""
-    return _Lowering(schedule, checks).run()
+def lower(schedule: Schedule, checks: Sequence[PathCheck], merge: bool = True) -> Program:
+    """Lower a schedule; ``checks`` tell which argument arrays there are and how they lie.
+
+    With ``merge``, neighbouring nests over the same points become one.
+    """
+    return _Lowering(schedule, checks, merge).run()
 
 
 class _Lowering(RegionWriter):
-    def __init__(self, schedule: Schedule, checks: Sequence[PathCheck]) -> None:
+    def __init__(self, schedule: Schedule, checks: Sequence[PathCheck], merge: bool) -> None:
         super().__init__(schedule.graph, place(schedule))
+        self.merge = merge
         self.overwritten = overwritten_products(schedule, self.placement)
         self.classes = {c.path: c.expected for c in checks if c.kind is CheckKind.ARRAY}
         self.groups = [
@@ -266,6 +271,8 @@ class _Lowering(RegionWriter):
         is_first = not self.program.steps
         if not statements and not is_first:
             return
+        if self.merge:
+            statements = merge_nests(statements)
         kernel = kernel_top(self.program, statements, self.arrays, self.classes, is_first)
         self.program.steps.append(KernelCall(kernel))
         # values in variables and heap memory end with their kernel
