@@ -12,6 +12,7 @@ from fusejit.codegen.merged_nests import merge_nests
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
 from fusejit.codegen.placement import place
 from fusejit.codegen.region_writer import RegionWriter
+from fusejit.codegen.time_tiles import move_time_loops
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Buffer,
@@ -272,7 +273,7 @@ class _Lowering(RegionWriter):
         if not statements and not is_first:
             return
         if self.merge:
-            statements = merge_nests(statements)
+            statements = move_time_loops(merge_nests(statements))
         kernel = kernel_top(self.program, statements, self.arrays, self.classes, is_first)
         self.program.steps.append(KernelCall(kernel))
         # values in variables and heap memory end with their kernel
