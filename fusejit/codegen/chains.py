@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
+from typing import TypeGuard
 
 from fusejit.ir.loops import (
     Apply,
@@ -130,7 +131,7 @@ def chain_of(statement: Stmt) -> Chain | None:
     return chain if any(True for _ in chain.writes()) else None
 
 
-def _is_point(s: Stmt) -> bool:
+def _is_point(s: Stmt) -> TypeGuard[Let | StoreElement | If]:
     if isinstance(s, If):
         return not s.orelse and all(isinstance(t, StoreElement) for t in s.body)
     return isinstance(s, StoreElement) or (isinstance(s, Let) and not s.rebind)

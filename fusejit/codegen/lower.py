@@ -273,7 +273,8 @@ class _Lowering(RegionWriter):
         if not statements and not is_first:
             return
         if self.merge:
-            statements = move_time_loops(merge_nests(statements))
+            notes = self.program.nest_notes
+            statements = move_time_loops(merge_nests(statements, notes), notes)
         kernel = kernel_top(self.program, statements, self.arrays, self.classes, is_first)
         self.program.steps.append(KernelCall(kernel))
         # values in variables and heap memory end with their kernel

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from fusejit.codegen.chains import Chain, are_apart, chain_of, mentions, renamed, renamed_polynomial
 from fusejit.ir.loops import (
@@ -39,6 +40,7 @@ from fusejit.ir.loops import (
     While,
 )
 from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.program import NestNote
 
 Rewrite = Callable[[Sequence[Stmt]], list[Stmt]]
 
@@ -47,17 +49,20 @@ MAX_POINTERS = 24  # distinct arrays of one nest
 MAX_STATEMENTS = 240  # statements at one point: registers, compile time
 
 
-def merge_nests(statements: Sequence[Stmt]) -> list[Stmt]:
-    """Merge nests in ``statements`` and in the loops and branches inside; drop unread scratch."""
-    return _without_unread_scratch(_merged(statements))
+def merge_nests(statements: Sequence[Stmt], notes: list[NestNote]) -> list[Stmt]:
+    """Merge nests in ``statements`` and in the loops and branches inside; drop unread scratch.
+
+    ``notes`` gets one row for each pair that was merged.
+    """
+    return _without_unread_scratch(_merged(statements, notes))
 
 
-def _merged(statements: Sequence[Stmt]) -> list[Stmt]:
+def _merged(statements: Sequence[Stmt], notes: list[NestNote]) -> list[Stmt]:
     out: list[Stmt] = []
     for statement in statements:
-        statement = with_bodies(statement, _merged)
+        statement = with_bodies(statement, partial(_merged, notes=notes))
         chain = chain_of(statement)
-        if chain is None or not _merge_into_earlier(chain, out):
+        if chain is None or not _merge_into_earlier(chain, out, notes):
             out.append(statement)
     return out
 
@@ -74,7 +79,7 @@ def with_bodies(statement: Stmt, rewrite: Rewrite) -> Stmt:
 
 
 # ---------------------------------------------------------------------------------------- merging
-def _merge_into_earlier(chain: Chain, out: list[Stmt]) -> bool:
+def _merge_into_earlier(chain: Chain, out: list[Stmt], notes: list[NestNote]) -> bool:
     """Merge the chain, which follows ``out``, with an earlier nest; whether one was found."""
     for at in range(len(out) - 1, max(len(out) - 1 - LOOK_BACK, -1), -1):
         earlier = chain_of(out[at])
@@ -88,11 +93,21 @@ def _merge_into_earlier(chain: Chain, out: list[Stmt]) -> bool:
         between = out[at + 1 :]
         if all(_commute(earlier, s) for s in between):  # the earlier one moves down
             out[at:] = [*between, merged.statement()]
-            return True
-        if all(_commute(chain, s) for s in between):  # this one moves up
+        elif all(_commute(chain, s) for s in between):  # this one moves up
             out[at] = merged.statement()
-            return True
+        else:
+            continue
+        names = (earlier.nest.comment, chain.nest.comment)
+        notes.append(NestNote(names, "same points", _reason(earlier, chain)))
+        return True
     return False
+
+
+def _reason(first: Chain, second: Chain) -> str:
+    own = {p for p, _ in second.reads()} & first.written()
+    if own:
+        return "what the one stores the other need not load"
+    return "they run over the same points of one array"
 
 
 def _ends(statement: Stmt) -> bool:

@@ -7,34 +7,40 @@ Before and after::
             # for d0: x[d0] = f(x[d0])          #     for t in range(T):
                                                 #         for d0 in tile: x[d0] = f(x[d0])
 
-If every element that the nest writes is read and written at one point only, the points of different
-elements can run in any order: all iterations on one tile, which stays in the nearest cache, then on
-the next. The innermost loop is the one that it was (so it vectorises as it did), there is one launch
-instead of one per iteration, and threads share out elements, whose iterations stay in order: bits
-depend on neither.
+If every element that the nest writes is read and written at one point only, points can run in any
+order: all iterations on one tile, which stays in the nearest cache, then on the next. The innermost
+loop is the one that it was, so it vectorises as it did; there is one launch instead of one for each
+iteration; and threads share out points, whose iterations stay in order: bits depend on neither.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from fusejit.codegen.chains import Chain, chain_of, mentions
 from fusejit.codegen.merged_nests import with_bodies
 from fusejit.ir.loops import Apply, Expr, For, Integer, Let, ParallelFor, Stmt, Var
 from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.program import NestNote
 
+REASON = "a tile runs all iterations of the loop around it, in one launch"
 TILE_POINTS = 512  # points of a tile: a few arrays of 4 KB stay in the nearest cache
 
 
-def move_time_loops(statements: Sequence[Stmt]) -> list[Stmt]:
-    """Move loops inside nests in ``statements``, in the loops and branches inside first."""
+def move_time_loops(statements: Sequence[Stmt], notes: list[NestNote]) -> list[Stmt]:
+    """Move loops inside nests in ``statements``, in the loops and branches inside first.
+
+    ``notes`` gets one row for each loop that moved.
+    """
     moved: list[Stmt] = []
     for statement in statements:
-        statement = with_bodies(statement, move_time_loops)
-        if isinstance(statement, For):
-            statement = _moved(statement) or statement
-        moved.append(statement)
+        statement = with_bodies(statement, partial(move_time_loops, notes=notes))
+        nest = _moved(statement) if isinstance(statement, For) else None
+        if nest is not None:
+            notes.append(NestNote((nest.comment,), "points never meet", REASON))
+        moved.append(statement if nest is None else nest)
     return moved
 
 
@@ -63,7 +69,6 @@ def _moved(loop: For) -> ParallelFor | None:
         work_ns=Apply("({0} * {1})", (chain.nest.work_ns, _trips(loop))),
         body=[tiles],
         streamed=None,
-        comment=f"{chain.nest.comment}, all iterations of a tile at once",
     )
 
 
@@ -73,7 +78,10 @@ def _trips(loop: For) -> Expr:
 
 def _may_move(loop: For, chain: Chain) -> bool:
     """Whether no point of the nest meets another one in any iteration of the loop."""
-    bounds = [chain.nest.extent, *(e for nested in chain.loops for e in (nested.lower, nested.upper))]
+    bounds = [
+        chain.nest.extent,
+        *(e for nested in chain.loops for e in (nested.lower, nested.upper)),
+    ]
     if any(loop.var in mentions(Let("_", bound)) for bound in bounds):
         return False
     inner = (*chain.lets(), *chain.points)
@@ -102,5 +110,3 @@ def _is_row(offset: Polynomial, loop: For, chain: Chain) -> bool:
         return False
     row = Polynomial.name(loop.var) * chain.nest.extent.value
     return offset - row - Polynomial.name(chain.loops[0].var) == Polynomial.const(0)
-
-

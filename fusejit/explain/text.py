@@ -47,6 +47,7 @@ class _Report:
         self.traced = lowered.before.before
         self.schedule = lowered.before.schedule
         self.report = self.schedule.report
+        self.nest_notes = lowered.program.nest_notes
         self.placement = place(self.schedule)
         find = resolver(self.traced.function, arguments, self.traced.traced.constants)
         self.symbols: dict[str, int] = {}
@@ -178,6 +179,12 @@ class _Report:
         if self.report.grouped:
             yield "  in one loop over tiles:"
         yield from _each_once(self.groups())
+        if self.nest_notes:
+            yield "  nests written as one loop:"
+            yield from _each_once(
+                f"{' with '.join(map(_nest_name, note.nests))}: {note.reason} [{note.rule}]"
+                for note in self.nest_notes
+            )
         again = self.computed_again()
         if again:
             yield "  computed where it is read, instead of kept:"
@@ -254,6 +261,11 @@ def _scalar_functions(graph: Graph, vector: frozenset[str]) -> list[tuple[str, L
                     if name not in vector:
                         found.setdefault(name, op.location)
     return sorted(found.items(), key=lambda item: item[0])
+
+
+def _nest_name(comment: str) -> str:
+    """What the ops of a nest are called: ``multiply, store``."""
+    return ", ".join(dict.fromkeys(base_name(name) for name in comment.split("; ")))
 
 
 def _called(step: LibraryStep | HostStep) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fusejit.fuse.common_subexpressions import eliminate_common_subexpressions
 from fusejit.fuse.constants import detach_starts, fold_constants
 from fusejit.fuse.dead import eliminate_dead_ops
+from fusejit.fuse.memory import drop_idle_stores
 from fusejit.fuse.operands import tidy
 from fusejit.fuse.reshapes import cancel_reshapes
 from fusejit.fuse.rewrite import rewrite_ops
@@ -65,6 +66,7 @@ CANONICALIZATIONS: tuple[Callable[[Graph], Graph], ...] = (
     fold_constants,
     simplify_payloads,
     eliminate_common_subexpressions,
+    drop_idle_stores,
     eliminate_dead_ops,
 )
 

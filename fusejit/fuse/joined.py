@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from fusejit.fuse.constants import splat_values
 from fusejit.fuse.facts import Facts
-from fusejit.fuse.memory import read_classes
+from fusejit.fuse.memory import read_classes, with_versions
 from fusejit.fuse.operands import tidy
 from fusejit.fuse.rewrite import definitions, rewrite_blocks, used_values
 from fusejit.ir.affine import AffineExpr, Dim
@@ -36,7 +36,6 @@ from fusejit.ir.graph import (
     walk,
 )
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.memory import versions
 from fusejit.ir.starts import writes_every_element
 from fusejit.ir.types import Kind
 
@@ -99,7 +98,7 @@ def read_parts(graph: Graph) -> Graph:
         for r in graph.results
     )
     buffers = [*graph.buffers, *session.memory.values()]
-    return _renumbered(_without_unread(replace(cut, results=results, buffers=buffers)))
+    return with_versions(_without_unread(replace(cut, results=results, buffers=buffers)))
 
 
 class _Session:
@@ -473,18 +472,3 @@ def _without_unread(graph: Graph) -> Graph:
 
     buffers = [b for b in graph.buffers if b not in unread]
     return _without_unread(replace(rewrite_blocks(graph, rewrite), buffers=buffers))
-
-
-def _renumbered(graph: Graph) -> Graph:
-    """With the versions of memory that follow from the stores there are now."""
-    wanted = versions(graph.block)
-
-    def renumber(op: Op) -> Op:
-        if isinstance(op, Load | Store) and wanted[op] != op.version:
-            return replace(op, version=wanted[op])
-        return op
-
-    def rewrite(block: Block, _: frozenset[Value]) -> Block:
-        return replace(block, ops=[renumber(op) for op in block.ops])
-
-    return rewrite_blocks(graph, rewrite)

@@ -9,10 +9,22 @@ moves a store, so the versions of `fusejit.ir.memory` stay right.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from fusejit.fuse.rewrite import definitions
-from fusejit.ir.graph import Graph, Load, Op, ReshapeOp, Store, Value, ViewOp, walk
-from fusejit.ir.memory import walk_versions
+from fusejit.fuse.rewrite import definitions, rewrite_blocks
+from fusejit.ir.graph import (
+    Block,
+    Graph,
+    Load,
+    Op,
+    ReshapeOp,
+    Scatter,
+    Store,
+    Value,
+    ViewOp,
+    walk,
+)
+from fusejit.ir.memory import versions, walk_versions
 
 
 def source_load(value: Value, defined: Mapping[Value, Op]) -> Load | None:
@@ -33,13 +45,13 @@ def stale_reads(graph: Graph) -> frozenset[tuple[Op, Value]]:
     """The operands that are stale loads or views of them, each with the op that reads it."""
     defined = definitions(graph.block)
     stale: set[tuple[Op, Value]] = set()
-    for op, versions in walk_versions(graph.block):
+    for op, counters in walk_versions(graph.block):
         for value in op.operand_values:
             load = source_load(value, defined)
             if load is None or isinstance(op, ViewOp | ReshapeOp):
                 continue
             alias_class = load.view.buffer.alias_class
-            version = versions.get(alias_class, 0)
+            version = counters.get(alias_class, 0)
             if isinstance(op, Store) and op.view.buffer.alias_class == alias_class:
                 version -= 1  # it reads its value before it writes
             if version != load.version:
@@ -59,3 +71,43 @@ def stale_loads(graph: Graph) -> frozenset[Value]:
             values += [v for block in op.blocks for v in block.yields]
     loads = [source_load(value, defined) for value in values]
     return frozenset(v for load in loads if load is not None for v in load.results)
+
+
+def drop_idle_stores(graph: Graph) -> Graph:
+    """Drop stores of what is there already.
+
+    ``u[1:] -= v`` is a store, and then Python assigns what it has just stored to ``u[1:]`` again::
+
+        store @u v1 [(d0) -> (d0 + 1)] (s0 - 1) = %d
+        %t = load @u v1 [(d0) -> (d0 + 1)] : (s0 - 1) x f64
+        store @u v2 [(d0) -> (d0 + 1)] (s0 - 1) = %t            # dropped
+    """
+    defined = definitions(graph.block)
+
+    def is_idle(op: Op) -> bool:
+        if not isinstance(op, Store) or isinstance(op, Scatter):
+            return False
+        load = defined.get(op.value)
+        return isinstance(load, Load) and load.view == op.view and load.version == op.version - 1
+
+    def rewrite(block: Block, _: frozenset[Value]) -> Block:
+        kept = [op for op in block.ops if not is_idle(op)]
+        return block if len(kept) == len(block.ops) else replace(block, ops=kept)
+
+    rewritten = rewrite_blocks(graph, rewrite)
+    return graph if rewritten is graph else with_versions(rewritten)
+
+
+def with_versions(graph: Graph) -> Graph:
+    """With the versions of memory that follow from the stores there are now."""
+    wanted = versions(graph.block)
+
+    def renumber(op: Op) -> Op:
+        if isinstance(op, Load | Store) and wanted[op] != op.version:
+            return replace(op, version=wanted[op])
+        return op
+
+    def rewrite(block: Block, _: frozenset[Value]) -> Block:
+        return replace(block, ops=[renumber(op) for op in block.ops])
+
+    return rewrite_blocks(graph, rewrite)

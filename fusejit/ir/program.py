@@ -96,9 +96,21 @@ class ResultRef:
     kind: Kind
 
 
+@dataclass(frozen=True, slots=True)
+class NestNote:
+    """Nests that became one, or one that took in the loop around it: what they compute, and why."""
+
+    nests: tuple[str, ...]
+    rule: str
+    reason: str
+
+
 @dataclass(eq=False, slots=True)
 class Program:
-    """Steps of a graph. ``host_guards`` are the guards that no kernel checks."""
+    """Steps of a graph. ``host_guards`` are the guards that no kernel checks.
+
+    ``nest_notes`` tell what became of nests behind the passes over the graph.
+    """
 
     graph: Graph
     arguments: dict[str, Buffer] = field(default_factory=dict)
@@ -107,3 +119,4 @@ class Program:
     steps: list[KernelCall | LibraryCall | HostStepCall] = field(default_factory=list)
     results: list[ResultRef] = field(default_factory=list)
     host_guards: list[Guard] = field(default_factory=list)
+    nest_notes: list[NestNote] = field(default_factory=list)

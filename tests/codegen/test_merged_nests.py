@@ -1,0 +1,261 @@
+"""Nests over the same points become one, and loops around them move inside: source, and answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fusejit import fuse_jit
+from fusejit.codegen.compile import ArgType, python_kernel
+from fusejit.codegen.emit import emit_kernel
+from fusejit.codegen.intrinsics import INTRINSICS, load_providers
+from fusejit.codegen.merged_nests import merge_nests
+from fusejit.codegen.time_tiles import move_time_loops
+from fusejit.ir.loops import (
+    Apply,
+    Element,
+    For,
+    Free,
+    If,
+    Integer,
+    KernelParameter,
+    Let,
+    LoopKernel,
+    Number,
+    ParallelFor,
+    Scratch,
+    Stmt,
+    StoreElement,
+    Var,
+)
+from fusejit.ir.polynomial import Polynomial
+
+F8 = np.dtype(np.float64)
+
+
+def source(function: Callable[..., Any], *args: Any, **options: Any) -> str:
+    return fuse_jit(function, **options).trace(*args).fuse().lower().source
+
+
+def num_nests(function: Callable[..., Any], *args: Any) -> int:
+    return len(re.findall(r"^def chunk", source(function, *args), re.MULTILINE))
+
+
+def check(function: Callable[..., Any], *args: Any) -> None:
+    """Results and modified arguments have NumPy's bits."""
+    theirs = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+    mine = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+    expected = function(*theirs)
+    f = fuse_jit(function)
+    actual = f(*mine)
+    assert not f.variants.declined
+    np.testing.assert_array_equal(np.asarray(actual), np.asarray(expected))
+    for a, b in zip(mine, theirs, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+# -- programs -------------------------------------------------------------------------------------
+def keep_two(x, steps):
+    seen = np.empty((steps, len(x)))
+    for i in range(steps):
+        x = 1.5 * x * (1 - x)
+        seen[i] = x
+    return seen
+
+
+def escape(x, y, count, steps):
+    zx = np.zeros_like(x)
+    zy = np.zeros_like(y)
+    for i in range(steps):
+        inside = zx * zx + zy * zy < 4.0
+        count[inside] = i
+        new = zx * zx - zy * zy + x
+        zy[inside] = (2 * zx * zy + y)[inside]
+        zx[inside] = new[inside]
+    return zx
+
+
+def neighbours(x, y, steps):
+    for _ in range(steps):
+        x[:-1] = y[:-1] * 0.5
+        y[:-1] = x[1:] + 1.0  # reads what the store in front did not write at the same point
+    return x
+
+
+def columns(v, w):
+    out = np.empty((len(v), 2))
+    out[:, 0] = v * w
+    out[:, 1] = v + w
+    return out
+
+
+def sums_behind(x, y, steps):
+    total = 0.0
+    for _ in range(steps):
+        x[:] = x * 0.5 + y
+        total = total + x.sum()
+        y[:] = y - x
+    return total
+
+
+def rows(a, steps):
+    for _ in range(steps):
+        a[...] = a * 0.5 + 1.0
+    return a
+
+
+def numbers(n=37):
+    rng = np.random.default_rng(3)
+    return rng.normal(size=n), rng.normal(size=n)
+
+
+@pytest.mark.parametrize("n", [1, 2, 37, 700])
+@pytest.mark.parametrize("steps", [5, 6])
+def test_answers(n: int, steps: int) -> None:
+    x, y = numbers(n)
+    check(keep_two, np.abs(x) % 1, steps)
+    check(escape, x, y, np.zeros(n, dtype=np.int64), steps)
+    check(neighbours, x, y, steps)
+    check(columns, x, y)
+    check(rows, np.outer(x, y[: n // 2 + 1]), steps)
+
+
+def test_sums_between_nests() -> None:
+    x, y = numbers(300)
+    expected = sums_behind(x.copy(), y.copy(), 6)
+    np.testing.assert_allclose(fuse_jit(sums_behind)(x, y, 6), expected, rtol=1e-13)
+
+
+def test_a_value_that_is_stored_twice_is_computed_in_one_nest() -> None:
+    text = source(keep_two, numbers()[0], 6)
+    assert re.search(r"for at0 in range\(s\d\):\n +for d0 in range\(tile_start, tile_stop\)", text)
+    assert num_nests(keep_two, numbers()[0], 6) == 2  # a copy of x, and the loop
+
+
+def test_masked_stores_share_a_nest_and_the_mask_is_no_array() -> None:
+    x, y = numbers()
+    text = source(escape, x, y, np.zeros(37, dtype=np.int64), 6)
+    assert "boolean, " not in text  # no scratch of bools
+    assert len(re.findall(r"^def chunk", text, re.MULTILINE)) == 2
+
+
+def test_neighbours_stay_apart() -> None:
+    text = source(neighbours, *numbers(), 6)
+    loop = text[text.index("for at0") :]
+    assert loop.count("_for(chunk") == 2
+    assert "tile_start" not in text
+
+
+def test_columns_of_one_array_share_a_nest() -> None:
+    assert num_nests(columns, *numbers()) == 1
+
+
+def test_fusion_none_merges_nothing() -> None:
+    assert "tile_start" not in source(keep_two, numbers()[0], 6, fusion="none")
+
+
+def test_explain_says_why() -> None:
+    text = fuse_jit(keep_two).explain(numbers()[0], 6)
+    assert "nests written as one loop:" in text
+    assert "[same points]" in text
+    assert "[points never meet]" in text
+
+
+# -- random statements ----------------------------------------------------------------------------
+D, N = Polynomial.name("d0"), Polynomial.name("n")
+OFFSETS = (D, D, D + 1, D * 2, D * 2 + 1)
+POINTERS = ("p_a0", "p_a1", "p_t0", "p_t1")
+
+
+def nest(var: str, stores: list[tuple[str, int, str, int, bool]]) -> ParallelFor:
+    body: list[Stmt] = []
+    for at, (target, there, operand, here, masked) in enumerate(stores):
+        body.append(Let(f"v{at}", Element(operand, _in(OFFSETS[here], var))))
+        body.append(
+            Let(f"t{at}", Apply("({0} + {1})", (Var(f"v{at}"), Number(at + 1.0, F8)), "f64"))
+        )
+        store = StoreElement(target, _in(OFFSETS[there], var), Var(f"t{at}"))
+        if masked:
+            body.append(If(Apply("{0} > 2.0", (Var(f"v{at}"),)), [store]))
+        else:
+            body.append(store)
+    loop = For(var, Var("lo"), Var("hi"), body)
+    return ParallelFor(Integer(N), Integer(N), [loop], "nest")
+
+
+def _in(offset: Polynomial, var: str) -> Polynomial:
+    return offset.substitute("d0", Polynomial.name(var))
+
+
+def is_parallel(stores: list[tuple[str, int, str, int, bool]]) -> bool:
+    """Whether the points of one nest may run in any order, as those of every op may."""
+    written: dict[str, set[int]] = {}
+    for target, there, *_ in stores:
+        written.setdefault(target, set()).add(there)
+    touched = [(t, i) for t, i, *_ in stores] + [(p, i) for _, _, p, i, _ in stores]
+    kinds = {0: 0, 1: 0, 2: 2, 3: 3, 4: 4}
+    return all(
+        {kinds[i] for p, i in touched if p == pointer} <= {kinds[next(iter(own))]}
+        for pointer, own in written.items()
+    )
+
+
+STORE = st.tuples(
+    st.sampled_from(POINTERS),
+    st.integers(0, 4),
+    st.sampled_from(POINTERS),
+    st.integers(0, 4),
+    st.booleans(),
+)
+NEST = st.lists(STORE, min_size=1, max_size=2).filter(is_parallel)
+PROGRAM = st.tuples(st.lists(NEST, min_size=2, max_size=4), st.booleans(), st.integers(0, 3))
+
+
+def program(nests: list[list[Any]], looped: bool, trips: int) -> list[Stmt]:
+    size = N * 2 + 2
+    begin: list[Stmt] = []
+    for name in ("p_t0", "p_t1"):
+        begin.append(Scratch(name, Integer(size), F8, False, 0, 4))
+        fill = [StoreElement(name, Polynomial.name("i"), Number(0.25, F8))]
+        begin.append(For("i", Integer(Polynomial.const(0)), Integer(size), fill))
+    body: list[Stmt] = [nest(f"d{at}", stores) for at, stores in enumerate(nests)]
+    if looped:
+        zero, end = Integer(Polynomial.const(0)), Integer(Polynomial.const(trips))
+        body = [For("at0", zero, end, body)]
+    return [*begin, *body, Free("p_t0"), Free("p_t1")]
+
+
+def run(statements: list[Stmt], n: int) -> tuple[np.ndarray, np.ndarray]:
+    load_providers()
+    arrays = [KernelParameter(name, F8, 1) for name in ("a0", "a1")]
+    top: list[Stmt] = [
+        Let(f"p_a{at}", Apply(f"flat_scoped(a{at}, {at + 1})", ())) for at in range(2)
+    ]
+    kernel = LoopKernel(
+        "kernel", (*arrays, KernelParameter("n", np.dtype(np.int64))), [*top, *statements]
+    )
+    text = emit_kernel(kernel, frozenset(INTRINSICS))
+    types = (ArgType("array", F8, 1), ArgType("array", F8, 1), ArgType("scalar", np.dtype("i8")))
+    first, second = np.arange(2.0 * n + 2), np.arange(2.0 * n + 2) * -0.5
+    assert python_kernel(text, types)(first, second, n) == 0
+    return first, second
+
+
+@settings(max_examples=150, deadline=None)
+@given(PROGRAM, st.integers(0, 5))
+def test_random_nests_compute_the_same(made: Any, n: int) -> None:
+    statements = program(*made)
+    merged = merge_nests(statements, [])
+    moved = move_time_loops(merged, [])
+    expected = run(statements, n)
+    for other in (merged, moved):
+        for a, b in zip(run(other, n), expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+    assert merge_nests(merged, []) == merged
+    assert move_time_loops(moved, []) == moved
