@@ -31,6 +31,7 @@ from fusejit.fuse import (
     drop_unit_dims,
     fold_producers,
     form_groups,
+    hoist_invariants,
     make_schedule,
     merge_siblings,
     move_reshapes_down,
@@ -73,6 +74,12 @@ def _fold(graph: Graph, at: PassContext) -> Graph:
     return fold_producers(graph, at.target, at.policy.folds, at.report)
 
 
+def _hoist(graph: Graph, at: PassContext) -> Graph:
+    if at.policy is None:
+        return graph
+    return hoist_invariants(graph, at.target, at.report)
+
+
 def _read_parts(graph: Graph, at: PassContext) -> Graph:
     if at.policy is None:
         return graph
@@ -107,6 +114,7 @@ def _for_fusion(rewrite: Callable[[Graph], Graph]) -> GraphPass:
 # The passes over graphs, in order. Each returns the same object when it changed nothing.
 PASSES: tuple[tuple[str, GraphPass], ...] = (
     ("canonicalize", lambda graph, at: canonicalize(graph)),
+    ("hoist what is the same in each iteration", _hoist),
     ("fold producers into consumers", _fold),
     ("read arrays that are joined part by part", _read_parts),
     ("move reshapes up", _for_fusion(move_reshapes_up)),

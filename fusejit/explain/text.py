@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fusejit.api import Variants
 
 MAX_SOURCE = 72  # characters of a line of the user's program
+WORDS_JOINED = {"fold": "into", "merge": "beside", "hoist": "in front of"}
 WORDS_APART = {"fold": "and", "merge": "beside", "group": "in one loop with"}
 
 
@@ -172,7 +173,7 @@ class _Report:
         if self.report.folded:
             yield "  fused, one by one:"
         yield from _each_once(
-            f"{base_name(f.producer)} {'beside' if f.how == 'merge' else 'into'} "
+            f"{base_name(f.producer)} {WORDS_JOINED[f.how]} "
             f"{base_name(f.consumer)}: {_reason(f)} [{f.rule}]{_where(f.location)}"
             for f in self.report.folded
         )

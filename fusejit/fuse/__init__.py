@@ -16,6 +16,7 @@ from fusejit.fuse.cost import (
 )
 from fusejit.fuse.driver import fold_producers
 from fusejit.fuse.group import form_groups
+from fusejit.fuse.hoist import hoist_invariants
 from fusejit.fuse.joined import read_parts
 from fusejit.fuse.reshapes import move_reshapes_down, move_reshapes_up, note_reshapes
 from fusejit.fuse.schedule import make_schedule
@@ -35,6 +36,7 @@ __all__ = [
     "fold_single_uses",
     "fold_when_it_pays",
     "form_groups",
+    "hoist_invariants",
     "make_schedule",
     "merge_siblings",
     "move_reshapes_down",

@@ -67,12 +67,15 @@ Step = KernelStep | LibraryStep | HostStep
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A producer that was folded into a consumer, or a sibling that was merged with it, and why."""
+    """A producer that was folded into a consumer, or a sibling that was merged with it, and why.
+
+    Also an op that was hoisted out of a loop, which then stands for the consumer.
+    """
 
     producer: str
     consumer: str
     location: Location
-    how: str = "fold"  # or "merge"
+    how: str = "fold"  # or "merge", or "hoist"
     rule: str = ""
     reason: str = ""
 

@@ -42,6 +42,40 @@ DIAMOND = """graph @diamond
 """
 
 
+# Random graphs have no loops. What is dear in this one leaves both of them, but for what stands behind a
+# check, reads what the loop writes, or depends on the iteration.
+LOOPS = """graph @loops
+  symbol s0 = size(arg:x, 0)
+  buffer @x : s0 x f64 = arg:x class 0
+  buffer @w : s0 x f64 = arg:w class 1
+{
+  for i0 = 0 to 3 step 1 {
+    %w = load @w v0 : s0 x f64
+    %t = generic "negative" domain (s0) ins (%w) outs (write) { t0 = negative in0 : f64; yield t0 } : s0 x f64
+    %e = generic "exp" domain (s0) ins (%t) outs (write) { t0 = exp in0 : f64; yield t0 } : s0 x f64
+    %x = load @x v1 : s0 x f64
+    %r = generic "add" domain (s0) ins (%x, %e) outs (write) { t0 = add in0, in1 : f64; yield t0 } : s0 x f64
+    store @x v2 = %r
+    for i1 = 0 to 2 step 1 {
+      %w2 = load @w v0 : s0 x f64
+      %s = generic "sum" domain (s0) iterators (reduction) ins (%w2) outs (add [(d0) -> ()]) { yield in0 } : f64 scalar
+      %x2 = load @x v3 : s0 x f64
+      %p = generic "exp" domain (s0) ins (%x2) outs (write) { t0 = exp in0 : f64; t1 = index (i1) : i64; t2 = cast t1 : f64; t3 = add t0, t2 : f64; yield t3 } : s0 x f64
+      %q = generic "multiply" domain (s0) ins (%p, %s [(d0) -> ()]) outs (write) { t0 = multiply in0, in1 : f64; yield t0 } : s0 x f64
+      store @x v4 = %q
+    }
+  }
+  return
+}
+"""
+
+
+def loops(seed: int) -> RandomProgram:
+    rng = np.random.default_rng(seed)
+    arguments = {"x": rng.random(4) * 0.1, "w": rng.random(4) * 0.1}
+    return RandomProgram(parse_graph(LOOPS), arguments)
+
+
 def diamond(seed: int) -> RandomProgram:
     rng = np.random.default_rng(seed)
     return RandomProgram(parse_graph(DIAMOND), {"x": rng.random((3, 5))})
@@ -53,6 +87,7 @@ MAKERS: dict[str, Callable[[int], RandomProgram]] = {
     "stores": random_graph,
     "reshapes": random_graph_with_reshapes,
     "diamond": diamond,
+    "loops": loops,
 }
 SEEDS = range(120)
 # The result is the same graph: it only reports.
