@@ -13,7 +13,7 @@ import inspect
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,8 +45,18 @@ from fusejit.fuse.policy import Policy, PolicyFailed, policy
 from fusejit.ir.graph import Graph
 from fusejit.ir.mlir_text import mlir_text
 from fusejit.ir.printer import print_graph
-from fusejit.ir.program import HostStepCall, KernelCall, LibraryCall, Program
-from fusejit.ir.schedule import FusionReport, Group, Schedule
+from fusejit.ir.program import (
+    HostCond,
+    HostStepCall,
+    KernelCall,
+    LibraryCall,
+    Program,
+    ReadInteger,
+    inner_blocks,
+    walk_steps,
+)
+from fusejit.ir.program import Step as ProgramStep
+from fusejit.ir.schedule import FusionReport, Group, RegionStep, Schedule, Step
 from fusejit.ir.target import Target
 from fusejit.ir.traced import TracedFunction
 from fusejit.ir.verifier import verify
@@ -213,7 +223,7 @@ class Fused:
             names = frozenset(INTRINSICS) | {"nan", "inf"}
             sources = [
                 emit_kernel(step.kernel, names)
-                for step in program.steps
+                for step in walk_steps(program.steps)
                 if isinstance(step, KernelCall)
             ]
         except FusejitError:
@@ -267,7 +277,7 @@ class Lowered:
         kernels: list[Kernel] = []
         calls: list[Callable[..., int]] = []
         texts = iter(self.sources)
-        for step in self.program.steps:
+        for step in walk_steps(self.program.steps):
             if not isinstance(step, KernelCall):
                 continue
             signature = tuple(
@@ -304,19 +314,7 @@ class Lowered:
         return Compiled(self, kernels, source, launch)
 
     def __str__(self) -> str:
-        lines = []
-        for at, step in enumerate(self.program.steps):
-            if isinstance(step, KernelCall):
-                parameters = ", ".join(p.name for p in step.kernel.parameters)
-                lines.append(f"step {at}: kernel({parameters})")
-            elif isinstance(step, HostStepCall):
-                operands = [o.ref.name for o in step.operands]
-                outs = ", ".join(slot.name for slot in step.outs)
-                lines.append(f"step {at}: {step.function}({step.call.format(*operands)}) -> {outs}")
-            else:
-                assert isinstance(step, LibraryCall)
-                names = ", ".join(ref.name for ref in step.operands)
-                lines.append(f"step {at}: {step.function}({names}) -> {step.out.name}")
+        lines = _described(self.program.steps, "")
         return "\n".join([*lines, "", self.source])
 
 
@@ -379,19 +377,54 @@ def closure_cells(function: Callable[..., Any]) -> dict[str, Any]:
     return dict(zip(function.__code__.co_freevars, cells, strict=True))
 
 
+def _described(steps: Sequence[ProgramStep], indent: str) -> list[str]:
+    """One line per step of a program; the steps inside one are indented."""
+    lines = []
+    for at, step in enumerate(steps):
+        if isinstance(step, KernelCall):
+            text = f"kernel({', '.join(p.name for p in step.kernel.parameters)})"
+        elif isinstance(step, HostStepCall):
+            outs = ", ".join(slot.name for slot in step.outs)
+            text = f"{step.function}({step.call.format(*(o.ref.name for o in step.operands))})"
+            text += f" -> {outs}" if outs else ""
+        elif isinstance(step, LibraryCall):
+            names = ", ".join(ref.name for ref in step.operands)
+            text = f"{step.function}({names}) -> {step.out.name}"
+        elif isinstance(step, ReadInteger):
+            text = f"{step.symbol} = int({step.source.ref.name})"
+        elif isinstance(step, HostCond):
+            text = f"if {step.test.ref.name}"
+        elif step.condition is None:
+            text = f"for {step.induction} in range({step.lower}, {step.upper}, {step.step})"
+        else:
+            text = "while"
+        lines.append(f"{indent}step {at}: {text}")
+        for block in inner_blocks(step):
+            lines += _described(block.steps, f"{indent}  ")
+            lines += [f"{indent}    {target} = {source}" for target, source in block.moves]
+    return lines
+
+
 def describe_schedule(schedule: Schedule) -> str:
     """One line per step."""
+    return "\n".join(_described_steps(schedule.steps, ""))
+
+
+def _described_steps(steps: Sequence[Step], indent: str) -> list[str]:
     lines = []
-    for at, step in enumerate(schedule.steps):
+    for at, step in enumerate(steps):
         ops = getattr(step, "ops", None)
         names = ", ".join(getattr(op, "name", type(op).__name__.lower()) for op in ops or [step.op])  # type: ignore[union-attr]
-        lines.append(f"step {at}: {type(step).__name__} ({names})")
+        lines.append(f"{indent}step {at}: {type(step).__name__} ({names})")
+        for block in step.blocks if isinstance(step, RegionStep) else ():
+            lines += _described_steps(block, f"{indent}  ")
         for group in getattr(step, "groups", ()):
             pairs = zip(group.ops, _dim_names(group), strict=True)
             names = ", ".join(f"{op.name} {dims}" for op, dims in pairs)
             local = ", ".join(f"%{v.name}" for v in group.local)
-            lines.append(f"  group ({names})" + (f", in tiles: {local}" if local else ""))
-    return "\n".join(lines)
+            tiles = f", in tiles: {local}" if local else ""
+            lines.append(f"{indent}  group ({names}){tiles}")
+    return lines
 
 
 def _dim_names(group: Group) -> list[str]:

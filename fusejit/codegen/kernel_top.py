@@ -17,7 +17,6 @@ from fusejit.codegen.host_text import host_text, is_kernel_guard
 from fusejit.codegen.nest import token
 from fusejit.ir.graph import Buffer, Graph, Guard, Layout, Store, walk
 from fusejit.ir.host import Path
-from fusejit.ir.host_calls import sizes_defined
 from fusejit.ir.loops import Apply, Exit, If, KernelParameter, Let, LoopKernel, Stmt
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import Program
@@ -34,10 +33,15 @@ def kernel_top(
     statements: Sequence[Stmt],
     arrays: Mapping[str, tuple[np.dtype, int]],
     classes: Mapping[Path, ArrayClass],
-    is_first: bool,
+    number: int,
+    symbols: Sequence[str],
 ) -> LoopKernel:
-    """A kernel around ``statements``; the first one of a program checks the whole call."""
+    """A kernel around ``statements``; the first one of a program checks the whole call.
+
+    ``symbols`` are those that the launcher learns on its way.
+    """
     graph = program.graph
+    is_first = number == 0
     used = names_used(statements)
     guards = _split_guards(program) if is_first else []
     wanted = [n for n in arrays if f"p_{n}" in used or (is_first and n in program.arguments)]
@@ -59,7 +63,7 @@ def kernel_top(
             top.append(Let(symbol.name, Apply(f"{where[0]}.shape[{where[1]}]", ())))
         else:
             parameters.append(KernelParameter(symbol.name, _I64))
-    parameters += [KernelParameter(n, _I64) for n in sizes_defined(graph) if n in used]
+    parameters += [KernelParameter(n, _I64) for n in symbols if n in used]
     for at, scalar in enumerate(graph.scalars):
         name = f"x{at}"
         if name in used:
@@ -74,7 +78,7 @@ def kernel_top(
         if f"p_{name}" in used:
             scope = at + 1 if at < _MAX_ARRAY_SCOPE else 0
             top.append(Let(f"p_{name}", Apply(f"flat_scoped({name}, {scope})", ())))
-    return LoopKernel(f"kernel{len(program.steps)}", tuple(parameters), [*top, *statements])
+    return LoopKernel(f"kernel{number}", tuple(parameters), [*top, *statements])
 
 
 def names_used(statements: Sequence[Stmt]) -> frozenset[str]:

@@ -21,18 +21,27 @@ from fusejit.codegen import launch_runtime
 from fusejit.codegen.host_text import host_text
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.host import HostExpr, Path
-from fusejit.ir.host_calls import NAMES, host_function, sizes_defined
+from fusejit.ir.host_blocks import launcher_symbols
+from fusejit.ir.host_calls import NAMES, host_function
 from fusejit.ir.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import (
     ArrayRef,
+    HostArgument,
+    HostBlock,
+    HostCond,
+    HostLoop,
     HostStepCall,
     KernelCall,
     LibraryCall,
     Program,
+    ReadInteger,
     ScalarRef,
     Slot,
+    Step,
+    inner_blocks,
+    walk_steps,
 )
 from fusejit.ir.traced import (
     ArrayClass,
@@ -146,7 +155,9 @@ class _Writer:
         self.handed_out: set[str] = set()
         self.known_sizes: set[str] = set()
         self.allocated: set[str] = set()
-        host_steps = [s for s in program.steps if isinstance(s, HostStepCall)]
+        host_steps = [s for s in walk_steps(program.steps) if isinstance(s, HostStepCall)]
+        self.open_slots = program.slots  # of the block that is being written
+        self.next_kernel = iter([(kernel, f"K{at}") for at, kernel in enumerate(kernels)])
         self.made_by_host = {slot.name for step in host_steps for slot in step.outs}
 
     # -- the whole ------------------------------------------------------------------------------
@@ -178,9 +189,9 @@ class _Writer:
             test = self.host(guard.expr)
             self.put(f"if {'not ' if guard.expected else ''}{test}:")
             self.put("    return MISS")
-        self.allocate()
+        self.learn([])
         prepare, self.lines = self.lines, []
-        self.steps()
+        self.steps(self.program.steps)
         self.bind_repeated_results()
         self.put(f"return {self.structure(self.traced.structure)}")
         body = ["    try:", *(f"        {line}" for line in prepare or ["pass"])]
@@ -288,20 +299,15 @@ class _Writer:
         graph = self.program.graph
         scalar_of = {v: k for k, v in self.program.scalars.items()}
         needed: set[str] = set()
-        for step in self.program.steps:
+        for step in walk_steps(self.program.steps):
             if isinstance(step, KernelCall):
                 needed |= {p.name for p in step.kernel.parameters if p.ndim is None}
-            elif isinstance(step, HostStepCall):
-                for argument in step.operands:
-                    if isinstance(argument.ref, ScalarRef):
-                        needed.add(scalar_of[argument.ref.name])
-                    else:
-                        needed |= _ref_symbols(argument.ref)
-                needed |= frozenset().union(*(e.symbols() for s in step.outs for e in s.extents))
-            else:
-                for ref in (*step.operands, step.out):
-                    needed |= _ref_symbols(ref)
-        for slot in self.program.slots:
+                continue
+            for ref in _references(step):
+                needed |= {scalar_of[ref.name]} if isinstance(ref, ScalarRef) else _ref_symbols(ref)
+            needed |= frozenset().union(*(e.symbols() for e in _extents(step)))
+        inner = [b for step in walk_steps(self.program.steps) for b in inner_blocks(step)]
+        for slot in [*self.program.slots, *(slot for block in inner for slot in block.slots)]:
             if self.like_argument(slot) is None or not _is_c_or_f(slot):
                 needed |= frozenset().union(*(e.symbols() for e in slot.extents))
         by_name = {v: k for k, v in self.program.scalars.items()}
@@ -357,12 +363,11 @@ class _Writer:
             return self.path(origin.attr)
         return name
 
-    def steps(self) -> None:
-        kernels = iter(self.kernels)
-        for at, step in enumerate(self.program.steps):
+    def steps(self, steps: Sequence[Step]) -> None:
+        for step in steps:
             if isinstance(step, KernelCall):
-                name = f"K{at}"
-                self.namespace[name] = next(kernels)
+                kernel, name = next(self.next_kernel)
+                self.namespace[name] = kernel
                 arguments = ", ".join(
                     self.array(p.name) if p.ndim is not None else p.name
                     for p in step.kernel.parameters
@@ -372,11 +377,57 @@ class _Writer:
                 self.put("    return miss(status)")
             elif isinstance(step, HostStepCall):
                 self.host_step(step)
+            elif isinstance(step, ReadInteger):
+                self.put(f"{step.symbol} = int({self.argument(step.source)})")
+                self.learn([step.symbol])
+            elif isinstance(step, HostLoop):
+                self.loop(step)
+            elif isinstance(step, HostCond):
+                self.put(f"if {self.argument(step.test)}:")
+                self.block(step.then_block)
+                self.put("else:")
+                self.block(step.else_block)
             else:
-                assert isinstance(step, LibraryCall)
                 operands = ", ".join(self.reference(ref) for ref in step.operands)
                 out = self.reference(step.out)
                 self.put(f"{step.function}({operands}, out={out})")
+
+    def loop(self, step: HostLoop) -> None:
+        """A loop of the launcher, whose kernels were compiled once."""
+        if step.condition is None:
+            assert step.lower is not None
+            assert step.upper is not None
+            bounds = f"{_affine(step.lower)}, {_affine(step.upper)}, {step.step}"
+            self.put(f"for {step.induction} in range({bounds}):")
+            self.block(step.body, [step.induction] if step.induction else [])
+            return
+        assert step.test is not None
+        self.put("while True:")
+        self.block(step.condition)
+        self.put(f"    if not {self.argument(step.test)}:")
+        self.put("        break")
+        self.block(step.body)
+
+    def block(self, block: HostBlock, symbols: Sequence[str] = ()) -> None:
+        """The steps of a block, indented; its slots are new each time."""
+        outer, self.lines = self.lines, []
+        open_slots, self.open_slots = self.open_slots, block.slots
+        self.learn(symbols)
+        self.steps(block.steps)
+        if block.moves:
+            targets, sources = (", ".join(names) for names in zip(*block.moves, strict=True))
+            self.put(f"{targets} = {sources}")
+        self.open_slots = open_slots
+        inner, self.lines = self.lines, outer
+        self.lines += [f"    {line}" for line in inner or ["pass"]]
+
+    def argument(self, argument: HostArgument) -> str:
+        """Text of what a host call is given."""
+        if isinstance(argument.ref, ScalarRef):
+            by_name = {v: k for k, v in self.program.scalars.items()}
+            return by_name[argument.ref.name]
+        ending = {Kind.ARRAY: "", Kind.SCALAR: "[()]", Kind.PYTHON: ".item()"}[argument.kind]
+        return self.reference(argument.ref) + ending
 
     def host_step(self, step: HostStepCall) -> None:
         """A call between kernels, the sizes it defines, and the slots that have such extents.
@@ -384,14 +435,7 @@ class _Writer:
         As long as nothing of the caller's was modified, NumPy runs the call from the start if the
         function fails: then errors have the user's lines, and other results are right.
         """
-        by_name = {v: k for k, v in self.program.scalars.items()}
-        arguments = []
-        for operand in step.operands:
-            if isinstance(operand.ref, ScalarRef):
-                arguments.append(by_name[operand.ref.name])
-                continue
-            ending = {Kind.ARRAY: "", Kind.SCALAR: "[()]", Kind.PYTHON: ".item()"}[operand.kind]
-            arguments.append(self.reference(operand.ref) + ending)
+        arguments = [self.argument(operand) for operand in step.operands]
         function = self.bind("host", host_function(step.function))
         lines = [f"made = {function}({step.call.format(*arguments)})"]
         lines.append("made = made if isinstance(made, tuple) else (made,)")
@@ -412,13 +456,13 @@ class _Writer:
             self.put("    raise")
             self.put("except Exception:")
             self.put("    return HOST_FAILED")
-        self.known_sizes |= {name for name, _, _ in step.sizes}
-        self.allocate()
+        self.learn([name for name, _, _ in step.sizes])
 
-    def allocate(self) -> None:
-        """Allocate the slots whose extents are known from here on."""
-        unknown = set(sizes_defined(self.program.graph)) - self.known_sizes
-        for slot in self.program.slots:
+    def learn(self, symbols: Sequence[str]) -> None:
+        """Symbols are known from here on: allocate the slots that waited for them."""
+        self.known_sizes |= set(symbols)
+        unknown = set(launcher_symbols(self.program.graph)) - self.known_sizes
+        for slot in self.open_slots:
             if slot.name in self.allocated or slot.name in self.made_by_host:
                 continue
             if not any(unknown & e.symbols() for e in slot.extents):
@@ -530,6 +574,27 @@ def _shape(extents: Sequence[AffineExpr]) -> str:
 def _is_c_or_f(slot: Slot) -> bool:
     axes = tuple(range(len(slot.extents)))
     return slot.order is None or slot.order in (axes, axes[::-1])
+
+
+def _references(step: Step) -> list[ArrayRef | ScalarRef]:
+    """What the launcher itself reads or hands on in a step that is no kernel."""
+    if isinstance(step, LibraryCall):
+        return [*step.operands, step.out]
+    if isinstance(step, HostStepCall):
+        return [argument.ref for argument in step.operands]
+    if isinstance(step, ReadInteger):
+        return [step.source.ref]
+    test = step.test if isinstance(step, HostLoop | HostCond) else None
+    return [] if test is None else [test.ref]
+
+
+def _extents(step: Step) -> list[AffineExpr]:
+    """Extents and bounds that a step that is no kernel mentions."""
+    if isinstance(step, HostStepCall):
+        return [e for slot in step.outs for e in slot.extents]
+    if isinstance(step, HostLoop):
+        return [e for e in (step.lower, step.upper) if e is not None]
+    return []
 
 
 def _ref_symbols(ref: ArrayRef) -> frozenset[str]:

@@ -15,6 +15,9 @@ from fusejit.codegen.region_writer import RegionWriter
 from fusejit.codegen.time_tiles import move_time_loops
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
+    Alloc,
+    Bind,
+    Block,
     Buffer,
     Cond,
     GenericOp,
@@ -22,12 +25,15 @@ from fusejit.ir.graph import (
     Layout,
     Load,
     Loop,
+    Op,
     ReshapeOp,
     Value,
     View,
     ViewOp,
+    walk,
 )
-from fusejit.ir.host_calls import argument_text, is_after_stores, sizes_of
+from fusejit.ir.host_blocks import host_blocks, launcher_binds, launcher_symbols, runs_on_host
+from fusejit.ir.host_calls import argument_text, late_ops, sizes_of
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import (
     Free,
@@ -37,15 +43,19 @@ from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import (
     ArrayRef,
     HostArgument,
+    HostBlock,
+    HostCond,
+    HostLoop,
     HostStepCall,
     KernelCall,
     LibraryCall,
     Program,
+    ReadInteger,
     ResultRef,
     ScalarRef,
     Slot,
 )
-from fusejit.ir.schedule import KernelStep, Schedule
+from fusejit.ir.schedule import KernelStep, Schedule, walk_steps
 from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.ir.types import Kind
 
@@ -65,9 +75,27 @@ class _Lowering(RegionWriter):
         self.overwritten = overwritten_products(schedule, self.placement)
         self.classes = {c.path: c.expected for c in checks if c.kind is CheckKind.ARRAY}
         self.groups = [
-            g for step in schedule.steps if isinstance(step, KernelStep) for g in step.groups
+            g
+            for step in walk_steps(schedule.steps)
+            if isinstance(step, KernelStep)
+            for g in step.groups
         ]
         self.program = Program(self.graph)
+        self.program_steps = self.program.steps  # of the block that is being lowered
+        self.num_kernels = self.num_slots = 0
+        self.binds = launcher_binds(self.graph)
+        self.symbols = launcher_symbols(self.graph)
+        self.late = late_ops(self.graph)
+        blocks = list(host_blocks(self.graph))
+        self.slots_of: dict[Block, list[Slot]] = {block: [] for block in blocks}
+        self.slots_of[self.graph.block] = self.program.slots
+        self.slot_named: dict[str, Slot] = {}
+        self.home_of: dict[Op | Buffer, Block] = {op: b for b in blocks for op in b.ops}
+        for block in blocks:
+            for op in block.ops:
+                if isinstance(op, Alloc):
+                    self.home_of[op.buffer] = block
+        self.positions = {op: at for at, op in enumerate(walk(self.graph.block))}
         self.arrays: dict[str, tuple[np.dtype, int]] = {}  # array name -> dtype, rank
         self.slot_of: dict[Value | Buffer, str] = {}
         self.reshaped_slots: dict[Value, ArrayRef] = {}  # values that fill slots of other shapes
@@ -85,29 +113,38 @@ class _Lowering(RegionWriter):
             program.scalars[f"x{at}"] = scalar.value.name
             self.located[scalar.value] = Located(expr=Var(f"x{at}"))
         self._make_slots()
-        step = 0
-        grouped = {op: group for group in self.groups for op in group.ops}
-        for op in graph.block.ops:
-            here = self.placement.step_of[id(op)]
-            if here != step:
-                self._finish_kernel()
-                step = here
-            if isinstance(op, GenericOp) and op.library_call is not None:
-                self._library_step(op.library_call, [o.value for o in op.inputs], op.results[0])
-                step = here + 1
-            elif isinstance(op, HostCall):
-                self._host_step(op)
-                step = here + 1
-            elif isinstance(op, GenericOp) and op in grouped:
-                if op is grouped[op].ops[0]:
-                    self.group(grouped[op])
-            else:
-                self.op(op)
+        self._steps(graph.block)
         self._copy_results()
         self._finish_kernel()
         for result in graph.results:
             program.results.append(self._result(result))
         return program
+
+    def _steps(self, block: Block) -> None:
+        """The ops of a block of the launcher, one kernel for each stretch between other steps."""
+        grouped = {op: group for group in self.groups for op in group.ops}
+        step = None
+        for op in block.ops:
+            here = self.placement.step_of[id(op)]
+            if step is not None and here != step:
+                self._finish_kernel()
+            step = here
+            if isinstance(op, GenericOp) and op.library_call is not None:
+                self._library_step(op.library_call, [o.value for o in op.inputs], op.results[0])
+            elif isinstance(op, HostCall):
+                self._host_step(op)
+            elif isinstance(op, Bind) and op in self.binds:
+                self._begin_step()
+                self.program_steps.append(ReadInteger(op.symbol, self._host_argument(op.value)))
+            elif isinstance(op, Loop) and runs_on_host(op):
+                self._host_loop(op)
+            elif isinstance(op, Cond) and runs_on_host(op):
+                self._host_cond(op)
+            elif isinstance(op, GenericOp) and op in grouped:
+                if op is grouped[op].ops[0]:
+                    self.group(grouped[op])
+            else:
+                self.op(op)
 
     def _argument_memory(self, name: str, buffer: Buffer) -> Memory:
         extents = extent_polynomials(buffer.type.extents)
@@ -125,10 +162,17 @@ class _Lowering(RegionWriter):
 
     # -- slots ----------------------------------------------------------------------------------
     def _add_slot(
-        self, dtype: np.dtype, extents: tuple[AffineExpr, ...], order: tuple[int, ...] | None
+        self,
+        dtype: np.dtype,
+        extents: tuple[AffineExpr, ...],
+        order: tuple[int, ...] | None,
+        home: Block | None = None,
     ) -> tuple[str, Memory]:
-        name = f"r{len(self.program.slots)}"
-        self.program.slots.append(Slot(name, dtype, extents, order))
+        """A new array of the launcher, made where the block ``home`` begins."""
+        name = f"r{self.num_slots}"
+        self.num_slots += 1
+        slot = self.slot_named[name] = Slot(name, dtype, extents, order)
+        self.slots_of[home or self.graph.block].append(slot)
         self.arrays[name] = (dtype, len(extents))
         strides = dense_strides(extent_polynomials(extents), order)
         return name, Memory(f"p_{name}", dtype, strides)
@@ -149,6 +193,8 @@ class _Lowering(RegionWriter):
                 self.placement.defining.get(root), GenericOp | Loop | Cond
             ):
                 continue
+            if runs_on_host(self.placement.defining[root]):
+                continue
             slot = self._slot_through_views(result, root)
             if slot is not None:
                 placed.add(root)
@@ -160,23 +206,29 @@ class _Lowering(RegionWriter):
                     value not in self.placement.snapshots
                 ):
                     continue
-                name, memory = self._add_slot(value.type.dtype, value.type.extents, value.order)
-                self.slot_of[value] = name
-                self.located[value] = Located(memory, IndexingMap.identity(value.type.rank))
+                self._slot_for(value, self._home(value))
         for buffer in self.graph.buffers:
             if buffer in self.placement.slot_buffers:
-                name, memory = self._add_slot(buffer.type.dtype, buffer.type.extents, buffer.order)
+                name, memory = self._add_slot(
+                    buffer.type.dtype, buffer.type.extents, buffer.order, self.home_of.get(buffer)
+                )
                 self.slot_of[buffer] = name
                 self.memory[buffer] = Memory(
                     memory.pointer, memory.dtype, memory.strides, buffer.alias_class
                 )
 
+    def _slot_for(self, value: Value, home: Block) -> str:
+        name, memory = self._add_slot(value.type.dtype, value.type.extents, value.order, home)
+        self.slot_of[value] = name
+        self.located[value] = Located(memory, IndexingMap.identity(value.type.rank))
+        return name
+
+    def _home(self, value: Value) -> Block:
+        """The block of the launcher in which an op defines a value."""
+        return self.home_of[self.placement.defining[value]]
+
     def _position(self, value: Value) -> int:
-        op = self.placement.defining[value]
-        for at, each in enumerate(self.graph.block.ops):
-            if each is op:
-                return at
-        return -1
+        return self.positions[self.placement.defining[value]]
 
     def _slot_through_views(self, result: Value, root: Value) -> str | None:
         """A slot with the result's shape in which its root can be computed, if views only permute
@@ -269,39 +321,99 @@ class _Lowering(RegionWriter):
         for name in self.frees:
             self.statements.append(Free(name))
         statements, self.statements, self.frees = self.statements, [], []
-        is_first = not self.program.steps
+        is_first = not self.num_kernels
         if not statements and not is_first:
             return
         if self.merge:
             notes = self.program.nest_notes
             statements = move_time_loops(merge_nests(statements, notes), notes)
-        kernel = kernel_top(self.program, statements, self.arrays, self.classes, is_first)
-        self.program.steps.append(KernelCall(kernel))
+        kernel = kernel_top(
+            self.program, statements, self.arrays, self.classes, self.num_kernels, self.symbols
+        )
+        self.num_kernels += 1
+        self.program_steps.append(KernelCall(kernel))
         # values in variables and heap memory end with their kernel
+
+    def _begin_step(self) -> None:
+        """End the kernel before a step that is none; the first kernel checks the call."""
+        if not self.num_kernels or self.statements:
+            self._finish_kernel()
 
     def _library_step(self, function: str, operands: Sequence[Value], result: Value) -> None:
         """A call of a library or host function on the launcher's arrays."""
-        if not self.program.steps or self.statements:
-            self._finish_kernel()
+        self._begin_step()
         refs = tuple(self._array_ref(value) for value in operands)
-        self.program.steps.append(LibraryCall(function, refs, self._array_ref(result)))
+        self.program_steps.append(LibraryCall(function, refs, self._array_ref(result)))
 
     def _host_step(self, op: HostCall) -> None:
         """A call of a host function, whose results are the arrays of slots."""
-        if not self.program.steps or self.statements:
-            self._finish_kernel()
-        scalars = {s.value for s in self.graph.scalars}
-        operands = tuple(
-            HostArgument(ScalarRef(v.name) if v in scalars else self._array_ref(v), v.kind)
-            for v in op.arguments
-        )
-        slots = {slot.name: slot for slot in self.program.slots}
-        outs = tuple(slots[self.slot_of[value]] for value in op.results)
-        is_late = is_after_stores(self.graph, op)
+        self._begin_step()
         call = HostStepCall(
-            op.function, argument_text(op), operands, outs, tuple(sizes_of(op)), is_late
+            op.function,
+            argument_text(op),
+            tuple(map(self._host_argument, op.arguments)),
+            tuple(self.slot_named[self.slot_of[value]] for value in op.results),
+            tuple(sizes_of(op)),
+            op in self.late,
         )
-        self.program.steps.append(call)
+        self.program_steps.append(call)
+
+    def _host_argument(self, value: Value) -> HostArgument:
+        """A value as the launcher itself reads it."""
+        scalars = {s.value for s in self.graph.scalars}
+        ref = ScalarRef(value.name) if value in scalars else self._array_ref(value)
+        return HostArgument(ref, value.kind)
+
+    # -- blocks of the launcher -----------------------------------------------------------------
+    def _host_loop(self, op: Loop) -> None:
+        """A loop of the launcher: what is carried lies in the slots of the results."""
+        targets = [self._start(r, v) for r, v in zip(op.results, op.carried, strict=True)]
+        for argument, result in zip(op.body.arguments, op.results, strict=True):
+            self.slot_of[argument] = self.slot_of[result]
+            self.located[argument] = self.located[result]
+        self._begin_step()
+        condition = test = None
+        if op.condition is not None:
+            condition = self._host_block(op.condition, [])
+            (value,) = op.condition.yields
+            test = self._host_argument(value)
+        body = self._host_block(op.body, targets)
+        self.program_steps.append(
+            HostLoop(body, op.induction, op.lower, op.upper, op.step, condition, test)
+        )
+
+    def _start(self, result: Value, start: Value) -> str:
+        name = self.slot_of[result]
+        self._copy(start, self.located[result], "carry")
+        return name
+
+    def _host_cond(self, op: Cond) -> None:
+        """A conditional of the launcher: both blocks fill the slots of the results."""
+        self._begin_step()
+        test = self._host_argument(op.predicate)
+        targets = [self.slot_of[result] for result in op.results]
+        blocks = [self._host_block(block, targets) for block in op.blocks]
+        self.program_steps.append(HostCond(test, *blocks))
+
+    def _host_block(self, block: Block, targets: Sequence[str]) -> HostBlock:
+        """The steps of a block, and the moves at its end.
+
+        What it yields is copied into new arrays, which then take the names of the targets: one
+        value may be the array that another target still is.
+        """
+        outer, self.program_steps = self.program_steps, []
+        self._steps(block)
+        moves = []
+        if targets:
+            for target, value in zip(targets, block.yields, strict=True):
+                name, memory = self._add_slot(
+                    value.type.dtype, value.type.extents, value.order, block
+                )
+                self._copy(value, Located(memory, IndexingMap.identity(value.type.rank)), "carry")
+                moves.append((target, name))
+        self._finish_kernel()
+        steps, self.program_steps = self.program_steps, outer
+        return HostBlock(steps, self.slots_of[block], moves)
 
     def _array_ref(self, value: Value) -> ArrayRef:
         """The launcher's array for a value, seen through its views."""

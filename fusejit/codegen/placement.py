@@ -10,16 +10,18 @@ Decided before anything is lowered, from the uses of each value and the versions
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fusejit.ir.graph import (
+    Alloc,
     Block,
     Buffer,
     GenericOp,
     Graph,
     HostCall,
     Load,
+    Loop,
     Op,
     ReshapeOp,
     Scatter,
@@ -29,8 +31,9 @@ from fusejit.ir.graph import (
     ViewOp,
     walk,
 )
+from fusejit.ir.host_blocks import host_blocks, launcher_binds, runs_on_host
 from fusejit.ir.memory import walk_versions
-from fusejit.ir.schedule import HostStep, KernelStep, LibraryStep, Schedule
+from fusejit.ir.schedule import Schedule
 
 
 @dataclass(slots=True)
@@ -39,6 +42,7 @@ class Placement:
 
     defining: dict[Value, Op] = field(default_factory=dict)
     step_of: dict[int, int] = field(default_factory=dict)  # id(op) -> step, top-level ops
+    end_of: dict[int, int] = field(default_factory=dict)  # id(block) -> its last step
     versions_at: dict[int, dict[int, int]] = field(default_factory=dict)  # id(op) -> class -> v
     slot_values: set[Value] = field(default_factory=set)
     slot_buffers: set[Buffer] = field(default_factory=set)
@@ -62,7 +66,7 @@ def place(schedule: Schedule) -> Placement:
     for op in walk(graph.block):
         for result in op.results:
             placement.defining[result] = op
-    _number_steps(schedule, placement)
+    _number_steps(graph, placement)
     record_versions(graph.block, {}, placement.versions_at)
     _find_straight_stores(graph, placement)
     _find_snapshots(graph, placement)
@@ -70,17 +74,33 @@ def place(schedule: Schedule) -> Placement:
     return placement
 
 
-def _number_steps(schedule: Schedule, placement: Placement) -> None:
-    cuts = {id(s.op) for s in schedule.steps if isinstance(s, LibraryStep | HostStep)}
-    assert all(isinstance(s, KernelStep | LibraryStep | HostStep) for s in schedule.steps)
+def _number_steps(graph: Graph, placement: Placement) -> None:
+    """Number the steps in program order: those of a loop of the launcher behind its own number.
+
+    What is inside a loop or conditional of a kernel has the number of that kernel.
+    """
+    binds = launcher_binds(graph)
     step = 0
-    for op in schedule.graph.block.ops:
-        if id(op) in cuts:
-            step += 1
-            placement.step_of[id(op)] = step
-            step += 1
-        else:
-            placement.step_of[id(op)] = step
+
+    def number(block: Block) -> None:
+        nonlocal step
+        for op in block.ops:
+            is_library = isinstance(op, GenericOp) and op.library_call is not None
+            is_region = runs_on_host(op)
+            if is_library or is_region or isinstance(op, HostCall) or op in binds:
+                step += 1
+                placement.step_of[id(op)] = step
+                step += 1
+                for inner in op.blocks:
+                    number(inner)
+                    placement.end_of[id(inner)] = step
+                    step += 1
+            else:
+                placement.step_of[id(op)] = step
+                for inner_op in (o for inner in op.blocks for o in walk(inner)):
+                    placement.step_of[id(inner_op)] = step
+
+    number(graph.block)
 
 
 def record_versions(block: Block, state: dict[int, int], at: dict[int, dict[int, int]]) -> None:
@@ -266,36 +286,69 @@ def _find_slots(graph: Graph, placement: Placement) -> None:
             if root in placement.defining:  # not a number of the caller
                 placement.slot_values.add(root)
                 _keep_if_read_at(last, root, placement)
-    for op in graph.block.ops:
-        here = placement.step_of[id(op)]
-        for value in _all_operands(op):
-            root = placement.root(value)
-            producer = placement.defining.get(root)
-            if producer is None:
-                continue
-            if isinstance(producer, Load) and root not in placement.snapshots:
-                _keep_if_read_at(here, root, placement)
-                continue
-            if placement.step_of.get(id(producer), here) != here:
-                placement.slot_values.add(root)
+    binds = launcher_binds(graph)
+    blocks = list(host_blocks(graph))
+    home = {op.buffer: block for block in blocks for op in block.ops if isinstance(op, Alloc)}
+    for block in blocks:
+        for op in block.ops:
+            _find_slots_of_operands(op, placement)
+            is_library = isinstance(op, GenericOp) and op.library_call is not None
+            is_region = runs_on_host(op)
+            if is_library or is_region or isinstance(op, HostCall) or op in binds:
+                _find_slots_of_call(op.operand_values, placement)
+                placement.slot_values.update(op.results)
+            if isinstance(op, Loop) and op.condition is not None and is_region:
+                _find_slots_of_call(op.condition.yields, placement)
+        if block is not graph.block:
+            _find_slots_of_yields(block, placement)
     first_step: dict[Buffer, int] = {}
-    for op in graph.block.ops:
-        here = placement.step_of[id(op)]
-        for buffer in _buffers(op):
-            if buffer.origin is None and first_step.setdefault(buffer, here) != here:
-                placement.slot_buffers.add(buffer)
-    for op in graph.block.ops:  # what a library call reads is an array of the launcher
-        is_library = isinstance(op, GenericOp) and op.library_call is not None
-        if is_library or isinstance(op, HostCall):
-            for value in op.operand_values:
-                root = placement.root(value)
-                load = placement.defining.get(root)
-                if isinstance(load, Load) and root not in placement.snapshots:
-                    if load.view.buffer.root.origin is None:
-                        placement.slot_buffers.add(load.view.buffer.root)
-                elif root in placement.defining:  # a number is the launcher's own
-                    placement.slot_values.add(root)
-            placement.slot_values.update(op.results)
+    for block in blocks:
+        for op in block.ops:
+            here = placement.step_of[id(op)]
+            for buffer in () if runs_on_host(op) else _buffers(op):
+                if buffer.origin is not None:
+                    continue
+                if first_step.setdefault(buffer, here) != here or home[buffer] is not block:
+                    placement.slot_buffers.add(buffer)
+
+
+def _find_slots_of_operands(op: Op, placement: Placement) -> None:
+    """What an op of another step computed is an array of the launcher."""
+    here = placement.step_of[id(op)]
+    for value in op.operand_values if runs_on_host(op) else _all_operands(op):
+        root = placement.root(value)
+        producer = placement.defining.get(root)
+        if producer is None:
+            continue
+        if isinstance(producer, Load) and root not in placement.snapshots:
+            _keep_if_read_at(here, root, placement)
+            continue
+        if placement.step_of.get(id(producer), here) != here:
+            placement.slot_values.add(root)
+
+
+def _find_slots_of_call(values: Sequence[Value], placement: Placement) -> None:
+    """What the launcher itself reads is an array of its own."""
+    for value in values:
+        root = placement.root(value)
+        load = placement.defining.get(root)
+        if isinstance(load, Load) and root not in placement.snapshots:
+            if load.view.buffer.root.origin is None:
+                placement.slot_buffers.add(load.view.buffer.root)
+        elif root in placement.defining:  # a number is the launcher's own
+            placement.slot_values.add(root)
+
+
+def _find_slots_of_yields(block: Block, placement: Placement) -> None:
+    """The last kernel of a block of the launcher copies what the block yields."""
+    last = placement.end_of[id(block)]
+    for value in block.yields:
+        root = placement.root(value)
+        producer = placement.defining.get(root)
+        if isinstance(producer, Load) and root not in placement.snapshots:
+            _keep_if_read_at(last, root, placement)
+        elif producer is not None and placement.step_of[id(producer)] != last:
+            placement.slot_values.add(root)
 
 
 def _keep_if_read_at(step: int, root: Value, placement: Placement) -> None:

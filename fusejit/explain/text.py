@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,11 +11,35 @@ from fusejit.codegen.placement import place
 from fusejit.explain.moved import moved_bytes, size_text
 from fusejit.explain.nests import Nest, domain_text, nests_of
 from fusejit.explain.remedies import REMEDIES
-from fusejit.ir.graph import GenericOp, Graph, HostCall, Op, Origin, Store, Value, base_name, walk
+from fusejit.ir.graph import (
+    Bind,
+    Cond,
+    GenericOp,
+    Graph,
+    HostCall,
+    Loop,
+    Op,
+    Origin,
+    Store,
+    Value,
+    base_name,
+    walk,
+)
 from fusejit.ir.host import HostExpr
 from fusejit.ir.lines import by_line, shortened
 from fusejit.ir.scalar_ops import SCALAR_OPS
-from fusejit.ir.schedule import Folded, Group, HostStep, KernelStep, LibraryStep, Refusal
+from fusejit.ir.schedule import (
+    BindStep,
+    Folded,
+    Group,
+    HostStep,
+    KernelStep,
+    LibraryStep,
+    Refusal,
+    RegionStep,
+    Step,
+    walk_steps,
+)
 from fusejit.ir.source import Location
 from fusejit.ir.types import dtype_name
 from fusejit.outside import resolver
@@ -56,7 +81,7 @@ class _Report:
             self.symbols[symbol.name] = int(symbol.expr.evaluate(find, self.symbols))
         self.nests = {
             step: nests_of(step, self.schedule.unfused, self.placement)
-            for step in self.schedule.steps
+            for step in walk_steps(self.schedule.steps)
             if isinstance(step, KernelStep)
         }
         self.nest_of: dict[Value, Nest] = {
@@ -80,7 +105,7 @@ class _Report:
     # -- what came out --------------------------------------------------------------------------
     def summary(self) -> Iterator[str]:
         loops = sum(nest.is_loop for nests in self.nests.values() for nest in nests)
-        calls = len(self.schedule.steps) - len(self.nests)
+        calls = sum(isinstance(s, LibraryStep | HostStep) for s in walk_steps(self.schedule.steps))
         yield (
             f"{self.traced.function.__name__}: {_plural(self.report.ops_before, 'op')} -> "
             f"{_plural(loops, 'loop nest')} in {_plural(len(self.nests), 'kernel')}"
@@ -99,21 +124,23 @@ class _Report:
             yield f"  fusion policy: {name}"
 
     def kernels(self) -> Iterator[str]:
-        at = 0
-        for step in self.schedule.steps:
+        numbers = itertools.count()
+        yield from self.steps(self.schedule.steps, numbers, "  ")
+
+    def steps(self, steps: Sequence[Step], numbers: Iterator[int], indent: str) -> Iterator[str]:
+        """Kernels and the boundaries between them, those inside loops of the launcher indented."""
+        for step in steps:
             if isinstance(step, KernelStep):
-                yield f"  kernel {at}:"
-                at += 1
+                yield f"{indent}kernel {next(numbers)}:"
                 for nest in self.nests[step]:
-                    yield from self.nest(nest)
+                    yield from (f"{indent[2:]}{line}" for line in self.nest(nest))
                 continue
-            if isinstance(step, HostStep):
-                yield f"  host call {_called(step)}: {_why(step.op)}"
-            else:
-                yield f"  library call {_called(step)}:"
-            where, name = step.op.location, getattr(step.op, "name", _called(step))
+            yield f"{indent}{_boundary(step)}"
+            where, name = step.op.location, _called(step)
             text = shortened(where.text, MAX_SOURCE)
-            yield f"    {where.short}  {name}  {text}".rstrip()
+            yield f"{indent}  {where.short}  {name}  {text}".rstrip()
+            for block in step.blocks if isinstance(step, RegionStep) else ():
+                yield from self.steps(block, numbers, f"{indent}  ")
 
     def nest(self, nest: Nest) -> Iterator[str]:
         if nest.group is None:
@@ -269,15 +296,39 @@ def _nest_name(comment: str) -> str:
     return ", ".join(dict.fromkeys(base_name(name) for name in comment.split("; ")))
 
 
-def _called(step: LibraryStep | HostStep) -> str:
+def _called(step: Step) -> str:
+    """What a step that is no kernel calls, or does."""
+    assert not isinstance(step, KernelStep)
+    match step.op:
+        case HostCall() as op:
+            return op.function
+        case Bind():
+            return "integer"
+        case Loop() as op:
+            return "while" if op.condition is not None else "for"
+        case Cond():
+            return "if"
+        case GenericOp() as op:
+            return op.name
+    raise AssertionError("a kernel is no boundary")
+
+
+def _boundary(step: Step) -> str:
+    """What stands between two kernels, and why."""
+    if isinstance(step, LibraryStep):
+        return f"library call {getattr(step.op, 'library_call', '?')}:"
     if isinstance(step, HostStep):
-        return step.op.function
-    return getattr(step.op, "library_call", None) or "?"
+        return f"host call {step.op.function}: {_why(step.op)}"
+    if isinstance(step, BindStep):
+        return "Python reads an integer that a kernel computed: the steps behind it need it"
+    return "Python runs this, kernel by kernel: there is a host call inside"
 
 
 def _why(op: HostCall) -> str:
-    """Why NumPy runs it, and what of its result only the call knows."""
+    """Why Python runs it, and what of its result only the call knows."""
     why = "NumPy runs it between kernels, it is no loop over elements"
+    if not op.pure:
+        why = "an effect, it happens in program order, once"
     if not op.sizes:
         return why
     return f"{why}; its result says how long it is"

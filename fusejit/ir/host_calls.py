@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.graph import Graph, HostCall, Store, walk
+from fusejit.ir.graph import Block, Graph, HostCall, Loop, Op, Store, walk
 
 # what the literals of a call's text may mention
 NAMES: dict[str, Any] = {"nan": np.nan, "inf": np.inf, "dtype": np.dtype, "np": np}
@@ -71,11 +71,28 @@ def sizes_defined(graph: Graph) -> list[str]:
     return [name for op in walk(graph.block) if isinstance(op, HostCall) for name in op.sizes]
 
 
-def is_after_stores(graph: Graph, op: HostCall) -> bool:
-    """Whether memory of the caller may have been modified in front of the op."""
-    for each in walk(graph.block):
-        if each is op:
-            return False
-        if isinstance(each, Store) and each.view.buffer.root.origin is not None:
-            return True
-    return False
+def is_effect(op: Op) -> bool:
+    """Whether the caller can see that the op has run: a store to their memory, a draw, a text."""
+    if isinstance(op, HostCall):
+        return not op.pure
+    return isinstance(op, Store) and op.view.buffer.root.origin is not None
+
+
+def late_ops(graph: Graph) -> frozenset[Op]:
+    """The ops that may run after the caller could see something: NumPy cannot take over there.
+
+    Inside a loop that is every op, if any op of the loop is an effect.
+    """
+    late: set[Op] = set()
+    _collect_late(graph.block, False, late)
+    return frozenset(late)
+
+
+def _collect_late(block: Block, is_late: bool, late: set[Op]) -> bool:
+    for op in block.ops:
+        if is_late:
+            late.add(op)
+        in_loop = isinstance(op, Loop) and any(is_effect(o) for b in op.blocks for o in walk(b))
+        after = [_collect_late(inner, is_late or in_loop, late) for inner in op.blocks]
+        is_late = is_late or is_effect(op) or any(after)
+    return is_late

@@ -1,11 +1,12 @@
 """A lowered function: arrays, steps in order, and how results are handed out.
 
-step   ::= kernel call | library call | host call
+step   ::= kernel call | library call | host call | integer read | loop | conditional
 array  ::= argument a0, a1, .. | slot r0, r1, ..        (slots are allocated by the launcher)
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -89,6 +90,69 @@ class HostStepCall:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadInteger:
+    """``symbol = int(array)``: an integer that a kernel computed, for the steps behind it."""
+
+    symbol: str
+    source: HostArgument
+
+
+@dataclass(eq=False, slots=True)
+class HostBlock:
+    """Steps inside a loop or conditional of the launcher.
+
+    ``slots`` are made anew each time; at the end the arrays ``moves`` names second take, all at
+    once, the names it gives first.
+    """
+
+    steps: list[Step] = field(default_factory=list)
+    slots: list[Slot] = field(default_factory=list)
+    moves: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class HostLoop:
+    """A loop of the launcher: counted, or as long as ``test`` (behind ``condition``) is true."""
+
+    body: HostBlock
+    induction: str | None = None
+    lower: AffineExpr | None = None
+    upper: AffineExpr | None = None
+    step: int = 1
+    condition: HostBlock | None = None
+    test: HostArgument | None = None
+
+
+@dataclass(eq=False, slots=True)
+class HostCond:
+    """A conditional of the launcher."""
+
+    test: HostArgument
+    then_block: HostBlock
+    else_block: HostBlock
+
+
+Step = KernelCall | LibraryCall | HostStepCall | ReadInteger | HostLoop | HostCond
+
+
+def inner_blocks(step: Step) -> tuple[HostBlock, ...]:
+    """The blocks of a loop or conditional, in the order in which they run."""
+    if isinstance(step, HostCond):
+        return step.then_block, step.else_block
+    if isinstance(step, HostLoop):
+        return (step.body,) if step.condition is None else (step.condition, step.body)
+    return ()
+
+
+def walk_steps(steps: Sequence[Step]) -> Iterator[Step]:
+    """Every step in program order, each before the steps inside it."""
+    for step in steps:
+        yield step
+        for block in inner_blocks(step):
+            yield from walk_steps(block.steps)
+
+
+@dataclass(frozen=True, slots=True)
 class ResultRef:
     """One result: an array or part of one, handed out as NumPy would (``kind``)."""
 
@@ -116,7 +180,7 @@ class Program:
     arguments: dict[str, Buffer] = field(default_factory=dict)
     scalars: dict[str, str] = field(default_factory=dict)  # parameter name -> scalar of the graph
     slots: list[Slot] = field(default_factory=list)
-    steps: list[KernelCall | LibraryCall | HostStepCall] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
     results: list[ResultRef] = field(default_factory=list)
     host_guards: list[Guard] = field(default_factory=list)
     nest_notes: list[NestNote] = field(default_factory=list)

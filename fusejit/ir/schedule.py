@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from fusejit.ir.graph import GenericOp, Graph, HostCall, Op, Store, Value
+from fusejit.ir.graph import Bind, Cond, GenericOp, Graph, HostCall, Loop, Op, Store, Value
 from fusejit.ir.source import Location
 
 
@@ -62,7 +63,30 @@ class HostStep:
     op: HostCall
 
 
-Step = KernelStep | LibraryStep | HostStep
+@dataclass(eq=False, slots=True)
+class BindStep:
+    """An integer of a kernel that the launcher reads."""
+
+    op: Bind
+
+
+@dataclass(eq=False, slots=True)
+class RegionStep:
+    """A loop or conditional that the launcher runs, with the steps of each of its blocks."""
+
+    op: Loop | Cond
+    blocks: tuple[tuple[Step, ...], ...]
+
+
+Step = KernelStep | LibraryStep | HostStep | BindStep | RegionStep
+
+
+def walk_steps(steps: Sequence[Step]) -> Iterator[Step]:
+    """Every step in program order, each before the steps inside it."""
+    for step in steps:
+        yield step
+        for block in step.blocks if isinstance(step, RegionStep) else ():
+            yield from walk_steps(block)
 
 
 @dataclass(frozen=True, slots=True)

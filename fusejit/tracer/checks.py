@@ -16,12 +16,11 @@ from fusejit.ir.graph import (
     Load,
     Op,
     ReshapeOp,
-    Store,
     Value,
     ViewOp,
     walk,
 )
-from fusejit.ir.host_calls import sizes_defined
+from fusejit.ir.host_calls import late_ops, sizes_defined
 from fusejit.ir.verifier_scope import symbols_of
 from fusejit.tracer.declined import Declined
 
@@ -40,8 +39,11 @@ def checks_first(graph: Graph) -> None:
             if needed is not None:
                 moved.update(dict.fromkeys([*needed, op]))
     _take_out(graph.block, moved)
-    _mark_late(graph.block, may_be_written=False)
     graph.block.ops[:0] = moved
+    late = late_ops(graph)
+    for op in walk(graph.block):
+        if isinstance(op, Check):
+            op.is_late = op in late
     _decline_late_sizes(graph)
 
 
@@ -86,19 +88,3 @@ def _take_out(block: Block, moved: dict[Op, None]) -> None:
         for inner in op.blocks:
             _take_out(inner, moved)
     block.ops[:] = [op for op in block.ops if op not in moved]
-
-
-def _mark_late(block: Block, may_be_written: bool) -> None:
-    """Mark the checks that stand where the caller's memory may have been modified."""
-    for op in block.ops:
-        if isinstance(op, Check):
-            op.is_late = may_be_written
-        inside = [o for inner in op.blocks for o in walk(inner)]
-        here = may_be_written or any(map(_writes_for_the_caller, inside))
-        for inner in op.blocks:
-            _mark_late(inner, here)
-        may_be_written = here or _writes_for_the_caller(op)
-
-
-def _writes_for_the_caller(op: Op) -> bool:
-    return isinstance(op, Store) and op.view.buffer.root.origin is not None

@@ -14,7 +14,6 @@ import numpy as np
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
-    Bind,
     GenericOp,
     HostCall,
     Load,
@@ -29,7 +28,7 @@ from fusejit.ir.graph import (
     ViewOp,
     walk,
 )
-from fusejit.ir.host_calls import sizes_defined
+from fusejit.ir.host_blocks import launcher_symbols
 from fusejit.ir.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.memory import renumber_versions
@@ -301,7 +300,7 @@ def _canonical_view(view: View, canonical: Canonical) -> View:
 def _require_known_results(trace: Trace) -> None:
     """The launcher allocates results, and hands sizes from kernel to kernel: it must know them."""
     graph = trace.graph
-    known = set(sizes_defined(graph))  # by the launcher, behind a host call
+    known = set(launcher_symbols(graph))
 
     def is_unknown(expr: AffineExpr) -> bool:
         return any(trace.decisions.is_local(AffineExpr.symbol(s)) for s in expr.symbols() - known)
@@ -311,10 +310,6 @@ def _require_known_results(trace: Trace) -> None:
         maps = result.map.results if isinstance(result, View) else ()
         if any(map(is_unknown, (*extents, *maps))):
             raise Declined("the size of a result is known only in the kernel")
-    if any(isinstance(op, Bind) for op in graph.block.ops):
-        for op in graph.block.ops:
-            if isinstance(op, HostCall) or (isinstance(op, GenericOp) and op.library_call):
-                raise Declined("an index that only a kernel knows, beside a library call")
 
 
 # -------------------------------------------------------------------------------- unused inputs

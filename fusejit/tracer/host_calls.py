@@ -119,15 +119,11 @@ def host_call(
     Declined
         If NumPy raises for arguments like these.
     UnsupportedError
-        If a result is of a dtype or type that is not traced, or a view of an argument, or inside a
-        loop or conditional that is compiled.
+        If a result is of a dtype or type that is not traced, or a view of an argument.
     """
     trace = current_trace()
     arguments = Arguments(trace)
     call = arguments.text(args, kwargs)
-    if trace.block is not trace.graph.block:
-        what = f"{name} inside a loop or conditional that is compiled"
-        raise unsupported(what, "call it outside, or loop over a constant range")
     probe = _Probe(trace, name, function, call, arguments.traced, by_data, size)
     runs, assignments = probe.run()
     results, sizes = _results(probe, runs, assignments)
@@ -196,6 +192,8 @@ class _Probe:
         sizes = {s for o in of_arrays for e in o.extents for s in canonical(e).symbols()}
         self.numbers = [s for s in self.symbols if s not in sizes]
 
+        self.counters = {s for s in self.symbols if trace.decisions.is_counter(s)}
+
     def hint(self, name: str) -> int:
         """The value of a symbol in this call."""
         return self.trace.decisions.hints[name]
@@ -242,9 +240,11 @@ class _Probe:
         different = list(dict.fromkeys(keys))
         n = len(different)
         made = []
-        for numbers in (_FIRST[:n], _SECOND[:n][::-1]):
+        for at, numbers in enumerate((_FIRST[:n], _SECOND[:n][::-1])):
             of_key = dict(zip(different, numbers, strict=True))
-            made.append({s: of_key[k] * scale for s, k in zip(self.symbols, keys, strict=True)})
+            sizes = {s: of_key[k] * scale for s, k in zip(self.symbols, keys, strict=True)}
+            local = [s for s in self.symbols if s in self.counters]  # below what they count to
+            made.append({**sizes, **{s: 1 + at + 2 * k for k, s in enumerate(local)}})
         return made
 
     def require_alike(self) -> None:

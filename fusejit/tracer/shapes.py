@@ -209,6 +209,10 @@ class Decisions:
         """A local symbol is a size that a host call returns: what is decided of it is assumed."""
         self._of_results.add(name)
 
+    def is_counter(self, name: str) -> bool:
+        """Whether a symbol is an integer of a block and no size: an induction variable, an item."""
+        return name in self._locals and name not in self._of_results
+
     def may_assume(self, expr: AffineExpr) -> bool:
         """Whether the only locals of an expression are sizes of what host calls return.
 

@@ -32,6 +32,7 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.carried import Carried
 from fusejit.tracer.iteration import Items, items_of
 from fusejit.tracer.kernel_numbers import arithmetic, as_kernel_number
+from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import I64
 from fusejit.tracer.trace import Trace
@@ -58,6 +59,7 @@ class StagedFor(Carried):
         self.targets = targets
         self.flags = flags
         self.staged = self.enters = self.leaves = False
+        self.may_have_ended = False  # a flag that only the kernel knows was raised
         self.items: Items | None = None
         self.trips = AffineExpr.const(0)
         self.peeled = 0
@@ -67,15 +69,19 @@ class StagedFor(Carried):
     def __iter__(self) -> Iterator[Any]:
         items = items_of(self.iterable)
         if items is None:
-            yield from self.iterable
+            for item in self.iterable:
+                self._require_decided_end()
+                yield item
             return
         self.items = items
         decisions = self.trace.decisions
         trips = decisions.canonical(items.length)
         known = trips.as_constant()
-        if self.decided("unroll") or (known is not None and known <= UNROLLED_TRIPS):
+        is_short = known is not None and known <= UNROLLED_TRIPS and not self.decided("stage")
+        if self.decided("unroll") or is_short:
             count = known if known is not None else decisions.exactly(trips, "a loop is unrolled")
             for k in range(count):
+                self._require_decided_end()
                 yield items.item(k)
             return
         self.can_unroll = (decisions.hint(trips) if known is None else known) <= MAX_UNROLLED
@@ -101,6 +107,7 @@ class StagedFor(Carried):
                 rest = AffineExpr.const(0)
         self.peeled = wanted
         for k in range(wanted):
+            self._require_decided_end()
             yield items.item(k)
         self.trips = decisions.canonical(rest.floordiv(self.period))
         if wanted and self._at_least(self.trips, 1) is False:
@@ -144,7 +151,17 @@ class StagedFor(Carried):
 
     def stops(self, flag: Any) -> bool:
         """At the end of the body: whether ``break`` or ``return`` was met."""
+        self.may_have_ended |= not self.staged and isinstance(flag, TracedArray)
         return False if self.staged or isinstance(flag, TracedArray) else bool(flag)
+
+    def _require_decided_end(self) -> None:
+        """In front of another iteration that is traced by itself: it must be known to run."""
+        if not self.may_have_ended:
+            return
+        if self.items is not None and not self.decided("unroll") and not self.decided("stage"):
+            self.decide(True, "stage")
+        what = "break or return, on a condition on elements, in a loop that is unrolled"
+        raise unsupported(what, "write the condition around the rest of the body instead")
 
     def leave(self, names: Mapping[str, Any]) -> None:
         """End the body: what the names hold now is carried on, and the op is made."""

@@ -1,0 +1,50 @@
+"""``break`` and ``return`` on a condition on elements, in loops that are unrolled.
+
+Iterations behind the one that had left the loop ran all the same: the last match won.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit import fuse_jit
+from fusejit.errors import UnsupportedError
+from fusejit.testing.oracle import check
+
+
+def first_large(x: Any, limit: float) -> Any:
+    for i in range(3):
+        if x[i] > limit:
+            return i
+    return -1
+
+
+def breaks(x: Any, limit: float) -> Any:
+    found = -1
+    for i in range(4):
+        if x[i] > limit:
+            found = i
+            break
+    return found
+
+
+@pytest.mark.parametrize("function", [first_large, breaks])
+def test_the_first_match_wins(function: Any) -> None:
+    x = np.array([0.1, 0.8, 0.9, 0.3])
+    check(function, (x, 0.5), (x[::-1].copy(), 0.5), (x, 2.0), (x, 0.0))
+
+
+def test_items_that_only_python_has_are_refused() -> None:
+    def listed(x: Any) -> Any:
+        found = -1
+        for i in [2, 0, 1]:
+            if x[i] > 0.5:
+                found = i
+                break
+        return found
+
+    with pytest.raises(UnsupportedError, match="break or return, on a condition on elements"):
+        fuse_jit(listed)(np.array([0.9, 0.8, 0.7]))
