@@ -43,6 +43,7 @@ from fusejit.fuse import (
 )
 from fusejit.fuse.policy import Policy, PolicyFailed, policy
 from fusejit.ir.graph import Graph
+from fusejit.ir.host_calls import object_texts
 from fusejit.ir.mlir_text import mlir_text
 from fusejit.ir.printer import print_graph
 from fusejit.ir.program import (
@@ -385,11 +386,13 @@ def _described(steps: Sequence[ProgramStep], indent: str) -> list[str]:
             text = f"kernel({', '.join(p.name for p in step.kernel.parameters)})"
         elif isinstance(step, HostStepCall):
             outs = ", ".join(slot.name for slot in step.outs)
-            text = f"{step.function}({step.call.format(*(o.ref.name for o in step.operands))})"
+            names = [o.ref.name for o in step.operands]
+            objects = object_texts(list(map(str, step.objects)))
+            text = f"{step.function}({step.call.format(*names, **objects)})"
             text += f" -> {outs}" if outs else ""
         elif isinstance(step, LibraryCall):
-            names = ", ".join(ref.name for ref in step.operands)
-            text = f"{step.function}({names}) -> {step.out.name}"
+            operands = ", ".join(ref.name for ref in step.operands)
+            text = f"{step.function}({operands}) -> {step.out.name}"
         elif isinstance(step, ReadInteger):
             text = f"{step.symbol} = int({step.source.ref.name})"
         elif isinstance(step, HostCond):

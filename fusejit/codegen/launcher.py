@@ -22,7 +22,7 @@ from fusejit.codegen.host_text import host_text
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.host_blocks import launcher_symbols
-from fusejit.ir.host_calls import NAMES, host_function
+from fusejit.ir.host_calls import NAMES, host_function, object_texts
 from fusejit.ir.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.polynomial import Polynomial
@@ -437,8 +437,12 @@ class _Writer:
         """
         arguments = [self.argument(operand) for operand in step.operands]
         function = self.bind("host", host_function(step.function))
-        lines = [f"made = {function}({step.call.format(*arguments)})"]
-        lines.append("made = made if isinstance(made, tuple) else (made,)")
+        objects = object_texts([self.host(o) for o in step.objects])
+        lines = [f"made = {function}({step.call.format(*arguments, **objects)})"]
+        if not step.outs:
+            lines = [lines[0].removeprefix("made = ")]
+        else:
+            lines.append("made = made if isinstance(made, tuple) else (made,)")
         for at, slot in enumerate(step.outs):
             part = f"made[{at}]"
             dtype = self.bind("dtype", slot.dtype)

@@ -354,7 +354,8 @@ class _Lowering(RegionWriter):
             tuple(map(self._host_argument, op.arguments)),
             tuple(self.slot_named[self.slot_of[value]] for value in op.results),
             tuple(sizes_of(op)),
-            op in self.late,
+            op in self.late or not op.pure,
+            op.objects,
         )
         self.program_steps.append(call)
 

@@ -424,7 +424,8 @@ class HostCall(Op):
 
     ``call`` is the text of its arguments (`fusejit.ir.host_calls`), empty for all of them by
     position. ``sizes`` are symbols that the call defines: lengths of axes of its results, which
-    maps, extents and payloads behind it may use.
+    maps, extents and payloads behind it may use. ``objects`` are outside objects that the call is
+    given as they are (``{o0}``). A call that is not ``pure`` is an effect: a draw, a text.
     """
 
     function: str
@@ -432,6 +433,7 @@ class HostCall(Op):
     pure: bool = True
     call: str = ""
     sizes: tuple[str, ...] = ()
+    objects: tuple[HostExpr, ...] = ()
 
     @property
     def effect(self) -> Effect:

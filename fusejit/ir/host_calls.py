@@ -2,8 +2,9 @@
 
     %r, %i = host_call "numpy.unique"(%x) as "{0}, return_index=True" sizes (at0)
 
-``{k}`` stands for the k-th argument; everything else is literals of Python. A size is the length
-of an axis of a result that is known only after the call, and a symbol from there on.
+``{k}`` stands for the k-th argument, ``{o0}`` for the first of the outside objects behind ``with``;
+everything else is literals of Python. A size is the length of an axis of a result that is known
+only after the call, and a symbol from there on.
 """
 
 from __future__ import annotations
@@ -21,9 +22,13 @@ NAMES: dict[str, Any] = {"nan": np.nan, "inf": np.inf, "dtype": np.dtype, "np": 
 
 
 def host_function(name: str) -> Callable[..., Any]:
-    """The function by its dotted name: ``numpy.linalg.solve``, ``operator.getitem``."""
+    """The function by its dotted name: ``numpy.sort``, ``numpy.random.Generator.normal``."""
     module, _, attribute = name.rpartition(".")
-    function: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+    try:
+        owner: Any = importlib.import_module(module)
+    except ModuleNotFoundError:
+        owner = host_function(module)
+    function: Callable[..., Any] = getattr(owner, attribute)
     return function
 
 
@@ -32,11 +37,32 @@ def argument_text(op: HostCall) -> str:
     return op.call or ", ".join(f"{{{k}}}" for k in range(len(op.arguments)))
 
 
-def call_with(op: HostCall, function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+def call_with(
+    op: HostCall,
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    objects: Sequence[Any] = (),
+) -> Any:
     """Make the call with the given objects as arguments."""
     names = {f"argument_{k}": a for k, a in enumerate(arguments)}
-    text = argument_text(op).format(*names)
-    return eval(f"function({text})", {**NAMES, **names, "function": function})
+    outside = {f"object_{k}": o for k, o in enumerate(objects)}
+    text = argument_text(op).format(*names, **object_texts(list(outside)))
+    return eval(f"function({text})", {**NAMES, **names, **outside, "function": function})
+
+
+def object_texts(texts: Sequence[str]) -> dict[str, str]:
+    """What stands for the outside objects of a call, by their names in its text."""
+    return {f"o{k}": text for k, text in enumerate(texts)}
+
+
+def shuffled(rng: Any, array: np.ndarray, axis: int = 0) -> np.ndarray:
+    """A copy of ``array`` that ``rng`` has shuffled."""
+    copy = array.copy(order="K")
+    if isinstance(rng, np.random.Generator):
+        rng.shuffle(copy, axis=axis)
+    else:
+        rng.shuffle(copy)
+    return copy
 
 
 def with_selected(array: np.ndarray, mask: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -153,6 +153,7 @@ class _Interpreter:
     def __init__(self, graph: Graph, paths: Paths, host_functions: HostFunctions) -> None:
         self.graph = graph
         self.host_functions = host_functions
+        self.paths = paths
         names = host_environment(graph, paths)
         self.symbols: dict[str, int] = {s.name: int(names[s.name]) for s in graph.symbols}
         self.values: dict[Value, np.ndarray] = {}
@@ -320,7 +321,8 @@ class _Interpreter:
             except (ImportError, AttributeError, ValueError) as error:
                 raise InternalError(f"no host function {op.function!r} was given") from error
         arguments = [as_numpy_would(v, self.values[v]) for v in op.arguments]
-        returned = call_with(op, function, arguments)
+        objects = [o.evaluate(self.paths, {}) for o in op.objects]
+        returned = call_with(op, function, arguments, objects)
         parts = list(returned) if isinstance(returned, tuple) else [returned]
         parts = parts if op.results else []
         arrays = [np.array(p, v.type.dtype) for p, v in zip(parts, op.results, strict=True)]

@@ -365,12 +365,20 @@ class _GraphParser:
         function = self.cursor.string("the function's name")
         arguments = tuple(self.listed(self.value))
         call = self.cursor.string("the call's text") if self.cursor.accept("as") else ""
+        objects: list[HostExpr] = []
+        if self.cursor.accept("with"):
+            objects = self.listed(lambda: parse_host_expr(self.cursor))
         sizes: list[str] = []
         if self.cursor.accept("sizes"):
             sizes = self.listed(lambda: self.cursor.name("the name of a symbol"))
         pure = not self.cursor.accept("effect")
         return HostCall(
-            function=function, arguments=arguments, pure=pure, call=call, sizes=tuple(sizes)
+            function=function,
+            arguments=arguments,
+            pure=pure,
+            call=call,
+            sizes=tuple(sizes),
+            objects=tuple(objects),
         )
 
     # -- values, memory -------------------------------------------------------------------------

@@ -161,7 +161,9 @@ class Printer:
                 name = json.dumps(op.function)
                 call = f" as {json.dumps(op.call)}" if op.call else ""
                 sizes = f" sizes ({', '.join(op.sizes)})" if op.sizes else ""
-                return f"host_call {name}({self.value_list(op.arguments)}){call}{sizes}{effect}"
+                objects = f" with ({', '.join(map(str, op.objects))})" if op.objects else ""
+                given = f"({self.value_list(op.arguments)}){call}{objects}"
+                return f"host_call {name}{given}{sizes}{effect}"
         raise TypeError(f"no printed form for {type(op).__name__}")
 
     def generic(self, op: GenericOp) -> str:

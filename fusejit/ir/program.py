@@ -13,6 +13,7 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Buffer, Graph, Guard
+from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import LoopKernel
 from fusejit.ir.types import Kind
@@ -77,8 +78,9 @@ class HostArgument:
 class HostStepCall:
     """``out, .. = function(call)``: each result becomes the array of a slot.
 
-    ``sizes`` are symbols that are lengths of axes of the results: name, result, axis. With
-    ``is_late`` the caller's memory may have been modified before.
+    ``sizes`` are symbols that are lengths of axes of the results: name, result, axis. ``objects``
+    are outside objects that it is given. With ``is_late`` NumPy cannot run the whole call any more:
+    the caller could see something already, or sees the call itself.
     """
 
     function: str
@@ -87,6 +89,7 @@ class HostStepCall:
     outs: tuple[Slot, ...]
     sizes: tuple[tuple[str, int, int], ...]
     is_late: bool
+    objects: tuple[HostExpr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

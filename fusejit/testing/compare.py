@@ -6,6 +6,7 @@ import copy
 import itertools
 import math
 import operator
+import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -75,6 +76,7 @@ class Bound:
 
 
 EXACT = Bound()
+GENERATORS = (np.random.Generator, np.random.RandomState)
 
 
 def assert_same(expected: Any, actual: Any, bound: Bound = EXACT, where: str = "result") -> None:
@@ -96,6 +98,9 @@ def assert_same(expected: Any, actual: Any, bound: Bound = EXACT, where: str = "
         assert list(expected) == list(actual), f"{where}: keys {list(actual)}, not {list(expected)}"
         for key in expected:
             assert_same(expected[key], actual[key], bound, f"{where}[{key!r}]")
+    elif isinstance(expected, GENERATORS):
+        e, a = (pickle.dumps(rng) for rng in (expected, actual))
+        assert e == a, f"{where}: not as many numbers were drawn"
     elif isinstance(expected, np.ndarray | np.generic | float):
         _assert_same_array(expected, actual, bound, where)
     elif expected is not actual:
@@ -180,7 +185,7 @@ def clone(obj: Any, memo: dict[int, Any] | None = None) -> Any:
     result: Any = obj
     if type(obj) is np.ndarray:
         memo[id(obj)] = result = _clone_array(obj, memo)
-    elif isinstance(obj, np.ndarray):  # a subclass: nothing is promised about its memory
+    elif isinstance(obj, (np.ndarray, *GENERATORS)):  # a subclass promises nothing about memory
         memo[id(obj)] = result = copy.deepcopy(obj)
     elif isinstance(obj, list | tuple):
         make = getattr(type(obj), "_make", type(obj))  # a named tuple

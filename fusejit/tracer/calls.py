@@ -33,6 +33,7 @@ MAX_DEPTH = 100
 CARRIER = "<fusejit carrier"  # file name of the function that stands for a decorated one
 
 _CachedFunction = type(functools.lru_cache(lambda: None))
+_GENERATORS = (np.random.Generator, np.random.RandomState)
 _ERRSTATE_NATIVE = ("ignore", "warn", None)
 
 
@@ -100,6 +101,9 @@ class Calls:
             return special(*args, **kwargs)
         if handler is not None:
             return self._native(function, args, kwargs, NATIVE)
+        owner = getattr(function, "__self__", None)
+        if type(owner) in _GENERATORS and (draw := self._trace.handler("draw")) is not None:
+            return draw(owner, function.__name__, self._outside.path_of(owner), args, kwargs)
         if kind is MethodType:
             if is_stand_in_type(type(function.__self__)):
                 return function(*args, **kwargs)

@@ -8,6 +8,7 @@ the program runs. The launcher compares what it gets with what was found here.
 
 from __future__ import annotations
 
+import copy
 import operator
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -20,6 +21,8 @@ from fusejit.errors import FusejitError
 from fusejit.ir import host_calls
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import HostCall, Value
+from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.host_calls import object_texts
 from fusejit.ir.types import Kind, is_supported
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.callables import is_named_tuple
@@ -83,6 +86,17 @@ class Arguments:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """Where random numbers come from: the path of a generator, the function's first argument.
+
+    Stand-ins draw from ``like``. Without a path the function knows its generator itself.
+    """
+
+    path: Path | None
+    like: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """What one run on stand-ins returned, and how it is put together."""
 
@@ -98,6 +112,7 @@ def host_call(
     *,
     by_data: bool = False,
     size: AffineExpr | None = None,
+    rng: Source | None = None,
 ) -> Any:
     """Emit the call of a host function; its result as the traced program sees it.
 
@@ -113,6 +128,8 @@ def host_call(
         Whether extents of the results depend on the elements.
     size
         What such an extent is, where that is known.
+    rng
+        The generator of random numbers that the function draws from. The call is then an effect.
 
     Raises
     ------
@@ -124,13 +141,24 @@ def host_call(
     trace = current_trace()
     arguments = Arguments(trace)
     call = arguments.text(args, kwargs)
+    if rng is not None and rng.path is not None:
+        call = f"{{o0}}, {call}" if call else "{o0}"
     probe = _Probe(trace, name, function, call, arguments.traced, by_data, size)
+    probe.rng = None if rng is None else rng.like
     runs, assignments = probe.run()
     results, sizes = _results(probe, runs, assignments)
     values = tuple(
         o.value() if isinstance(o, TracedArray) else trace.scalar(o) for o in arguments.traced
     )
-    op = HostCall(results=tuple(results), function=name, arguments=values, call=call, sizes=sizes)
+    op = HostCall(
+        results=tuple(results),
+        function=name,
+        arguments=values,
+        pure=rng is None,
+        call=call,
+        sizes=sizes,
+        objects=() if rng is None or rng.path is None else (HostExpr.path(rng.path),),
+    )
     trace.emit(op)
     return runs[0].build([TracedArray.of_value(trace, r) for r in results])
 
@@ -172,6 +200,7 @@ class _Probe:
         size: AffineExpr | None = None,
     ) -> None:
         self.size = size
+        self.rng: Any = None
         self.trace = trace
         self.name = name
         self.function = function
@@ -265,13 +294,16 @@ class _Probe:
         stand_ins = [self._stand_in(o, sizes) for o in self.traced]
         names = {f"argument_{k}": a for k, a in enumerate(stand_ins)}
         known = {"nan": np.nan, "inf": np.inf, "dtype": np.dtype, "np": np, "f": self.function}
-        text = f"f({self.call.format(*names)})"
+        known["rng"] = copy.deepcopy(self.rng)
+        text = f"f({self.call.format(*names, **object_texts(['rng']))})"
         if self.function is host_calls.with_selected:  # as many values as its mask selects here
             stand_ins[2] = np.zeros(int(stand_ins[1].sum()), stand_ins[2].dtype)
             names["argument_2"] = stand_ins[2]
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             made = eval(text, {**known, **names})
+        if made is None:
+            return Found((), lambda items: None)
         is_tuple = isinstance(made, tuple)
         parts = tuple(made) if is_tuple else (made,)
         for part in parts:

@@ -147,6 +147,10 @@ class Trace:
         """Where an outside object was found."""
         return next((path for path, seen in self._paths.items() if seen is obj), None)
 
+    def paths_to(self, obj: Any) -> list[Path]:
+        """All places where an outside object was found."""
+        return [path for path, seen in self._paths.items() if seen is obj]
+
     def constant(self, array: np.ndarray) -> TracedArray:
         """An array that the program made from static data while it was traced.
 
