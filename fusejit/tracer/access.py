@@ -12,8 +12,9 @@ import numpy as np
 
 from fusejit.ir.host import Path
 from fusejit.tracer.callables import is_library_module, is_stand_in_type, is_user_function
-from fusejit.tracer.context import current_trace
+from fusejit.tracer.context import ACTIVE, current_trace
 from fusejit.tracer.declined import numpy_raises
+from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.outside import Outside
 
@@ -98,6 +99,8 @@ class Access:
         if not name.isidentifier() or keyword.iskeyword(name):
             what = f"reads the attribute {name!r} of {path.user_text()}"
             raise unsupported(what, "give it a name that is an identifier")
+        if self._outside.is_overwritten(path.attribute(name)):
+            return self._outside.seen(path.attribute(name))
         try:
             value = getattr(obj, name)
         except AttributeError:
@@ -186,7 +189,7 @@ class Access:
         if is_stand_in_type(type(obj)):
             raise _not_assignable(obj, name)
         if not self._is_native(type(obj)):
-            if self._is_there(obj, name, value):
+            if self._is_there(obj, name, value) or self._writes_later(obj, name, value):
                 return
             self._refuse_write(obj, f"attribute {name!r}")
             owner, raw = class_attribute(type(obj), name)
@@ -243,6 +246,16 @@ class Access:
         if isinstance(setter, FunctionType):
             return False
         return self._outside.seen(path.attribute(name)) is value
+
+    def _writes_later(self, obj: Any, name: str, value: Any) -> bool:
+        """Whether an attribute of an outside object is written by an effect of the call."""
+        path = self._outside.path_of(obj)
+        if path is None or isinstance(obj, type | ModuleType | FunctionType):
+            return False
+        if ACTIVE.get() is None or not HANDLERS["write_attribute"](path, obj, name, value):
+            return False
+        self._outside.overwrite(path.attribute(name), value)
+        return True
 
     @staticmethod
     def _holds(obj: Any, key: Any, value: Any) -> bool:

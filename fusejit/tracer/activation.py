@@ -190,6 +190,10 @@ class Activation:
         """``function(*args, **kwargs)``."""
         return self._invoke(function, args, kwargs)
 
+    def text(self, *parts: Any) -> Any:
+        """An f-string that is printed: its literal parts and its values."""
+        return self._invoke("text", parts, {})
+
     def decorator(self, function: Any) -> Callable[[Any], Any]:
         """A decorator, applied through `call`."""
         return lambda decorated: self._invoke(function, (decorated,), {})

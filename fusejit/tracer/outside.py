@@ -104,6 +104,7 @@ class Outside:
         self._objects: dict[int, tuple[Path, object]] = {}  # keeps them alive: ids stay valid
         self._read: dict[Path, object] = {}
         self._identified: set[Path] = set()
+        self._overwritten: set[Path] = set()
 
     def path_of(self, obj: object) -> Path | None:
         """Where an open or copied object was found; None for everything made in the trace."""
@@ -121,6 +122,15 @@ class Outside:
     def seen(self, path: Path) -> object:
         """The stand-in that was read at ``path``, None if nothing was."""
         return self._read.get(path) if _is_hashable(path) else None
+
+    def overwrite(self, path: Path, seen: object) -> None:
+        """What the program sees at ``path`` from now on: an effect has written there."""
+        self._overwritten.add(path)
+        self._read[path] = seen
+
+    def is_overwritten(self, path: Path) -> bool:
+        """Whether an effect has written at ``path``."""
+        return path in self._overwritten
 
     def _read_first(self, path: Path, obj: object) -> object:
         if isinstance(obj, tuple) and is_named_tuple(obj):

@@ -171,9 +171,33 @@ class _Rewriter(ast.NodeTransformer):
                 return node  # reads the caller's frame
         span = node.func if isinstance(node.func, ast.Attribute) else None
         function = self.visit(node.func)
-        call = self._hook("call", node, function, *self._all(node.args), span=span)
+        if isinstance(node.func, ast.Name) and node.func.id == "print":
+            arguments = [self._printed(argument) for argument in node.args]
+        else:
+            arguments = self._all(node.args)
+        call = self._hook("call", node, function, *arguments, span=span)
         call.keywords = self._all(node.keywords)
         return call
+
+    def _printed(self, node: ast.expr) -> ast.expr:
+        """An argument of print; an f-string is the call of a hook that gets its values."""
+        if not isinstance(node, ast.JoinedStr) or not all(map(_has_plain_format, node.values)):
+            argument: ast.expr = self.visit(node)
+            return argument
+        parts: list[ast.expr] = []
+        for part in node.values:
+            if not isinstance(part, ast.FormattedValue):
+                parts.append(part)
+                continue
+            value: ast.expr = self.visit(part.value)
+            texts: list[ast.expr] = []
+            if isinstance(part.format_spec, ast.JoinedStr):
+                texts = part.format_spec.values
+            spec = texts[0] if texts else _place(ast.Constant(""), part)
+            conversion = _place(ast.Constant(part.conversion), part)
+            triple = ast.Tuple(elts=[value, conversion, spec], ctx=ast.Load())
+            parts.append(_place(triple, part))
+        return self._hook("text", node, *parts)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         operands = self._all([node.left, *node.comparators])
@@ -397,6 +421,14 @@ class _Rewriter(ast.NodeTransformer):
 
 def _place(node: Node, at: ast.AST) -> Node:
     return ast.copy_location(node, at)
+
+
+def _has_plain_format(part: ast.expr) -> bool:
+    """Whether a part of an f-string has no width or precision that is computed."""
+    spec = part.format_spec if isinstance(part, ast.FormattedValue) else None
+    if not isinstance(spec, ast.JoinedStr):
+        return True
+    return len(spec.values) <= 1 and all(map(_is_constant, spec.values))
 
 
 def _is_constant(node: ast.expr) -> bool:

@@ -86,6 +86,7 @@ class Trace:
         self.checks: list[PathCheck] = []
         self.constants: dict[str, np.ndarray] = {}
         self.notes: list[str] = []
+        self.written: list[Any] = []  # outside objects to which effects have written
         self.is_plain = False  # some function is traced without hooks
         self.table = {} if table is None else table
         self.versions: dict[int, int] = {}
@@ -147,9 +148,18 @@ class Trace:
         """Where an outside object was found."""
         return next((path for path, seen in self._paths.items() if seen is obj), None)
 
+    def overwrite(self, owner: Any, path: Path, seen: Any) -> None:
+        """An effect has written to an outside object: what the program sees there from now on."""
+        self.written.append(owner)
+        self._paths[path] = seen
+
     def paths_to(self, obj: Any) -> list[Path]:
         """All places where an outside object was found."""
         return [path for path, seen in self._paths.items() if seen is obj]
+
+    def paths_to_type(self, kind: type) -> list[Path]:
+        """All places where an outside object of a type was found."""
+        return [path for path, seen in self._paths.items() if type(seen) is kind]
 
     def constant(self, array: np.ndarray) -> TracedArray:
         """An array that the program made from static data while it was traced.
@@ -182,6 +192,10 @@ class Trace:
     # -- reading ----------------------------------------------------------------------------------
     def _read(self, path: Path, obj: Any) -> Any:
         kind = type(obj)
+        for owner in self.written:
+            if kind is type(owner) or obj is getattr(owner, "__dict__", None):
+                what = f"reads {path.user_text()}, which may be an object that was written to above"
+                raise unsupported(what, "read it before the attribute is written")
         if kind is np.ndarray:
             return self._read_array(path, obj)
         if kind is int:

@@ -103,13 +103,7 @@ def opening(x: Any) -> Any:
 
 UNSUPPORTED = [
     fft,
-    global_random,
-    generator_random,
     python_random,
-    printing,
-    printing_an_array,
-    attribute_write,
-    attribute_update,
     list_append,
     clock,
     environment,
