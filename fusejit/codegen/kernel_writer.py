@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from fusejit.codegen.accumulators import accumulators
 from fusejit.codegen.elementwise import lower_elementwise
+from fusejit.codegen.hazards import Overlap
 from fusejit.codegen.nest import (
     LoopDim,
     Nest,
     PayloadWriter,
     Reference,
     collapse_loops,
+    expr_names,
     order_loops,
     place_by_depth,
     token,
@@ -74,6 +77,27 @@ LARGEST_ON_STACK = 1024  # bytes of a buffer of constant size that is not taken 
 _MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions
 
 
+@dataclass(slots=True)
+class Enclosing:
+    """A block around the current one: where its statements go on, what it defines.
+
+    Attributes
+    ----------
+    statements, frees : list
+        Of the block outside, up to the loop or conditional.
+    defined : set of str
+        Symbols that the inner block defines: the induction variable, integers it binds.
+    leaves : list
+        What runs where a check of the inner block leaves the kernel.
+    """
+
+    statements: list[Stmt]
+    frees: list[str]
+    is_loop: bool
+    defined: set[str] = field(default_factory=set)
+    leaves: list[list[Stmt]] = field(default_factory=list)
+
+
 class KernelWriter:
     """Writes the ops of a graph down as loop statements, one kernel after the other.
 
@@ -87,11 +111,13 @@ class KernelWriter:
         self.memory: dict[Buffer, Memory] = {}
         self.statements: list[Stmt] = []
         self.frees: list[str] = []
-        self.enclosing_frees: list[list[str]] = []  # of the blocks around the current one
         self.counter = 0
         self.scope: dict[str, int] = {}
         self.stored: set[Store] = set()  # by a group, tile by tile
         self.band_of: dict[int, tuple[Polynomial, Polynomial]] = {}  # dim -> start, width of a tile
+        self.reversed: dict[int, Polynomial] = {}  # dim that runs backwards -> its last index
+        self.own_names = False  # whether nests share a function
+        self.regions: list[Enclosing] = []  # the blocks around the current one
 
     # -- values and memory ----------------------------------------------------------------------
     def locate(self, value: Value) -> Located:
@@ -136,10 +162,36 @@ class KernelWriter:
         if count is not None and count * dtype.itemsize <= LARGEST_ON_STACK:
             self.statements.append(Scratch(f"p_{name}", Integer(size), dtype, True, scope))
         else:
-            memory = Scratch(f"p_{name}", Integer(size), dtype, False, scope, NO_MEMORY)
-            self.statements.append(memory)
-            self.frees.append(f"p_{name}")
+            self.allocate([], f"p_{name}", Integer(size), dtype, scope)
         return Memory(f"p_{name}", dtype, dense_strides(polynomials, order))
+
+    def allocate(
+        self,
+        sizes: Sequence[Let],
+        name: str,
+        size: Integer,
+        dtype: np.dtype,
+        scope: int | None = None,
+    ) -> None:
+        """Memory until the end of the block, or of the outermost loop that keeps its size.
+
+        ``sizes`` stand in front of it and define what ``size`` reads.
+        """
+        scope = self._next_scope(name) if scope is None else scope
+        scratch = Scratch(name, size, dtype, False, scope, NO_MEMORY)
+        needed = frozenset().union(size.value.names(), *(expr_names(s.value) for s in sizes))
+        statements, frees = self.statements, self.frees
+        for region in reversed(self.regions):
+            if needed & region.defined:
+                break
+            if region.is_loop:
+                statements, frees = region.statements, region.frees
+                outermost = region
+        if frees is not self.frees:
+            for leave in outermost.leaves:
+                leave.insert(0, Free(name))
+        statements += [*sizes, scratch]
+        frees.append(name)
 
     def _next_scope(self, name: str) -> int:
         """An alias scope for memory of the kernel; 0 when there are no more."""
@@ -172,8 +224,10 @@ class KernelWriter:
             status = (
                 LATE_ERRORS[op.error] if op.is_late else EARLY_ERRORS.get(op.error, OUT_OF_BOUNDS)
             )
-            mine = [name for frees in (*self.enclosing_frees, self.frees) for name in frees]
-            leave: list[Stmt] = [*map(Free, mine), Exit(status)]
+            outside = [name for region in self.regions for name in region.frees]
+            leave: list[Stmt] = [*map(Free, [*outside, *self.frees]), Exit(status)]
+            for region in self.regions:
+                region.leaves.append(leave)
             self.statements.append(If(Apply("not {0}", (condition,)), leave))
         elif isinstance(op, Scatter):
             self.scatter(op)
@@ -233,7 +287,7 @@ class KernelWriter:
         ]
         shared = all(loop.is_reduction for loop in nest.loops)  # written into the kernel itself
         tag = self._name("_") if shared else ""
-        often = bool(self.enclosing_frees)
+        often = bool(self.regions)
         if shared and often and not nest.prefix:
             nest.prefix = self._name("y")
         self.statements += lower_reduction(nest, accumulators(op, starts, tag), often=often)
@@ -265,12 +319,15 @@ class KernelWriter:
         for d, (start, width) in self.band_of.items():
             dims[d] = start + dims[d]
             extents[d] = width
+        for d, last in self.reversed.items():
+            dims[d] = last - dims[d]
         loops = [
             LoopDim(var[d], extents[d], op.iterators[d] is IteratorType.REDUCTION)
             for d in range(len(op.domain))
         ]
         one = Polynomial.const(1)
-        prefix = "" if any(loop.extent != one for loop in loops) else self._name("y")
+        is_point = all(loop.extent == one for loop in loops)
+        prefix = self._name("y") if is_point or self.own_names else ""
         nest = Nest(op, loops, [], [], dims, prefix=prefix)
         nest.inputs = [
             self._reference(self.locate(o.value), o.map, nest)
@@ -303,6 +360,10 @@ class KernelWriter:
         if op.value in self.placement.straight:
             producer = self.placement.defining[op.value]
             assert isinstance(producer, GenericOp)
+            overlap = self.placement.overlaps.get(op.value)
+            if overlap is not None:
+                self.overlapping(op, producer, overlap, target, mask)
+                return
             place = None if mask is None else (mask, producer.inits[0].map)
             self.generic(producer, [target], place)
             return
@@ -315,6 +376,17 @@ class KernelWriter:
         self._copy_from(
             source, op.value, target, "store", None if mask is None else (mask, identity)
         )
+
+    def overlapping(
+        self,
+        store: Store,
+        producer: GenericOp,
+        overlap: Overlap,
+        target: Located,
+        mask: Located | None,
+    ) -> None:
+        """A store whose producer reads what it writes: see `fusejit.codegen.blocks`."""
+        raise NotImplementedError
 
     def scatter(self, op: Scatter) -> None:
         """One element after the other, in the axis order of the value."""

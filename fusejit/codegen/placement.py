@@ -3,7 +3,8 @@
 Decided before anything is lowered, from the uses of each value and the versions of memory:
 
 - results and values that several steps need are *slots*, arrays that the launcher allocates;
-- a value that one store alone reads, without a hazard, is written *straight* into the store's view;
+- a value that one store alone reads is written *straight* into the store's view, in the order that
+  `fusejit.codegen.hazards` finds if the store overlaps what it reads;
 - a load that is read after its memory was overwritten is a *snapshot*: a copy made at the load;
 - everything else is memory of the kernel, or a variable if it has rank 0.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from fusejit.codegen.hazards import FREE, Overlap, overlap_of
 from fusejit.ir.graph import (
     Alloc,
     Block,
@@ -48,6 +50,8 @@ class Placement:
     slot_buffers: set[Buffer] = field(default_factory=set)
     snapshots: set[Value] = field(default_factory=set)
     straight: dict[Value, Store] = field(default_factory=dict)
+    overlaps: dict[Value, Overlap] = field(default_factory=dict)  # of those written straight
+    whole_copies: dict[Store, str] = field(default_factory=dict)  # not written straight, and why
     scattered: dict[Value, GenericOp] = field(default_factory=dict)  # computed where they are read
 
     def root(self, value: Value) -> Value:
@@ -152,9 +156,15 @@ def _find_straight_stores(graph: Graph, placement: Placement) -> None:
             and producer.inits[0].map.is_padded_permutation
             and producer.inits[0].start is None
             and placement.step_of.get(id(producer)) == placement.step_of.get(id(store))
-            and _is_hazard_free(producer, store, placement)
         ):
+            here = placement.versions_at[id(store)]
+            overlap = overlap_of(producer, store, placement.defining, here)
+            if isinstance(overlap, str):
+                placement.whole_copies[store] = overlap
+                continue
             placement.straight[value] = store
+            if overlap != FREE:
+                placement.overlaps[value] = overlap
 
 
 def _may_be_computed_at(
@@ -192,40 +202,6 @@ def _blocks(block: Block, found: dict[int, Block]) -> None:
         found[id(op)] = block
         for inner in op.blocks:
             _blocks(inner, found)
-
-
-def _is_hazard_free(producer: GenericOp, store: Store, placement: Placement) -> bool:
-    """Whether the producer may run at the store and write each element as it is computed.
-
-    Its loads must still be current there, and what it reads of the stored class must be the very
-    element it writes.
-    """
-    here = placement.versions_at[id(store)]
-    buffer = store.view.buffer
-    target = store.view.map.compose(producer.inits[0].map)
-    sources = [(o.value, o.map) for o in producer.inputs]
-    if store.mask is not None:
-        sources.append((store.mask, producer.inits[0].map))
-    for value, map in sources:
-        reshaped = False
-        while isinstance(op := placement.defining.get(value), ViewOp | ReshapeOp):
-            if isinstance(op, ReshapeOp):
-                reshaped = True
-            elif not reshaped:
-                map = op.map.compose(map)
-            value = op.source
-        if not isinstance(op, Load):
-            continue
-        read = op.view.buffer
-        if here.get(read.alias_class, 0) != op.version:
-            return False
-        if read.alias_class != buffer.alias_class:
-            continue
-        if reshaped or read is not buffer or op.view.map.compose(map) != target:
-            return False
-        if producer.payload.has_extract():
-            return False
-    return True
 
 
 def _find_snapshots(graph: Graph, placement: Placement) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.codegen.group_writer import GroupWriter
+from fusejit.codegen.blocks import BlockWriter
+from fusejit.codegen.kernel_writer import Enclosing
 from fusejit.codegen.nest import token
 from fusejit.codegen.operands import Located
 from fusejit.errors import UnsupportedError
@@ -35,7 +36,7 @@ from fusejit.ir.loops import (
 from fusejit.ir.polynomial import Polynomial
 
 
-class RegionWriter(GroupWriter):
+class RegionWriter(BlockWriter):
     """Adds ops that own blocks: carried values live in cells, variables or memory."""
 
     def op(self, op: Op) -> None:
@@ -47,6 +48,8 @@ class RegionWriter(GroupWriter):
         elif isinstance(op, Bind):
             number = self.locate(op.value).element(IndexingMap.identity(0), {})
             self.statements.append(Let(op.symbol, number))
+            if self.regions:
+                self.regions[-1].defined.add(op.symbol)
         else:
             super().op(op)
 
@@ -54,10 +57,10 @@ class RegionWriter(GroupWriter):
         """The statements of an inner block; its memory ends with it."""
         outer, self.statements = self.statements, []
         frees, self.frees = self.frees, []
-        self.enclosing_frees.append(frees)
+        self.regions.append(Enclosing(outer, frees, True))
         for op in block.ops:
             self.op(op)
-        self.enclosing_frees.pop()
+        self.regions.pop()
         statements, self.statements = self.statements, outer
         self.pending_frees = self.frees
         self.frees = frees
@@ -112,7 +115,7 @@ class RegionWriter(GroupWriter):
         cells = self._cells(op.body.arguments, op.carried)
         for argument, cell in zip(op.body.arguments, cells, strict=True):
             self.located[argument] = cell
-        body = self._region(op.body, cells)
+        body = self._region(op.body, cells, True, op.induction)
         if op.condition is None:
             assert op.induction is not None
             assert op.lower is not None
@@ -132,14 +135,21 @@ class RegionWriter(GroupWriter):
             self.statements.append(While(head, Var(name), body))
         self._results(op, cells)
 
-    def _region(self, block: Block, cells: Sequence[Located]) -> list[Stmt]:
+    def _region(
+        self,
+        block: Block,
+        cells: Sequence[Located],
+        is_loop: bool = False,
+        symbol: str | None = None,
+    ) -> list[Stmt]:
         outer, self.statements = self.statements, []
         frees, self.frees = self.frees, []
-        self.enclosing_frees.append(frees)
+        defined = set() if symbol is None else {symbol}
+        self.regions.append(Enclosing(outer, frees, is_loop, defined))
         for op in block.ops:
             self.op(op)
         self._assign(cells, block.yields)
-        self.enclosing_frees.pop()
+        self.regions.pop()
         for name in self.frees:
             self.statements.append(Free(name))
         statements, self.statements = self.statements, outer

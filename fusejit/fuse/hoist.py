@@ -98,10 +98,13 @@ class _Hoisting:
     def split(self, loop: Loop) -> tuple[list[Op], Loop]:
         """The ops that leave the loop, and the loop without them."""
         invariant = self._invariant(loop)
-        needed = {op for op in invariant if isinstance(op, GenericOp) and self._is_dear(op)}
+        needed: set[Op] = {
+            op for op in invariant if isinstance(op, GenericOp) and self._is_dear(op)
+        }
         if not needed:
             return [], loop
         for op in needed:
+            assert isinstance(op, GenericOp)
             why = "it is the same in each iteration"
             names = (op.name, "the loop", op.location)
             self.report.folded.append(Folded(*names, "hoist", "same in each iteration", why))
