@@ -85,7 +85,7 @@ class GroupWriter(KernelWriter):
         for op in group.ops:  # memory of the whole kernel
             for result in op.results:
                 store = self.placement.straight.get(result)
-                is_free = result not in self.placement.overlaps
+                is_free = store not in self.placement.overlaps
                 if store is not None and store is group.store and is_free:
                     view = store.view
                     self.located[result] = Located(self.memory[view.buffer], view.map)

@@ -22,7 +22,7 @@ from fusejit.codegen.nest import (
     token,
 )
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
-from fusejit.codegen.placement import Placement
+from fusejit.codegen.placement import Placement, copy_op
 from fusejit.codegen.reduction import lower_reduction
 from fusejit.codegen.scan import lower_scan
 from fusejit.codegen.scattered import operand_maps, scatter_payload
@@ -36,7 +36,6 @@ from fusejit.ir.graph import (
     ConstantOp,
     GenericOp,
     Graph,
-    Init,
     Load,
     Op,
     Operand,
@@ -62,7 +61,6 @@ from fusejit.ir.loops import (
     StoreElement,
     Var,
 )
-from fusejit.ir.payload import identity_payload
 from fusejit.ir.polynomial import Polynomial, product
 from fusejit.ir.scalar_ops import SCALAR_OPS
 from fusejit.ir.split import one_result_each, split_reduction
@@ -357,10 +355,13 @@ class KernelWriter:
         target = Located(self.buffer_memory(buffer), op.view.map)
         rank = len(op.view.extents)
         mask = None if op.mask is None else self.locate(op.mask)
+        producer = self.placement.moves.get(op)
         if op.value in self.placement.straight:
-            producer = self.placement.defining[op.value]
-            assert isinstance(producer, GenericOp)
-            overlap = self.placement.overlaps.get(op.value)
+            made = self.placement.defining[op.value]
+            assert isinstance(made, GenericOp)
+            producer = made
+        if producer is not None:
+            overlap = self.placement.overlaps.get(op)
             if overlap is not None:
                 self.overlapping(op, producer, overlap, target, mask)
                 return
@@ -454,18 +455,9 @@ class KernelWriter:
         mask: tuple[Located, IndexingMap] | None = None,
     ) -> None:
         """``target = source`` elementwise; ``value`` gives type and extents."""
-        identity = IndexingMap.identity(value.type.rank)
         stand_in = Value(f"{value.name}_source", value.type)
         self.located[stand_in] = source
-        op = GenericOp(
-            results=(Value(f"{value.name}_copy", value.type),),
-            domain=value.type.extents,
-            iterators=(IteratorType.PARALLEL,) * value.type.rank,
-            inputs=(Operand(stand_in, identity),),
-            inits=(Init(identity),),
-            payload=identity_payload(value.type.dtype),
-            name=name,
-        )
+        op = copy_op(value, stand_in, name)
         self.generic(op, [target], mask)
 
 

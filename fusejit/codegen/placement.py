@@ -22,9 +22,11 @@ from fusejit.ir.graph import (
     GenericOp,
     Graph,
     HostCall,
+    Init,
     Load,
     Loop,
     Op,
+    Operand,
     ReshapeOp,
     Scatter,
     Store,
@@ -34,8 +36,11 @@ from fusejit.ir.graph import (
     walk,
 )
 from fusejit.ir.host_blocks import host_blocks, launcher_binds, runs_on_host
+from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.memory import walk_versions
+from fusejit.ir.payload import identity_payload
 from fusejit.ir.schedule import Schedule
+from fusejit.ir.types import IteratorType
 
 
 @dataclass(slots=True)
@@ -50,7 +55,8 @@ class Placement:
     slot_buffers: set[Buffer] = field(default_factory=set)
     snapshots: set[Value] = field(default_factory=set)
     straight: dict[Value, Store] = field(default_factory=dict)
-    overlaps: dict[Value, Overlap] = field(default_factory=dict)  # of those written straight
+    overlaps: dict[Store, Overlap] = field(default_factory=dict)  # in place, in this order
+    moves: dict[Store, GenericOp] = field(default_factory=dict)  # of elements of one buffer
     whole_copies: dict[Store, str] = field(default_factory=dict)  # not written straight, and why
     scattered: dict[Value, GenericOp] = field(default_factory=dict)  # computed where they are read
 
@@ -73,6 +79,7 @@ def place(schedule: Schedule) -> Placement:
     _number_steps(graph, placement)
     record_versions(graph.block, {}, placement.versions_at)
     _find_straight_stores(graph, placement)
+    _find_moves(graph, placement)
     _find_snapshots(graph, placement)
     _find_slots(graph, placement)
     return placement
@@ -164,7 +171,7 @@ def _find_straight_stores(graph: Graph, placement: Placement) -> None:
                 continue
             placement.straight[value] = store
             if overlap != FREE:
-                placement.overlaps[value] = overlap
+                placement.overlaps[store] = overlap
 
 
 def _may_be_computed_at(
@@ -202,6 +209,41 @@ def _blocks(block: Block, found: dict[int, Block]) -> None:
         found[id(op)] = block
         for inner in op.blocks:
             _blocks(inner, found)
+
+
+def _find_moves(graph: Graph, placement: Placement) -> None:
+    """Stores of a part of a buffer into another part of it, as copies that overlap."""
+    for store in walk(graph.block):
+        if not isinstance(store, Store) or isinstance(store, Scatter):
+            continue
+        load = placement.defining.get(placement.root(store.value))
+        if not isinstance(load, Load):
+            continue
+        if load.view.buffer.alias_class != store.view.buffer.alias_class:
+            continue
+        move = copy_op(store.value, store.value, "store")
+        here = placement.versions_at[id(store)]
+        overlap = overlap_of(move, store, placement.defining, here)
+        if isinstance(overlap, str):
+            placement.whole_copies[store] = overlap
+        else:
+            placement.moves[store] = move
+            if overlap != FREE:
+                placement.overlaps[store] = overlap
+
+
+def copy_op(value: Value, source: Value, name: str) -> GenericOp:
+    """An op that copies ``source`` elementwise; ``value`` gives type and extents."""
+    identity = IndexingMap.identity(value.type.rank)
+    return GenericOp(
+        results=(Value(f"{value.name}_copy", value.type),),
+        domain=value.type.extents,
+        iterators=(IteratorType.PARALLEL,) * value.type.rank,
+        inputs=(Operand(source, identity),),
+        inits=(Init(identity),),
+        payload=identity_payload(value.type.dtype),
+        name=name,
+    )
 
 
 def _find_snapshots(graph: Graph, placement: Placement) -> None:

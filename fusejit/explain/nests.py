@@ -66,11 +66,13 @@ def _origins(op: Op, order: Mapping[Value, int], placement: Placement) -> list[O
     The first store to a local array only gives its contents a place.
     """
     if op.blocks:
-        return [o for block in op.blocks for i in block.ops for o in _origins(i, order, placement)]
+        inside = [i for block in op.blocks for i in block.ops]
+        apart = [i for i in inside if not isinstance(i, Store) or _is_work(i, placement)]
+        return [o for i in apart for o in _origins(i, order, placement)]
     if isinstance(op, Scatter):
         made = [placement.scattered[v] for v in op.operand_values if v in placement.scattered]
-        inside = [o for producer in made for o in _origins(producer, order, placement)]
-        return [*inside, Origin("scatter", op.location, op.value)]
+        computed = [o for producer in made for o in _origins(producer, order, placement)]
+        return [*computed, Origin("scatter", op.location, op.value)]
     if isinstance(op, Store):
         return [Origin("store", op.location, op.value)]
     if not isinstance(op, GenericOp):

@@ -95,6 +95,7 @@ class _Report:
     def lines(self, variants: Variants) -> Iterator[str]:
         yield from self.summary()
         yield from self.kernels()
+        yield from self.overlapping()
         yield from self.kept_apart()
         yield from self.fusions()
         yield from self.conditions()
@@ -159,6 +160,21 @@ class _Report:
             text = shortened(location.text, MAX_SOURCE) if location != shown else ""
             yield f"      {location.short:{place_width}}  {names:{width}}  {text}".rstrip()
             shown = location
+
+    def overlapping(self) -> Iterator[str]:
+        """Stores that overlap what they read, and how each is kept right."""
+        how: list[str] = []
+        for store in walk(self.schedule.graph.block):
+            if not isinstance(store, Store):
+                continue
+            if store in self.placement.overlaps:
+                how.append(f"{self.placement.overlaps[store]}{_where(store.location)}")
+            elif store in self.placement.whole_copies:
+                why = self.placement.whole_copies[store]
+                how.append(f"a copy of the whole value: {why}{_where(store.location)}")
+        if how:
+            yield "  stores that overlap what they read:"
+            yield from _each_once(how)
 
     # -- what did not, and why ------------------------------------------------------------------
     def kept_apart(self) -> Iterator[str]:

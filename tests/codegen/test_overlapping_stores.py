@@ -175,3 +175,37 @@ def test_jitted_in_bands(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     u = np.random.default_rng(0).standard_normal((700, 300))
     assert_same(program(text, "u, n"), u, 5, jit=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x[1:] -= x[:-1]", "runs backwards"),
+        ("x[1:] = x[:-1]", "runs backwards"),
+        ("x[:-1] = x[1:]", "runs forwards, in one piece"),
+        ("x[1:-1] = x[2:] + x[:-2]", "a ring of 2 rows"),
+        ("x[2:-1] = x[3:] + x[:-3]", "a ring of 2 rows"),
+        ("x[:] = x[::-1]", "a copy of the whole value: it reads rows other than"),
+    ],
+)
+def test_explain_says_how(text: str, expected: str) -> None:
+    decorated = decorate(program(text, "x"), jit=False)
+    decorated(np.ones(9))
+    explained = str(decorated.explain(np.ones(9)))
+    assert "stores that overlap what they read" in explained
+    assert expected in explained
+
+
+@pytest.mark.usefixtures("_tiny")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x[1:] = x[:-1]",
+        "x[:-3] = x[3:]",
+        "x[:] = x[::-1]",
+        "x[1:] = x[0]",
+        "x[2:][m[2:]] = x[:-2][m[2:]]",
+    ],
+)
+def test_moves_within_an_array(text: str) -> None:
+    assert_same(program(text, "x, m"), np.arange(30.0), np.arange(30) % 3 == 0)
