@@ -150,14 +150,19 @@ class KernelWriter:
         return f"{prefix}{self.counter - 1}"
 
     def _heap(
-        self, dtype: np.dtype, extents: tuple[AffineExpr, ...], order: tuple[int, ...] | None
+        self,
+        dtype: np.dtype,
+        extents: tuple[AffineExpr, ...],
+        order: tuple[int, ...] | None,
+        rotates: bool = False,
     ) -> Memory:
         polynomials = extent_polynomials(extents)
         name = self._name("t")
-        scope = self._next_scope(name)
+        scope = self._next_scope("rotating" if rotates else name)
         size = product(polynomials)
         count = size.as_constant()
-        if count is not None and count * dtype.itemsize <= LARGEST_ON_STACK:
+        is_small = count is not None and count * dtype.itemsize <= LARGEST_ON_STACK
+        if is_small and not rotates:  # memory that pointers leave is made in front of the loop
             self.statements.append(Scratch(f"p_{name}", Integer(size), dtype, True, scope))
         else:
             self.allocate([], f"p_{name}", Integer(size), dtype, scope)
@@ -193,6 +198,8 @@ class KernelWriter:
 
     def _next_scope(self, name: str) -> int:
         """An alias scope for memory of the kernel; 0 when there are no more."""
+        if name in self.scope:
+            return self.scope[name]
         scope = len(self.scope) + 16
         self.scope[name] = scope if scope <= _MAX_SCOPE else 0
         return self.scope[name]
@@ -204,7 +211,8 @@ class KernelWriter:
         if value.type.rank == 0:
             located = Located(expr=Var(self._name("n")))
         else:
-            memory = self._heap(value.type.dtype, value.type.extents, value.order)
+            rotates = any(r.value is value for r in self.placement.rotated.values())
+            memory = self._heap(value.type.dtype, value.type.extents, value.order, rotates)
             located = Located(memory, IndexingMap.identity(value.type.rank))
         self.located[value] = located
         return located
@@ -213,8 +221,12 @@ class KernelWriter:
     def op(self, op: Op) -> None:
         """Lower one op of a kernel."""
         if isinstance(op, GenericOp):
-            at_store = {*self.placement.straight, *self.placement.scattered}
-            if len(op.results) == 1 and op.results[0] in at_store:
+            at_store = (
+                self.placement.straight,
+                self.placement.scattered,
+                self.placement.over_cells,
+            )
+            if len(op.results) == 1 and any(op.results[0] in values for values in at_store):
                 return  # computed at its store
             self.generic(op, [self._new_place(r) for r in op.results])
         elif isinstance(op, Check):
@@ -240,7 +252,8 @@ class KernelWriter:
         elif isinstance(op, Alloc):
             buffer = op.buffer
             if buffer not in self.memory:
-                memory = self._heap(buffer.type.dtype, buffer.type.extents, buffer.order)
+                rotates = any(buffer in r.cells for r in self.placement.rotated.values())
+                memory = self._heap(buffer.type.dtype, buffer.type.extents, buffer.order, rotates)
                 self.memory[buffer] = Memory(
                     memory.pointer, memory.dtype, memory.strides, buffer.alias_class
                 )
@@ -352,6 +365,14 @@ class KernelWriter:
     def store(self, op: Store) -> None:
         """``view = value``: straight from its producer, or by a copy (through a temporary)."""
         buffer = op.view.buffer
+        rotation = self.placement.rotated.get(op)
+        if rotation is not None:
+            if op is rotation.stores[0] and not rotation.has_spare:
+                made = self.placement.defining[rotation.value]
+                assert isinstance(made, GenericOp)
+                place = self.buffer_memory(rotation.cells[-1])
+                self.generic(made, [Located(place, IndexingMap.identity(buffer.type.rank))])
+            return
         target = Located(self.buffer_memory(buffer), op.view.map)
         rank = len(op.view.extents)
         mask = None if op.mask is None else self.locate(op.mask)
@@ -365,8 +386,8 @@ class KernelWriter:
             if overlap is not None:
                 self.overlapping(op, producer, overlap, target, mask)
                 return
-            place = None if mask is None else (mask, producer.inits[0].map)
-            self.generic(producer, [target], place)
+            chosen = None if mask is None else (mask, producer.inits[0].map)
+            self.generic(producer, [target], chosen)
             return
         source = self.locate(op.value)
         identity = IndexingMap.identity(rank)

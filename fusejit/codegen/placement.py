@@ -11,10 +11,12 @@ Decided before anything is lowered, from the uses of each value and the versions
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fusejit.codegen.hazards import FREE, Overlap, overlap_of
+from fusejit.codegen.rotations import Rotation, rotations_of
 from fusejit.ir.graph import (
     Alloc,
     Block,
@@ -58,6 +60,9 @@ class Placement:
     overlaps: dict[Store, Overlap] = field(default_factory=dict)  # in place, in this order
     moves: dict[Store, GenericOp] = field(default_factory=dict)  # of elements of one buffer
     whole_copies: dict[Store, str] = field(default_factory=dict)  # not written straight, and why
+    rotations: dict[Loop, list[Rotation]] = field(default_factory=dict)
+    rotated: dict[Store, Rotation] = field(default_factory=dict)
+    over_cells: set[Value] = field(default_factory=set)  # computed where their rotation begins
     scattered: dict[Value, GenericOp] = field(default_factory=dict)  # computed where they are read
 
     def root(self, value: Value) -> Value:
@@ -80,6 +85,7 @@ def place(schedule: Schedule) -> Placement:
     record_versions(graph.block, {}, placement.versions_at)
     _find_straight_stores(graph, placement)
     _find_moves(graph, placement)
+    _find_rotations(graph, placement)
     _find_snapshots(graph, placement)
     _find_slots(graph, placement)
     return placement
@@ -232,6 +238,35 @@ def _find_moves(graph: Graph, placement: Placement) -> None:
                 placement.overlaps[store] = overlap
 
 
+def _find_rotations(graph: Graph, placement: Placement) -> None:
+    uses = Counter(value for value, _, _ in _uses(graph.block))
+    bases = {b.base for b in graph.buffers}
+    outer_loops = {op for op in graph.block.ops if isinstance(op, Loop)}
+    returned = {r.buffer for r in graph.results if isinstance(r, View)}  # copied at each loop
+    for loop in walk(graph.block):
+        if not isinstance(loop, Loop):
+            continue
+        found = rotations_of(
+            loop, placement.defining, placement.versions_at, uses, placement.straight
+        )
+        is_inner = loop not in outer_loops
+        kept = [
+            r
+            for r in found
+            if bases.isdisjoint(r.cells) and not (is_inner and returned.intersection(r.cells))
+        ]
+        placement.rotations[loop] = kept
+        for rotation in kept:
+            placement.straight.pop(rotation.value, None)
+            if not rotation.has_spare:
+                placement.over_cells.add(rotation.value)
+            for store in rotation.stores:
+                placement.rotated[store] = rotation
+                placement.moves.pop(store, None)
+                placement.overlaps.pop(store, None)
+                placement.whole_copies.pop(store, None)
+
+
 def copy_op(value: Value, source: Value, name: str) -> GenericOp:
     """An op that copies ``source`` elementwise; ``value`` gives type and extents."""
     identity = IndexingMap.identity(value.type.rank)
@@ -260,16 +295,13 @@ def _find_snapshots(graph: Graph, placement: Placement) -> None:
         if isinstance(load, Load) and here.get(load.view.buffer.alias_class, 0) != load.version:
             placement.snapshots.add(load.results[0])
 
+    at_store = {*placement.straight, *placement.scattered, *placement.over_cells}
     for value, user, block in _uses(graph.block):
-        if isinstance(user, ViewOp | ReshapeOp):
+        if isinstance(user, ViewOp | ReshapeOp) or user in placement.rotated:
             continue
         if user is None:
             check(value, _versions_at_end(block, placement, end))
-        elif (
-            isinstance(user, GenericOp)
-            and len(user.results) == 1
-            and (user.results[0] in placement.straight or user.results[0] in placement.scattered)
-        ):
+        elif isinstance(user, GenericOp) and len(user.results) == 1 and user.results[0] in at_store:
             continue
         else:
             check(value, placement.versions_at[id(user)])

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from fusejit.codegen.blocks import BlockWriter
 from fusejit.codegen.kernel_writer import Enclosing
 from fusejit.codegen.nest import token
-from fusejit.codegen.operands import Located
+from fusejit.codegen.operands import Located, Memory
+from fusejit.codegen.rotations import Rotation
 from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import (
     Bind,
     Block,
+    Buffer,
     Cond,
     Loop,
     Op,
@@ -115,7 +119,10 @@ class RegionWriter(BlockWriter):
         cells = self._cells(op.body.arguments, op.carried)
         for argument, cell in zip(op.body.arguments, cells, strict=True):
             self.located[argument] = cell
+        rotations = self.placement.rotations.get(op, [])
+        slots = self._leave_slots(rotations)
         body = self._region(op.body, cells, True, op.induction)
+        body += self._rotate(rotations)
         if op.condition is None:
             assert op.induction is not None
             assert op.lower is not None
@@ -133,7 +140,45 @@ class RegionWriter(BlockWriter):
             name = self._name("n")
             head = [*head, Let(name, test), *(Free(f) for f in self.pending_frees)]
             self.statements.append(While(head, Var(name), body))
+        for buffer, home in slots.items():
+            away, self.memory[buffer] = self.memory[buffer], home
+            self._copy_memory(buffer, away, home)
         self._results(op, cells)
+
+    def _leave_slots(self, rotations: Sequence[Rotation]) -> dict[Buffer, Memory]:
+        """Memory of the kernel for the time of a loop in place of arrays of the launcher."""
+        homes: dict[Buffer, Memory] = {}
+        for buffer in dict.fromkeys(b for r in rotations for b in r.cells):
+            if buffer not in self.placement.slot_buffers:
+                continue
+            home = homes[buffer] = self.memory[buffer]
+            type_ = buffer.type
+            heap = self._heap(type_.dtype, type_.extents, buffer.order, True)
+            self.memory[buffer] = replace(heap, alias_class=buffer.alias_class)
+            self._copy_memory(buffer, home, self.memory[buffer])
+        return homes
+
+    def _copy_memory(self, buffer: Buffer, source: Memory, target: Memory) -> None:
+        identity = IndexingMap.identity(buffer.type.rank)
+        contents = Value(f"{buffer.name}_contents", buffer.type)
+        self._copy_from(Located(source, identity), contents, Located(target, identity), "carry")
+
+    def _rotate(self, rotations: Sequence[Rotation]) -> list[Stmt]:
+        """Each pointer takes what the one before it was, the first what the last was."""
+        moves: list[Stmt] = []
+        for rotation in rotations:
+            memories = [self.memory[buffer] for buffer in rotation.cells]
+            if rotation.has_spare:
+                spare = self.located[rotation.value].memory
+                assert spare is not None
+                memories.insert(0, spare)
+            pointers = [memory.pointer for memory in memories]
+            last = f"p_{self._name('q')}"
+            moves.append(Let(last, Var(pointers[-1])))
+            for before, pointer in reversed(list(itertools.pairwise(pointers))):
+                moves.append(Let(pointer, Var(before), rebind=True))
+            moves.append(Let(pointers[0], Var(last), rebind=True))
+        return moves
 
     def _region(
         self,

@@ -52,7 +52,7 @@ def nests_of(step: KernelStep, unfused: Graph, placement: Placement) -> list[Nes
 
 def _is_work(op: Op, placement: Placement) -> bool:
     if isinstance(op, Store):
-        return op.value not in placement.straight
+        return op.value not in placement.straight and op not in placement.rotated
     if isinstance(op, Load):
         return op.results[0] in placement.snapshots
     if isinstance(op, GenericOp):
@@ -66,8 +66,8 @@ def _origins(op: Op, order: Mapping[Value, int], placement: Placement) -> list[O
     The first store to a local array only gives its contents a place.
     """
     if op.blocks:
-        inside = [i for block in op.blocks for i in block.ops]
-        apart = [i for i in inside if not isinstance(i, Store) or _is_work(i, placement)]
+        ops = [i for block in op.blocks for i in block.ops]
+        apart = [i for i in ops if not isinstance(i, Store) or _is_work(i, placement)]
         return [o for i in apart for o in _origins(i, order, placement)]
     if isinstance(op, Scatter):
         made = [placement.scattered[v] for v in op.operand_values if v in placement.scattered]

@@ -167,7 +167,9 @@ class _Report:
         for store in walk(self.schedule.graph.block):
             if not isinstance(store, Store):
                 continue
-            if store in self.placement.overlaps:
+            if store in self.placement.rotated:
+                how.append(f"arrays exchange their memory, no copy{_where(store.location)}")
+            elif store in self.placement.overlaps:
                 how.append(f"{self.placement.overlaps[store]}{_where(store.location)}")
             elif store in self.placement.whole_copies:
                 why = self.placement.whole_copies[store]

@@ -209,3 +209,61 @@ def test_explain_says_how(text: str, expected: str) -> None:
 )
 def test_moves_within_an_array(text: str) -> None:
     assert_same(program(text, "x, m"), np.arange(30.0), np.arange(30) % 3 == 0)
+
+
+ROTATING = {
+    "two": "b, c = 2 * x * b - c, b\nx[0] += 1",
+    "three": "a, b, c = a + x * c, a, b",
+    "spare": "b = np.minimum(b, b[::-1] + c)\nc = c[::-1] + b",
+    "spare and chain": "b, c = b[::-1] - c[::-1], b",
+    "beside a store": "x[1:] = x[:-1] + b[1:]\nb, c = b * c - x, b",
+    "read by another": "b, c = b - c, b\na = b + a",
+    "scalars too": "s, b = b[0], b[::-1] + s",
+}
+
+
+@pytest.mark.parametrize("name", ROTATING)
+@pytest.mark.parametrize("trips", [0, 1, 2, 3, 6])
+@pytest.mark.parametrize("results", ["a, b, c", "a * 1 + b + c", "b.T"])
+def test_arrays_that_pass_their_contents_on(name: str, trips: int, results: str) -> None:
+    body = ROTATING[name].replace("\n", "\n    ")
+    text = f"""
+s = x[0] * 1
+a, b, c = x + 1, x - 2, x * 3
+for k in range(n):
+    {body}
+r = {results}
+return r
+"""
+    x = np.random.default_rng(1).integers(-3, 3, 7).astype(float)
+    decorated = decorate(program(text, "x, n"), jit=False)
+    for n in (trips, 4):
+        mine, numpys = x.copy(), x.copy()
+        result, expected = decorated(mine, n), program(text, "x, n")(numpys, n)
+        np.testing.assert_array_equal(mine, numpys)
+        np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_arrays_that_pass_their_contents_on_in_nested_loops(jit: bool) -> None:
+    text = """
+b, c, d = x + 1, x * 2, x - 1
+for k in range(n):
+    for j in range(k + 2):
+        b, c = 0.5 * x * b - c, b
+    e = b + k
+    for j in range(n):
+        e = np.maximum(e, e[::-1] - d)
+    d = e - d[::-1]
+return b, c, d
+"""
+    assert_same(program(text, "x, n"), np.linspace(-1, 1, 9), 5, jit=jit)
+
+
+def test_what_rotates_is_not_copied() -> None:
+    text = "b, c = x + 1, x * 2\nfor k in range(n):\n    b, c = x * b - c, b\nreturn b - c"
+    lines = source(program(text, "x, n"), np.ones(5), 3).splitlines()
+    start = next(at for at, line in enumerate(lines) if line.lstrip().startswith("for at0"))
+    inside = [line for line in lines[start + 1 :] if line.startswith("        ")]
+    assert sum("parallel_for" in line for line in inside) == 1
+    assert sum("p_t0 = p_t1" in line or "p_t1 = p_t0" in line for line in inside) == 1
