@@ -28,6 +28,8 @@ _CODE_MAKERS = (
     "parallel_jit",
     "pool",
     "probe",
+    "products",
+    "products_jit",
     "streaming",
     "streaming_jit",
     "vector_math_jit",

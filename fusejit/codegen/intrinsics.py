@@ -34,6 +34,7 @@ PROVIDERS = (
     "fusejit.codegen.parallel",
     "fusejit.codegen.streaming",
     "fusejit.codegen.vector_math",
+    "fusejit.codegen.products",
 )
 """Modules that call `register` when they are imported."""
 

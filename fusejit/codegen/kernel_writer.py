@@ -23,6 +23,7 @@ from fusejit.codegen.nest import (
 )
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
 from fusejit.codegen.placement import Placement, copy_op
+from fusejit.codegen.product_writer import has_call, is_addressable, product_call
 from fusejit.codegen.reduction import lower_reduction
 from fusejit.codegen.scan import lower_scan
 from fusejit.codegen.scattered import operand_maps, scatter_payload
@@ -267,6 +268,9 @@ class KernelWriter:
         mask: tuple[Located, IndexingMap] | None = None,
     ) -> None:
         """One op as loops that write into ``targets``."""
+        if op.library_call is not None and has_call(op):
+            self._product(op, targets)
+            return
         op = without_idle_reduction_dims(op)
         if op.has_only_parallel_dims:
             self._copy_starts(op, targets)
@@ -302,6 +306,27 @@ class KernelWriter:
         if shared and often and not nest.prefix:
             nest.prefix = self._name("y")
         self.statements += lower_reduction(nest, accumulators(op, starts, tag), often=often)
+
+    def _product(self, op: GenericOp, targets: Sequence[Located]) -> None:
+        """A matrix product, by NumPy's own loop."""
+        nest = self._nest(op, targets, None)
+        for at, reference in enumerate(nest.inputs):
+            if not is_addressable(nest, reference):
+                value = op.inputs[at].value
+                copied = self._temporary_copy(self.locate(value), value)
+                nest.inputs[at] = self._reference(copied, op.inputs[at].map, nest)
+        (result,), (target,) = op.results, targets
+        if result.type.rank:
+            self.statements += product_call(nest)
+            return
+        assert isinstance(target.expr, Var)
+        number, start = self._name("z"), Polynomial.const(0)
+        nest.outputs = [Reference(number, start)]
+        self.statements += [
+            Scratch(number, Integer(Polynomial.const(1)), result.type.dtype, on_stack=True),
+            *product_call(nest),
+            Let(target.expr.name, Element(number, start)),
+        ]
 
     def _copy_starts(self, op: GenericOp, targets: Sequence[Located]) -> None:
         """Copy the start of each plain write that leaves elements as they are, or reads them."""

@@ -18,6 +18,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from fusejit.codegen.pool import register_pool_symbol
+from fusejit.codegen.products import register_product_symbols
 
 NDARRAY_TYPE_SYMBOL = "fusejit_ndarray_type"
 """LLVM symbol whose address is the type object of `numpy.ndarray`."""
@@ -39,6 +40,7 @@ def register_symbols() -> None:
     _engine()  # LLVM looks into the process itself only after the first engine was made
     llvm.add_symbol(NDARRAY_TYPE_SYMBOL, id(np.ndarray))
     register_pool_symbol()
+    register_product_symbols()
 
 
 def undefined_symbols(object_code: bytes) -> tuple[str, ...]:

@@ -160,6 +160,7 @@ class _Report:
             text = shortened(location.text, MAX_SOURCE) if location != shown else ""
             yield f"      {location.short:{place_width}}  {names:{width}}  {text}".rstrip()
             shown = location
+        yield from _called_inside(nest)
 
     def overlapping(self) -> Iterator[str]:
         """Stores that overlap what they read, and how each is kept right."""
@@ -307,6 +308,15 @@ def _scalar_functions(graph: Graph, vector: frozenset[str]) -> list[tuple[str, L
                     if name not in vector:
                         found.setdefault(name, op.location)
     return sorted(found.items(), key=lambda item: item[0])
+
+
+def _called_inside(nest: Nest) -> Iterator[str]:
+    """Products of a loop of the program: the kernel calls BLAS for them."""
+    inner = [o for op in nest.ops for block in op.blocks for o in walk(block)]
+    calls = [op for op in inner if isinstance(op, GenericOp) and op.library_call is not None]
+    if calls:
+        names = dict.fromkeys(f"{base_name(op.name)} {op.location.short}" for op in calls)
+        yield f"      calls BLAS from inside: {', '.join(names)}"
 
 
 def _nest_name(comment: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.array import TracedArray
-from fusejit.tracer.creation import array_from
+from fusejit.tracer.creation import array_from, astype
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.elementwise import Order, require_extents, result_order
@@ -30,9 +29,6 @@ from fusejit.tracer.operands import (
 from fusejit.tracer.shapes import broadcast, broadcast_map
 from fusejit.tracer.stores import assign_operand
 from fusejit.tracer.ufuncs import apply_ufunc
-
-# Multiplications up to which loops written out in a kernel are not slower than a call of BLAS.
-LARGEST_IN_A_LOOP = 1 << 16
 
 
 @handles(np.matmul)
@@ -101,14 +97,11 @@ def _product(left: TracedArray, right: TracedArray, dtype: np.dtype) -> TracedAr
     rows = left.extents[-2:-1]
     columns = right.extents[-1:] if right.ndim > 1 else ()
     outer = tuple(map(decisions.canonical, (*stack, *rows, *columns)))
+    if outer and dtype.kind == "f":  # BLAS multiplies numbers of one dtype
+        left, right = (x if x.dtype == dtype else astype(x, dtype) for x in (left, right))
     rank = len(outer) + 1
     k = rank - 1
     domain = (*outer, decisions.canonical(depth))
-    if trace.regions and dtype.kind == "f" and len(outer) > 1:
-        work = math.prod(map(decisions.hint, domain))
-        if work > LARGEST_IN_A_LOOP:
-            what = "a matrix product in a staged loop, which kernels cannot give to BLAS"
-            raise Declined(f"{what}, of {work} multiplications")
 
     def stacked(array: TracedArray, core: tuple[int, ...]) -> IndexingMap:
         batch = (

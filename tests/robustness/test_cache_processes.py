@@ -151,3 +151,27 @@ def test_killed_while_writing(
     child.stdout.close()
     assert files(tmp_path / "cache"), "the child died before it wrote anything"
     assert run_python(script).stdout == "compiled\n"
+
+
+PRODUCTS = """
+import numpy as np
+from fusejit import fuse_jit
+
+def iterate(a, v, steps):
+    for _ in range(steps):
+        v = a @ v
+        v = v / np.sqrt(v @ v)
+    return v
+
+fused = fuse_jit(fullgraph=True)(iterate)
+a, v = np.random.default_rng(0).random((80, 80)), np.ones(80)
+np.testing.assert_array_equal(fused(a, v, 20), iterate(a, v, 20))
+print("from cache" if fused.variants[0].from_cache else "compiled")
+"""
+
+
+def test_products_in_loops(tmp_path: Path, run_python: Run) -> None:
+    """The address of NumPy's product differs from process to process."""
+    program = tmp_path / "program.py"
+    program.write_text(PRODUCTS)
+    assert [run_python(program).stdout for _ in range(2)] == ["compiled\n", "from cache\n"]

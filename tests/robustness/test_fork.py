@@ -102,3 +102,24 @@ def test_a_child_of_a_child(fused: Any) -> None:
         in_child(lambda: np.testing.assert_array_equal(fused(large), expected))
 
     in_child(work)
+
+
+def iterate(a: Any, v: Any, steps: int) -> Any:
+    for _ in range(steps):
+        v = a @ v
+        v = v / np.sqrt(v @ v)
+    return v
+
+
+def test_a_child_calls_blas_in_a_loop() -> None:
+    """The parent's products ran on threads of BLAS, which a child does not have."""
+    fused = fuse_jit(fullgraph=True)(iterate)
+    rng = np.random.default_rng(0)
+    a, v = rng.random((600, 600)), rng.random(600)
+    expected = fused(a, v, 10)
+    np.testing.assert_array_equal(expected, iterate(a, v, 10))
+
+    def work() -> None:
+        np.testing.assert_allclose(fused(a, v, 10), expected, rtol=1e-12)
+
+    in_child(work)

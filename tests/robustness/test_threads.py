@@ -109,3 +109,23 @@ def test_trees_are_built_in_threads() -> None:
     finally:
         gc.callbacks.remove(give_way)
         gc.set_threshold(*thresholds)
+
+
+def iterate(a: Any, v: Any, steps: int) -> Any:
+    for _ in range(steps):
+        v = a @ v
+        v = v / np.sqrt(v @ v)
+    return v
+
+
+def test_products_in_loops_at_once() -> None:
+    fused = fuse_jit(fullgraph=True)(iterate)
+
+    def work(number: int) -> None:
+        rng = np.random.default_rng(number)
+        for n in (3, 40 + number, 300):
+            a, v = rng.random((n, n)), rng.random(n)
+            np.testing.assert_allclose(fused(a, v, 10), iterate(a, v, 10), rtol=1e-12)
+
+    together(work)
+    assert len(fused.variants) == 1

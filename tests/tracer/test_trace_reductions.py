@@ -100,11 +100,14 @@ def test_matrix_products(check: Any, dtype: Any) -> None:
 
 def test_matrix_product_of_mixed_operands(check: Any) -> None:
     a, i = np.ones((2, 3)), np.arange(6).reshape(3, 2)
-    traced = check(lambda a, i: (a @ i, np.dot(a, 2.0), a.astype("f4") @ i.astype("f4")), a, i)
+    """Operands are converted first where NumPy gives the product to BLAS."""
+    traced = check(
+        lambda a, i: (a @ i, np.dot(a, 2.0), a.astype("f4") @ i.astype("f4"), a[0] @ i[:, 0]), a, i
+    )
     products = [
         o for o in traced.graph.block.ops if isinstance(o, GenericOp) and o.name == "matmul"
     ]
-    assert [p.library_call for p in products] == [None, "matmul"]
+    assert [p.library_call for p in products] == ["matmul", "matmul", None]
     for bad in (np.ones((2, 2)), np.ones(()), np.ones((2, 2, 2))):
         with pytest.raises(Declined):
             trace_function(lambda a, b: a @ b, (a, bad), {})

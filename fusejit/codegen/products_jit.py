@@ -1,0 +1,92 @@
+"""Jitted meaning of `fusejit.codegen.products`: a call of NumPy's loop through its symbol."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fusejit.codegen.memory_jit import FlatPointer
+from fusejit.codegen.numba_api import TypingError, cgutils, intrinsic, ir, types
+from fusejit.codegen.products import PRODUCT_SYMBOL
+
+Value = Any
+
+_INT64 = ir.IntType(64)
+_BYTE_POINTER = ir.IntType(8).as_pointer()
+# void loop(char **args, npy_intp const *dimensions, npy_intp const *steps, void *data)
+_LOOP_TYPE = ir.FunctionType(
+    ir.VoidType(),
+    [_BYTE_POINTER.as_pointer(), _INT64.as_pointer(), _INT64.as_pointer(), _BYTE_POINTER],
+)
+_TOKENS = {types.float32: ("f32", 4), types.float64: ("f64", 8)}
+
+
+def _on_stack(builder: Any, element: Any, values: list[Value]) -> Value:
+    """A pointer to the values side by side; the memory is the function's, whatever the loops."""
+    memory = cgutils.alloca_once(builder, ir.ArrayType(element, len(values)))
+    zero = ir.Constant(_INT64, 0)
+    for number, value in enumerate(values):
+        builder.store(value, builder.gep(memory, [zero, ir.Constant(_INT64, number)]))
+    return builder.gep(memory, [zero, zero])
+
+
+@intrinsic
+def matmul_into(
+    typingctx: Any,
+    a: Any,
+    a_at: Any,
+    a_m: Any,
+    a_k: Any,
+    b: Any,
+    b_at: Any,
+    b_k: Any,
+    b_n: Any,
+    o: Any,
+    o_at: Any,
+    o_m: Any,
+    o_n: Any,
+    m: Any,
+    k: Any,
+    n: Any,
+) -> Any:
+    """One matrix product."""
+    pointers = (a, b, o)
+    numbers = (a_at, a_m, a_k, b_at, b_k, b_n, o_at, o_m, o_n, m, k, n)
+    if (
+        not all(isinstance(p, FlatPointer) for p in pointers)
+        or len({p.dtype for p in pointers}) != 1
+        or o.dtype not in _TOKENS
+        or any(types.unliteral(number) != types.int64 for number in numbers)
+    ):
+        raise TypingError(f"matmul_into({pointers}, {numbers})")
+    token, size = _TOKENS[o.dtype]
+
+    def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Value:
+        bytes_per_step = ir.Constant(_INT64, size)
+        zero = ir.Constant(_INT64, 0)
+        starts, steps = [], [zero] * 3
+        for first in (0, 4, 8):
+            pointer, at, outer, inner = values[first : first + 4]
+            starts.append(builder.bitcast(builder.gep(pointer, [at]), _BYTE_POINTER))
+            steps += [builder.mul(step, bytes_per_step) for step in (outer, inner)]
+        lengths = [
+            builder.select(builder.icmp_signed(">", length, zero), length, zero)
+            for length in values[12:]
+        ]
+        loop = cgutils.get_or_insert_function(builder.module, _LOOP_TYPE, PRODUCT_SYMBOL + token)
+        builder.call(
+            loop,
+            [
+                _on_stack(builder, _BYTE_POINTER, starts),
+                _on_stack(builder, _INT64, [ir.Constant(_INT64, 1), *lengths]),
+                _on_stack(builder, _INT64, steps),
+                ir.Constant(_BYTE_POINTER, None),
+            ],
+        )
+        return context.get_dummy_value()
+
+    integer = types.int64
+    operand = (integer, integer, integer)
+    return (
+        types.void(a, *operand, b, *operand, o, *operand, integer, integer, integer),
+        codegen,
+    )
