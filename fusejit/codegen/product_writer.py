@@ -7,7 +7,7 @@ they are for any size (docs/performance.md), and its bits are NumPy's.
 from __future__ import annotations
 
 from fusejit.codegen.nest import LoopDim, Nest, Reference, token, wrap
-from fusejit.codegen.products import product_loops
+from fusejit.codegen.products import PRODUCT_SYMBOL, product_loops
 from fusejit.ir.graph import GenericOp
 from fusejit.ir.loops import Apply, Expr, Integer, Let, Stmt, Var
 from fusejit.ir.polynomial import Polynomial
@@ -15,22 +15,29 @@ from fusejit.ir.polynomial import Polynomial
 _CALL = "matmul_into(" + ", ".join(f"{{{k}}}" for k in range(15)) + ")"
 
 
+_DOT = "dot_into(" + ", ".join(f"{{{k}}}" for k in range(8)) + ")"
+
+
 def has_call(op: GenericOp) -> bool:
     """Whether NumPy has a loop for the product: of floats, where its ufunc is as declared."""
-    return token(op.results[0].type.dtype) in product_loops()
+    return PRODUCT_SYMBOL + token(op.results[0].type.dtype) in product_loops()
 
 
 def product_call(nest: Nest) -> list[Stmt]:
     """Calls that write the product into the nest's output; its operands lie in memory."""
     row, column, depth = _core(nest.op)
-    left, right = nest.inputs
     (out,) = nest.outputs
     core = [d for d in (row, column, depth) if d is not None]
     operands: list[Expr] = [
-        *_operand(nest, left, row, depth, core),
-        *_operand(nest, right, depth, column, core),
+        *_operand(nest, nest.inputs[0], row, depth, core),
+        *_operand(nest, nest.inputs[1], depth, column, core),
         *_operand(nest, out, row, column, core),
     ]
+    if row is None and column is None:
+        left, left_at, _, left_step, right, right_at, right_step, _, number, *_ = operands
+        length = Integer(nest.loops[depth].extent)
+        vectors = (left, left_at, left_step, right, right_at, right_step, number, length)
+        return [Let("_", Apply(_DOT, vectors))]
     one = Polynomial.const(1)
     lengths = [one if d is None else nest.loops[d].extent for d in (row, depth, column)]
     call = Let("_", Apply(_CALL, (*operands, *map(Integer, lengths))))

@@ -1,4 +1,4 @@
-"""Matrix products in kernels: NumPy's own inner loop of `np.matmul`, called through its address.
+"""Matrix products in kernels: NumPy's own inner loops, called through their addresses.
 
     matmul_into(a, at, step_m, step_k,  b, at, step_k, step_n,  o, at, step_m, step_n,  m, k, n)
 
@@ -8,9 +8,14 @@ strides (gemm, gemv, syrk for ``a @ a.T``, a copy where no axis has unit stride)
 threads: a product of a kernel has NumPy's bits. An axis that a vector lacks has length 1 and step
 0, as NumPy passes it.
 
-The loop is found in the struct of the ufunc, which is part of NumPy's public C interface; names and
-numbers in it that Python can see as well are compared first. Machine code knows it under a symbol
-that is given its address in each process (`register_product_symbols`).
+    dot_into(a, at, step,  b, at, step,  o,  n)
+
+writes the product of two vectors to ``o[0]`` by the loop of `np.vecdot`, which is what `np.matmul`
+comes to as well, in half the time.
+
+The loops are found in the struct of the ufunc, which is part of NumPy's public C interface; names
+and numbers in it that Python can see as well are compared first. Machine code knows them under
+symbols that are given their addresses in each process (`register_product_symbols`).
 """
 
 from __future__ import annotations
@@ -24,8 +29,8 @@ import numpy as np
 from fusejit.codegen.intrinsics import twin
 from fusejit.codegen.memory import Flat
 
-PRODUCT_SYMBOL = "fusejit_matmul_"
-"""LLVM symbol of NumPy's loop, in front of ``f32`` or ``f64``."""
+PRODUCT_SYMBOL, DOT_SYMBOL = "fusejit_matmul_", "fusejit_vecdot_"
+"""LLVM symbols of NumPy's loops, in front of ``f32`` or ``f64``."""
 
 _DTYPES: dict[str, np.dtype[Any]] = {
     "f32": np.dtype(np.float32),
@@ -54,26 +59,34 @@ class _UfuncStruct(ctypes.Structure):
 
 @functools.cache
 def product_loops() -> dict[str, int]:
-    """Addresses of the loops of `np.matmul`, by dtype; empty where the struct is not as declared.
+    """Addresses of NumPy's loops, by symbol; empty where the struct is not as declared.
 
     Examples
     --------
     >>> sorted(product_loops())
-    ['f32', 'f64']
+    ['fusejit_matmul_f32', 'fusejit_matmul_f64', 'fusejit_vecdot_f32', 'fusejit_vecdot_f64']
     """
+    loops = {
+        **_loops_of(np.matmul, PRODUCT_SYMBOL),
+        **_loops_of(np.vecdot, DOT_SYMBOL),
+    }
+    return loops if len(loops) == 2 * len(_DTYPES) else {}
+
+
+def _loops_of(ufunc: np.ufunc, symbol: str) -> dict[str, int]:
     head = ctypes.sizeof(ctypes.c_ssize_t) + ctypes.sizeof(ctypes.c_void_p)
-    if object.__basicsize__ != head or type(np.matmul).__basicsize__ < ctypes.sizeof(_UfuncStruct):
+    if object.__basicsize__ != head or type(ufunc).__basicsize__ < ctypes.sizeof(_UfuncStruct):
         return {}  # a debugging or free-threaded Python
-    struct = _UfuncStruct.from_address(id(np.matmul))
+    struct = _UfuncStruct.from_address(id(ufunc))
     numbers = (struct.nin, struct.nout, struct.nargs, struct.ntypes)
-    if numbers != (2, 1, 3, np.matmul.ntypes) or struct.name != b"matmul":
+    if numbers != (2, 1, 3, ufunc.ntypes) or struct.name != ufunc.__name__.encode():
         return {}
     found = {}
     for name, dtype in _DTYPES.items():
-        wanted = np.matmul.types.index(f"{dtype.char * 2}->{dtype.char}")
+        wanted = ufunc.types.index(f"{dtype.char * 2}->{dtype.char}")
         if struct.types[3 * wanted : 3 * wanted + 3] != [dtype.num] * 3:
             return {}
-        found[name] = struct.functions[wanted] or 0
+        found[symbol + name] = struct.functions[wanted] or 0
     return found if all(found.values()) else {}
 
 
@@ -81,8 +94,8 @@ def register_product_symbols() -> None:
     """Tell LLVM where NumPy's loops are."""
     import llvmlite.binding as llvm  # not at import: the twin needs no LLVM
 
-    for dtype, address in product_loops().items():
-        llvm.add_symbol(PRODUCT_SYMBOL + dtype, address)
+    for symbol, address in product_loops().items():
+        llvm.add_symbol(symbol, address)
 
 
 @twin("matmul_into", "fusejit.codegen.products_jit:matmul_into")
@@ -109,6 +122,17 @@ def matmul_into(
         left = _matrix(a, a_at, (m, k), (a_m, a_k))
         right = _matrix(b, b_at, (k, n), (b_k, b_n))
         np.matmul(left, right, out=_matrix(o, o_at, (m, n), (o_m, o_n)))
+
+
+@twin("dot_into", "fusejit.codegen.products_jit:dot_into")
+def dot_into(
+    a: Flat, a_at: int, a_step: int, b: Flat, b_at: int, b_step: int, o: Flat, n: int
+) -> None:
+    """One product of vectors by NumPy; a length that is not positive counts as 0."""
+    n = max(n, 0)
+    left = _matrix(a, a_at, (1, n), (0, a_step))
+    right = _matrix(b, b_at, (1, n), (0, b_step))
+    o.memory[o.index(0)] = np.vecdot(left, right)[0]
 
 
 def _matrix(pointer: Flat, at: int, shape: tuple[int, int], steps: tuple[int, int]) -> np.ndarray:

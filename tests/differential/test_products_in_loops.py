@@ -102,6 +102,7 @@ def test_slices_with_bounds_of_the_loop(jit: bool) -> None:
         y = np.zeros(n)
         for i in range(n):
             y[i] = x[i] + a[i, :i] @ y[:i]
+            x[i] += a[::-2, i] @ x[::2][: len(a[::-2])]
             x[i:] -= a[i:, : i + 1] @ y[: i + 1]
             y[:i] += y[i] * (a[:i, i:] @ a[i:, i])
         return y
@@ -175,4 +176,5 @@ def test_without_numpys_loop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_loops_are_found() -> None:
-    assert sorted(product_loops()) == ["f32", "f64"]
+    names = ("matmul_f32", "matmul_f64", "vecdot_f32", "vecdot_f64")
+    assert sorted(product_loops()) == [f"fusejit_{name}" for name in names]
