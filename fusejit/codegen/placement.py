@@ -358,7 +358,7 @@ def _find_slots(graph: Graph, placement: Placement) -> None:
             for buffer in () if runs_on_host(op) else _buffers(op):
                 if buffer.origin is not None:
                     continue
-                if first_step.setdefault(buffer, here) != here or home[buffer] is not block:
+                if first_step.setdefault(buffer, here) != here or home.get(buffer, block) is not block:
                     placement.slot_buffers.add(buffer)
 
 
