@@ -213,8 +213,9 @@ def fuse_jit(
     enabled : bool
         False runs plain NumPy (as FUSEJIT_DISABLE=1 does for all functions).
     fullgraph : bool
-        True makes a call that cannot be compiled an error; otherwise it runs as plain NumPy, with a
-        `FuseWarning` once per cause.
+        True makes a call that cannot be compiled whole an error that names the line: one that would
+        run as plain NumPy (otherwise with a `FuseWarning` once per cause), and one with a host call
+        or an effect (`np.sort`, `print`, a draw), which Python would run between kernels.
     fusion : {"auto", "none", "aggressive"} or callable, optional
         Which legal fusions are done: those that pay (the default, unless FUSEJIT_FUSION names
         another policy), none, or all. A function gets a `FusionCandidate` for each legal fold,

@@ -25,7 +25,7 @@ from fusejit.codegen.launcher import LauncherSource, compile_launcher, launcher_
 from fusejit.codegen.lower import lower
 from fusejit.codegen.target import host_target
 from fusejit.dot import graph_dot, schedule_dot
-from fusejit.errors import FusejitError, InternalError
+from fusejit.errors import FusejitError, InternalError, UnsupportedError
 from fusejit.fuse import (
     canonicalize,
     drop_unit_dims,
@@ -42,7 +42,7 @@ from fusejit.fuse import (
     unroll_small_reductions,
 )
 from fusejit.fuse.policy import Policy, PolicyFailed, policy
-from fusejit.ir.graph import Graph
+from fusejit.ir.graph import Graph, HostCall, walk
 from fusejit.ir.host_calls import object_texts
 from fusejit.ir.mlir_text import mlir_text
 from fusejit.ir.printer import print_graph
@@ -352,13 +352,35 @@ class Compiled:
 def trace(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], options: Options
 ) -> Traced:
-    """Trace a call; nothing runs and nothing is modified."""
+    """Trace a call; nothing runs and nothing is modified.
+
+    Raises
+    ------
+    UnsupportedError
+        Also for a host call or an effect, if the options ask for ``fullgraph``.
+    """
     start = time.perf_counter()
     traced = trace_function(function, args, dict(kwargs))
     stage = Traced(function, traced, options, host_target())
     stage.seconds["trace"] = time.perf_counter() - start
+    if options.fullgraph:
+        _require_no_boundary(traced.graph)
     _dump(options, "graph", lambda: print_graph(traced.graph))
     return stage
+
+
+def _require_no_boundary(graph: Graph) -> None:
+    """Under ``fullgraph=True`` nothing runs in Python between kernels."""
+    for op in walk(graph.block):
+        if isinstance(op, HostCall):
+            at = op.location
+            name = op.function.removeprefix("builtins.")
+            why = "is an effect" if not op.pure else "is no loop over elements"
+            raise UnsupportedError(
+                f"{at.file}:{at.line}, in {at.function}: {name} {why}: with fullgraph=True nothing "
+                "may run in Python between kernels; move it outside the decorated function, or "
+                "leave fullgraph out"
+            )
 
 
 def staged(function: Callable[..., Any], traced: TracedFunction, options: Options) -> Traced:

@@ -70,8 +70,14 @@ from fusejit.ir.types import IteratorType
 
 NO_MEMORY, OUT_OF_BOUNDS = 4, 5
 NONE_TO_REDUCE = {"no max": 10, "no min": 11, "no argmax": 12, "no argmin": 13}
-EARLY_ERRORS = {"ValueError": 9, **dict.fromkeys(NONE_TO_REDUCE, 9)}
-LATE_ERRORS = {"IndexError": 6, "OverflowError": 7, "ValueError": 8, **NONE_TO_REDUCE}
+EARLY_ERRORS = {"ValueError": 9, **dict.fromkeys(NONE_TO_REDUCE, 9), "SizeError": 9}
+LATE_ERRORS = {
+    "IndexError": 6,
+    "OverflowError": 7,
+    "ValueError": 8,
+    "SizeError": 14,
+    **NONE_TO_REDUCE,
+}
 LARGEST_ON_STACK = 1024  # bytes of a buffer of constant size that is not taken from the heap
 _MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions
 

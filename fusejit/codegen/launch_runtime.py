@@ -40,6 +40,7 @@ _LATE_ERRORS = {
     11: (ValueError, "zero-size array to reduction operation minimum which has no identity"),
     12: (ValueError, "attempt to get argmax of an empty sequence"),
     13: (ValueError, "attempt to get argmin of an empty sequence"),
+    14: (ValueError, "negative dimensions are not allowed"),
 }
 HOST_FAILED = Miss("NumPy raises, or has another result than expected, in a host call")
 OVERLAP = _BY_STATUS[3]

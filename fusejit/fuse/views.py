@@ -21,7 +21,20 @@ from fusejit.fuse.rewrite import (
     rewrite_ops,
     substitute_values,
 )
-from fusejit.ir.graph import Block, GenericOp, Graph, Load, Op, Operand, Value, View, ViewOp
+from fusejit.ir.graph import (
+    Bind,
+    Block,
+    GenericOp,
+    Graph,
+    HostCall,
+    Load,
+    Op,
+    Operand,
+    Value,
+    View,
+    ViewOp,
+)
+from fusejit.ir.verifier_scope import symbols_of
 
 
 def compose_views(graph: Graph) -> Graph:
@@ -68,15 +81,24 @@ def _merge_view_chains(graph: Graph) -> Graph:
 
 
 def _load_viewed_parts(graph: Graph) -> Graph:
-    """A view of a load is a load of that part, at the place of the load."""
+    """A view of a load is a load of that part, at the place of the load.
+
+    A view whose place or size is bound to a symbol in between stays what it is.
+    """
 
     def rewrite(block: Block, leaving: frozenset[Value]) -> Block:
         loads = {op.results[0]: op for op in block.ops if isinstance(op, Load)}
         parts: dict[Value, list[Op]] = {}
+        place = {symbol: at for at, op in enumerate(block.ops) for symbol in _bound_by(op)}
+        loaded = {
+            v: at for at, op in enumerate(block.ops) if isinstance(op, Load) for v in op.results
+        }
         for op in block.ops:
             if isinstance(op, ViewOp) and (load := loads.get(op.source)) is not None:
                 result = op.results[0]
                 if result in leaving:
+                    continue
+                if any(place.get(s, -1) > loaded[op.source] for s in symbols_of(op)):
                     continue
                 view = View(load.view.buffer, load.view.map.compose(op.map), result.type.extents)
                 part = Load(
@@ -96,6 +118,13 @@ def _load_viewed_parts(graph: Graph) -> Graph:
         return replace(block, ops=ops)
 
     return rewrite_blocks(graph, rewrite)
+
+
+def _bound_by(op: Op) -> tuple[str, ...]:
+    """The symbols that an op makes."""
+    if isinstance(op, Bind):
+        return (op.symbol,)
+    return op.sizes if isinstance(op, HostCall) else ()
 
 
 def _read_through_views(graph: Graph) -> Graph:

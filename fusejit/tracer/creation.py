@@ -37,8 +37,10 @@ def shape_argument(trace: Trace, shape: Any) -> Extents:
         if isinstance(size, TracedNumber):
             extent = trace.decisions.canonical(size.as_affine())
         elif isinstance(size, TracedArray):
-            what = "a shape that is an element of an array is known only when the kernel runs"
-            raise unsupported(what, "pass the size as a Python int")
+            if size.ndim or size.dtype.kind not in "iu":
+                raise numpy_raises("TypeError: an array is no size")
+            extents.append(HANDLERS["size_of_kernel"](trace, size))
+            continue
         else:
             try:
                 extent = AffineExpr.const(size.__index__())

@@ -249,7 +249,7 @@ class _Probe:
                         for at, sizes in enumerate(assignments)
                     ]
                 try:
-                    runs = [self.call_on_stand_ins(a) for a in assignments]
+                    runs = [self.call_on_stand_ins(a, at) for at, a in enumerate(assignments)]
                 except _TooLarge:
                     break
                 except (FusejitError, Declined):
@@ -289,9 +289,9 @@ class _Probe:
                 continue  # the function itself checks them
             decisions.equal(other, symbol, f"sizes that {self.name} needs to be equal")
 
-    def call_on_stand_ins(self, sizes: Assignment) -> Found:
+    def call_on_stand_ins(self, sizes: Assignment, run: int) -> Found:
         """One run."""
-        stand_ins = [self._stand_in(o, sizes) for o in self.traced]
+        stand_ins = [self._stand_in(o, sizes, run) for o in self.traced]
         names = {f"argument_{k}": a for k, a in enumerate(stand_ins)}
         known = {"nan": np.nan, "inf": np.inf, "dtype": np.dtype, "np": np, "f": self.function}
         known["rng"] = copy.deepcopy(self.rng)
@@ -319,7 +319,7 @@ class _Probe:
 
         return Found(parts, build)
 
-    def _stand_in(self, obj: TracedArray | TracedNumber, sizes: Assignment) -> Any:
+    def _stand_in(self, obj: TracedArray | TracedNumber, sizes: Assignment, run: int) -> Any:
         if isinstance(obj, TracedNumber):
             if obj.affine is None:
                 return obj.value
@@ -329,7 +329,7 @@ class _Probe:
         shape = tuple(e.evaluate((), sizes) for e in canonical_extents)
         if int(np.prod(shape, dtype=float)) > _MOST_ELEMENTS or min(shape, default=0) < 0:
             raise _TooLarge
-        array = _elements(shape, obj.dtype, self.by_data)
+        array = _elements(shape, obj.dtype, 2 + run if self.by_data else None)
         if obj.kind is Kind.SCALAR:
             return array[()]
         if obj.kind is Kind.PYTHON:
@@ -354,16 +354,19 @@ class _Probe:
                 raise unsupported(f"{self.name} returns a view of its argument", MOVE_OUTSIDE)
 
 
-def _elements(shape: tuple[int, ...], dtype: np.dtype, by_data: bool) -> np.ndarray:
-    """Elements that most functions take: ascending, positive definite, some of them equal."""
+def _elements(shape: tuple[int, ...], dtype: np.dtype, equal: int | None) -> np.ndarray:
+    """Elements that most functions take: ascending and positive definite.
+
+    Where extents depend on elements, so many are ``equal``: another number in each run.
+    """
     size = int(np.prod(shape))
     if dtype.kind == "b":
-        flags: np.ndarray = (np.arange(size) % 2 == 0).reshape(shape)
+        flags: np.ndarray = (np.arange(size) % (equal or 2) == 0).reshape(shape)
         return flags
-    if len(shape) >= 2 and shape[-1] == shape[-2] and not by_data and dtype.kind == "f":
+    if len(shape) >= 2 and shape[-1] == shape[-2] and equal is None and dtype.kind == "f":
         matrix = np.diag(np.arange(1.0, shape[-1] + 1)) + 0.01
         return np.broadcast_to(matrix, shape).astype(dtype)
-    numbers = np.arange(size) // (2 if by_data else 1)
+    numbers = np.arange(size) // (equal or 1)
     if dtype.kind in "iu":
         return (numbers % 120).astype(dtype).reshape(shape)
     made: np.ndarray = numbers.astype(dtype).reshape(shape)

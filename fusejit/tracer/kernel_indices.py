@@ -16,6 +16,7 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Bind, Check, GenericOp, Init, Operand, Value
+from fusejit.ir.index_symbols import LARGEST_SYMBOL
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import Kind
@@ -164,6 +165,23 @@ def check_some(trace: Trace, extent: AffineExpr, name: str) -> None:
 
     ok = _scalar(trace, "has_some", _BOOL, is_positive)
     trace.emit(Check(condition=ok, reason=f"the {name} of no elements", error=f"no {name}"))
+
+
+@handles("size_of_kernel")
+def size_of_kernel(trace: Trace, number: TracedArray) -> AffineExpr:
+    """An integer of the kernel as the length of a new axis; a check that it can be one."""
+    size = symbol_of(trace, number)
+
+    def is_size(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        low = builder.op("greater_equal", [ref(size), builder.const(0, I64)], _BOOL)
+        high = builder.op("less", [ref(size), builder.const(LARGEST_SYMBOL, I64)], _BOOL)
+        return builder.op("logical_and", [low, high], _BOOL)
+
+    if not trace.decisions.proves_nonnegative(size):
+        ok = _scalar(trace, "is_size", _BOOL, is_size)
+        trace.emit(Check(condition=ok, reason="a size is negative", error="SizeError"))
+        trace.decisions.assume_nonnegative(size)
+    return size
 
 
 @handles("assume")

@@ -20,44 +20,14 @@ pytestmark = pytest.mark.usefixtures("unjitted")
 
 STATE = SimpleNamespace(count=0)
 SEEN: list[Any] = []
-RNG = np.random.default_rng(0)
 
 
 def fft(x: Any) -> Any:
     return np.fft.fft(x).real
 
 
-def global_random(x: Any) -> Any:
-    return x + np.random.rand(3)
-
-
-def generator_random(x: Any) -> Any:
-    return x + RNG.standard_normal(3)
-
-
 def python_random(x: Any) -> Any:
     return x + random.random()
-
-
-def printing(x: Any) -> Any:
-    print("called")
-    return x + 1
-
-
-def printing_an_array(x: Any) -> Any:
-    y = x + 1
-    print(y)
-    return y
-
-
-def attribute_write(x: Any) -> Any:
-    STATE.count = 1
-    return x + STATE.count
-
-
-def attribute_update(x: Any) -> Any:
-    STATE.count += 1
-    return x
 
 
 def list_append(x: Any) -> Any:
@@ -120,13 +90,8 @@ def item(x: Any) -> Any:
     return x + x[0].item()
 
 
-def size_from_data(x: Any) -> Any:
-    return np.zeros(int(x[1]))
-
-
 CONCRETE = [
     item,
-    size_from_data,
 ]
 
 
