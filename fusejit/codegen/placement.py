@@ -244,7 +244,7 @@ def _find_rotations(graph: Graph, placement: Placement) -> None:
     outer_loops = {op for op in graph.block.ops if isinstance(op, Loop)}
     returned = {r.buffer for r in graph.results if isinstance(r, View)}  # copied at each loop
     for loop in walk(graph.block):
-        if not isinstance(loop, Loop):
+        if not isinstance(loop, Loop) or runs_on_host(loop):  # the launcher moves no pointers
             continue
         found = rotations_of(
             loop, placement.defining, placement.versions_at, uses, placement.straight

@@ -95,6 +95,22 @@ def rotates(x: Any, steps: int) -> Any:
     return a, b, c
 
 
+def passes_arrays_on(x: Any, steps: int) -> Any:
+    a, b = x * 1.0, x * 2.0
+    for i in range(steps):
+        a, b = x * a - b * np.median(a) + i, a
+    return a, b
+
+
+def inner_loop_passes_on(x: Any, steps: int) -> Any:
+    a, b = x * 1.0, x * 2.0
+    for i in range(steps):
+        for _ in range(i + 2):
+            a, b = x * a - 0.5 * b, a
+        b = np.sort(a) + b
+    return a, b
+
+
 def indices_from_host(x: Any, steps: int) -> Any:
     for _ in range(steps):
         k = np.argsort(x)[0]
@@ -129,6 +145,8 @@ CASES: dict[str, tuple[Any, list[tuple[Any, ...]]]] = {
     "returns_inside": (returns_inside, [(vector(9), 0.6), (vector(30), 2.0)]),
     "nested": (nested, [(vector(20).reshape(4, 5),), (vector(35).reshape(7, 5),)]),
     "rotates": (rotates, [(vector(6), 7), (vector(9), 5)]),
+    "passes_arrays_on": (passes_arrays_on, [(vector(6), 7), (vector(9), 6)]),
+    "inner_loop_passes_on": (inner_loop_passes_on, [(vector(6), 7), (vector(9), 6)]),
     "indices_from_host": (indices_from_host, [(vector(7), 5), (vector(12), 9)]),
     "selected": (selected, [(vector(20), 5), (vector(31), 5)]),
     "in_a_branch": (in_a_branch, [(np.array([0.9, 0.1, 0.5]),), (np.array([0.1, 0.7]),)]),
@@ -141,7 +159,7 @@ def test_equals_numpy_with_one_variant(name: str) -> None:
     check(function, *calls, bound=CLOSE, inner_bound=CLOSE)
 
 
-@pytest.mark.parametrize("name", ["running_medians", "rotates", "while_large"])
+@pytest.mark.parametrize("name", ["running_medians", "passes_arrays_on", "inner_loop_passes_on"])
 def test_jitted(name: str) -> None:
     function, calls = CASES[name]
     check(function, *calls, bound=CLOSE, inner_bound=CLOSE, jit=True)
