@@ -358,7 +358,8 @@ def _find_slots(graph: Graph, placement: Placement) -> None:
             for buffer in () if runs_on_host(op) else _buffers(op):
                 if buffer.origin is not None:
                     continue
-                if first_step.setdefault(buffer, here) != here or home.get(buffer, block) is not block:
+                is_mine = home.get(buffer, block) is block  # or made inside a kernel
+                if first_step.setdefault(buffer, here) != here or not is_mine:
                     placement.slot_buffers.add(buffer)
 
 
