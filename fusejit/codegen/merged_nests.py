@@ -58,9 +58,15 @@ def merge_nests(statements: Sequence[Stmt], notes: list[NestNote]) -> list[Stmt]
 
 
 def _merged(statements: Sequence[Stmt], notes: list[NestNote]) -> list[Stmt]:
+    out = [with_bodies(s, partial(_merged, notes=notes)) for s in statements]
+    while len(swept := _swept(out, notes)) < len(out):  # one that grew may suit an earlier one
+        out = swept
+    return out
+
+
+def _swept(statements: Sequence[Stmt], notes: list[NestNote]) -> list[Stmt]:
     out: list[Stmt] = []
     for statement in statements:
-        statement = with_bodies(statement, partial(_merged, notes=notes))
         chain = chain_of(statement)
         if chain is None or not _merge_into_earlier(chain, out, notes):
             out.append(statement)
@@ -288,10 +294,17 @@ def _store(s: StoreElement, known: dict[tuple[str, Polynomial], Expr]) -> StoreE
 # ---------------------------------------------------------------------------------- unread scratch
 def _without_unread_scratch(statements: Sequence[Stmt]) -> list[Stmt]:
     """Drop memory of the kernel that is stored to and never read, and what was computed for it."""
+    kept = list(statements)
+    while unread := _unread(kept):  # what only they needed may be the next
+        kept = _stripped(kept, unread)
+    return _stripped(kept, unread)
+
+
+def _unread(statements: Sequence[Stmt]) -> set[str]:
     scratch: set[str] = set()
     read: set[str] = set()
     for statement in _flat(statements):
-        if isinstance(statement, Scratch) and not statement.on_stack:
+        if isinstance(statement, Scratch):
             scratch.add(statement.name)
             read |= mentions(statement) - {statement.name}
         elif isinstance(statement, StoreElement | Let):
@@ -301,8 +314,7 @@ def _without_unread_scratch(statements: Sequence[Stmt]) -> list[Stmt]:
         elif isinstance(statement, ParallelFor):
             chain = chain_of(statement)
             read |= {p for p, _ in chain.reads()} if chain is not None else mentions(statement)
-    unread = scratch - read
-    return _stripped(statements, unread)
+    return scratch - read
 
 
 def _flat(statements: Sequence[Stmt]) -> Iterator[Stmt]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fusejit import fuse_jit
@@ -167,6 +167,22 @@ def test_explain_says_why() -> None:
     assert "[points never meet]" in text
 
 
+def test_memory_that_only_feeds_memory_that_nobody_reads_is_dropped() -> None:
+    size = Integer(N)
+    statements: list[Stmt] = [
+        Scratch("p_t0", size, F8, False, 0, 4),
+        Scratch("p_t1", size, F8, False, 0, 4),
+        nest("d0", [("p_t0", 0, "p_a0", 0, False)]),
+        nest("d1", [("p_t1", 0, "p_t0", 0, True)]),
+        Free("p_t0"),
+        Free("p_t1"),
+    ]
+    assert merge_nests(statements, []) == []
+    kept = [*statements[:-2], nest("d2", [("p_a1", 0, "p_t1", 0, False)]), *statements[-2:]]
+    names = [s.name for s in merge_nests(kept, []) if isinstance(s, Scratch)]
+    assert names == ["p_t1"]  # stored under a mask: what it was before may be read
+
+
 # -- random statements ----------------------------------------------------------------------------
 D, N = Polynomial.name("d0"), Polynomial.name("n")
 OFFSETS = (D, D, D + 1, D * 2, D * 2 + 1)
@@ -249,6 +265,19 @@ def run(statements: list[Stmt], n: int) -> tuple[np.ndarray, np.ndarray]:
 
 @settings(max_examples=150, deadline=None)
 @given(PROGRAM, st.integers(0, 5))
+@example(
+    # the third suits the second, and only both together suit the first
+    (
+        [
+            [("p_a0", 0, "p_a0", 0, False)],
+            [("p_a1", 0, "p_a1", 0, False)],
+            [("p_a0", 0, "p_a1", 0, False)],
+        ],
+        False,
+        0,
+    ),
+    3,
+)
 def test_random_nests_compute_the_same(made: Any, n: int) -> None:
     statements = program(*made)
     merged = merge_nests(statements, [])
