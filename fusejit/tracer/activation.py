@@ -12,7 +12,17 @@ from fusejit.errors import FusejitError
 from fusejit.ir.host import Path
 from fusejit.tracer.access import Access
 from fusejit.tracer.callables import is_library_module, is_library_object, is_stand_in_type
-from fusejit.tracer.conditions import and_, any_of, choose, none_of, not_, or_
+from fusejit.tracer.conditions import (
+    and_,
+    and_value,
+    any_of,
+    chain,
+    choose,
+    none_of,
+    not_,
+    or_,
+    or_value,
+)
 from fusejit.tracer.context import active_trace
 from fusejit.tracer.declined import Declined, Restart
 from fusejit.tracer.locations import unsupported
@@ -183,6 +193,9 @@ class Activation:
     not_ = staticmethod(not_)
     and_ = staticmethod(and_)
     or_ = staticmethod(or_)
+    and_value = staticmethod(and_value)
+    or_value = staticmethod(or_value)
+    chain = staticmethod(chain)
     choose = staticmethod(choose)
 
     # --------------------------------------------------------------------------- calls and objects

@@ -66,6 +66,7 @@ class Carried(Region):
         self._views: dict[str, Any] = {}  # what is defined late and has its memory outside
         self.targets: tuple[str, ...] = ()
         self.symbol = ""
+        self._visit = trace.visit((key, self.location))
 
     def can_peel(self) -> bool:
         """Whether first iterations may be traced one by one."""
@@ -84,8 +85,7 @@ class Carried(Region):
 
     def _at_entry(self, name: str, obj: Any) -> Any:
         if is_number(obj):
-            type_: NumberType = self.decided("type", name) or number_type(obj)
-            return self._carry(name, type_, obj)
+            return self._carry(name, self._type_at_entry(name, number_type(obj)), obj)
         if self.decided("late", name):
             self._before[name] = UNDEFINED
             return Undefined(name, "is bound to a view in each iteration")
@@ -93,6 +93,11 @@ class Carried(Region):
             self._cells[name] = self._cell(obj)
             return self._cells[name]
         return obj
+
+    def _type_at_entry(self, name: str, own: NumberType) -> NumberType:
+        """The type decided by an earlier attempt, unless a loop around has changed it since."""
+        decided: NumberType | None = self.decided("type", name, *self._visit)
+        return own if decided is None else joined_type(decided, own) or own
 
     def _carry(self, name: str, type_: NumberType, start: Any) -> TracedArray:
         value = number_value(start, type_)
@@ -196,7 +201,7 @@ class Carried(Region):
             kinds = f"{before[0].value} {before[1]}, then {now[0].value} {now[1]}"
             what = f"{name!r} changes its type in the loop ({kinds})"
             raise unsupported(what, f"convert {name!r} before the loop")
-        self.decide(joined, "type", name)
+        self.decide(joined, "type", name, *self._visit)
 
     def _settle_cell(self, name: str, before: TracedArray, now: TracedArray) -> None:
         trace = self.trace

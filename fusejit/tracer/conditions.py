@@ -7,6 +7,7 @@ that it is not run where Python would not run it (``j >= 0 and x[j] > key``).
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -54,6 +55,46 @@ def or_(first: Any, *others: Callable[[], Any]) -> Any:
             return result
         result = other()
     return result
+
+
+def and_value(first: Any, *others: Callable[[], Any]) -> Any:
+    """``first and others[0]() and ..`` where the operand itself is asked for."""
+    truth = decide(first) if others else False
+    if isinstance(truth, TracedArray):
+        return _chosen(truth, lambda: and_value(others[0](), *others[1:]), lambda: first)
+    return and_value(others[0](), *others[1:]) if truth else first
+
+
+def or_value(first: Any, *others: Callable[[], Any]) -> Any:
+    """``first or others[0]() or ..`` where the operand itself is asked for."""
+    truth = decide(first) if others else True
+    if isinstance(truth, TracedArray):
+        return _chosen(truth, lambda: first, lambda: or_value(others[0](), *others[1:]))
+    return first if truth else or_value(others[0](), *others[1:])
+
+
+def chain(first: Any, name: str, second: Any, *others: Any) -> Any:
+    """``first < second < others[1]() ..``; each operand is evaluated once.
+
+    Parameters
+    ----------
+    first, second : object
+    name : str
+        The name of the comparison in `operator`.
+    *others : str or callable
+        Further comparisons and operands, in turn.
+    """
+    result = getattr(operator, name)(first, second)
+    if not others:
+        return result
+    truth = decide(result)
+
+    def rest() -> Any:
+        return chain(second, others[0], others[1](), *others[2:])
+
+    if isinstance(truth, TracedArray):
+        return _chosen(truth, rest, lambda: result)
+    return rest() if truth else result
 
 
 def _rest(join: Callable[..., Any], later: tuple[Callable[[], Any], ...]) -> Callable[[], Any]:

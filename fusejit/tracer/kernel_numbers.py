@@ -165,6 +165,7 @@ _UFUNCS: dict[str, np.ufunc] = {
     "tanh": np.tanh,
 }
 _ON_BOOLS = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.logical_and, np.logical_not}
+_DIVISIONS = {np.true_divide, np.floor_divide, np.remainder}
 _FLOAT_ONLY = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh"}
 
 
@@ -193,6 +194,8 @@ def python_arithmetic(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
         operands = tuple(
             python_number(o, I64) if k == BOOL else o for o, k in zip(operands, kinds, strict=True)
         )
+    if ufunc in _DIVISIONS and not _needs_kernel(operands[1]) and operands[1] == 0:
+        raise numpy_raises("ZeroDivisionError")
     if ufunc is np.power and all(k != F64 for k in kinds):
         exponent = operands[1]
         if type(exponent) is not int or exponent < 0:
@@ -280,6 +283,7 @@ def _register_math() -> None:
         math.tanh: "tanh",
         math.floor: "floor",
         math.ceil: "ceil",
+        builtins.bool: "truth",
         builtins.int: "int",
         builtins.float: "float",
         builtins.round: "round",

@@ -26,6 +26,7 @@ from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.trace import Trace
 
 NumberType = tuple[Kind, np.dtype]
+_OTHER_VISITS = ("peel", "period", "staged")  # decisions after which loops inside are met anew
 
 
 class Undefined:
@@ -82,6 +83,9 @@ class Region:
         """Take a decision that earlier ops should have known: start the trace again."""
         if self.trace.table.get((self.key, what, *more)) == value:
             raise unsupported(f"the loop does not settle ({what} {more})", "write it more simply")
+        if what in _OTHER_VISITS:
+            for key in [k for k in self.trace.table if k[1] == "type"]:
+                del self.trace.table[key]
         self.trace.table[(self.key, what, *more)] = value
         raise Restart
 

@@ -32,6 +32,14 @@ from fusejit.tracer.source_text import FunctionNode, FunctionSource
 
 Node = TypeVar("Node", bound=ast.AST)
 
+_COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+}
 _TOO_NEW = ("TypeAlias", "TemplateStr")  # syntax of later Python versions, not rewritten
 
 
@@ -68,6 +76,7 @@ class _Rewriter(ast.NodeTransformer):
         self.helper = helper
         self.scope: Scope
         self.control: ControlBuilder | None = None
+        self._tests: set[ast.AST] = set()  # of which only the truth counts
 
     def rewrite(self, node: FunctionNode) -> FunctionNode:
         self.scope = self.scopes[node]
@@ -212,7 +221,14 @@ class _Rewriter(ast.NodeTransformer):
             if isinstance(operator, (ast.Is, ast.IsNot)) and not any(map(_is_constant, pair)):
                 operands[at : at + 2] = [self._hook("identity", o, o) for o in pair]
         node.left, *node.comparators = operands
-        return node
+        names = [_COMPARISONS[type(o)] for o in node.ops if type(o) in _COMPARISONS]
+        is_chain = len(names) == len(node.ops) > 1
+        if not is_chain or self.control is None or _has_walrus(node):
+            return node
+        first, second, *others = operands
+        pairs = zip(names[1:], map(_later, others), strict=True)
+        later: list[ast.expr | str] = [part for pair in pairs for part in pair]
+        return self._hook("chain", node, first, names[0], second, *later)
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.FormattedValue:
         self.generic_visit(node)
@@ -308,17 +324,30 @@ class _Rewriter(ast.NodeTransformer):
             self.generic_visit(node)
             return node
         plan = self.control.plan(node)
-        return self.control.while_(node, plan, self.visit(node.test), self._all(node.body))
+        return self.control.while_(node, plan, self._test(node.test), self._all(node.body))
 
     def visit_If(self, node: ast.If) -> ast.If | list[ast.stmt]:
         if self.control is None:
             self.generic_visit(node)
             return node
         plan = self.control.plan(node)
-        test = self.visit(node.test)
+        test = self._test(node.test)
         return self.control.if_(node, plan, test, self._all(node.body), self._all(node.orelse))
 
+    def _test(self, node: ast.expr) -> ast.expr:
+        """Visit an expression of which only the truth counts."""
+        self._only_truth(node)
+        new: ast.expr = self.visit(node)
+        return new
+
+    def _only_truth(self, node: ast.expr) -> None:
+        self._tests.add(node)
+        if isinstance(node, ast.BoolOp):
+            for value in node.values:
+                self._only_truth(value)
+
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        self._only_truth(node.test)
         self.generic_visit(node)
         if self.control is None or _has_walrus(node):
             return node
@@ -329,9 +358,13 @@ class _Rewriter(ast.NodeTransformer):
         if self.control is None or _has_walrus(node):
             return node
         name = "and_" if isinstance(node.op, ast.And) else "or_"
+        if node not in self._tests:
+            name = f"{name.rstrip('_')}_value"
         return self._hook(name, node, node.values[0], *map(_later, node.values[1:]))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        if isinstance(node.op, ast.Not):
+            self._only_truth(node.operand)
         self.generic_visit(node)
         if isinstance(node.op, ast.Not) and self.control is not None:
             return self._hook("not_", node, node.operand)
@@ -366,6 +399,11 @@ class _Rewriter(ast.NodeTransformer):
         if node.value is None:
             return node
         node.value = self.visit(node.value)
+        return node
+
+    def visit_Assert(self, node: ast.Assert) -> ast.Assert:
+        self._only_truth(node.test)
+        self.generic_visit(node)
         return node
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:

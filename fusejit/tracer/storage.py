@@ -8,7 +8,7 @@ import numpy as np
 
 from fusejit.ir.graph import Alloc, Block, Buffer, Layout, Value, View
 from fusejit.ir.host import HostExpr, Path
-from fusejit.ir.types import TensorType
+from fusejit.ir.types import Kind, TensorType
 from fusejit.tracer.declined import Declined, Restart
 from fusejit.tracer.locations import current_location, unsupported
 from fusejit.tracer.shapes import Extents
@@ -61,7 +61,7 @@ class Storage:
         storage = Storage(trace, value.type.dtype, value.type.extents)
         storage.value = value
         storage.order = value.order
-        if trace.table and value.type.rank and mutation_key(trace, value) in trace.table:
+        if trace.table and value.kind is Kind.ARRAY and mutation_key(trace, value) in trace.table:
             storage.to_buffer()
         return storage
 

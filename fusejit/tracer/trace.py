@@ -107,6 +107,12 @@ class Trace:
         self.blocks: list[Block] = [self.graph.block]  # from the outermost to the current one
         self.regions: list[Any] = []  # loops and conditionals that are being traced
         self.defined: dict[Value, Op] = {}
+        self._visits: dict[Any, int] = {}
+
+    def visit(self, place: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A place of the program with the number of times that this run of it has been there."""
+        self._visits[place] = self._visits.get(place, 0) + 1
+        return (*place, self._visits[place])
 
     @contextmanager
     def active(self) -> Iterator[Trace]:

@@ -1,0 +1,116 @@
+"""Types of numbers that loops carry, where one loop is met in several ways.
+
+Decisions about types were kept per line of the program: a helper that was called with floats and
+then with integers, or a loop inside a loop that later turned out to carry a float, used the type of
+another visit, and cut floats to integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit.testing.oracle import check
+
+FLOATS = np.array([0.5, -1.25, 2.0, 3.75, -0.5, 1.0])
+INTEGERS = np.array([4, -3, 2, 7, 1, -5])
+
+
+def inner_is_an_integer_first(x: Any) -> Any:
+    s = 0
+    for i in range(len(x)):
+        for j in range(i):
+            s += x[j]
+        s *= 0.5
+    return s
+
+
+def total(x: Any) -> Any:
+    s = 0
+    i = 0
+    while i < len(x) and x[i] < 100:
+        s += x[i]
+        i += 1
+    return s
+
+
+def one_helper_for_two_types(x: Any, y: Any) -> Any:
+    return total(x), total(y)
+
+
+def one_loop_for_two_types(x: Any, y: Any) -> Any:
+    results = []
+    for a in (x, y):
+        s = 0
+        i = 0
+        while i < len(a) and a[i] < 100:
+            s += a[i]
+            i += 1
+        results.append(s)
+    return results
+
+
+def inner_loop_inside_a_peeled_one(x: Any) -> Any:
+    s = 0
+    seen = 0
+    for i in range(len(x)):
+        j = 0
+        while j <= i and x[j] < 100:
+            s += x[j]
+            j += 1
+        seen = s
+        s *= 0.5
+    return s, seen
+
+
+def zero_dimensional(x: Any) -> Any:
+    s = np.zeros(())
+    for i in range(len(x)):
+        s += x[i]
+    return s
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (inner_is_an_integer_first, (INTEGERS,)),
+        (one_helper_for_two_types, (FLOATS, INTEGERS)),
+        (one_helper_for_two_types, (INTEGERS, FLOATS)),
+        (one_loop_for_two_types, (FLOATS, INTEGERS)),
+        (one_loop_for_two_types, (INTEGERS, FLOATS)),
+        (inner_loop_inside_a_peeled_one, (INTEGERS,)),
+        (zero_dimensional, (FLOATS,)),
+    ],
+)
+def test_types(function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    check(function, args)
+
+
+def counts_integers(x: Any) -> Any:
+    k = 0
+    count = 0
+    for i in range(len(x)):
+        if x[i] > 0:
+            k += 1
+        count += 1 if isinstance(k, int) and type(k) is int else 100
+    return k, count
+
+
+def test_a_number_of_the_kernel_is_an_instance_of_int() -> None:
+    """It was an instance of ``np.int64``."""
+    check(counts_integers, (FLOATS,))
+
+
+def divides(x: Any, k: Any) -> Any:
+    s = 0
+    for i in range(len(x)):
+        s += i // k
+    return s
+
+
+def test_division_by_an_argument_that_is_zero() -> None:
+    """The kernel gave 0 where Python raises."""
+    check(divides, (FLOATS, 3), (FLOATS, 0), (FLOATS, -2), variants=None)
