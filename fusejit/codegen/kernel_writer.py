@@ -10,6 +10,7 @@ import numpy as np
 from fusejit.codegen.accumulators import accumulators
 from fusejit.codegen.elementwise import lower_elementwise
 from fusejit.codegen.hazards import Overlap
+from fusejit.codegen.late_errors import NONE_TO_REDUCE, late_status
 from fusejit.codegen.nest import (
     LoopDim,
     Nest,
@@ -69,15 +70,7 @@ from fusejit.ir.starts import is_overwritten
 from fusejit.ir.types import IteratorType
 
 NO_MEMORY, OUT_OF_BOUNDS = 4, 5
-NONE_TO_REDUCE = {"no max": 10, "no min": 11, "no argmax": 12, "no argmin": 13}
 EARLY_ERRORS = {"ValueError": 9, **dict.fromkeys(NONE_TO_REDUCE, 9), "SizeError": 9}
-LATE_ERRORS = {
-    "IndexError": 6,
-    "OverflowError": 7,
-    "ValueError": 8,
-    "SizeError": 14,
-    **NONE_TO_REDUCE,
-}
 LARGEST_ON_STACK = 1024  # bytes of a buffer of constant size that is not taken from the heap
 _MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions
 
@@ -238,9 +231,9 @@ class KernelWriter:
             self.generic(op, [self._new_place(r) for r in op.results])
         elif isinstance(op, Check):
             condition = self.locate(op.condition).element(IndexingMap.identity(0), {})
-            status = (
-                LATE_ERRORS[op.error] if op.is_late else EARLY_ERRORS.get(op.error, OUT_OF_BOUNDS)
-            )
+            status = EARLY_ERRORS.get(op.error, OUT_OF_BOUNDS)
+            if op.is_late:
+                status = late_status(self.graph, op)
             outside = [name for region in self.regions for name in region.frees]
             leave: list[Stmt] = [*map(Free, [*outside, *self.frees]), Exit(status)]
             for region in self.regions:

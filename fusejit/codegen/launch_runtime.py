@@ -9,6 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
+from fusejit.codegen.late_errors import raise_late
+from fusejit.ir.source import Location
+
 
 class Miss:
     """What a launcher returns instead of a result when its variant does not serve the call."""
@@ -32,24 +35,20 @@ _BY_STATUS = {
     5: Miss("NumPy raises IndexError: an index is out of bounds"),
     9: Miss("NumPy raises, or sizes that only the call knows are not as assumed"),
 }
-_LATE_ERRORS = {
-    6: (IndexError, "an index is out of bounds for its axis"),
-    7: (OverflowError, "a Python integer is out of bounds for the dtype it meets"),
-    8: (ValueError, "operands could not be broadcast together"),
-    10: (ValueError, "zero-size array to reduction operation maximum which has no identity"),
-    11: (ValueError, "zero-size array to reduction operation minimum which has no identity"),
-    12: (ValueError, "attempt to get argmax of an empty sequence"),
-    13: (ValueError, "attempt to get argmin of an empty sequence"),
-    14: (ValueError, "negative dimensions are not allowed"),
-}
 HOST_FAILED = Miss("NumPy raises, or has another result than expected, in a host call")
 OVERLAP = _BY_STATUS[3]
 OUT_OF_BOUNDS = _BY_STATUS[5]
 SIZES_DIFFER = _BY_STATUS[9]
 
 
-def miss(status: int) -> Miss:
+def miss(status: int, places: tuple[Location, ...]) -> Miss:
     """The miss that belongs to a kernel's status.
+
+    Parameters
+    ----------
+    status : int
+    places : tuple of Location
+        Where the checks stand that end a call with an error of their own.
 
     Raises
     ------
@@ -58,9 +57,7 @@ def miss(status: int) -> Miss:
     """
     if status in _BY_STATUS:
         return _BY_STATUS[status]
-    if status in _LATE_ERRORS:
-        error, text = _LATE_ERRORS[status]
-        raise error(text)
+    raise_late(status, places)
     raise MemoryError("fusejit: no memory for a temporary array of the kernel")
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from fusejit.codegen import launch_runtime
 from fusejit.codegen.host_text import host_text
+from fusejit.codegen.late_errors import late_checks
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.host_blocks import launcher_symbols
@@ -127,6 +128,7 @@ class _Writer:
             "math": math,
             "matmul": np.matmul,
             "G": globals_,
+            "PLACES": tuple(check.location for check in late_checks(program.graph)),
             **{
                 name: getattr(launch_runtime, name)
                 for name in (
@@ -374,7 +376,7 @@ class _Writer:
                 )
                 self.put(f"status = {name}({arguments})")
                 self.put("if status:")
-                self.put("    return miss(status)")
+                self.put("    return miss(status, PLACES)")
             elif isinstance(step, HostStepCall):
                 self.host_step(step)
             elif isinstance(step, ReadInteger):

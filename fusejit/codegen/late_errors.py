@@ -1,0 +1,97 @@
+"""Errors that a kernel ends with: raised by the launcher, at the line of the user's program.
+
+Where the caller's memory may have been modified, NumPy cannot run the call again; the kernel then
+returns a status that names the failed `Check`: its kind in the low bits, its number above.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from fusejit.ir.graph import Check, Graph, walk
+from fusejit.ir.source import Location
+
+_KIND_BITS = 4
+_KINDS: dict[str, tuple[int, type[Exception], str]] = {
+    "IndexError": (6, IndexError, "an index is out of bounds for its axis"),
+    "OverflowError": (
+        7,
+        OverflowError,
+        "a Python integer is out of bounds for the dtype it meets",
+    ),
+    "ValueError": (8, ValueError, "operands could not be broadcast together"),
+    "no max": (
+        10,
+        ValueError,
+        "zero-size array to reduction operation maximum which has no identity",
+    ),
+    "no min": (
+        11,
+        ValueError,
+        "zero-size array to reduction operation minimum which has no identity",
+    ),
+    "no argmax": (12, ValueError, "attempt to get argmax of an empty sequence"),
+    "no argmin": (13, ValueError, "attempt to get argmin of an empty sequence"),
+    "SizeError": (14, ValueError, "negative dimensions are not allowed"),
+}
+NONE_TO_REDUCE = ("no max", "no min", "no argmax", "no argmin")
+_BY_KIND = {kind: (error, text) for kind, error, text in _KINDS.values()}
+
+
+def late_checks(graph: Graph) -> list[Check]:
+    """The checks of a graph that end a call with an error of their own."""
+    return [op for op in walk(graph.block) if isinstance(op, Check) and op.is_late]
+
+
+def late_status(graph: Graph, check: Check) -> int:
+    """What the kernel returns where ``check`` fails."""
+    return _KINDS[check.error][0] | late_checks(graph).index(check) << _KIND_BITS
+
+
+def raise_late(status: int, places: tuple[Location, ...]) -> None:
+    """Raise the error of a status, if it is one of these.
+
+    Parameters
+    ----------
+    status : int
+    places : tuple of Location
+        Where the checks of `late_checks` stand.
+    """
+    kind = status & (1 << _KIND_BITS) - 1
+    if status > 0 and kind in _BY_KIND:
+        error, text = _BY_KIND[kind]
+        raise_at(error(text), places[status >> _KIND_BITS])
+
+
+def raise_at(error: Exception, location: Location) -> NoReturn:
+    """Raise an error with a traceback that ends at a line of the user's program."""
+
+    def go_on() -> NoReturn:
+        raise error
+
+    place: Location | None = location
+    run: Callable[[], Any] = go_on
+    text = "raise e"
+    while place is not None and place.line:
+        run = _frame(place, text, {"e": error, "inner": run})
+        text = "inner()"
+        place = place.inlined_from
+    run()
+    raise error
+
+
+def _frame(place: Location, text: str, names: dict[str, Any]) -> Callable[[], Any]:
+    """A call of ``text`` as if it stood at a line of the user's program."""
+    line = linecache.getline(place.file, place.line)
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt | ast.expr):  # all of the line, so that nothing is underlined
+            node.lineno = node.end_lineno = place.line
+            node.col_offset = len(line) - len(line.lstrip())
+            node.end_col_offset = max(node.col_offset, len(line.rstrip()))
+    name = place.function.rpartition(".")[2] or "<module>"
+    code = compile(tree, place.file, "exec").replace(co_name=name, co_qualname=place.function)
+    return lambda: exec(code, names)
