@@ -155,13 +155,14 @@ class Activation:
         targets: tuple[str, ...],
         live: tuple[str, ...],
         flags: tuple[str, ...],
+        bound: tuple[str, ...],
     ) -> StagedFor | NativeLoop:
         """A ``for`` statement."""
         key = self._key(line, column)
         trace = active_trace()
         if trace is None:
             return NativeLoop(iterable)
-        return StagedFor(trace, key, iterable, names, targets, frozenset(live), flags)
+        return StagedFor(trace, key, iterable, names, targets, frozenset(live), flags, bound)
 
     def while_(
         self,

@@ -66,6 +66,7 @@ class Carried(Region):
         self._views: dict[str, Any] = {}  # what is defined late and has its memory outside
         self.targets: tuple[str, ...] = ()
         self.symbol = ""
+        self.flags: tuple[str, ...] = ()
         self._visit = trace.visit((key, self.location))
 
     def can_peel(self) -> bool:
@@ -80,8 +81,8 @@ class Carried(Region):
             self._entry[name] = self._at_entry(name, obj)
 
     def entries(self) -> tuple[Any, ...]:
-        """What the names hold at the start of the body."""
-        return tuple(self._entry.values())
+        """What the names hold at the start of the body, where all flags are down."""
+        return tuple(False if n in self.flags else o for n, o in self._entry.items())
 
     def _at_entry(self, name: str, obj: Any) -> Any:
         if is_number(obj):

@@ -4,16 +4,19 @@
 
     for i in range(n):                  stop = False
         if x[i] > limit:                for i in range(n):
-            break                           if x[i] > limit:
-        total += x[i]                           stop = True
-    return total                            else:
-                                                total += x[i]
+            break                           if not stop:
+        total += x[i]                           if x[i] > limit:
+    return total                                    stop = True
+                                                else:
+                                                    total += x[i]
                                             <end of the body: leave the loop if stop>
                                         return total
 
 Both forms do the same in Python; the second can also be staged, because every block runs to its
 end. What follows a statement that always jumps moves into its other branch; what follows one that
-may jump stands under a condition on the flags. Runs on the syntax tree, before hooks are put in.
+may jump stands under a condition on the flags. So does the body of a loop that may end early: where
+the loop is unrolled, a flag may be known only in the kernel. Runs on the syntax tree, before hooks
+are put in.
 """
 
 from __future__ import annotations
@@ -209,6 +212,7 @@ class Jumps:
         ending = flags & {loop.stop, self._done}
         if ending:
             self.flags[node] = tuple(sorted(ending))
+            node.body = [self._guard(node.body, ending, node.body[0])]
         after: list[ast.stmt] = []
         escaped = flags & {self._done}
         if node.orelse:

@@ -50,6 +50,17 @@ def _is_internal(filename: str) -> bool:
     return known
 
 
+def user_frames() -> list[FrameType]:
+    """The frames of the user's program that run now, from the innermost to the traced function."""
+    frames: list[FrameType] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and id(frame.f_code) not in _entries:
+        if not _is_internal(frame.f_code.co_filename):
+            frames.append(frame)
+        frame = frame.f_back
+    return frames if frame is not None else []
+
+
 def current_location() -> Location:
     """The user's line that is running now, with the calls it was inlined from.
 

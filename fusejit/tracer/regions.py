@@ -23,6 +23,7 @@ from fusejit.tracer.declined import Restart
 from fusejit.tracer.kernel_numbers import as_kernel_number, is_number, number_type
 from fusejit.tracer.locations import current_location, unsupported
 from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.python_state import PythonState
 from fusejit.tracer.trace import Trace
 
 NumberType = tuple[Kind, np.dtype]
@@ -73,6 +74,11 @@ class Region:
         self.names = names
         self.live = live
         self.location: Location = current_location()
+        self._states: list[PythonState] = []
+
+    def own_names(self) -> frozenset[str]:
+        """The names that the body may give another object."""
+        return frozenset(self.names)
 
     # -- decisions --------------------------------------------------------------------------------
     def decided(self, what: str, *more: Any) -> Any:
@@ -109,9 +115,14 @@ class Region:
         """Ops go into ``block`` from here on."""
         self.trace.blocks.append(block)
         self.trace.regions.append(self)
+        self._states.append(PythonState(self.own_names()))
 
     def close(self) -> Block:
-        """Ops go where they went before."""
+        """Ops go where they went before; nothing of Python's own may have changed meanwhile."""
+        changed = self._states.pop().change()
+        if changed is not None:
+            what = f"changes {changed[0]!r}, {changed[1]}, in a loop or conditional of the kernel"
+            raise unsupported(what, "use numbers and arrays: out = np.empty(n); out[i] = ...")
         self.trace.regions.pop()
         return self.trace.blocks.pop()
 

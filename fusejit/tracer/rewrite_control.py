@@ -3,7 +3,7 @@
 Each statement stays in the user's frame with its lines; hooks stand around it. See `staged_for`,
 `staged_while` and `staged_if` of this package for what the hooks do::
 
-    for i in range(n):            _st_c1 = _st.for_(range(n), 7, 4, ('s',), ('i',), ('s',), ())
+    for i in range(n):            _st_c1 = _st.for_(range(n), 7, 4, ('s',), (), ('s',), (), ('i',))
         s = s + x[i]              for i in _st_c1:
                                       if _st_c1.enters:
                                           s, = _st_c1.enter(_st.names())
@@ -72,14 +72,15 @@ class ControlBuilder:
         is_name = isinstance(node, ast.For) and isinstance(node.target, ast.Name)
         known = [t for t in targets if t in live] if is_name else []
         make = _Maker(self._fresh(), self.helper, node)
-        return Plan(make, names, known, live, self.flags.get(node, ()))
+        return Plan(make, names, known, live, self.flags.get(node, ()), targets)
 
     def for_(
         self, node: ast.For, plan: Plan, iterable: ast.expr, body: list[ast.stmt]
     ) -> list[ast.stmt]:
         """The statements of a ``for`` loop whose parts are rewritten already."""
         make = plan.make
-        spec = [self._texts(make, n) for n in (plan.names, plan.targets, plan.live, plan.flags)]
+        texts = (plan.names, plan.targets, plan.live, plan.flags, plan.bound)
+        spec = [self._texts(make, n) for n in texts]
         start = make.assign(make.hook("for_", iterable, *make.position(), *spec))
         node.iter = make.load()
         node.body = self._body(plan, body)
@@ -153,6 +154,7 @@ class Plan:
     targets: list[str]
     live: list[str]
     flags: tuple[str, ...]
+    bound: list[str]  # all that the head of a `for` loop binds
 
 
 class _Maker:

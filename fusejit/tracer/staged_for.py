@@ -53,11 +53,13 @@ class StagedFor(Carried):
         targets: tuple[str, ...],
         live: frozenset[str],
         flags: tuple[str, ...],
+        bound: tuple[str, ...],
     ) -> None:
         super().__init__(trace, key, names, live)
         self.iterable = iterable
         self.targets = targets
         self.flags = flags
+        self.bound = bound
         self.staged = self.enters = self.leaves = False
         self.may_have_ended = False  # a flag that only the kernel knows was raised
         self.items: Items | None = None
@@ -65,6 +67,10 @@ class StagedFor(Carried):
         self.peeled = 0
         self.period = 1
         self._counter: Value | None = None
+
+    def own_names(self) -> frozenset[str]:
+        """The names that the head and the body may give another object."""
+        return frozenset((*self.names, *self.bound))
 
     def __iter__(self) -> Iterator[Any]:
         items = items_of(self.iterable)
