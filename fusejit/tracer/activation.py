@@ -16,6 +16,7 @@ from fusejit.tracer.conditions import (
     and_,
     and_value,
     any_of,
+    asserted,
     chain,
     choose,
     none_of,
@@ -197,6 +198,7 @@ class Activation:
     and_value = staticmethod(and_value)
     or_value = staticmethod(or_value)
     chain = staticmethod(chain)
+    asserted = staticmethod(asserted)
     choose = staticmethod(choose)
 
     # --------------------------------------------------------------------------- calls and objects

@@ -18,13 +18,24 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.layout import arrange
-from fusejit.tracer.locations import MOVE_OUTSIDE, here, unsupported
+from fusejit.tracer.locations import MOVE_OUTSIDE, here, name_in_program, unsupported
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.shapes import Extents
 from fusejit.tracer.storage import Storage
 
 if TYPE_CHECKING:
     from fusejit.tracer.trace import Trace
+
+
+_HASH = "a key of a dict, an element of a set or hash()"
+_REMEDY = "Use np.where to choose element by element"
+_REMEDIES = {
+    "an index or a size": "Pass the number as an argument of its own, as a Python int",
+    "item()": "Leave it out, because an element is a number already",
+    "tolist()": "Return the array and make the list of the result",
+    "`in`": "Write (x == value).any()",
+    _HASH: "Use an array as the table (counts[i] += 1)",
+}
 
 
 class TracedArray:
@@ -47,7 +58,6 @@ class TracedArray:
 
     __slots__ = ("_viewed", "extents", "kind", "map", "path", "storage", "writeable")
     __array_priority__ = 1000
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(
         self, storage: Storage, index_map: IndexingMap, extents: Extents, kind: Kind = Kind.ARRAY
@@ -241,10 +251,24 @@ class TracedArray:
 
     def _concrete(self, what: str) -> ConcretizationError:
         return ConcretizationError(
-            f"{here()}: {what} needs the value of an array element, which is known "
-            "only when the kernel runs. Use np.where to choose element by element, or do it "
-            "outside the decorated function."
+            f"{here()}: {what} needs the value of {self._called()}, which is known only when the "
+            f"kernel runs. {_REMEDIES.get(what, _REMEDY)}, or do it outside the decorated function."
         )
+
+    def _called(self) -> str:
+        """What the program calls the array."""
+        name = name_in_program(self)
+        if name is not None:
+            return repr(name)
+        path = self.storage.path
+        if path is None or path.steps:
+            return "an array element"
+        return f"{'an element of ' * (self.ndim < self.storage.rank)}{path.name!r}"
+
+    def __hash__(self) -> int:
+        if self.kind is Kind.ARRAY:
+            raise TypeError("unhashable type: 'numpy.ndarray'")
+        raise self._concrete(_HASH)
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         what = "a function that fusejit does not trace asked for the elements of an array"

@@ -16,7 +16,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Alloc, Buffer, Loop, Value, View
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.types import TensorType
+from fusejit.ir.types import Kind, TensorType
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.kernel_numbers import arithmetic, is_number, number_type
 from fusejit.tracer.locations import unsupported
@@ -33,6 +33,7 @@ from fusejit.tracer.regions import (
     number_value,
     same_object,
     same_view,
+    type_text,
 )
 from fusejit.tracer.storage import Storage
 from fusejit.tracer.trace import Trace
@@ -199,9 +200,10 @@ class Carried(Region):
             self.decide(1, "peel")
         joined = joined_type(before, now)
         if joined is None or joined == before:
-            kinds = f"{before[0].value} {before[1]}, then {now[0].value} {now[1]}"
+            kinds = f"{type_text(before)}, then {type_text(now)}"
             what = f"{name!r} changes its type in the loop ({kinds})"
-            raise unsupported(what, f"convert {name!r} before the loop")
+            remedy = f"convert it before the loop: {name} = {_conversion(now)}({name})"
+            raise unsupported(what, remedy)
         self.decide(joined, "type", name, *self._visit)
 
     def _settle_cell(self, name: str, before: TracedArray, now: TracedArray) -> None:
@@ -232,7 +234,9 @@ class Carried(Region):
         if self.can_peel() and not self.decided("peel"):
             self.decide(1, "peel")
         what = f"{name!r} is {describe(before)} before an iteration and {describe(now)} behind it"
-        raise unsupported(what, "use another name for one of them")
+        raise unsupported(
+            what, f"use another name for one of them, or give {name!r} such a value before the loop"
+        )
 
     def _refuse_shared_memory(self, now: dict[str, Any]) -> None:
         """Two cells cannot stand for one array that is changed in place later."""
@@ -381,6 +385,13 @@ class Carried(Region):
 def _is_plain(obj: Any) -> bool:
     """Whether an object is the same in each iteration: nothing of the trace."""
     return isinstance(obj, bool | int | float | str | type(None))
+
+
+def _conversion(type_: NumberType) -> str:
+    kind, dtype = type_
+    if kind is Kind.PYTHON:
+        return {"b": "bool", "f": "float"}.get(dtype.kind, "int")
+    return f"np.{dtype}"
 
 
 def _zero(type_: NumberType) -> Any:

@@ -16,11 +16,11 @@ import numpy as np
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.dispatch import HANDLERS
-from fusejit.tracer.kernel_numbers import truth_of
-from fusejit.tracer.locations import current_location
+from fusejit.tracer.kernel_numbers import is_number, truth_of
+from fusejit.tracer.locations import current_location, unsupported
 from fusejit.tracer.staged_if import StagedIf, decide
 
-_RESULT = "the value of a conditional expression"
+_RESULT = "the value of this expression"
 
 
 def not_(operand: Any) -> Any:
@@ -118,6 +118,14 @@ def _chosen(truth: TracedArray, first: Callable[[], Any], second: Callable[[], A
     region.otherwise({_RESULT: value})
     (result,) = region.result({_RESULT: second()})
     return result
+
+
+def asserted(operand: Any) -> Any:
+    """What ``assert`` asks for, which has to be known here."""
+    if isinstance(decide(operand) if is_number(operand) else operand, TracedArray):
+        what = "asserts something about elements, which are known only when the kernel runs"
+        raise unsupported(what, "return the condition and assert it outside")
+    return operand
 
 
 def any_of(*flags: Any) -> Any:

@@ -58,6 +58,7 @@ from fusejit.tracer.finish import finish
 from fusejit.tracer.hooks import run_staged
 from fusejit.tracer.locations import is_package_file, unsupported
 from fusejit.tracer.shapes import Varies
+from fusejit.tracer.staged_if import StagedIf
 from fusejit.tracer.trace import Trace, bind
 
 # importing these modules fills the dispatch table
@@ -189,6 +190,14 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
     except Exception as error:
         if isinstance(error, TypeError) and _WRONG_CALL.search(str(error)):
             raise Declined(f"a call with arguments that are not traced: {error}") from error
+        is_conditional = any(isinstance(region, StagedIf) for region in trace.regions)
+        if is_conditional and isinstance(error, RecursionError):
+            what = f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}, in {fn.__name__}: "
+            what += "a recursion that ends where an element says so is never done while tracing"
+            raise UnsupportedError(f"{what}; write it as a loop") from None
+        if is_conditional and not _place(error):
+            what = f"raises {type(error).__name__} where only the kernel knows whether"
+            raise Declined(f"{what}; return a flag, and raise outside") from error
         # raised by the program, by what a hook did for it, or by mistake: the plain function tells
         raise numpy_raises(f"{type(error).__name__}: {error}{_place(error)}") from error
 

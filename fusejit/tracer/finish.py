@@ -54,6 +54,7 @@ from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.regions import Undefined
 from fusejit.tracer.trace import Trace
 
 Canonical = Callable[[AffineExpr], AffineExpr]
@@ -190,6 +191,8 @@ class _Results:
         path = self.trace.path_of(obj)
         if path is not None:
             return PathLeaf(path)
+        if isinstance(obj, Undefined):
+            raise UnsupportedError(f"{self.where}: returns {Undefined.text_of(obj)}")
         raise UnsupportedError(
             f"{self.where}: returns an object of type {type(obj).__name__}; return arrays, "
             "numbers, strings, None, or tuples, lists and dicts of them instead"

@@ -261,6 +261,34 @@ def truth_of(obj: Any) -> Any:
     return bool(obj)
 
 
+def _register_truths() -> None:
+    """``any`` and ``all`` of numbers: of all of them, where Python may stop early."""
+
+    def wrap(function: Callable[..., Any], ufunc: np.ufunc) -> None:
+        def call(items: Any) -> Any:
+            if isinstance(items, TracedArray):
+                return NotImplemented
+            result: Any = function is builtins.all
+            for item in items:
+                truth = truth_of(item)
+                if not isinstance(truth, TracedArray) and not isinstance(result, TracedArray):
+                    if truth is not result:
+                        return truth
+                elif isinstance(truth, TracedArray) and not isinstance(result, TracedArray):
+                    result = truth
+                elif isinstance(truth, TracedArray):
+                    result = arithmetic(ufunc, result, truth)
+                elif truth is (function is builtins.any):
+                    return truth
+            return python_number(result, BOOL) if isinstance(result, TracedArray) else result
+
+        call.__name__ = function.__name__
+        HANDLERS[function] = call
+
+    wrap(builtins.any, np.logical_or)
+    wrap(builtins.all, np.logical_and)
+
+
 def _register_math() -> None:
     def wrap(function: Callable[..., Any], op: str) -> None:
         before = HANDLERS[function]
@@ -320,7 +348,11 @@ def chosen(best: Any, item: Any, ufunc: np.ufunc) -> Any:
     """``item if item < best else best``, as Python's ``min`` compares."""
     types = [number_type(o) for o in (best, item)]
     if types[0] != types[1] and types[0][1] != types[1][1]:
-        raise unsupported("min or max of numbers of different types", "convert them first")
+        python = {"b": "bool", "i": "int", "f": "float"}
+        names = [python[t[1].kind] if t[0] is Kind.PYTHON else f"np.{t[1]}" for t in types]
+        what = f"min or max of a number of type {names[0]} and one of type {names[1]}"
+        convert = f"np.{types[types[0][0] is Kind.PYTHON][1]}(..)"
+        raise unsupported(what, f"convert one of them first, as {convert} does")
     kind = Kind.PYTHON if all(t[0] is Kind.PYTHON for t in types) else Kind.SCALAR
     dtype = types[0][1]
     numbers = [
@@ -346,5 +378,6 @@ def chosen(best: Any, item: Any, ufunc: np.ufunc) -> Any:
     )
 
 
+_register_truths()
 _register_math()
 _register_extrema()

@@ -21,6 +21,7 @@ E = TypeVar("E", bound=BaseException)
 
 _PACKAGE = str(FilePath(fusejit.__file__).parent) + os.sep
 _NUMPY = str(FilePath(np.__file__).parent) + os.sep
+LATER = "_st later"  # the parameter of the functions that the rewriter makes of operands
 GENERATED = "<fusejit "  # how the file names of generated code begin
 _internal: dict[str, bool] = {}
 _entries: set[int] = set()
@@ -50,15 +51,29 @@ def _is_internal(filename: str) -> bool:
     return known
 
 
+def _is_operand(code: CodeType) -> bool:
+    """Whether it is part of an expression of the program: an operand of ``and``, say."""
+    return code.co_kwonlyargcount == 1 and code.co_varnames[0] == LATER
+
+
 def user_frames() -> list[FrameType]:
     """The frames of the user's program that run now, from the innermost to the traced function."""
     frames: list[FrameType] = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and id(frame.f_code) not in _entries:
-        if not _is_internal(frame.f_code.co_filename):
+        if not _is_internal(frame.f_code.co_filename) and not _is_operand(frame.f_code):
             frames.append(frame)
         frame = frame.f_back
     return frames if frame is not None else []
+
+
+def name_in_program(obj: Any) -> str | None:
+    """The name under which the innermost frame of the user knows an object."""
+    for frame in user_frames()[:1]:
+        for name, value in frame.f_locals.items():
+            if value is obj and not name.startswith(("_st", ".")):
+                return name
+    return None
 
 
 def current_location() -> Location:
@@ -81,7 +96,7 @@ def location_of(frame: FrameType | None) -> Location:
         code = frame.f_code
         if id(code) in _entries:
             break
-        if not _is_internal(code.co_filename):
+        if not _is_internal(code.co_filename) and not _is_operand(code):
             frames.append(frame)
         frame = frame.f_back
     trace = ACTIVE.get()

@@ -38,13 +38,36 @@ class Undefined:
 
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         name, why = object.__getattribute__(self, "_text")
-        raise unsupported(f"{name!r} {why}", f"give {name!r} a value before")
+        raise unsupported(f"{_shown(name)} {why}", _remedy(name))
+
+    @staticmethod
+    def text_of(undefined: Undefined) -> str:
+        """What stands in a message of which it is the object."""
+        name, why = object.__getattribute__(undefined, "_text")
+        return f"{_shown(name)}, which {why}; {_remedy(name)}"
 
     __getattr__ = __call__ = __getitem__ = __setitem__ = __iter__ = __bool__ = _refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
     __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _refuse
     __pow__ = __rpow__ = __neg__ = __abs__ = __index__ = __int__ = __float__ = _refuse
     __lt__ = __le__ = __gt__ = __ge__ = __and__ = __or__ = __xor__ = __len__ = _refuse
+
+
+def _shown(name: str) -> str:
+    if name.startswith("_st"):
+        return "a value"
+    return name if " " in name else repr(name)
+
+
+def _remedy(name: str) -> str:
+    if name.startswith("_st"):
+        return "return numbers of one type, or arrays of one shape and dtype, on every path"
+    if " " in name:
+        return "make both sides numbers of one type, or arrays of one shape and dtype"
+    return (
+        f"give {name!r} a value of the same type before: a number such as {name} = -1 or np.nan, "
+        f"or an array of the same shape and dtype"
+    )
 
 
 UNDEFINED = Undefined("a name", "is not defined")
@@ -196,15 +219,23 @@ def number_value(obj: Any, type_: NumberType) -> Value:
     return value
 
 
+def type_text(type_: NumberType) -> str:
+    """The type of a number as messages name it."""
+    kind, dtype = type_
+    name = {"i": "int", "f": "float", "b": "bool"}.get(dtype.kind, str(dtype))
+    return name if kind is Kind.PYTHON else f"np.{dtype}"
+
+
 def describe(obj: Any) -> str:
     """The type of an object as messages name it."""
     if is_number(obj):
-        kind, dtype = number_type(obj)
-        name = {"i": "int", "f": "float", "b": "bool"}.get(dtype.kind, str(dtype))
-        return name if kind is Kind.PYTHON else f"np.{dtype}"
+        return type_text(number_type(obj))
     if is_array(obj):
-        return f"array of {obj.dtype} with {obj.ndim} axes"
-    return type(obj).__name__
+        sizes = " x ".join(map(str, obj.extents))
+        return f"an array of {obj.dtype} of shape ({sizes})"
+    if obj is None or isinstance(obj, str | type):
+        return repr(obj)
+    return f"a {type(obj).__name__}"
 
 
 def extents_are_outside(trace: Trace, extents: Sequence[AffineExpr]) -> bool:

@@ -26,6 +26,7 @@ import functools
 from typing import Any, TypeVar
 
 from fusejit.tracer.jumps import Jumps, can_be_structured
+from fusejit.tracer.locations import LATER
 from fusejit.tracer.rewrite_control import ControlBuilder, is_hook_name
 from fusejit.tracer.scopes import Comprehension, Origin, Scope, ScopeNode, analyse
 from fusejit.tracer.source_text import FunctionNode, FunctionSource
@@ -58,30 +59,43 @@ def rewrite_node(source: FunctionSource, free: tuple[str, ...]) -> tuple[Functio
             taken.update(node.names)
     helper = next(n for n in map("_st{}".format, ["", *range(len(taken) + 1)]) if n not in taken)
     node = copy.deepcopy(source.node)
-    flags: dict[ast.AST, tuple[str, ...]] | None = None
-    if isinstance(node, ast.FunctionDef) and can_be_structured(node):
-        jumps = Jumps(helper)
-        jumps.function(node)
-        flags = jumps.flags
+    flags: dict[ast.AST, dict[ast.AST, tuple[str, ...]]] = {}
+    for inner in [n for n in ast.walk(node) if isinstance(n, ast.FunctionDef)]:
+        if can_be_structured(inner):
+            jumps = Jumps(helper)
+            jumps.function(inner)
+            flags[inner] = jumps.flags
     scopes = analyse(node, source.class_name, free)
-    rewriter = _Rewriter(scopes, helper)
-    if flags is not None:
-        rewriter.control = ControlBuilder(helper, node, flags, scopes[node])
-    return rewriter.rewrite(node), helper
+    return _Rewriter(scopes, helper, flags).rewrite(node), helper
 
 
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self, scopes: dict[ScopeNode, Scope], helper: str) -> None:
+    def __init__(
+        self,
+        scopes: dict[ScopeNode, Scope],
+        helper: str,
+        flags: dict[ast.AST, dict[ast.AST, tuple[str, ...]]],
+    ) -> None:
+        self.flags = flags  # of the loops of each function whose control flow may be staged
         self.scopes = scopes
         self.helper = helper
         self.scope: Scope
         self.control: ControlBuilder | None = None
+        self.has_hooks = False  # whether ``and``, ``or``, ``not``, ``if`` go through hooks
         self._tests: set[ast.AST] = set()  # of which only the truth counts
 
     def rewrite(self, node: FunctionNode) -> FunctionNode:
-        self.scope = self.scopes[node]
+        self._enter(node)
         self._body(node)
         return node
+
+    def _enter(self, node: ScopeNode) -> None:
+        self.scope = self.scopes[node]
+        self.control = None
+        if node in self.flags:
+            self.control = ControlBuilder(self.helper, node, self.flags[node], self.scope)
+        is_plain = isinstance(node, ast.Lambda) and not _has_walrus(node)
+        self.has_hooks = self.control is not None or is_plain
 
     def _all(self, nodes: list[Any]) -> list[Any]:
         """Visit a list of nodes; a statement may become several."""
@@ -223,7 +237,7 @@ class _Rewriter(ast.NodeTransformer):
         node.left, *node.comparators = operands
         names = [_COMPARISONS[type(o)] for o in node.ops if type(o) in _COMPARISONS]
         is_chain = len(names) == len(node.ops) > 1
-        if not is_chain or self.control is None or _has_walrus(node):
+        if not is_chain or not self.has_hooks or _has_walrus(node):
             return node
         first, second, *others = operands
         pairs = zip(names[1:], map(_later, others), strict=True)
@@ -280,14 +294,14 @@ class _Rewriter(ast.NodeTransformer):
         ]
 
     def _inside(self, node: ScopeNode) -> None:
-        outer, control = self.scope, self.control
-        self.scope, self.control = self.scopes[node], None
+        outer = self.scope, self.control, self.has_hooks
+        self._enter(node)
         if isinstance(node, ast.ClassDef):
             node.body = self._all(node.body)
         else:
             assert not isinstance(node, Comprehension)
             self._body(node)
-        self.scope, self.control = outer, control
+        self.scope, self.control, self.has_hooks = outer
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
         self._defaults(node.args)
@@ -349,13 +363,13 @@ class _Rewriter(ast.NodeTransformer):
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         self._only_truth(node.test)
         self.generic_visit(node)
-        if self.control is None or _has_walrus(node):
+        if not self.has_hooks or _has_walrus(node):
             return node
         return self._hook("choose", node, node.test, *map(_later, (node.body, node.orelse)))
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         self.generic_visit(node)
-        if self.control is None or _has_walrus(node):
+        if not self.has_hooks or _has_walrus(node):
             return node
         name = "and_" if isinstance(node.op, ast.And) else "or_"
         if node not in self._tests:
@@ -366,7 +380,7 @@ class _Rewriter(ast.NodeTransformer):
         if isinstance(node.op, ast.Not):
             self._only_truth(node.operand)
         self.generic_visit(node)
-        if isinstance(node.op, ast.Not) and self.control is not None:
+        if isinstance(node.op, ast.Not) and self.has_hooks:
             return self._hook("not_", node, node.operand)
         return node
 
@@ -404,6 +418,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Assert(self, node: ast.Assert) -> ast.Assert:
         self._only_truth(node.test)
         self.generic_visit(node)
+        node.test = self._hook("asserted", node.test, node.test)
         return node
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
@@ -474,9 +489,11 @@ def _is_constant(node: ast.expr) -> bool:
 
 
 def _later(node: ast.expr) -> ast.Lambda:
-    """``lambda: node``."""
-    nothing = ast.arguments([], [], None, [], [], None, [])
-    return _place(ast.Lambda(args=nothing, body=node), node)
+    """``lambda: node``, in a frame that is no frame of the user's."""
+    mark = _place(ast.arg(arg=LATER), node)
+    none = _place(ast.Constant(value=None), node)
+    arguments = ast.arguments([], [], None, [mark], [none], None, [])
+    return _place(ast.Lambda(args=arguments, body=node), node)
 
 
 def _has_walrus(node: ast.AST) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from fusejit.ir.graph import Alloc, Block, Buffer, Layout, Value, View
 from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.source import UNKNOWN
 from fusejit.ir.types import Kind, TensorType
 from fusejit.tracer.declined import Declined, Restart
 from fusejit.tracer.locations import current_location, unsupported
@@ -53,6 +54,7 @@ class Storage:
         self.may_leave = True
         self.copied_why = "a reshaped view that was copied"
         self._loaded: tuple[int, Block, Value] | None = None
+        self.location = current_location() if trace.regions else UNKNOWN
         self.home = trace.block  # where it was made: it is visible there and in blocks inside
 
     @staticmethod
@@ -107,8 +109,11 @@ class Storage:
             raise Declined(f"{self.copied_why} is read after a store to its base")
         trace = self.trace
         if not trace.is_open(self.home):
-            what = "an array made inside a staged loop or conditional is used outside"
-            raise unsupported(what, "assign it to a name that exists before")
+            made = f" at line {self.location.line}" if self.location.line else ""
+            what = f"a value made{made} inside a loop or conditional of the kernel is used outside"
+            raise unsupported(
+                what, "assign it to a name that has a number or an array of this kind before"
+            )
         if self.buffer is None:
             if self.value is not None:
                 return self.value

@@ -1,0 +1,643 @@
+"""Programs that fusejit cannot take: the error names line, function, variable and a remedy.
+
+Each row has a program, its arguments, what the message must contain, and the program as the remedy
+has it, which must run as one compiled variant with NumPy's results.
+
+PYTEST_DONT_REWRITE: ``assert`` in a program stays as it is written.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit.errors import ConcretizationError, UnsupportedError
+from fusejit.testing.oracle import check, compare_outcomes, decorate, run
+
+X = np.array([1.5, -2.0, 0.25, 4.0, -0.5, 3.0])
+I = np.array([3, 1, 4, 1, 5, 2])  # noqa: E741
+M = np.arange(12.0).reshape(3, 4)
+COUNT = 0.0
+
+Program = Callable[..., Any]
+ROWS: list[tuple[Program, Program, tuple[Any, ...], tuple[Any, ...], tuple[str, ...]]] = []
+
+
+def row(
+    repaired: Program, *args: Any, says: tuple[str, ...], instead: tuple[Any, ...] | None = None
+) -> Callable[[Program], Program]:
+    """Enter a program; ``instead`` are the arguments of the repaired one if they differ."""
+
+    def enter(function: Program) -> Program:
+        ROWS.append((function, repaired, args, args if instead is None else instead, says))
+        return function
+
+    return enter
+
+
+# ------------------------------------------------------------------------------- types that differ
+def largest_or_nan(x: Any) -> Any:
+    best = np.nan
+    for i in range(len(x)):
+        if np.isnan(best) or x[i] > best:
+            best = x[i] * 1.0
+        elif x[i] < -1:
+            best = np.nan
+    return best
+
+
+@row(largest_or_nan, X, says=("'best'", "best = -1 or np.nan"))
+def largest_or_none(x: Any) -> Any:
+    best = None
+    for i in range(len(x)):
+        if best is None or x[i] > best:
+            best = x[i]
+        elif x[i] < -1:
+            best = None
+    return best
+
+
+def last_large_or_nan(x: Any) -> Any:
+    found = np.nan
+    for i in range(len(x)):
+        if x[i] > 3:
+            found = x[i] * 1.0
+    return found
+
+
+@row(last_large_or_nan, X, says=("'found'", "found = -1 or np.nan"))
+def last_large_or_none(x: Any) -> Any:
+    found = None
+    for i in range(len(x)):
+        if x[i] > 3:
+            found = x[i]
+    return found
+
+
+def first_above_or_minus_one(x: Any) -> Any:
+    for i in range(len(x)):
+        if x[i] > 1:
+            return i
+    return -1
+
+
+@row(first_above_or_minus_one, X, says=("None or int", "on every path"))
+def first_above(x: Any) -> Any:
+    for i in range(len(x)):
+        if x[i] > 1:
+            return i
+
+
+def found_with_start(x: Any) -> Any:
+    at = -1
+    for i in range(len(x)):
+        if x[i] > 3:
+            at = i
+            break
+    return at
+
+
+@row(found_with_start, X, says=("'at'", "at = -1"))
+def found_in_else(x: Any) -> Any:
+    for i in range(len(x)):
+        if x[i] > 3:
+            at = i
+            break
+    else:
+        at = -1
+    return at
+
+
+def sign_as_number(x: Any) -> Any:
+    return 1 if x[0] > 0 else -1
+
+
+@row(sign_as_number, X, says=("'positive' or 'negative'", "numbers of one type"))
+def sign_as_text(x: Any) -> Any:
+    return "positive" if x[0] > 0 else "negative"
+
+
+def padded_branch(x: Any) -> Any:
+    y = x.copy()
+    if x[0] > 0:
+        y[0] = 0
+    return y.sum()
+
+
+@row(padded_branch, X, says=("'y'", "(s0 - 1)", "(s0)", "same shape and dtype"))
+def shapes_of_branches(x: Any) -> Any:
+    if x[0] > 0:
+        y = x[1:]
+    else:
+        y = x
+    return y.sum()
+
+
+def one_dtype(x: Any) -> Any:
+    return np.where(x[0] > 0, x.astype(np.float32), x)
+
+
+@row(one_dtype, X, says=("float32", "int64", "make both sides"))
+def dtype_by_value(x: Any) -> Any:
+    return x.astype(np.float32 if x[0] > 0 else np.int64)
+
+
+def total_of_its_type(x: Any) -> Any:
+    s = np.int32(0)
+    i = 0
+    while i < len(x) and x[i] < 5:
+        s += x[i]
+        i += 1
+    return s
+
+
+@row(total_of_its_type, I.astype(np.int32), says=("'s'", "int, then np.int32", "s = np.int32(s)"))
+def total_changes_its_type(x: Any) -> Any:
+    s = 0
+    i = 0
+    while i < len(x) and x[i] < 5:
+        s += x[i]
+        i += 1
+    return s
+
+
+def smallest_of_one_type(x: Any) -> Any:
+    low = np.float64(10)
+    for i in range(len(x)):
+        low = min(low, x[i])
+    return low
+
+
+@row(smallest_of_one_type, X, says=("type int and one of type np.float64", "np.float64(..)"))
+def smallest_of_two_types(x: Any) -> Any:
+    low = 10
+    for i in range(len(x)):
+        low = min(low, x[i])
+    return low
+
+
+# ------------------------------------------------------------------------------ Python's own state
+def filled_array(x: Any) -> Any:
+    out = np.zeros(len(x), np.int64)
+    n = 0
+    for i in range(len(x)):
+        if x[i] > 0:
+            out[n] = i
+            n += 1
+    return out, n
+
+
+@row(filled_array, X, says=("'out', a list", "out[i] = ..."))
+def list_append(x: Any) -> Any:
+    out = []
+    for i in range(len(x)):
+        if x[i] > 0:
+            out.append(i)
+    return out
+
+
+def number_instead_of_list(x: Any) -> Any:
+    best = 0.0
+    for i in range(len(x)):
+        if x[i] > best:
+            best = x[i] * 1.0
+    return best
+
+
+@row(number_instead_of_list, X, says=("'best', a list", "use numbers"))
+def list_entry(x: Any) -> Any:
+    best = [0.0]
+    for i in range(len(x)):
+        if x[i] > best[0]:
+            best[0] = x[i]
+    return best[0]
+
+
+def stack_in_an_array(x: Any) -> Any:
+    stack = np.zeros(20)
+    stack[0] = x[0]
+    n = 1
+    s = 0.0
+    while n > 0:
+        n -= 1
+        t = stack[n]
+        s += t
+        if t > 0:
+            stack[n] = t - 1
+            n += 1
+    return s
+
+
+@row(stack_in_an_array, X, says=("'stack', a list", "numbers and arrays"))
+def while_on_a_list(x: Any) -> Any:
+    stack = [x[0]]
+    s = 0.0
+    while stack:
+        t = stack.pop()
+        s += t
+        if t > 0:
+            stack.append(t - 1)
+    return s
+
+
+def returned_flag(x: Any) -> Any:
+    flag = False
+    for i in range(len(x)):
+        if x[i] > 100:
+            flag = True
+    return flag
+
+
+@row(returned_flag, X, says=("'flag'", "enclosing function"))
+def nonlocal_flag(x: Any) -> Any:
+    flag = False
+
+    def mark() -> None:
+        nonlocal flag
+        flag = True
+
+    for i in range(len(x)):
+        if x[i] > 100:
+            mark()
+    return flag
+
+
+def returned_sum(x: Any) -> Any:
+    return x, x.max()
+
+
+@row(returned_sum, X, says=("'COUNT'", "return the new value"))
+def global_write(x: Any) -> Any:
+    global COUNT
+    COUNT = x.max()
+    return x
+
+
+def counts_in_an_array(x: Any) -> Any:
+    counts = np.zeros(10, np.int64)
+    for i in range(len(x)):
+        counts[x[i]] += 1
+    return counts
+
+
+@row(counts_in_an_array, I, says=("dict", "an array as the table"))
+def counts_in_a_dict(x: Any) -> Any:
+    counts: dict[Any, int] = {}
+    for i in range(len(x)):
+        counts[x[i]] = counts.get(x[i], 0) + 1
+    return counts
+
+
+@row(counts_in_an_array, I, says=("element of a set", "an array as the table"))
+def seen_in_a_set(x: Any) -> Any:
+    seen = set()
+    for i in range(len(x)):
+        seen.add(x[i])
+    return len(seen)
+
+
+def table_as_an_array(x: Any, table: Any) -> Any:
+    s = 0.0
+    for i in range(len(x)):
+        s += table[x[i]]
+    return s
+
+
+TABLE = {1: 10.0, 2: 20.0, 3: 30.0, 4: 40.0, 5: 50.0}
+
+
+@row(
+    table_as_an_array,
+    I,
+    says=("key of a dict", "an array as the table"),
+    instead=(I, np.array([0.0, 10, 20, 30, 40, 50])),
+)
+def dict_by_element(x: Any) -> Any:
+    table = {1: 10.0, 2: 20.0, 3: 30.0, 4: 40.0, 5: 50.0}
+    s = 0.0
+    for i in range(len(x)):
+        s += table[x[i]]
+    return s
+
+
+@row(largest_or_nan, X, says=("hash()", "outside the decorated function"))
+def hash_of_an_element(x: Any) -> Any:
+    return hash(x[0])
+
+
+# ----------------------------------------------------------- values that only the kernel knows
+def axis_as_argument(x: Any, k: int) -> Any:
+    return x.max(axis=k)
+
+
+@row(
+    axis_as_argument,
+    M,
+    np.array([0, 1]),
+    says=("an index or a size", "a Python int"),
+    instead=(M, 1),
+)
+def axis_of_an_element(x: Any, k: Any) -> Any:
+    return x.max(axis=k[1])
+
+
+def zeros_of_a_number(x: Any, n: int) -> Any:
+    return np.zeros(n) + x[0]
+
+
+@row(zeros_of_a_number, X, says=("shape", "as a Python int"), instead=(X, 3))
+def zeros_of_an_element(x: Any) -> Any:
+    return np.zeros(int(x[0])) + x[0]
+
+
+def arange_of_a_number(x: Any, n: int) -> Any:
+    return np.arange(n) + x[0]
+
+
+@row(arange_of_a_number, X, says=("np.arange", "as a Python int"), instead=(X, 3))
+def arange_of_an_element(x: Any) -> Any:
+    return np.arange(x[3]) + x[0]
+
+
+def reshape_of_a_number(x: Any, n: int) -> Any:
+    return x.reshape(n, -1) * 2
+
+
+@row(reshape_of_a_number, X, says=("an index or a size", "a Python int"), instead=(X, 3))
+def reshape_of_an_element(x: Any) -> Any:
+    return x.reshape(int(x[0]), -1) * 2
+
+
+def no_item(x: Any) -> Any:
+    return x[0] * 2
+
+
+@row(no_item, X, says=("item()", "Leave it out"))
+def item(x: Any) -> Any:
+    return x[0].item() * 2
+
+
+def no_list(x: Any) -> Any:
+    return x * 2
+
+
+@row(no_list, X, says=("tolist()", "'y'", "Return the array"))
+def tolist(x: Any) -> Any:
+    y = x * 2
+    return y.tolist()
+
+
+def any_equal(x: Any) -> Any:
+    return (x == 4).any()
+
+
+@row(any_equal, X, says=("`in`", "'x'", "(x == value).any()"))
+def contained(x: Any) -> Any:
+    return 4.0 in x
+
+
+def largest_magnitude(x: Any) -> Any:
+    return np.where(np.abs(x) > 1, x, 0.0)
+
+
+@row(largest_magnitude, X, says=("bool()", "np.where"))
+def sorted_by_python(x: Any) -> Any:
+    return sorted(x)
+
+
+@row(no_list, X, says=("makes text", "outside"))
+def text(x: Any) -> Any:
+    return f"{x.max():.2f}"
+
+
+@row(no_list, X, says=("makes text", "outside"))
+def text_by_percent(x: Any) -> Any:
+    return "%g" % x[0]  # noqa: UP031
+
+
+@row(no_list, X, says=("calls id", "outside"))
+def identity(x: Any) -> Any:
+    return id(x + 1)
+
+
+def condition_returned(x: Any) -> Any:
+    return x * 2, x.max() < 100
+
+
+@row(condition_returned, X, says=("asserts", "return the condition"))
+def asserted(x: Any) -> Any:
+    assert x.max() < 100
+    return x * 2
+
+
+def loop_instead_of_recursion(x: Any) -> Any:
+    k = x[0] * 1
+    s = 1
+    while k > 0:
+        s = s + k
+        k = k - 1
+    return s
+
+
+@row(loop_instead_of_recursion, I, says=("recursion", "write it as a loop"))
+def recursion(x: Any) -> Any:
+    def go(k: Any) -> Any:
+        return 1 if k <= 0 else k + go(k - 1)
+
+    return go(x[0])
+
+
+def value_before_the_test(x: Any) -> Any:
+    i = 0
+    s = 0.0
+    y = x[0]
+    while y < 3 and i < 5:
+        s += y
+        i += 1
+        y = x[i]
+    return s
+
+
+@row(value_before_the_test, X, says=("bool()", "`while`"))
+def walrus_in_a_while(x: Any) -> Any:
+    i = 0
+    s = 0.0
+    while (y := x[i]) < 3 and i < 5:
+        s += y
+        i += 1
+    return s
+
+
+# ---------------------------------------------------------------------- functions that call back
+def where_instead(x: Any) -> Any:
+    return np.where(x > 0, x * 2, 0.0)
+
+
+@row(where_instead, X, says=("numpy.vectorize", "move it outside"))
+def vectorized(x: Any) -> Any:
+    return np.vectorize(lambda t: t * 2 if t > 0 else 0.0)(x)
+
+
+@row(no_list, X, says=("numpy.fromiter", "move it outside"))
+def from_iterator(x: Any) -> Any:
+    return np.fromiter((t * 2 for t in x), float)
+
+
+def numpys_isnan(x: Any) -> Any:
+    s = 0.0
+    for i in range(len(x)):
+        if np.isnan(x[i]):
+            continue
+        s += x[i]
+    return s
+
+
+@row(numpys_isnan, X, says=("math.isnan", "move it outside"))
+def pythons_isnan(x: Any) -> Any:
+    s = 0.0
+    for i in range(len(x)):
+        if math.isnan(x[i]):
+            continue
+        s += x[i]
+    return s
+
+
+def noise_as_argument(x: Any, noise: Any) -> Any:
+    for i in range(len(noise)):
+        x = x + noise[i]
+    return x
+
+
+@row(
+    noise_as_argument, X, says=("random", "pass its result as an argument"), instead=(X, X[:5] * 2)
+)
+def noise(x: Any) -> Any:
+    for _ in range(5):
+        x = x + np.random.rand()
+    return x
+
+
+@row(no_list, X, says=("print", "print outside"))
+def printing(x: Any) -> Any:
+    for i in range(len(x)):
+        print(x[i])
+    return x * 2
+
+
+NAMES = [function.__name__ for function, *_ in ROWS]
+
+
+@pytest.mark.parametrize("at", range(len(ROWS)), ids=NAMES)
+def test_message(at: int) -> None:
+    """File and line, function, and what the row says."""
+    function, _, args, _, says = ROWS[at]
+    with pytest.raises((UnsupportedError, ConcretizationError)) as caught:
+        decorate(function, jit=False)(*args)
+    message = str(caught.value)
+    lines, first = inspect.getsourcelines(inspect.unwrap(function))
+    file, line = message.split(", in ")[0].rsplit(":", 1)
+    assert file == __file__, message
+    assert first <= int(line) < first + len(lines), message
+    for part in says:
+        assert part in message, message
+    assert function.__name__ in message or ", in go:" in message, message
+
+
+@pytest.mark.parametrize("at", range(len(ROWS)), ids=NAMES)
+def test_remedy(at: int) -> None:
+    """The repaired program runs whole."""
+    check(ROWS[at][1], ROWS[at][3])
+
+
+# ------------------------------------------------------ what NumPy or Python refuses, they refuse
+def range_of_a_float(x: Any) -> Any:
+    s = 0
+    for i in range(x[0]):
+        s += i
+    return s
+
+
+def in_place_bool(x: Any) -> Any:
+    y = x > 0
+    y -= x > 1
+    return y
+
+
+def in_place_cast(x: Any) -> Any:
+    y = x.astype(np.int64)
+    for _ in range(len(x)):
+        y /= 2
+    return y
+
+
+def too_many_to_unpack(x: Any) -> Any:
+    a, b = x
+    return a + b
+
+
+def shapes_that_differ(x: Any) -> Any:
+    for _ in range(len(x)):
+        x = x + x[1:]
+    return x
+
+
+def raises_behind_a_store(x: Any) -> Any:
+    for i in range(len(x)):
+        x[i] = i
+        if x[i] > 2:
+            raise ValueError(f"too large: {i}")
+    return x
+
+
+def unbound(x: Any) -> Any:
+    x[0] = 7
+    if len(x) > 100:
+        y = 1
+    return y
+
+
+REFUSED = [
+    range_of_a_float,
+    in_place_bool,
+    in_place_cast,
+    too_many_to_unpack,
+    shapes_that_differ,
+    unbound,
+]
+
+
+@pytest.mark.parametrize("function", REFUSED)
+def test_what_numpy_refuses(function: Program) -> None:
+    """The same exception, the same text, the same partial effects."""
+    compare_outcomes(run(function, (X,)), run(decorate(function, jit=False), (X,)))
+
+
+@pytest.mark.filterwarnings("ignore:.*runs as plain NumPy:fusejit.FuseWarning")
+def test_raise_under_a_condition() -> None:
+    """Plain NumPy runs it: whether it raises is known only there; fullgraph names the cause."""
+    compare_outcomes(
+        run(raises_behind_a_store, (X,)), run(decorate(raises_behind_a_store, jit=False), (X,))
+    )
+    with pytest.raises(UnsupportedError, match="raises ValueError where only the kernel knows"):
+        decorate(raises_behind_a_store, jit=False, fullgraph=True)(X.copy())
+
+
+@pytest.mark.filterwarnings("ignore:.*runs as plain NumPy:fusejit.FuseWarning")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.astype(object),
+        lambda x: np.zeros(len(x), dtype=[("a", float)])["a"] + x,
+        lambda x: x.astype(np.longdouble) * 2,
+    ],
+    ids=["object", "structured", "longdouble"],
+)
+def test_dtypes_outside_the_machinery_run_as_numpy(function: Program) -> None:
+    decorated = decorate(function, jit=False)
+    np.testing.assert_array_equal(decorated(X), function(X))
+    assert not len(decorated.variants)
