@@ -161,13 +161,19 @@ class StagedFor(Carried):
         return False if self.staged or isinstance(flag, TracedArray) else bool(flag)
 
     def _require_decided_end(self) -> None:
-        """In front of another iteration that is traced by itself: it must be known to run."""
+        """In front of another iteration that is traced by itself: stage the loop if it may not run.
+
+        Otherwise the body stands under a condition on the flags; only the names that the head binds
+        would go on to other items.
+        """
         if not self.may_have_ended:
             return
         if self.items is not None and not self.decided("unroll") and not self.decided("stage"):
             self.decide(True, "stage")
-        what = "break or return, on a condition on elements, in a loop that is unrolled"
-        raise unsupported(what, "write the condition around the rest of the body instead")
+        read = sorted(self.live.intersection(self.bound))
+        if read:
+            what = f"{read[0]!r} is read behind an unrolled loop that an element may end early"
+            raise unsupported(what, f"keep it under another name in the loop: last = {read[0]}")
 
     def leave(self, names: Mapping[str, Any]) -> None:
         """End the body: what the names hold now is carried on, and the op is made."""

@@ -80,8 +80,28 @@ def nested(x: Any) -> Any:
     return count
 
 
+def reads_the_number_of_the_last_iteration(x: Any) -> Any:
+    total = 0.0
+    for i in range(3):
+        for j in range(len(x)):
+            if x[j] * i > 1:
+                break
+            total += x[j]
+        if total > 3:
+            break
+    return total, i, j
+
+
 @pytest.mark.parametrize(
-    "function", [breaks, skips_and_breaks, returns, stores_behind_a_break, nested]
+    "function",
+    [
+        reads_the_number_of_the_last_iteration,
+        breaks,
+        skips_and_breaks,
+        returns,
+        stores_behind_a_break,
+        nested,
+    ],
 )
 def test_break(function: Callable[..., Any]) -> None:
     check(function, (X,), (X[::-1],), (-np.abs(X),), (X * 8,), variants=None)
