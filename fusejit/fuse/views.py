@@ -22,8 +22,11 @@ from fusejit.fuse.rewrite import (
     substitute_values,
 )
 from fusejit.ir.graph import (
+    Alias,
+    Alloc,
     Bind,
     Block,
+    Effect,
     GenericOp,
     Graph,
     HostCall,
@@ -83,36 +86,39 @@ def _merge_view_chains(graph: Graph) -> Graph:
 def _load_viewed_parts(graph: Graph) -> Graph:
     """A view of a load is a load of that part, at the place of the load.
 
-    A view whose place or size is bound to a symbol in between stays what it is.
+    A part whose place is known only behind the load is loaded where the view stands, if nothing was
+    stored in between; otherwise it stays a view.
     """
 
     def rewrite(block: Block, leaving: frozenset[Value]) -> Block:
         loads = {op.results[0]: op for op in block.ops if isinstance(op, Load)}
         parts: dict[Value, list[Op]] = {}
-        place = {symbol: at for at, op in enumerate(block.ops) for symbol in _bound_by(op)}
-        loaded = {
-            v: at for at, op in enumerate(block.ops) if isinstance(op, Load) for v in op.results
-        }
-        for op in block.ops:
+        place = {id(op): at for at, op in enumerate(block.ops)}
+        bound = {symbol: at for at, op in enumerate(block.ops) for symbol in _bound_by(op)}
+        late: dict[Value, Op] = {}
+        for at, op in enumerate(block.ops):
             if isinstance(op, ViewOp) and (load := loads.get(op.source)) is not None:
                 result = op.results[0]
                 if result in leaving:
-                    continue
-                if any(place.get(s, -1) > loaded[op.source] for s in symbols_of(op)):
                     continue
                 view = View(load.view.buffer, load.view.map.compose(op.map), result.type.extents)
                 part = Load(
                     results=op.results, location=op.location, view=view, version=load.version
                 )
+                start = place[id(load)]
+                if any(bound.get(symbol, -1) > start for symbol in symbols_of(op)):
+                    if not any(map(_may_store, block.ops[start:at])):
+                        late[result] = part
+                    continue
                 parts.setdefault(op.source, []).append(part)
-        if not parts:
+        if not parts and not late:
             return block
         moved = {v for group in parts.values() for part in group for v in part.results}
         ops: list[Op] = []
         for op in block.ops:
             if isinstance(op, ViewOp) and op.results[0] in moved:
                 continue
-            ops.append(op)
+            ops.append(late.get(op.results[0], op) if op.results else op)
             if isinstance(op, Load):
                 ops.extend(parts.get(op.results[0], ()))
         return replace(block, ops=ops)
@@ -125,6 +131,10 @@ def _bound_by(op: Op) -> tuple[str, ...]:
     if isinstance(op, Bind):
         return (op.symbol,)
     return op.sizes if isinstance(op, HostCall) else ()
+
+
+def _may_store(op: Op) -> bool:
+    return op.effect is Effect.EFFECT and not isinstance(op, Alloc | Alias | Bind)
 
 
 def _read_through_views(graph: Graph) -> Graph:
