@@ -507,28 +507,6 @@ def pythons_isnan(x: Any) -> Any:
     return s
 
 
-def noise_as_argument(x: Any, noise: Any) -> Any:
-    for i in range(len(noise)):
-        x = x + noise[i]
-    return x
-
-
-@row(
-    noise_as_argument, X, says=("random", "pass its result as an argument"), instead=(X, X[:5] * 2)
-)
-def noise(x: Any) -> Any:
-    for _ in range(5):
-        x = x + np.random.rand()
-    return x
-
-
-@row(no_list, X, says=("print", "print outside"))
-def printing(x: Any) -> Any:
-    for i in range(len(x)):
-        print(x[i])
-    return x * 2
-
-
 NAMES = [function.__name__ for function, *_ in ROWS]
 
 
