@@ -17,6 +17,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 
 @dataclass(frozen=True, slots=True)
 class Path:
@@ -64,6 +66,13 @@ def _bool_or(a: Any, b: Any) -> bool:
     return bool(a) or bool(b)
 
 
+# what NumPy computes of a float in its own way: as good as the kernel's, with other last bits
+NUMPY_FUNCTIONS: tuple[np.ufunc, ...] = (
+    *(np.sqrt, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p),
+    *(np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan),
+    *(np.sinh, np.cosh, np.tanh, np.arcsinh, np.arccosh, np.arctanh),
+)
+
 _ROWS: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("add", operator.add, "({0} + {1})"),
     ("sub", operator.sub, "({0} - {1})"),
@@ -106,6 +115,7 @@ _ROWS: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("floor", math.floor, "math.floor({0})"),
     ("ceil", math.ceil, "math.ceil({0})"),
     ("is_integer", float.is_integer, "float.is_integer({0})"),
+    *((f"np_{f.__name__}", f, f"np.{f.__name__}({{0}})") for f in NUMPY_FUNCTIONS),
 )
 HOST_OPS: dict[str, HostOp] = {name: HostOp(name, fn, text) for name, fn, text in _ROWS}
 _NEGATED = {"eq": "ne", "ne": "eq"}

@@ -15,7 +15,6 @@ from fusejit.tracer.callables import is_library_module, is_library_object, is_st
 from fusejit.tracer.conditions import (
     and_,
     and_value,
-    any_of,
     asserted,
     chain,
     choose,
@@ -23,6 +22,7 @@ from fusejit.tracer.conditions import (
     not_,
     or_,
     or_value,
+    stop_flag,
 )
 from fusejit.tracer.context import active_trace
 from fusejit.tracer.declined import Declined, Restart
@@ -157,13 +157,14 @@ class Activation:
         live: tuple[str, ...],
         flags: tuple[str, ...],
         bound: tuple[str, ...],
+        dead: tuple[str, ...],
     ) -> StagedFor | NativeLoop:
         """A ``for`` statement."""
         key = self._key(line, column)
         trace = active_trace()
         if trace is None:
             return NativeLoop(iterable)
-        return StagedFor(trace, key, iterable, names, targets, frozenset(live), flags, bound)
+        return StagedFor(trace, key, iterable, names, targets, frozenset(live), flags, bound, dead)
 
     def while_(
         self,
@@ -172,13 +173,14 @@ class Activation:
         names: tuple[str, ...],
         live: tuple[str, ...],
         flags: tuple[str, ...],
+        dead: tuple[str, ...],
     ) -> StagedWhile | NativeLoop:
         """A ``while`` statement."""
         key = self._key(line, column)
         trace = active_trace()
         if trace is None:
             return NativeLoop()
-        return StagedWhile(trace, key, names, frozenset(live), flags)
+        return StagedWhile(trace, key, names, frozenset(live), flags, dead)
 
     def if_(
         self, condition: Any, line: int, column: int, names: tuple[str, ...], live: tuple[str, ...]
@@ -191,7 +193,7 @@ class Activation:
         return StagedIf(trace, key, condition, names, frozenset(live))
 
     none_of = staticmethod(none_of)
-    any_of = staticmethod(any_of)
+    stop_flag = staticmethod(stop_flag)
     not_ = staticmethod(not_)
     and_ = staticmethod(and_)
     or_ = staticmethod(or_)

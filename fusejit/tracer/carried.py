@@ -18,6 +18,7 @@ from fusejit.ir.graph import Alloc, Buffer, Loop, Value, View
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind, TensorType
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.changing_extents import at, changing_extents, largest, left_behind, rows
 from fusejit.tracer.kernel_numbers import arithmetic, is_number, number_type
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber
@@ -35,6 +36,7 @@ from fusejit.tracer.regions import (
     same_view,
     type_text,
 )
+from fusejit.tracer.shapes import Extents
 from fusejit.tracer.storage import Storage
 from fusejit.tracer.trace import Trace
 
@@ -46,22 +48,33 @@ class Carried(Region):
 
     Attributes
     ----------
+    dead : tuple of str
+        Names that each iteration binds before it reads them, and nothing else reads.
     runs : bool or None
         Whether there is an iteration; None if that is not known.
     after : dict
         What each name holds behind the loop.
     """
 
+    repeats = True
+
     def __init__(
-        self, trace: Trace, key: tuple[Any, ...], names: tuple[str, ...], live: frozenset[str]
+        self,
+        trace: Trace,
+        key: tuple[Any, ...],
+        names: tuple[str, ...],
+        live: frozenset[str],
+        dead: tuple[str, ...],
     ) -> None:
         super().__init__(trace, key, names, live)
+        self.dead = dead
         self.runs: bool | None = None
         self.after: dict[str, Any] = {}
         self._entry: dict[str, Any] = {}  # what each name holds at the start of the body
         self._before: dict[str, Any] = {}
         self._carried: list[tuple[str, NumberType, Value, Value]] = []  # argument, start
         self._cells: dict[str, TracedArray] = {}
+        self._changing: dict[str, Extents] = {}  # of cells whose length each iteration changes
         self._late: list[tuple[str, NumberType, Value]] = []  # defined in the loop only
         self._results: dict[str, Value] = {}
         self._views: dict[str, Any] = {}  # what is defined late and has its memory outside
@@ -69,9 +82,14 @@ class Carried(Region):
         self.symbol = ""
         self.flags: tuple[str, ...] = ()
         self._visit = trace.visit((key, self.location))
+        self.trips = AffineExpr.const(0)
 
     def can_peel(self) -> bool:
         """Whether first iterations may be traced one by one."""
+        return False
+
+    def counts(self) -> bool:
+        """Whether it has iterations, whose numbers are the loop's symbol."""
         return False
 
     # -- the start of the body --------------------------------------------------------------------
@@ -86,11 +104,21 @@ class Carried(Region):
         return tuple(False if n in self.flags else o for n, o in self._entry.items())
 
     def _at_entry(self, name: str, obj: Any) -> Any:
+        if name in self.dead:
+            self._before[name] = UNDEFINED
+            return Undefined(name, "is bound anew in each iteration")
         if is_number(obj):
             return self._carry(name, self._type_at_entry(name, number_type(obj)), obj)
         if self.decided("late", name):
             self._before[name] = UNDEFINED
             return Undefined(name, "is bound to a view in each iteration")
+        if is_array(obj) and (extents := self.decided("extents", name)):
+            buffer = self._buffer(obj, largest(extents, self.trips))
+            cell = TracedArray.whole(Storage.of_buffer(self.trace, buffer))
+            self.trace.store(rows(cell, obj.extents).memory(), obj.value())
+            self._changing[name] = extents
+            self._cells[name] = cell
+            return cell
         if is_array(obj) and self.decided("cell", name):
             self._cells[name] = self._cell(obj)
             return self._cells[name]
@@ -132,9 +160,15 @@ class Carried(Region):
         self.trace.store(View.whole(buffer), value)
         return TracedArray.whole(storage)
 
-    def _buffer(self, like: TracedArray) -> Buffer:
+    def show_changing_cells(self) -> None:
+        """Now that the iteration has a symbol: what it sees of cells that change their length."""
+        for name, extents in self._changing.items():
+            shown = rows(self._cells[name], at(extents, AffineExpr.symbol(self.symbol)))
+            self._cells[name] = self._entry[name] = shown
+
+    def _buffer(self, like: TracedArray, extents: Extents | None = None) -> Buffer:
         trace = self.trace
-        extents = tuple(map(trace.decisions.canonical, like.extents))
+        extents = tuple(map(trace.decisions.canonical, extents or like.extents))
         order = like.storage.order if like.is_whole else like.sorted_order()
         buffer = Buffer(
             trace.unique_name("c0"), TensorType(like.dtype, extents), trace.new_alias_class()
@@ -210,7 +244,17 @@ class Carried(Region):
         trace = self.trace
         canonical = trace.decisions.canonical
         shapes = [list(map(canonical, a.extents)) for a in (before, now)]
-        if before.dtype != now.dtype or shapes[0] != shapes[1]:
+        if name in self._changing:
+            if shapes[1] != list(map(canonical, self._next_extents(name))):
+                self.decide(False, "extents", name)
+        elif shapes[0] != shapes[1] and self.counts() and self.decided("extents", name) is None:
+            extents = changing_extents(self.symbol, before, now)
+            may_settle = not trace.decisions.is_local(now.extents[0]) and not self.decided("peel")
+            if extents is not None and not may_settle:
+                self.decide(extents, "extents", name)
+        if name in self._changing:
+            pass
+        elif before.dtype != now.dtype or shapes[0] != shapes[1]:
             if self.can_peel() and not self.decided("peel"):
                 self.decide(1, "peel")
             texts = [
@@ -229,6 +273,9 @@ class Carried(Region):
             if not self.decided("peel"):
                 what = f"{name!r} is changed in place and bound anew in one loop"
                 raise unsupported(what, f"write {name} = {name}.copy() before the loop")
+
+    def _next_extents(self, name: str) -> Extents:
+        return at(self._changing[name], AffineExpr.symbol(self.symbol) + 1)
 
     def _peel_or_refuse(self, name: str, before: Any, now: Any) -> None:
         if self.can_peel() and not self.decided("peel"):
@@ -270,7 +317,9 @@ class Carried(Region):
                 numbers.append(extra)
         moves = []
         for name, cell in self._cells.items():
-            if not same_object(trace, cell, names[name]):
+            if name in self._changing:
+                moves.append((rows(cell, self._next_extents(name)), names[name].value()))
+            elif not same_object(trace, cell, names[name]):
                 moves.append((cell, names[name].value()))
         late = self._define_late(names, moves)
         for cell, value in moves:
@@ -359,6 +408,10 @@ class Carried(Region):
         for name, value in self._results.items():
             self.after[name] = TracedArray.of_value(self.trace, value)
         self._show_last_views()
+        for name, extents in self._changing.items():
+            last = self.last_number()
+            assert last is not None
+            self.after[name] = left_behind(self._cells[name], at(extents, last + 1))
         for name in (*self.names, *self.targets):
             if name not in self.after:
                 before = self._before.get(name, UNDEFINED)

@@ -139,6 +139,15 @@ def any_of(*flags: Any) -> Any:
     return raised
 
 
+def stop_flag(*flags: Any) -> Any:
+    """At the end of a loop's body: a raised flag, or one that only the kernel knows.
+
+    Nothing is computed: a staged body has ended when this is asked.
+    """
+    known = [flag for flag in flags if not isinstance(flag, TracedArray)]
+    return any(known) or next((f for f in flags if isinstance(f, TracedArray)), False)
+
+
 def none_of(*flags: Any) -> Any:
     """Whether no flag is raised."""
     return not_(any_of(*flags))

@@ -81,6 +81,8 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     _require_unchanged_containers(trace, location)
     structure = _Results(trace, result, _where(location)).structure
     _require_separate_memory(trace)
+    for copy in trace.copies_read_in_loops:  # a later iteration may read it behind a store
+        copy.require_unchanged_base()
     _substitute_equal_symbols(trace)
     _drop_unused(trace)
     _require_known_results(trace)
@@ -139,8 +141,9 @@ class _Results:
         uses = Counter(id(a.storage.root) for a in arrays)
         for array in arrays:
             storage = array.storage
-            base = storage.root.copied_from
-            if base is not None and (not storage.root.may_leave or id(base) in uses):
+            bases = storage.root.copied_from
+            is_seen = any(id(base) in uses for base in bases)
+            if bases and (not storage.root.may_leave or is_seen):
                 raise Declined(f"returns {storage.root.copied_why}")
             if storage.buffer is None and (uses[id(storage.root)] > 1 or not array.is_whole):
                 storage.to_buffer()

@@ -17,7 +17,7 @@ from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.index_arrays import index_array
-from fusejit.tracer.kernel_indices import affine_index, checked_index, clamped_slice
+from fusejit.tracer.kernel_indices import affine_index, checked_index, clamped_slice, is_strided
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.masked import MaskedElements, as_array, is_same_value, with_trailing_axes
 from fusejit.tracer.number import TracedNumber
@@ -48,6 +48,8 @@ def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
     if any(map(_is_mask, index)):
         what = "a boolean mask selects a number of elements that depends on the data"
         raise _unsupported(what, _CHOOSE)
+    if is_strided(index, array.trace):
+        return HANDLERS["strided getitem"](array, index)  # type: ignore[no-any-return]
     integers = list(map(index_array, index))
     if any(i is not None and i.ndim for i in integers):
         return HANDLERS["gather"](array, index, integers)  # type: ignore[no-any-return]
@@ -75,6 +77,9 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
         return
     if any(map(_is_mask, index)):
         raise _unsupported("a mask beside other indices", _CHOOSE)
+    if is_strided(index, array.trace):
+        HANDLERS["strided setitem"](array, index, value)
+        return
     integers = list(map(index_array, index))
     if any(i is not None and i.ndim for i in integers):
         HANDLERS["scatter"](array, index, integers, value)

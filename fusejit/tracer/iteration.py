@@ -12,13 +12,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import handles
+from fusejit.tracer.kernel_indices import (
+    affine_index,
+    bound_number,
+    counted,
+    require_positive,
+    scalar,
+)
 from fusejit.tracer.kernel_numbers import is_kernel_number
-from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +83,13 @@ def range_of(*args: Any) -> Any:
         raise numpy_raises("TypeError: range expected 1 to 3 arguments")
     start, stop = (0, args[0]) if len(args) == 1 else args[:2]
     step = args[2] if len(args) == 3 else 1
-    if is_kernel_number(step):
-        raise unsupported("a range whose step is an element of an array", "pass it as an int")
+    trace = current_trace()
+    varying = affine_index(trace, step)
+    if varying is not None:
+        return _range_of_steps(trace, start, stop, step, varying)
     step = step.__index__()
     if step == 0:
         raise numpy_raises("ValueError: range() arg 3 must not be zero")
-    trace = current_trace()
     first, last = _affine(start), _affine(stop)
     distance = last - first if step > 0 else first - last
     length = trace.decisions.canonical((distance + (abs(step) - 1)).floordiv(abs(step)))
@@ -89,6 +98,21 @@ def range_of(*args: Any) -> Any:
         return trace.number(first) + k * step
 
     return Items(length, item)
+
+
+def _range_of_steps(trace: Trace, start: Any, stop: Any, step: Any, by: AffineExpr) -> Items:
+    """A ``range`` whose step only the kernel knows, which must be positive."""
+    require_positive(trace, by)
+    first, last = _affine(start), _affine(stop)
+
+    def length(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        return counted(builder, ref(last - first), ref(by))
+
+    count = scalar(trace, "length", I64, length)
+    return Items(
+        bound_number(trace, count, AffineExpr.const(0), None),
+        lambda k: trace.number(first) + k * step,
+    )
 
 
 @handles(enumerate)

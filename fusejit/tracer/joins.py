@@ -15,6 +15,8 @@ from fusejit.tracer.creation import array_from
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import Order, copy_of, require_extents
+from fusejit.tracer.locations import unsupported
+from fusejit.tracer.number import value_of
 from fusejit.tracer.operands import (
     Operand,
     contains_traced,
@@ -261,6 +263,40 @@ def append(arr: Any, values: Any, axis: Any = None) -> Any:
         ravel = HANDLERS[np.ravel]
         return concatenate([ravel(first), ravel(second)], 0)
     return concatenate([first, second], axis)
+
+
+@handles(np.insert)
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
+    """``np.insert`` of numbers, or of a vector, in front of one place of a vector."""
+    if not contains_traced([arr, obj, values]):
+        return NotImplemented
+    array, at = _as_array(arr), value_of(obj)
+    given = _inserted(values, array.dtype)
+    is_vector = array.ndim == 1 and given.ndim == 1 and axis in (None, 0, -1)
+    if not is_vector or isinstance(at, bool) or not isinstance(at, int | np.integer):
+        what = "np.insert but of numbers at one place of a vector is not traced"
+        raise unsupported(what, "join the parts with np.concatenate instead")
+    size: Any = array.shape[0]
+    if obj < -size or obj > size:
+        raise numpy_raises(f"IndexError: index {at} is out of bounds")
+    place = obj + size if obj < 0 else obj
+    return concatenate([array[:place], given, array[place:]], 0)
+
+
+def _inserted(values: Any, dtype: np.dtype) -> TracedArray:
+    """``np.array(values, dtype, ndmin=1)``: a Python integer has to fit."""
+    if not contains_traced([values]):
+        try:
+            return current_trace().constant(np.array(values, dtype, ndmin=1))
+        except (OverflowError, ValueError, TypeError) as error:
+            raise numpy_raises(error) from error
+    if isinstance(values, TracedArray):
+        vector: TracedArray = atleast_1d(HANDLERS["astype"](values, dtype))
+        return vector
+    made = array_from(values)
+    result = new_array(made.trace, made.extents or (AffineExpr.const(1),), dtype, None)
+    store(result, values)
+    return result
 
 
 # --------------------------------------------------------------------------- lists of traced values

@@ -130,7 +130,7 @@ class Jumps:
         last = body[-1]
         if isinstance(last, ast.If):
             return bool(last.orelse) and self._ends(last.body) and self._ends(last.orelse)
-        return isinstance(last, ast.Return)
+        return isinstance(last, ast.Return) or _is_endless(last)
 
     # -- blocks -----------------------------------------------------------------------------------
     def _block(self, body: list[ast.stmt]) -> tuple[list[ast.stmt], bool, set[str]]:
@@ -200,6 +200,7 @@ class Jumps:
 
     def _loop(self, node: ast.For | ast.While) -> tuple[list[ast.stmt], bool, set[str]]:
         self._count += 1
+        ends = _is_endless(node)
         loop = _Loop(f"{self.helper}_stop{self._count}", f"{self.helper}_skip{self._count}")
         self._loops.append(loop)
         node.body, _, flags = self._block(node.body)
@@ -220,7 +221,7 @@ class Jumps:
             new, _, more = self._block(orelse)
             after = [self._guard(new, ending, orelse[0])] if ending else new
             escaped |= more
-        return [*before, node, *after], False, escaped
+        return [*before, node, *after], ends, escaped
 
     # -- new nodes --------------------------------------------------------------------------------
     def _assign(self, name: str, value: bool, at: ast.AST) -> ast.stmt:
@@ -237,6 +238,22 @@ class Jumps:
         function = _name(f"{self.helper}.{NONE_OF}", at)
         test = _at(ast.Call(func=function, args=names, keywords=[]), at)
         return _at(ast.If(test=test, body=body, orelse=[]), at)
+
+
+def _is_endless(node: ast.stmt) -> bool:
+    """Whether only ``return`` leaves a loop: ``while True`` without a ``break`` of its own."""
+    if not isinstance(node, ast.While) or not isinstance(node.test, ast.Constant):
+        return False
+    pending: list[ast.AST] = [*node.body]
+    while pending:
+        child = pending.pop()
+        if isinstance(child, ast.Break):
+            return False
+        if isinstance(child, ast.For | ast.While):
+            pending.extend(child.orelse)  # a `break` there is about the loop outside
+        elif not isinstance(child, _SCOPES):
+            pending.extend(ast.iter_child_nodes(child))
+    return bool(node.test.value)
 
 
 def _name(name: str, at: ast.AST, ctx: ast.expr_context | None = None) -> ast.Name:

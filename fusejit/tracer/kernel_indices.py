@@ -24,6 +24,7 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.kernel_numbers import int_value, is_kernel_number
 from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.shapes import Varies
 from fusejit.tracer.trace import Trace
 
 _BOOL = np.dtype(np.bool_)
@@ -47,6 +48,11 @@ def affine_index(trace: Trace, item: Any) -> AffineExpr | None:
     return None
 
 
+def is_strided(index: tuple[Any, ...], trace: Trace) -> bool:
+    """Whether an index has a slice whose step only the kernel knows."""
+    return any(isinstance(i, slice) and affine_index(trace, i.step) is not None for i in index)
+
+
 def checked_index(trace: Trace, index: AffineExpr, size: AffineExpr) -> AffineExpr:
     """An index that may be negative as one that counts from the start; a check that it is there."""
 
@@ -63,9 +69,9 @@ def checked_index(trace: Trace, index: AffineExpr, size: AffineExpr) -> AffineEx
     known = trace.find_bound(key)
     if known is not None:
         return known
-    ok = _scalar(trace, "in_bounds", _BOOL, is_inside)
+    ok = scalar(trace, "in_bounds", _BOOL, is_inside)
     trace.emit(Check(condition=ok, reason="an index is out of bounds"))
-    value = _scalar(trace, "wrapped", I64, wrapped)
+    value = scalar(trace, "wrapped", I64, wrapped)
     return _bound(trace, key, value, AffineExpr.const(0), size - 1)
 
 
@@ -111,12 +117,41 @@ def clamped_slice(
         return known[0], known[1]
     zero = AffineExpr.const(0)
     begin = _bound(
-        trace, ("start", *key), _scalar(trace, "start", I64, first), zero + low, size + high
+        trace, ("start", *key), scalar(trace, "start", I64, first), zero + low, size + high
     )
-    count = _bound(trace, ("length", *key), _scalar(trace, "length", I64, length), zero, size)
+    count = _bound(trace, ("length", *key), scalar(trace, "length", I64, length), zero, size)
     if step == 1:
         trace.decisions.assume_nonnegative(size - begin - count)
     return begin, count
+
+
+def counted(builder: PayloadBuilder, distance: int, step: int) -> int:
+    """How many steps, at least 1 each, it takes to cover a distance; no sum overflows."""
+    one = builder.const(1, I64)
+    distance = builder.op("maximum", [distance, builder.const(0, I64)], I64)
+    reach = builder.op("minimum", [step, builder.op("add", [distance, one], I64)], I64)
+    more = builder.op("add", [distance, builder.op("subtract", [reach, one], I64)], I64)
+    return builder.op("floor_divide", [more, reach], I64)
+
+
+def require_positive(trace: Trace, step: AffineExpr) -> None:
+    """See to it that a step is positive, in the kernel where that is not known here."""
+    try:
+        if trace.decisions.nonnegative(step - 1, "a step is positive"):
+            return
+    except Varies:
+        pass
+    ok = scalar(
+        trace,
+        "positive",
+        _BOOL,
+        lambda builder, ref: builder.op("greater", [ref(step), builder.const(0, I64)], _BOOL),
+    )
+    trace.emit(
+        Check(
+            condition=ok, reason="a step that the kernel computes is positive", error="ValueError"
+        )
+    )
 
 
 @handles("check_fits")
@@ -152,7 +187,7 @@ def check_equal(trace: Trace, left: AffineExpr, right: AffineExpr, reason: str) 
     def is_equal(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
         return builder.op("equal", [ref(left), ref(right)], _BOOL)
 
-    ok = _scalar(trace, "same_extent", _BOOL, is_equal)
+    ok = scalar(trace, "same_extent", _BOOL, is_equal)
     trace.emit(Check(condition=ok, reason=reason, error="ValueError"))
 
 
@@ -163,7 +198,7 @@ def check_some(trace: Trace, extent: AffineExpr, name: str) -> None:
     def is_positive(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
         return builder.op("greater", [ref(extent), builder.const(0, I64)], _BOOL)
 
-    ok = _scalar(trace, "has_some", _BOOL, is_positive)
+    ok = scalar(trace, "has_some", _BOOL, is_positive)
     trace.emit(Check(condition=ok, reason=f"the {name} of no elements", error=f"no {name}"))
 
 
@@ -178,7 +213,7 @@ def size_of_kernel(trace: Trace, number: TracedArray) -> AffineExpr:
         return builder.op("logical_and", [low, high], _BOOL)
 
     if not trace.decisions.proves_nonnegative(size):
-        ok = _scalar(trace, "is_size", _BOOL, is_size)
+        ok = scalar(trace, "is_size", _BOOL, is_size)
         trace.emit(Check(condition=ok, reason="a size is negative", error="SizeError"))
         trace.decisions.assume_nonnegative(size)
     return size
@@ -191,11 +226,12 @@ def assume(trace: Trace, comparison: str, expr: AffineExpr, reason: str) -> None
     def holds(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
         return builder.op(comparison, [ref(expr), builder.const(0, I64)], _BOOL)
 
-    ok = _scalar(trace, "as_assumed", _BOOL, holds)
+    ok = scalar(trace, "as_assumed", _BOOL, holds)
     trace.emit(Check(condition=ok, reason=reason or "a size is as assumed", error="ValueError"))
 
 
-def _scalar(trace: Trace, name: str, dtype: np.dtype, compute: Compute) -> Value:
+def scalar(trace: Trace, name: str, dtype: np.dtype, compute: Compute) -> Value:
+    """A number of the kernel that is computed from symbols."""
     builder = PayloadBuilder([], [dtype])
 
     def ref(expr: AffineExpr) -> int:
@@ -227,8 +263,15 @@ def _bound(
     known = trace.find_bound(key)
     if known is not None:
         return known
-    name = trace.local_symbol(0, low, high)
-    trace.emit(Bind(symbol=name, value=value))
-    symbol = AffineExpr.symbol(name)
+    symbol = bound_number(trace, value, low, high)
     trace.note_bound(key, symbol)
     return symbol
+
+
+def bound_number(
+    trace: Trace, value: Value, low: AffineExpr | None, high: AffineExpr | None
+) -> AffineExpr:
+    """A number of the kernel, within given bounds, as a symbol of the block."""
+    name = trace.local_symbol(0, low, high)
+    trace.emit(Bind(symbol=name, value=value))
+    return AffineExpr.symbol(name)

@@ -172,6 +172,8 @@ _FLOAT_ONLY = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh"}
 @handles("kernel_arithmetic")
 def kernel_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
     """A row of `HOST_OPS` in the kernel."""
+    if op == "pow" and all(number_type(o) == (Kind.PYTHON, I64) for o in operands):
+        return _integer_power(*operands)  # which asks for the bounds of an induction variable
     operands = tuple(
         kernel_number(o) if isinstance(o, TracedNumber) and o.is_local else o for o in operands
     )
@@ -196,13 +198,24 @@ def python_arithmetic(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
         )
     if ufunc in _DIVISIONS and not _needs_kernel(operands[1]) and operands[1] == 0:
         raise numpy_raises("ZeroDivisionError")
-    if ufunc is np.power and all(k != F64 for k in kinds):
-        exponent = operands[1]
-        if type(exponent) is not int or exponent < 0:
-            raise unsupported("an integer to a power that is not a literal", "use floats")
-    elif ufunc is np.power and not _is_whole(operands[1]):
-        what = "a Python number to a power that is not a literal whole number"
-        raise unsupported(what, "use np.power, which gives NaN where Python raises")
+    if ufunc is np.power:
+        if all(k != F64 for k in kinds):
+            return _integer_power(*operands)
+        if not _is_whole(operands[1]):
+            return HANDLERS["python_float_power"](*operands)
+    return _on_strong(ufunc, operands)
+
+
+def _integer_power(base: Any, exponent: Any) -> Any:
+    if type(exponent) is not int:
+        return HANDLERS["integer_power"](base, exponent)
+    if exponent < 0:
+        return HANDLERS["python_float_power"](base, exponent)
+    return _on_strong(np.power, (base, exponent))
+
+
+def _on_strong(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
+    """The ufunc's loop for int64 or float64."""
     kernel = tuple(as_kernel_number(o) if isinstance(o, TracedNumber) else o for o in operands)
     strong = tuple(_strong(o) for o in kernel)
     return _as_python(HANDLERS["ufunc_on"](ufunc, strong))

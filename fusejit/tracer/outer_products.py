@@ -25,7 +25,11 @@ from fusejit.tracer.views import (
 
 
 def _flat(obj: Any) -> TracedArray:
-    result: TracedArray = HANDLERS[np.ravel](array_from(obj))
+    """The elements in C order, to be read at once: whether NumPy copies a vector does not show."""
+    array = array_from(obj)
+    if array.ndim == 1:
+        return array
+    result: TracedArray = HANDLERS[np.ravel](array)
     return result
 
 

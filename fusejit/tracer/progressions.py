@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from fusejit.tracer.context import current_trace
 from fusejit.tracer.creation import natural_dtype
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import handles
+from fusejit.tracer.kernel_indices import bound_number, counted, scalar
+from fusejit.tracer.kernel_numbers import is_kernel_number
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber, apply_host
 from fusejit.tracer.operands import (
@@ -28,6 +31,7 @@ from fusejit.tracer.operands import (
     operand_of,
     require_number_fits,
 )
+from fusejit.tracer.shapes import Varies
 from fusejit.tracer.trace import Trace
 
 
@@ -51,10 +55,9 @@ def arange(*args: Any, dtype: Any = None, **kwargs: Any) -> TracedArray:
             start, stop = 0, start
     start = 0 if start is None else start
     step = 1 if step is None else step
-    if any(isinstance(p, TracedArray) for p in (start, stop, step)):
-        what = "np.arange up to an element of an array: its size is known only when the kernel runs"
-        raise unsupported(what, "pass the size as a Python int")
     parts = [operand_of(p) for p in (start, stop, step)]
+    trace = current_trace()
+    start, stop, step = (_bound_number(trace, p) for p in (start, stop, step))
     if dtype is None:
         wanted = np.result_type(*(natural_dtype(p) for p in parts))
     else:
@@ -62,12 +65,21 @@ def arange(*args: Any, dtype: Any = None, **kwargs: Any) -> TracedArray:
     result_dtype = dtype_argument(wanted)
     if result_dtype.kind == "b":
         raise unsupported("np.arange of bools is not traced", "use integers and compare instead")
-    trace = current_trace()
     if all(natural_dtype(p).kind in "iu" for p in parts):
         extent = _int_length(trace, start, stop, step)
     else:
         extent = _float_length(trace, start, stop, step)
     return _progression(trace, extent, start, step, result_dtype)
+
+
+def _bound_number(trace: Trace, number: Any) -> Any:
+    """An integer of the kernel as a symbol, on which a size may depend."""
+    if not isinstance(number, TracedArray):
+        return number
+    if not is_kernel_number(number) or number.dtype.kind not in "iu":
+        what = "np.arange up to an element of an array that is no integer"
+        raise unsupported(what, "pass the size as a Python int")
+    return trace.number(trace.bind(number))
 
 
 def _affine(number: Any) -> AffineExpr:
@@ -84,9 +96,21 @@ def _int_length(trace: Trace, start: Any, stop: Any, step: Any) -> AffineExpr:
     length = _affine(stop) - _affine(start)
     if stride < 0:
         length, stride = -length, -stride
-    if not decisions.nonnegative(length, "np.arange is not empty"):
-        return AffineExpr.const(0)
+    try:
+        if not decisions.nonnegative(length, "np.arange is not empty"):
+            return AffineExpr.const(0)
+    except Varies:
+        return _varying_length(trace, length, stride)
     return decisions.canonical((length + (stride - 1)).floordiv(stride))
+
+
+def _varying_length(trace: Trace, length: AffineExpr, stride: int) -> AffineExpr:
+    """The length where it differs between iterations, as a symbol of its own."""
+
+    def count(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        return counted(builder, ref(length), builder.const(stride, I64))
+
+    return bound_number(trace, scalar(trace, "length", I64, count), AffineExpr.const(0), None)
 
 
 def _float_length(trace: Trace, start: Any, stop: Any, step: Any) -> AffineExpr:

@@ -88,6 +88,7 @@ class Region:
     """
 
     can_unroll = False
+    repeats = False  # whether its blocks may run several times
 
     def __init__(
         self, trace: Trace, key: tuple[Any, ...], names: tuple[str, ...], live: frozenset[str]

@@ -153,9 +153,8 @@ def _detached(array: TracedArray, groups: Sequence[Group], extents: Extents) -> 
         raise Declined("a reshape of a view whose axes are not in C order")
     copied = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
     base, storage = array.storage, copied.storage
-    storage.copied_from, storage.copied_after = base.root, base.root.num_stores
     is_whole = array.map.is_permutation and _covers(array)
-    storage.may_leave = base.path is None and base.is_dense and is_whole
+    storage.note_copied(base.root, base.path is None and base.is_dense and is_whole)
     result = _view(copied, groups, extents)
     assert result is not None
     result.writeable = array.writeable

@@ -3,8 +3,9 @@
 Each statement stays in the user's frame with its lines; hooks stand around it. See `staged_for`,
 `staged_while` and `staged_if` of this package for what the hooks do::
 
-    for i in range(n):            _st_c1 = _st.for_(range(n), 7, 4, ('s',), (), ('s',), (), ('i',))
-        s = s + x[i]              for i in _st_c1:
+    for i in range(n):            _st_c1 = _st.for_(range(n), 7, 4, ('s',), ('i',), ('s',), (),
+        s = s + x[i]                                ('i',), ())
+                                  for i in _st_c1:
                                       if _st_c1.enters:
                                           s, = _st_c1.enter(_st.names())
                                       s = s + x[i]
@@ -57,6 +58,13 @@ class ControlBuilder:
         self._count = 0
         self._reads = _reads(function)
         self._anywhere = _names_of_inner_functions(function)
+        loops = [c for c in own_nodes(function) if isinstance(c, ast.For | ast.While)]
+        self._repeated = {c for loop in loops for c in own_nodes(loop)}  # come after themselves
+        self._lines_of_reads = [
+            (child.id, child.lineno)
+            for child in ast.walk(function)
+            if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)
+        ]
 
     def _fresh(self) -> str:
         self._count += 1
@@ -72,14 +80,19 @@ class ControlBuilder:
         is_name = isinstance(node, ast.For) and isinstance(node.target, ast.Name)
         known = [t for t in targets if t in live] if is_name else []
         make = _Maker(self._fresh(), self.helper, node)
-        return Plan(make, names, known, live, self.flags.get(node, ()), targets)
+        dead: list[str] = []
+        if not isinstance(node, ast.If):
+            dead = [
+                n for n in names if _is_bound_first(n, node) and not self._is_read_later(n, node)
+            ]
+        return Plan(make, names, known, live, self.flags.get(node, ()), targets, dead)
 
     def for_(
         self, node: ast.For, plan: Plan, iterable: ast.expr, body: list[ast.stmt]
     ) -> list[ast.stmt]:
         """The statements of a ``for`` loop whose parts are rewritten already."""
         make = plan.make
-        texts = (plan.names, plan.targets, plan.live, plan.flags, plan.bound)
+        texts = (plan.names, plan.targets, plan.live, plan.flags, plan.bound, plan.dead)
         spec = [self._texts(make, n) for n in texts]
         start = make.assign(make.hook("for_", iterable, *make.position(), *spec))
         node.iter = make.load()
@@ -91,7 +104,7 @@ class ControlBuilder:
     ) -> list[ast.stmt]:
         """The statements of a ``while`` loop."""
         make = plan.make
-        spec = [self._texts(make, n) for n in (plan.names, plan.live, plan.flags)]
+        spec = [self._texts(make, n) for n in (plan.names, plan.live, plan.flags, plan.dead)]
         start = make.assign(make.hook("while_", *make.position(), *spec))
         stop = make.at(ast.UnaryOp(op=ast.Not(), operand=make.method("test", test)))
         leave = make.at(ast.If(test=stop, body=[make.at(ast.Break())], orelse=[]))
@@ -108,7 +121,7 @@ class ControlBuilder:
         result.append(make.when("leaves", [leave]))
         if plan.flags:
             loads = [make.name(f) for f in plan.flags]
-            stopped = make.method("stops", make.hook("any_of", *loads))
+            stopped = make.method("stops", make.hook("stop_flag", *loads))
             result.append(make.at(ast.If(test=stopped, body=[make.at(ast.Break())], orelse=[])))
         return result
 
@@ -133,6 +146,15 @@ class ControlBuilder:
         return [*result, *make.unpack("staged", names, "result", make.names())]
 
     # -- names ------------------------------------------------------------------------------------
+    def _is_read_later(self, name: str, loop: ast.For | ast.While) -> bool:
+        """Whether what a loop leaves in a name may be read outside it."""
+        if name in self._anywhere or name.startswith(self.helper):
+            return True
+        if loop in self._repeated:
+            return self._reads[name] > _reads(loop)[name]
+        last = loop.end_lineno or loop.lineno
+        return any(n == name and line > last for n, line in self._lines_of_reads)
+
     def _is_own(self, name: str) -> bool:
         return self._scope.origin(self._mangle(name)) is Origin.OWN
 
@@ -155,6 +177,7 @@ class Plan:
     live: list[str]
     flags: tuple[str, ...]
     bound: list[str]  # all that the head of a `for` loop binds
+    dead: list[str]  # bound in each iteration before they are read, and not read outside
 
 
 class _Maker:
@@ -249,6 +272,23 @@ def _reads(node: ast.AST) -> Counter[str]:
         elif isinstance(child, ast.AugAssign) and isinstance(child.target, ast.Name):
             counts[child.target.id] += 1
     return counts
+
+
+def _is_bound_first(name: str, loop: ast.For | ast.While) -> bool:
+    """Whether a body gives a name a value before anything else mentions it."""
+    if isinstance(loop, ast.While) and _mentions(name, loop.test):
+        return False
+    first = next((s for s in loop.body if _mentions(name, s)), None)
+    if not isinstance(first, ast.Assign) or _mentions(name, first.value):
+        return False
+    targets = [
+        t for target in first.targets for t in getattr(target, "elts", [target])
+    ]  # of a tuple, too
+    return all(isinstance(t, ast.Name) or not _mentions(name, t) for t in targets)
+
+
+def _mentions(name: str, node: ast.AST) -> bool:
+    return any(isinstance(child, ast.Name) and child.id == name for child in ast.walk(node))
 
 
 def _names_of_inner_functions(node: ast.AST) -> set[str]:

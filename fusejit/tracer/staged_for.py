@@ -2,7 +2,7 @@
 
 The rewritten loop asks this object for its items (see `fusejit.tracer.rewrite_control`)::
 
-    _c = _st.for_(range(n), ('u', 's'), ('i',), ('u',), ())
+    _c = _st.for_(range(n), ('u', 's'), ('i',), ('u',), (), ())
     for i in _c:
         if _c.enters: u, s = _c.enter(locals())
         ...
@@ -54,8 +54,9 @@ class StagedFor(Carried):
         live: frozenset[str],
         flags: tuple[str, ...],
         bound: tuple[str, ...],
+        dead: tuple[str, ...],
     ) -> None:
-        super().__init__(trace, key, names, live)
+        super().__init__(trace, key, names, live, dead)
         self.iterable = iterable
         self.targets = targets
         self.flags = flags
@@ -63,7 +64,6 @@ class StagedFor(Carried):
         self.staged = self.enters = self.leaves = False
         self.may_have_ended = False  # a flag that only the kernel knows was raised
         self.items: Items | None = None
-        self.trips = AffineExpr.const(0)
         self.peeled = 0
         self.period = 1
         self._counter: Value | None = None
@@ -140,6 +140,10 @@ class StagedFor(Carried):
         """Whether first iterations may be traced one by one."""
         return self.runs is True and not self.trace.decisions.is_local(self.trips)
 
+    def counts(self) -> bool:
+        """Whether it has iterations, whose numbers are the loop's symbol."""
+        return self.can_peel() and self.period == 1
+
     # -- the body ---------------------------------------------------------------------------------
     def _begin_body(self, names: Mapping[str, Any]) -> None:
         """Open the body's block, in which the item is computed."""
@@ -150,6 +154,7 @@ class StagedFor(Carried):
         self.symbol = self.trace.local_symbol(0, AffineExpr.const(0), self.trips - 1)
         if self._counter is not None:
             self.trace.emit(Bind(symbol=self.symbol, value=self._counter))
+        self.show_changing_cells()
 
     def enter(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
         """What the names hold at the start of the body."""

@@ -79,10 +79,12 @@ class StagedIf(Region):
     def result(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
         """End the second block; what the names hold behind both."""
         self._now = {name: self.look_up(names, name) for name in self.names}
-        return self.join(self._then, self._now)
+        return self.join(self._then, self._now, names)
 
     # -- joining ----------------------------------------------------------------------------------
-    def join(self, left: dict[str, Any], right: dict[str, Any]) -> tuple[Any, ...]:
+    def join(
+        self, left: dict[str, Any], right: dict[str, Any], names: Mapping[str, Any]
+    ) -> tuple[Any, ...]:
         """One object for each name, whichever block has run; the op is made."""
         assert self._then_block is not None
         assert self.predicate is not None
@@ -132,7 +134,8 @@ class StagedIf(Region):
         self.emit(op)
         for (name, _), value in zip(plans, results, strict=True):
             storage = Storage.of_value(self.trace, value)
-            self._note_copy(storage, left[name], right[name])
+            for obj in (left[name], right[name]):
+                self._note_copy(storage, name, obj, names)
             joined[name] = TracedArray.whole(storage, value.kind)
         return tuple(joined[name] for name in left)
 
@@ -169,14 +172,32 @@ class StagedIf(Region):
         shapes = [list(map(canonical, a.extents)) for a in (left, right)]
         return left.dtype == right.dtype and shapes[0] == shapes[1]
 
-    def _note_copy(self, storage: Storage, left: Any, right: Any) -> None:
+    def _note_copy(self, copy: Storage, name: str, obj: Any, names: Mapping[str, Any]) -> None:
         """A choice between arrays is a copy, where NumPy has one of them itself."""
-        for obj in (left, right):
-            if is_array(obj) and (obj.storage.buffer is not None or obj.path is not None):
-                storage.copied_from = obj.storage.root
-                storage.copied_after = obj.storage.root.num_stores
-                storage.may_leave = False
-                storage.copied_why = "one of two arrays, depending on a condition"
+        if not isinstance(obj, TracedArray) or not is_array(obj):
+            return
+        if not self.trace.is_open(obj.storage.home):
+            return
+        root = obj.storage.root
+        is_own = obj.path is None and (root.buffer is None or root.buffer.origin is None)
+        if root.buffer is None and self._is_known_as(name, obj, names):
+            return
+        why = "one of two arrays, depending on a condition"
+        copy.note_copied(root, is_own and obj.is_whole, why)
+
+    def _is_known_as(self, name: str, obj: TracedArray, names: Mapping[str, Any]) -> bool:
+        """Whether only one name has held an array, so that its change is nobody else's."""
+        root = obj.storage.root
+        if self.location.inlined_from is not None or self._before.get(name) is not obj:
+            return False
+        others = [held for other, held in names.items() if other != name]
+        return not any(_holds(held, root) for held in others)
+
+
+def _holds(held: Any, storage: Storage) -> bool:
+    if isinstance(held, list | tuple | dict):
+        return any(_holds(o, storage) for o in (held.values() if isinstance(held, dict) else held))
+    return isinstance(held, TracedArray) and held.storage.root is storage
 
 
 def decide(condition: Any) -> Any:

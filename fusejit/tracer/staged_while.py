@@ -37,8 +37,9 @@ class StagedWhile(Carried):
         names: tuple[str, ...],
         live: frozenset[str],
         flags: tuple[str, ...],
+        dead: tuple[str, ...],
     ) -> None:
-        super().__init__(trace, key, names, live)
+        super().__init__(trace, key, names, live, dead)
         self.flags = flags
         self.staged = self.enters = self.leaves = bool(self.decided("staged"))
         self._passes = 0

@@ -49,9 +49,9 @@ class Storage:
         self.reshapes: dict[Any, Storage] = {}
         self.num_stores = 0
         # a copy where NumPy has a view: of what, after how many stores, may it be handed out
-        self.copied_from: Storage | None = None
-        self.copied_after = 0
+        self.copied_from: dict[Storage, int] = {}
         self.may_leave = True
+        self.places: Any = None  # of a copy: where stores into all of it go, too
         self.copied_why = "a reshaped view that was copied"
         self._loaded: tuple[int, Block, Value] | None = None
         self.location = current_location() if trace.regions else UNKNOWN
@@ -105,9 +105,11 @@ class Storage:
 
     def read(self) -> Value:
         """All elements at this place of the program."""
-        if self.copied_from is not None and self.copied_from.num_stores != self.copied_after:
-            raise Declined(f"{self.copied_why} is read after a store to its base")
         trace = self.trace
+        if self.copied_from:
+            self.require_unchanged_base()
+            if trace.is_repeated_since(self.home):
+                trace.copies_read_in_loops.append(self)
         if not trace.is_open(self.home):
             made = f" at line {self.location.line}" if self.location.line else ""
             what = f"a value made{made} inside a loop or conditional of the kernel is used outside"
@@ -123,6 +125,17 @@ class Storage:
         if self._loaded is None or self._loaded[0] != here[0] or self._loaded[1] is not here[1]:
             self._loaded = (*here, trace.load(self.buffer))
         return self._loaded[2]
+
+    def note_copied(self, base: Storage, may_leave: bool, why: str = "") -> None:
+        """Note that NumPy has a view of ``base`` here: it must not be told from the copy."""
+        self.copied_from[base] = base.num_stores
+        self.may_leave &= may_leave
+        self.copied_why = why or self.copied_why
+
+    def require_unchanged_base(self) -> None:
+        """Decline if something was stored into what this is a copy of."""
+        if any(base.num_stores != after for base, after in self.copied_from.items()):
+            raise Declined(f"{self.copied_why} is read after a store to its base")
 
     def replace(self, value: Value) -> None:
         """Take on a fresh value, for every view of the array."""

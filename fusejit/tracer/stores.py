@@ -20,7 +20,7 @@ def require_writeable(target: TracedArray) -> None:
     if not target.writeable:
         raise numpy_raises("ValueError: assignment destination is read-only")
     storage = target.storage
-    if storage.root.copied_from is not None:
+    if storage.root.copied_from:
         raise Declined(f"a store into {storage.root.copied_why}")
     if any(storage.stride_is_zero(axis) for axis in range(storage.rank)):
         raise Declined("a store into an array whose elements overlap")
@@ -36,6 +36,9 @@ def assign(target: TracedArray, value: TracedArray) -> None:
 
     All of an array that is still a pure value is simply replaced, for every view of it.
     """
+    if target.storage.places is not None and target.is_whole:
+        target.storage.places.store(target, value)
+        return
     require_writeable(target)
     storage = target.storage
     made = value.value()

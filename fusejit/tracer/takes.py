@@ -174,7 +174,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     array = array_operand(a)
     require_writeable(array)
     flat = array if array.ndim == 1 else HANDLERS["reshape"](array, -1)
-    if flat.storage.root.copied_from is not None or flat.storage.root is not array.storage.root:
+    if flat.storage.root.copied_from or flat.storage.root is not array.storage.root:
         raise Declined("np.put into an array that is not contiguous")
     places = _integers(ind, flat, 0, mode)
     values = operand_of(v)

@@ -102,6 +102,8 @@ class Trace:
         self._num_values = 0
         self._num_ops = 0
         self._num_locals = 0
+        self.known_progressions: dict[Any, TracedArray] = {}  # of slices with a kernel's step
+        self.copies_read_in_loops: list[Storage] = []
         self._home_of_local: dict[str, Block] = {}
         self._bound_symbols: dict[tuple[Any, ...], AffineExpr] = {}
         self.blocks: list[Block] = [self.graph.block]  # from the outermost to the current one
@@ -368,6 +370,11 @@ class Trace:
     def block(self) -> Block:
         """The block to which ops are appended."""
         return self.blocks[-1]
+
+    def is_repeated_since(self, home: Block) -> bool:
+        """Whether a loop that was begun behind ``home`` runs what is traced now."""
+        depth = next((k for k, block in enumerate(self.blocks) if block is home), 0)
+        return any(region.repeats for region in self.regions[depth:])
 
     def is_open(self, block: Block) -> bool:
         """Whether what a block defines is visible here."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.host import NUMPY_FUNCTIONS
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops import UFUNC_ROWS, ScalarOp
 from fusejit.ir.types import Kind
@@ -24,7 +25,7 @@ from fusejit.tracer.elementwise import Compute, emit_elementwise, require_extent
 from fusejit.tracer.kernel_numbers import is_kernel_number, is_python_number, python_arithmetic
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.masked import MaskedElements
-from fusejit.tracer.number import TracedNumber, apply_host, is_host_number
+from fusejit.tracer.number import TracedNumber, apply_host, is_host_number, value_of
 from fusejit.tracer.operands import (
     F64,
     Operand,
@@ -101,7 +102,14 @@ def call_ufunc(
         name = _HOST_NAMES.get(ufunc)
         if name is not None and any(_is_strong(a) for a in args):
             return apply_host(name, *args)
+        if ufunc in NUMPY_FUNCTIONS and _is_double(args[0]):
+            return apply_host(f"np_{ufunc.__name__}", *args)
     return apply_ufunc(ufunc, args, out, wanted)
+
+
+def _is_double(obj: Any) -> bool:
+    """Whether a number is a float64 that each call knows before its kernels run."""
+    return isinstance(value_of(obj), float) and not getattr(obj, "is_local", False)
 
 
 def _is_strong(obj: Any) -> bool:

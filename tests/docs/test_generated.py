@@ -140,6 +140,7 @@ CALLS: dict[Any, str] = {
     np.column_stack: "np.column_stack([v, v + 1])",
     np.block: "np.block([[x, y], [y, x]])",
     np.append: "np.append(v, a)",
+    np.insert: "np.insert(v, 1, 2.5)",
     np.array_split: "np.array_split(v, 3)[1] + 1",
     np.split: "np.split(x, 2)[0] + 1",
     np.hsplit: "np.hsplit(x, [1])[1] + 1",
