@@ -248,8 +248,11 @@ def _joined(first: Chain, second: Chain) -> Chain:
         if isinstance(s, If):
             stores = [_store(t, values) for t in s.body if isinstance(t, StoreElement)]
             points.append(replace(s, condition=_forwarded(s.condition, values), body=stores))
+            for store in stores:
+                values = _after(store, values)
         elif isinstance(s, StoreElement):
             points.append(_store(s, values))
+            values = _after(s, values)
         else:
             points.append(replace(s, value=_forwarded(s.value, values)))
     nests = (first.nest, second.nest)
@@ -277,6 +280,13 @@ def _known_values(first: Chain, second: Chain) -> dict[tuple[str, Polynomial], E
         if condition is None and is_plain and store.pointer not in masked:
             known[store.pointer, store.offset] = store.value
     return known
+
+
+def _after(
+    store: StoreElement, known: dict[tuple[str, Polynomial], Expr]
+) -> dict[tuple[str, Polynomial], Expr]:
+    """What is still known behind a store."""
+    return {place: value for place, value in known.items() if place[0] != store.pointer}
 
 
 def _forwarded(expr: Expr, known: dict[tuple[str, Polynomial], Expr]) -> Expr:

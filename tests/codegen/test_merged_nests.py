@@ -266,6 +266,18 @@ def run(statements: list[Stmt], n: int) -> tuple[np.ndarray, np.ndarray]:
 @settings(max_examples=150, deadline=None)
 @given(PROGRAM, st.integers(0, 5))
 @example(
+    # the second stores an element and loads it again
+    (
+        [
+            [("p_a0", 0, "p_a0", 0, False)],
+            [("p_a0", 0, "p_a0", 0, False), ("p_a0", 0, "p_a0", 0, False)],
+        ],
+        False,
+        0,
+    ),
+    1,
+)
+@example(
     # the third suits the second, and only both together suit the first
     (
         [
