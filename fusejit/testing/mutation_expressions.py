@@ -27,12 +27,15 @@ class Expressions:
         How many names were bound so far.
     loop_variables : list of str
         Those of the loops around the statement that is being made.
+    in_loop : bool
+        Whether that statement may jump.
     """
 
     rng: Random
     names: dict[str, Any]
     num_made: int = 0
     loop_variables: list[str] = field(default_factory=list)
+    in_loop: bool = False
 
     # -- names ------------------------------------------------------------------------------------
     def arrays(self) -> list[str]:

@@ -24,8 +24,10 @@ from fusejit.api import FuseWarning
 from fusejit.errors import UnsupportedError
 from fusejit.testing.mutation_expressions import is_exact
 from fusejit.testing.mutation_maker import make_program
-from fusejit.testing.mutation_programs import HELPERS, MutationProgram
+from fusejit.testing.mutation_programs import HELPERS, MutationProgram, deadline
 from fusejit.testing.oracle import compare_outcomes, decorate, interpreted, run
+
+SLOWEST = 60.0  # seconds for one program; what takes longer is taken for a loop without end
 
 
 @dataclass(slots=True)
@@ -106,7 +108,8 @@ def failure_of(program: MutationProgram, folder: Path, *, jit: bool = False) -> 
         if isinstance(run(function, program.arguments(call)).error, NameError):
             return None
     try:
-        check_program(program, folder, jit=jit)
+        with deadline(SLOWEST):
+            check_program(program, folder, jit=jit)
     except Exception as error:
         cause = error.__cause__ or error
         words = [w for w in str(cause).split() if w.isalpha()]
@@ -162,7 +165,8 @@ def campaign(seeds: Iterable[int], *, jit_every: int = 0, stop_after: int = 5) -
             program = make_program(seed)
             for jit in (False, True) if jit_every and seed % jit_every == 0 else (False,):
                 try:
-                    check_program(program, folder, jit=jit, tally=tally)
+                    with deadline(SLOWEST):
+                        check_program(program, folder, jit=jit, tally=tally)
                 except Exception:
                     tally.failures.append(report(program, folder, jit=jit))
             for file in folder.iterdir():

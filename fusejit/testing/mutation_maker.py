@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -14,7 +15,32 @@ from fusejit.testing.mutation_expressions import (
     is_exact,
     numpy_copies_wrongly,
 )
-from fusejit.testing.mutation_programs import HELPERS, MutationProgram, Parameter, Statement
+from fusejit.testing.mutation_fields import Fields, NoField
+from fusejit.testing.mutation_programs import (
+    HELPERS,
+    MutationProgram,
+    Parameter,
+    Statement,
+    deadline,
+    parse,
+)
+from fusejit.testing.mutation_templates import NESTING, TEMPLATES
+
+NUM_STATEMENTS = (2, 3, 3, 4, 4, 5, 6, 8)
+
+
+_State = tuple[dict[str, Any], list[tuple[np.ndarray, np.ndarray]]]
+_FOR = re.compile(r"for (.*) in (.*):$")
+_JUMP = re.compile(r"break|continue|return|raise")
+_RETURN = re.compile(r"^( *)return (.*)$")
+
+
+class _Refused(Exception):
+    """NumPy refuses a line in the middle of a template."""
+
+
+class Leave(Exception):
+    """Stands for ``return`` while a program is made."""
 
 
 @dataclass(slots=True)
@@ -22,75 +48,106 @@ class _Maker(Expressions):
     """Makes statements."""
 
     # -- statements -------------------------------------------------------------------------------
-    def statement(self, depth: int) -> Statement | None:
-        """A random statement that NumPy accepts now, executed; or None if it does not."""
+    def statement(self, depth: int) -> list[Statement]:
+        """Statements of a random kind that NumPy accepts now, executed; none if it does not."""
         kind = self.rng.choices(_KINDS, _WEIGHTS)[0]
-        if kind in ("loop", "branch", "rows") and depth:
+        if depth and self.in_loop and self.rng.random() < 0.12:
+            kind = "jump"
+        if depth > 1 and kind in NESTING:
             kind = "store"
-        before = {k: v for k, v in self.names.items() if k != "__builtins__"}
-        memory = [(a, a.copy()) for a in before.values() if isinstance(a, np.ndarray)]
+        before = self.saved()
         made, loops = self.num_made, list(self.loop_variables)
-        statement = self.block(kind, depth) if kind in ("loop", "branch", "rows") else None
-        if statement is None and kind not in ("loop", "branch", "rows"):
-            text = getattr(self, f"_{kind}")()
-            statement = None if text is None else Statement(text)
+        try:
+            if kind in TEMPLATES:
+                statements = self.from_template(kind, depth)
+            else:
+                text = getattr(self, f"_{kind}")()
+                statements = [] if text is None else [Statement(text)]
+            accepted = bool(statements) and (kind == "jump" or self.runs(*statements))
+        except _Refused:
+            accepted = False
         self.loop_variables = loops
-        if statement is not None and self.runs(statement):
-            return statement
+        if accepted:
+            return statements
+        self.restore(before)
+        self.num_made = made
+        return []
+
+    def saved(self) -> _State:
+        """What names are bound to now, and what the arrays hold."""
+        names = {k: v for k, v in self.names.items() if k != "__builtins__"}
+        return names, [(a, a.copy()) for a in names.values() if isinstance(a, np.ndarray)]
+
+    def restore(self, state: _State) -> None:
+        """Go back to a state."""
+        names, memory = state
         for array, contents in memory:
             if array.flags.writeable:
                 array[...] = contents
         self.names.clear()
-        self.names.update(before)
-        self.num_made = made
-        return None
+        self.names.update(names)
 
-    def runs(self, statement: Statement) -> bool:
-        """Execute a statement; whether NumPy took it and all numbers are still exact."""
+    def runs(self, *statements: Statement) -> bool:
+        """Execute statements; whether NumPy took them and all numbers are still exact."""
+        lines = [line for statement in statements for line in statement.lines("")]
+        text = "\n".join(_RETURN.sub(r"\1raise Leave((\2))", line) for line in lines)
         try:
-            with np.errstate(all="ignore"):
-                exec("\n".join(statement.lines("")), self.names)
+            with np.errstate(all="ignore"), deadline(2):
+                exec(text, self.names)
+        except Leave:
+            pass  # what follows is made for the calls that do not leave here
         except Exception:
             return False
         return bool(self.arrays()) and all(is_exact(v) for v in self.names.values())
 
-    def block(self, kind: str, depth: int) -> Statement | None:
-        """A loop or a branch; its body is made against the first pass."""
-        names = self.arrays()
-        if kind == "rows":
-            array, row = self.rng.choice(names), self.fresh("r")
-            header = f"for {row} in {array}:"
-            value = self.names[array]
-            if not value.ndim or not len(value):
-                return None
-            self.names[row] = value[0]
-        elif kind == "loop":
-            index = f"i{depth}"
-            trips = ("0", "1", "2", "2", "3", *(("k", "k + 1") if "k" in self.names else ()))
-            header = f"for {index} in range({self.rng.choice(trips)}):"
-            self.names[index] = 0
-            self.loop_variables.append(index)
-        else:
-            array = self.rng.choice(names)
-            if not self.names[array].ndim:
-                return None
-            test = self.rng.choice((">", "<", ">=", "=="))
-            subject = "k" if "k" in self.names and self.rng.random() < 0.5 else f"{array}.shape[0]"
-            header = f"if {subject} {test} {self.rng.randint(1, 4)}:"
-        body: list[Statement] = []
-        saved = dict(self.names), [(a, a.copy()) for a in self.values()]
-        for _ in range(self.rng.randint(1, 3)):
-            inner = self.statement(depth + 1)
-            if inner is not None:
-                body.append(inner)
-        for array_, contents in saved[1]:
-            if array_.flags.writeable:
-                array_[...] = contents
-        self.names.clear()
-        self.names.update(saved[0])
-        if kind == "rows":
-            del self.names[row]
-        return Statement(header, tuple(body)) if body else None
+    def from_template(self, kind: str, depth: int) -> list[Statement]:
+        """A template with its fields filled and its bodies made, against their first pass."""
+        try:
+            text = self.rng.choice(TEMPLATES[kind][1]).format_map(Fields(self))
+        except NoField:
+            return []
+        before = self.saved()
+        outer = self.in_loop
+        made = self.filled(parse(text), depth)
+        self.in_loop = outer
+        self.restore(before)
+        return made
+
+    def filled(self, statements: tuple[Statement, ...], depth: int) -> list[Statement]:
+        """Statements with other statements in place of ``{body}``."""
+        made: list[Statement] = []
+        for at, statement in enumerate(statements):
+            if statement.text == "{body}":
+                for _ in range(self.rng.randint(1, 2)):
+                    made += self.statement(depth + 1)
+            elif statement.body:
+                before, loops, outer = self.saved(), list(self.loop_variables), self.in_loop
+                if statement.text.startswith(("for ", "while ")):
+                    self.in_loop = True
+                self.enter(statement.text)
+                body = self.filled(statement.body, depth)
+                self.loop_variables, self.in_loop = loops, outer
+                self.restore(before)
+                made.append(replace(statement, body=tuple(body or [Statement("pass")])))
+            else:
+                if at + 1 < len(statements) and not _JUMP.match(statement.text):
+                    if not self.runs(statement):
+                        raise _Refused
+                made.append(statement)
+        return made
+
+    def enter(self, header: str) -> None:
+        """Bind the variables of a loop as its first pass does."""
+        found = _FOR.match(header)
+        if not found:
+            return
+        targets, items = found.groups()
+        if not self.runs(Statement(f"for {targets} in {items}:", (Statement("break"),))):
+            raise _Refused
+        for name in targets.split(", "):
+            self.names.setdefault(name, 0)  # a loop without items
+        if "range(" in items or "enumerate(" in items:
+            self.loop_variables.append(targets.split(", ")[0])
 
     # -- kinds of statements ----------------------------------------------------------------------
     def _view(self) -> str:
@@ -259,17 +316,17 @@ class _Maker(Expressions):
 
 
 _TABLE = {
-    "view": 5,
-    "compute": 4,
-    "store": 6,
-    "update": 4,
-    "in_place": 4,
-    "overlap": 4,
-    "masked": 2,
-    "out": 2,
+    "view": 4,
+    "compute": 3,
+    "store": 4,
+    "update": 3,
+    "in_place": 3,
+    "overlap": 3,
+    "masked": 1.5,
+    "out": 1.5,
     "swap": 1.5,
     "alias": 1,
-    "create": 2,
+    "create": 1.5,
     "empty": 0.7,
     "reduce": 1.5,
     "element": 1,
@@ -277,9 +334,7 @@ _TABLE = {
     "helper": 1,
     "fill": 0.5,
     "container": 0.5,
-    "loop": 1.5,
-    "branch": 0.7,
-    "rows": 0.5,
+    **{kind: weight for kind, (weight, _) in TEMPLATES.items() if weight},
 }
 _KINDS, _WEIGHTS = list(_TABLE), list(_TABLE.values())
 
@@ -313,13 +368,14 @@ def make_program(seed: int) -> MutationProgram:
     program = MutationProgram(seed, tuple(parameters), (), (), "one", calls)
     names: dict[str, Any] = {}
     exec(HELPERS, names)
+    names["Leave"] = Leave
     names.update(zip((p.name for p in parameters), program.arguments(0), strict=True))
     maker = _Maker(rng, names)
     body: list[Statement] = []
-    for _ in range(rng.randint(3, 14)):
-        statement = maker.statement(0)
-        if statement is not None:
-            body.append(statement)
+    wanted = rng.choice(NUM_STATEMENTS)
+    for _ in range(3 * wanted):
+        if len(body) < wanted:
+            body += maker.statement(0)
     returned: list[str] = []
     for _ in range(rng.randint(0, 4)):
         name = rng.choice([k for k, v in names.items() if isinstance(v, np.ndarray | np.generic)])
@@ -332,5 +388,7 @@ def make_program(seed: int) -> MutationProgram:
             returned.append(text)
     if returned and rng.random() < 0.1:
         returned.append(returned[0])
+    if rng.random() < 0.04:
+        body += maker.from_template("out_of_bounds", 0)
     container = rng.choice(("tuple", "tuple", "list", "dict", "nested", "one"))
     return replace(program, body=tuple(body), returned=tuple(returned), container=container)
