@@ -38,6 +38,7 @@ _KINDS: dict[str, tuple[int, type[Exception], str]] = {
     "SizeError": (14, ValueError, "negative dimensions are not allowed"),
 }
 NONE_TO_REDUCE = ("no max", "no min", "no argmax", "no argmin")
+LATE_TEXTS = frozenset(text for _, _, text in _KINDS.values())
 _BY_KIND = {kind: (error, text) for kind, error, text in _KINDS.values()}
 
 

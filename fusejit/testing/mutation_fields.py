@@ -137,6 +137,13 @@ def _element(fields: Fields) -> str:
     return f"{name}[{', '.join(at) or '()'}]"
 
 
+def _number(fields: Fields) -> str:
+    source = fields.source
+    if "x" in fields and source.names[fields["x"]].dtype.kind in "iub":
+        return source.rng.choice(("0", "1", "2", "3", "k" if "k" in source.names else "-1"))
+    return source.number()
+
+
 def _condition(fields: Fields) -> str:
     return fields.pick(
         "{z9}.sum() > {n9}",
@@ -172,7 +179,7 @@ def _trips(fields: Fields) -> str:
     texts = ["2", "3", "5", "6", "{x}.shape[0]", "1, 6", "5, 0, -2"]
     if "k" in fields.source.names:
         texts += ["k", "k + 1", "k + 4"]
-    texts += [v for v in fields.source.loop_variables]
+    texts += list(fields.source.loop_variables)
     return fields.pick(*texts)
 
 
@@ -187,7 +194,7 @@ FILLERS: dict[str, Callable[[Fields], str]] = {
     "d": _subscripts(0),
     "f": _subscripts(1),
     "e": _element,
-    "n": lambda fields: fields.source.number(),
+    "n": _number,
     "o": lambda fields: fields.source.rng.choice("+-*+-"),
     "c": _condition,
     "s": _static,

@@ -390,5 +390,8 @@ def make_program(seed: int) -> MutationProgram:
         returned.append(returned[0])
     if rng.random() < 0.04:
         body += maker.from_template("out_of_bounds", 0)
+    if any(_RETURN.match(line) for s in body for line in s.lines("")):
+        name = rng.choice(maker.arrays())
+        return replace(program, body=tuple(body), returned=(f"float({name}.sum())",))
     container = rng.choice(("tuple", "tuple", "list", "dict", "nested", "one"))
     return replace(program, body=tuple(body), returned=tuple(returned), container=container)

@@ -49,8 +49,7 @@ TEMPLATES: dict[str, tuple[float, tuple[str, ...]]] = {
             "{w} = {x}[{m}].sum()",
             "{w} = {x}[{m}].sum() + {y}[{m}].sum()",
             "{w} = ({x}[{m}] {o} {y}[{m}]).sum()",
-            "{w} = np.abs({x}[{m}]).max(initial=0)",
-            "{w} = np.sum({x}, where={m})",
+            "{w} = {x}[{m}].max(initial=0)",
             "{w} = np.count_nonzero({m})",
             "{w} = {m}.sum(axis=0)",
             "{w} = {x}[{m}].size",
@@ -64,11 +63,17 @@ TEMPLATES: dict[str, tuple[float, tuple[str, ...]]] = {
             "np.copyto({x}, {v}, casting='unsafe')",
             "np.putmask({x}, {m}, {n})",
             "np.putmask({x}, {m}, {y})",
+            "{w} = np.where({m}, {v1}, {v2})",
+        ),
+    ),
+    "where": (
+        0.1,  # refused today
+        (
             "np.place({x}, {m}, {n})",
             "np.add({x}, {v}, out={x}, where={m}, casting='unsafe')",
             "np.multiply({v1}, {v2}, out={x}, where={m}, casting='unsafe')",
             "np.negative({v1}, out={x}, where={m}, casting='unsafe')",
-            "{w} = np.where({m}, {v1}, {v2})",
+            "{w} = np.sum({x}, where={m})",
         ),
     ),
     "gather": (
@@ -169,8 +174,7 @@ TEMPLATES: dict[str, tuple[float, tuple[str, ...]]] = {
             "for {w} in range({x}.shape[0]):\n    for {w1} in range({x}.shape[1]):\n"
             "        {x}[{w}, {w1}] {o}= {x}[{w}, {w1} - 1]",
             "{w1} = {d}\nfor {w} in range(len({w1})):\n    {x}[{w1}[{w}]] {o}= {n}",
-            "{w1} = {d}\n{w2} = 0\nfor {w} in range(len({w1})):\n"
-            "    {w2} += {x}[{w1}[{w}]].sum()",
+            "{w1} = {d}\n{w2} = 0\nfor {w} in range(len({w1})):\n    {w2} += {x}[{w1}[{w}]].sum()",
             "{w1} = {d}\nfor {w} in {w1}:\n    {x}[{w}] += 1",
             "{w1} = 0\n{w2} = 0\nfor {w} in range({x}.shape[0]):\n    if {x}[{w}] > {w1}:\n"
             "        {w1} = {x}[{w}]\n        {w2} = {w}",
@@ -206,14 +210,17 @@ TEMPLATES: dict[str, tuple[float, tuple[str, ...]]] = {
         (
             "if {c}:\n    break",
             "if {c}:\n    continue",
-            "if {c}:\n    return {p}",
+            "if {c}:\n    return float({p}.sum())",
             "if {s}:\n    break",
             "if {i} == 2:\n    continue",
             "if {i} > 1:\n    break",
             "if {c}:\n    {body}\n    break",
         ),
     ),
-    "leave": (0.3, ("if {c}:\n    return {x}", "if {s}:\n    return {p}, {x}")),
+    "leave": (
+        0.3,
+        ("if {c}:\n    return float({x}.sum())", "if {s}:\n    return float({p}.sum())"),
+    ),
     "out_of_bounds": (
         0,
         (

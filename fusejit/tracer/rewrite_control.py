@@ -77,8 +77,7 @@ class ControlBuilder:
         names = [n for n in self._own(assigned_names(bodies)) if n not in targets]
         inside = _reads(node)
         live = [n for n in [*names, *targets] if self._reads[n] > inside[n] or n in self._anywhere]
-        is_name = isinstance(node, ast.For) and isinstance(node.target, ast.Name)
-        known = [t for t in targets if t in live] if is_name else []
+        known = [t for t in targets if t in live]
         make = _Maker(self._fresh(), self.helper, node)
         dead: list[str] = []
         if not isinstance(node, ast.If):
