@@ -123,9 +123,15 @@ class Expressions:
         for _ in range(12):
             name = self.rng.choice(self.arrays())
             text = name if self.rng.random() < 0.35 else self.part(name)
+            if self.varies(text):
+                continue
             if broadcasts(self.evaluate(text), shape):
                 return text
         return self.number()
+
+    def varies(self, text: str) -> bool:
+        """Whether the extents of an operand depend on a loop: what of 1 broadcasts is not known."""
+        return any(f"{i}:" in text or f":{i}" in text for i in self.loop_variables)
 
     def evaluate(self, text: str) -> Any:
         """The value of an expression, or None where NumPy refuses it."""

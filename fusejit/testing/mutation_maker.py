@@ -130,9 +130,9 @@ class _Maker(Expressions):
                 self.restore(before)
                 made.append(replace(statement, body=tuple(body or [Statement("pass")])))
             else:
-                if at + 1 < len(statements) and not _JUMP.match(statement.text):
-                    if not self.runs(statement):
-                        raise _Refused
+                is_last = at + 1 == len(statements)
+                if not is_last and not _JUMP.match(statement.text) and not self.runs(statement):
+                    raise _Refused
                 made.append(statement)
         return made
 

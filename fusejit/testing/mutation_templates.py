@@ -122,7 +122,8 @@ TEMPLATES: dict[str, tuple[float, tuple[str, ...]]] = {
             "for {w1}, {w2} in enumerate({x}):\n    {x}[{w1}] = {w2} {o} {n}\n    {body}",
             "for {w1}, {w2} in zip({x}, {z}):\n    {body}",
             "for {w} in reversed(range({r})):\n    {body}",
-            "{w2} = 0\nfor {w} in range({x}.shape[0]):\n    {w2} = {w2} + {x}[{w}]\n    {body}",
+            "{w2} = {x}[0] * 0\nfor {w} in range({x}.shape[0]):\n"
+            "    {w2} = {w2} + {x}[{w}]\n    {body}",
             "for {w} in range(5):\n    {x}, {y} = {y}, {x}\n    {body}",
             "{w2} = {x}[1:]\nfor {w} in range(6):\n    {w2} {o}= {n}\n    {body}\n{w2}[...] = 1",
             "{w2} = {x}\nfor {w} in range(5):\n    {w2} = {w2} {o} {v}\n    {body}",
@@ -176,7 +177,8 @@ TEMPLATES: dict[str, tuple[float, tuple[str, ...]]] = {
             "{w1} = {d}\nfor {w} in range(len({w1})):\n    {x}[{w1}[{w}]] {o}= {n}",
             "{w1} = {d}\n{w2} = 0\nfor {w} in range(len({w1})):\n    {w2} += {x}[{w1}[{w}]].sum()",
             "{w1} = {d}\nfor {w} in {w1}:\n    {x}[{w}] += 1",
-            "{w1} = 0\n{w2} = 0\nfor {w} in range({x}.shape[0]):\n    if {x}[{w}] > {w1}:\n"
+            "{w1} = {x}[0] * 2\n{w2} = 0\nfor {w} in range({x}.shape[0]):\n"
+            "    if {x}[{w}] > {w1}:\n"
             "        {w1} = {x}[{w}]\n        {w2} = {w}",
             "{w1} = np.zeros({x}.shape[0])\nfor {w} in range({x}.shape[0]):\n"
             "    {w1}[{w}] = {x}[{w}].sum()\n    if {w1}[{w}] > 4:\n        break",

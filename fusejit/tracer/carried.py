@@ -19,6 +19,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind, TensorType
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.changing_extents import at, changing_extents, largest, left_behind, rows
+from fusejit.tracer.declined import Declined
 from fusejit.tracer.kernel_numbers import arithmetic, is_number, number_type
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber
@@ -320,6 +321,8 @@ class Carried(Region):
             if name in self._changing:
                 moves.append((rows(cell, self._next_extents(name)), names[name].value()))
             elif not same_object(trace, cell, names[name]):
+                if not name.startswith("_st"):  # the result of a `return` ends the loop
+                    self._refuse_copy(names[name].storage.root, cell.storage.root)
                 moves.append((cell, names[name].value()))
         late = self._define_late(names, moves)
         for cell, value in moves:
@@ -353,11 +356,27 @@ class Carried(Region):
                     whole = TracedArray.whole(storage)
                     copies[id(storage)] = Storage.of_buffer(self.trace, self._buffer(whole))
                     copies[id(storage)].home = self.trace.blocks[-2]
+                    if not name.startswith("_st"):
+                        self._leave_as_copy(storage.root, copies[id(storage)])
                     moves.append((TracedArray.whole(copies[id(storage)]), whole.value()))
                 self._views[name] = TracedArray(copies[id(storage)], now.map, now.extents)
             else:
                 self.after[name] = now if _is_plain(now) else Undefined(name, _ONLY_INSIDE)
         return tuple(values)
+
+    def _refuse_copy(self, storage: Storage, cell: Storage | None = None) -> None:
+        """Decline if a cell would take the elements of a copy that NumPy has as a view."""
+        are_own = all(base is cell or self._is_mine(base) for base in storage.copied_from)
+        if storage.copied_from and not (storage.may_leave and are_own):
+            raise Declined(f"a loop carries {storage.copied_why}")
+
+    def _leave_as_copy(self, storage: Storage, copy: Storage) -> None:
+        """What is a copy in the body, where NumPy has a view, is one behind the loop."""
+        if any(map(self._is_mine, storage.copied_from)):
+            self._refuse_copy(storage)
+            return
+        copy.copied_from = dict(storage.copied_from)
+        copy.may_leave, copy.copied_why = storage.may_leave, storage.copied_why
 
     def last_number(self) -> AffineExpr | None:
         """The number of the last iteration, where there is one."""

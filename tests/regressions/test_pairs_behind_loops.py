@@ -10,14 +10,14 @@ from fusejit.testing.oracle import check
 
 def of_zip(x, y):
     for row, other in zip(x, y, strict=False):
-        y[0] += row
+        y[0] += row + other
     other += 1
     return row * 2
 
 
 def of_enumerate(x, y):
     for i, row in enumerate(x):
-        y[i] += 1
+        y[i] += row[0]
     y[i] = row.sum()
     return i + 1
 
@@ -32,7 +32,7 @@ def bound_anew(x, y):
 
 def left_early(x, y):
     for i, row in enumerate(x):
-        if row[0] > 5:
+        if row[0] > 5 + i:
             break
     y[...] = row
     return i + 0
