@@ -26,7 +26,7 @@ from fusejit.testing.mutation_programs import (
 )
 from fusejit.testing.mutation_templates import NESTING, TEMPLATES
 
-NUM_STATEMENTS = (2, 3, 3, 4, 4, 5, 6, 8)
+NUM_STATEMENTS = (1, 2, 2, 3, 3, 4, 6)
 
 
 _State = tuple[dict[str, Any], list[tuple[np.ndarray, np.ndarray]]]

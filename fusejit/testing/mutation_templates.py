@@ -90,7 +90,7 @@ TEMPLATES: dict[str, tuple[float, tuple[str, ...]]] = {
             "{t} = {x}[{f}, ..., None]",
             "{t} = np.take({x}, {d}, axis=0)",
             "{t} = {x}[::-1][{d}]",
-            "{w} = {d}; {t} = {x}[{w}]; {w}[...] = 0; {x}[{w}] += 1",
+            "{w} = {d}; {t} = {x}[{w}]; {w}[...] = {w}[::-1]; {x}[{w}] += 1",
         ),
     ),
     "scatter": (

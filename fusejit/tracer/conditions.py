@@ -102,6 +102,10 @@ def _rest(join: Callable[..., Any], later: tuple[Callable[[], Any], ...]) -> Cal
     return lambda: truth_of(join(later[0](), *later[1:]))
 
 
+def _same(obj: Any) -> Any:
+    return obj
+
+
 def choose(test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
     """``first() if test else second()``."""
     truth = decide(test)
