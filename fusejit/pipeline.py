@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from fusejit.codegen.intrinsics import INTRINSICS, load_providers
 from fusejit.codegen.launcher import LauncherSource, compile_launcher, launcher_source
 from fusejit.codegen.lower import lower
 from fusejit.codegen.target import host_target
+from fusejit.codegen.text_names import text_form
 from fusejit.dot import graph_dot, schedule_dot
 from fusejit.errors import FusejitError, InternalError, UnsupportedError
 from fusejit.fuse import (
@@ -62,6 +63,7 @@ from fusejit.ir.target import Target
 from fusejit.ir.traced import TracedFunction
 from fusejit.ir.verifier import verify
 from fusejit.options import Options
+from fusejit.syntax import parse
 from fusejit.tracer import trace_function
 
 
@@ -276,6 +278,7 @@ class Lowered:
         options = self.before.before.options
         start = time.perf_counter()
         kernels: list[Kernel] = []
+        alike: dict[Any, Kernel] = {}  # the steps of a loop that was unrolled are kernels alike
         calls: list[Callable[..., int]] = []
         texts = iter(self.sources)
         for step in walk_steps(self.program.steps):
@@ -286,14 +289,20 @@ class Lowered:
                 for p in step.kernel.parameters
             )
             if options.jit:
-                kernel = compile_kernel(
-                    next(texts),
-                    signature,
-                    cache_enabled=options.cache,
-                    cache_dir=options.cache_dir,
-                    cache_bytes=options.cache_bytes,
-                    num_threads=options.num_threads,
-                )
+                text = next(texts)
+                form = (text_form(parse(text)), signature)
+                if form in alike:
+                    kernel = replace(alike[form], source=text, compile_seconds=0.0)
+                else:
+                    kernel = compile_kernel(
+                        text,
+                        signature,
+                        cache_enabled=options.cache,
+                        cache_dir=options.cache_dir,
+                        cache_bytes=options.cache_bytes,
+                        num_threads=options.num_threads,
+                    )
+                    alike[form] = kernel
                 kernels.append(kernel)
                 calls.append(kernel.call)
             else:

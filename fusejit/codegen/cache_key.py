@@ -23,6 +23,7 @@ _CODE_MAKERS = (
     "memory_jit",
     "native_entry",
     "native_loader",
+    "native_text",
     "numba_private",
     "parallel",
     "parallel_jit",
@@ -32,6 +33,8 @@ _CODE_MAKERS = (
     "products_jit",
     "streaming",
     "streaming_jit",
+    "text_expressions",
+    "text_names",
     "vector_math_jit",
     "division_jit",
 )

@@ -21,12 +21,14 @@ Examples
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
+import gc
 import hashlib
 import linecache
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType
@@ -185,20 +187,42 @@ def python_kernel(source: str, signature: tuple[ArgType, ...]) -> Callable[..., 
     return call
 
 
-def _names(source: str) -> frozenset[str]:
-    return frozenset(node.id for node in ast.walk(parse(source)) if isinstance(node, ast.Name))
+def _names(tree: ast.AST) -> frozenset[str]:
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+
+
+@contextlib.contextmanager
+def _collector_held_back() -> Iterator[None]:
+    """Keep Python from looking for cycles among the many objects of a compiler at work.
+
+    The caller holds the compile lock, for which a fork waits too.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _compile_native(
     source: str, signature: tuple[ArgType, ...], name: str, options: _Options
 ) -> Any:
-    """Compile, by Numba's private API where it works, else by the public one."""
+    """Compile: written as LLVM IR here, or by Numba's front end, or by its public API."""
     from fusejit.codegen import memory_jit, numba_private  # imports Numba: only to compile
+    from fusejit.codegen.native_text import Unwritten
 
     plain = tuple((a.kind, a.dtype, a.ndim) for a in signature)
     private = not options.use_public_api and numba_private.private_api_works()
-    with _compile_lock:
-        namespace = {"__name__": "fusejit.kernel", **jit_namespace(_names(source))}
+    with _compile_lock, _collector_held_back():
+        tree = parse(source)
+        namespace = {"__name__": "fusejit.kernel", **jit_namespace(_names(tree))}
+        if private:
+            with memory_jit.vector_width(options.vector_width), contextlib.suppress(Unwritten):
+                return numba_private.compile_text(
+                    tree, namespace, plain, name, options.keep_gil_when_small
+                )
         for function in _execute(source, name, namespace):
             if function.__name__ != ENTRY:
                 namespace[function.__name__] = numba_private.jit_inner(function, private)

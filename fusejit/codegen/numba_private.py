@@ -4,13 +4,16 @@ The private way compiles a kernel with its own entry in one code library (no Num
 reference counting) and gives the object code. `private_api_works` looks at what it needs before the
 first use; where something is missing, `compile_public` does the job with `numba.njit`.
 
-Two things make it quicker than the public way. Functions that the kernel calls are neither
-optimised nor turned into machine code on their own, only in the kernel that they are linked into.
-And passes that serve language features which generated text does not have are left out.
+Text of the generated language is written as LLVM IR by `fusejit.codegen.native_text`; of Numba only
+the library is used then, which turns it into machine code. Other text takes Numba's own way, made
+quicker by two things. Functions that the kernel calls are neither optimised nor turned into machine
+code on their own, only in the kernel that they are linked into. And passes that serve language
+features which generated text does not have are left out.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
 import importlib
@@ -119,6 +122,7 @@ def _missing_private_api() -> str | None:
         lowering, typed_passes = _numba(".core.lowering"), _numba(".core.typed_passes")
         wanted: dict[Callable[..., Any], set[str]] = {
             compiler.compile_extra: {"typingctx", "targetctx", "func", "args", "pipeline_class"},
+            compiler._make_subtarget: {"targetctx", "flags"},
             compiler.DefaultPassBuilder.define_nopython_pipeline: {"state"},
             lowering.Lower.create_cpython_wrapper: {"release_gil"},
             library.add_ir_module: {"ir_module"},
@@ -152,6 +156,15 @@ def argument_types(signature: PlainSignature) -> tuple[Any, ...]:
         types.Array(from_dtype(dtype), ndim, "A") if kind == "array" else from_dtype(dtype)
         for kind, dtype, ndim in signature
     )
+
+
+def _flags() -> Any:
+    flags = _numba(".core.compiler").Flags()
+    flags.no_cfunc_wrapper = True
+    flags.error_model = "numpy"
+    flags.release_gil = True
+    flags.nrt = False
+    return flags
 
 
 def jit_inner(function: FunctionType, private: bool) -> Any:
@@ -286,11 +299,6 @@ def compile_private(
     native_loader.register_symbols()
     typing_context, target_context = _contexts()
     pipelines = _pipelines()
-    flags = compiler.Flags()
-    flags.no_cfunc_wrapper = True
-    flags.error_model = "numpy"
-    flags.release_gil = True
-    flags.nrt = False
     with _numba(".core.compiler_lock").global_compiler_lock:
         typing_context.refresh()
         target_context.refresh()
@@ -303,17 +311,63 @@ def compile_private(
                 kernel,
                 argument_types(signature),
                 types.int64,
-                flags,
+                _flags(),
                 {},
                 pipeline_class=pipelines.kernel,
             )
         finally:
             pipelines.lower.request = None
-    library = result.library
+    return _finished(result.library, entry_symbol)
+
+
+def _finished(library: Any, entry_symbol: str) -> NativeKernel:
+    """What is needed of a library that is machine code now."""
     address = library.get_pointer_to_function(entry_symbol)
     call = native_loader.make_builtin(entry_symbol, address, (library,))
     object_code = bytes(library.serialize_using_object_code()[2][0])
     return NativeKernel(call, object_code, entry_symbol, library.get_asm_str, library.get_llvm_str)
+
+
+@functools.cache
+def _text_contexts() -> tuple[Any, Any]:
+    """The contexts for functions that are written here."""
+    typing_context, target_context = _contexts()
+    return typing_context, _numba(".core.compiler")._make_subtarget(target_context, _flags())
+
+
+def compile_text(
+    tree: ast.Module,
+    namespace: dict[str, Any],
+    signature: PlainSignature,
+    entry_symbol: str,
+    keep_gil_when_small: bool,
+) -> NativeKernel:
+    """Compile a kernel's text with its own entry. The caller holds the one compile lock.
+
+    Raises
+    ------
+    fusejit.codegen.native_text.Unwritten
+        If the text goes beyond the generated language.
+    """
+    native_text = importlib.import_module("fusejit.codegen.native_text")
+    emit_entry = importlib.import_module("fusejit.codegen.native_entry").emit_entry
+    native_loader.register_symbols()
+    with _numba(".core.compiler_lock").global_compiler_lock:
+        contexts = _text_contexts()
+        context = contexts[1]
+        library = context.codegen().create_library(entry_symbol)
+        library.enable_object_caching()
+        library._optimize_functions = functools.partial(_set_data_layout, library)
+        library._optimize_final_module = functools.partial(_optimise_once, library)
+        module = library.create_ir_module(entry_symbol)
+        kernel = native_text.KernelModule(contexts, module, tree, namespace)
+        dtypes = tuple(dtype for _, dtype, _ in signature)
+        with context.push_code_library(library):
+            described = kernel.described("kernel", argument_types(signature), types.int64)
+            emit_entry(context, module, described, entry_symbol, dtypes, keep_gil_when_small)
+        library.add_ir_module(module)
+        library.finalize()
+    return _finished(library, entry_symbol)
 
 
 def compile_public(

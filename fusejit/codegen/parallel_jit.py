@@ -13,6 +13,7 @@ there are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from fusejit.codegen.numba_api import TypingError, cgutils, intrinsic, ir, types
@@ -72,26 +73,73 @@ def _pool_word(builder: Any, number: int) -> Value:
 class Callee(Protocol):
     """What runs a range of the loop: called with ``(lo, hi, *args)``."""
 
+    @property
+    def key(self) -> tuple[Any, ...]: ...
+
     def call(self, builder: Any, args: list[Value]) -> None: ...
+
+
+class TextBody(types.Type):  # type: ignore[misc]
+    """A chunk function that `fusejit.codegen.native_text` writes.
+
+    ``write(name, argument types)`` gives the LLVM function, and which argument it takes where.
+    """
+
+    def __init__(self, name: str, write: Callable[[str, tuple[Any, ...]], Any]) -> None:
+        self.definition = name
+        self.write = write
+        super().__init__(name=f"TextBody({name}, {id(write)})")
+
+    def get_call_type(self, typingctx: Any, argtypes: tuple[Any, ...], kws: Any) -> Any:
+        """Its type as a function; what it does not accept shows when it is written."""
+        return types.none(*argtypes)
+
+
+def is_body(body: Any) -> bool:
+    """Whether a type is that of a chunk function."""
+    return isinstance(body, types.Dispatcher | TextBody)
 
 
 class Body:
     """The compiled body and how to call it out of line."""
 
-    def __init__(
-        self, context: Any, module: Any, dispatcher: Any, argtypes: tuple[Any, ...]
-    ) -> None:
-        compiled = dispatcher.overloads[argtypes]
-        context.add_linking_libs([compiled.library])
+    def __init__(self, context: Any, module: Any, body: Any, argtypes: tuple[Any, ...]) -> None:
         self.context = context
         self.argtypes = argtypes
+        self.order = tuple(range(len(argtypes)))
+        self.restype = types.none
+        if isinstance(body, TextBody):
+            self.function, self.order = body.write(body.definition, argtypes)
+            self.argtypes = tuple(argtypes[at] for at in self.order)
+            return
+        compiled = body.dispatcher.overloads[argtypes]
+        context.add_linking_libs([compiled.library])
         self.restype = compiled.signature.return_type
         self.function = context.declare_function(module, compiled.fndesc)
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Equal for bodies that do the same with the same arguments."""
+        return self.function.name, self.order
+
     def call(self, builder: Any, args: list[Value]) -> None:
+        ordered = [args[at] for at in self.order]
         self.context.call_conv.call_function(
-            builder, self.function, self.restype, self.argtypes, args, attrs=("noinline",)
+            builder, self.function, self.restype, self.argtypes, ordered, attrs=("noinline",)
         )
+
+
+def once_in_module(module: Any, key: tuple[Any, ...], make: Callable[[], Value]) -> Value:
+    """What ``make`` adds to a module, added once for each key."""
+    made = module.__dict__.setdefault("_fusejit_made", {})
+    if key not in made:
+        made[key] = make()
+    return made[key]
+
+
+def _task(module: Any, body: Callee, data_type: Any) -> Value:
+    key = ("task", *body.key, str(data_type))
+    return once_in_module(module, key, lambda: _emit_task(module, body, data_type))
 
 
 def _emit_task(module: Any, body: Callee, data_type: Any) -> Value:
@@ -113,10 +161,63 @@ def _emit_task(module: Any, body: Callee, data_type: Any) -> Value:
     return task
 
 
-def _emit_launch(
-    builder: Any, body: Callee, extent: Value, work_ns: Value, threads: Value, args: list[Value]
-) -> None:
-    """Cut as `fusejit.codegen.parallel.chunk_length` does, and run the chunks on the pool."""
+def _launch(module: Any) -> Value:
+    """The function that cuts a loop and runs its chunks on the pool, one for all loops.
+
+    ``launch(task, data, extent, work_ns) -> i1``: false if there are no threads to be had. ``data``
+    begins with the extent and room for the length of a chunk.
+    """
+    return once_in_module(module, ("launch",), lambda: _emit_launch(module))
+
+
+def _emit_launch(module: Any) -> Value:
+    function_type = ir.FunctionType(
+        ir.IntType(1), [_TASK_TYPE.as_pointer(), _BYTE_POINTER, _INT64, _INT64]
+    )
+    name = module.get_unique_name("fusejit_launch")
+    function = ir.Function(module, function_type, name=name)
+    function.linkage = "internal"
+    function.attributes.add("noinline")
+    task, data, extent, work_ns = function.args
+    start, reserve, launch, declined = (
+        function.append_basic_block(name) for name in ("start", "reserve", "launch", "declined")
+    )
+    builder = ir.IRBuilder(start)
+    threads = builder.load(_pool_word(builder, WORD_THREADS))
+    running = builder.icmp_unsigned("!=", builder.load(_pool_word(builder, WORD_LAUNCH)), _int64(0))
+    several = builder.and_(
+        builder.icmp_signed(">", threads, _int64(1)), builder.icmp_signed(">", extent, _int64(1))
+    )
+    builder.cbranch(builder.and_(running, several), reserve, declined)
+    builder.position_at_end(declined)
+    builder.ret(ir.Constant(ir.IntType(1), 0))
+
+    builder.position_at_end(reserve)
+    busy = _pool_word(builder, WORD_BUSY)
+    exchanged = builder.cmpxchg(busy, _int64(0), _int64(1), "acq_rel", "monotonic")
+    builder.cbranch(builder.extract_value(exchanged, 1), launch, declined)
+
+    builder.position_at_end(launch)
+    length = _chunk_length(builder, extent, work_ns, threads)
+    lengths = builder.bitcast(data, _INT64.as_pointer())
+    builder.store(length, builder.gep(lengths, [_int64(1)]))
+    bases = cgutils.alloca_once_value(builder, ir.Constant(_BYTE_POINTER, None))
+    dims = cgutils.alloca_once(builder, _INT64, size=_int64(2))
+    steps = cgutils.alloca_once(builder, _INT64, size=_int64(2))
+    for pointer, value in ((dims, _ceil_div(builder, extent, length)), (steps, _int64(1))):
+        builder.store(value, pointer)
+        builder.store(_int64(0), builder.gep(pointer, [_int64(1)]))
+    pool = builder.inttoptr(
+        builder.load(_pool_word(builder, WORD_LAUNCH)), _LAUNCH_TYPE.as_pointer()
+    )
+    builder.call(pool, [task, bases, dims, steps, data, _int64(1), _int64(1), threads])
+    builder.store_atomic(_int64(0), busy, "release", 8)
+    builder.ret(ir.Constant(ir.IntType(1), 1))
+    return function
+
+
+def _chunk_length(builder: Any, extent: Value, work_ns: Value, threads: Value) -> Value:
+    """As `fusejit.codegen.parallel.chunk_length` cuts."""
     wanted = _smaller(
         builder,
         builder.sdiv(work_ns, _int64(CHUNK_NS)),
@@ -126,26 +227,7 @@ def _emit_launch(
     border = _int64(BORDER_MULTIPLE)
     rounded = builder.mul(_ceil_div(builder, length, border), border)
     is_long = builder.icmp_signed(">=", length, _int64(ROUNDED_FROM))
-    length = builder.select(is_long, rounded, length)
-
-    fields = [extent, length, *args]
-    data_type = ir.LiteralStructType([field.type for field in fields])
-    data = cgutils.alloca_once(builder, data_type)
-    for k, field in enumerate(fields):
-        builder.store(field, cgutils.gep_inbounds(builder, data, 0, k))
-    bases = cgutils.alloca_once_value(builder, ir.Constant(_BYTE_POINTER, None))
-    dims = cgutils.alloca_once(builder, _INT64, size=_int64(2))
-    steps = cgutils.alloca_once(builder, _INT64, size=_int64(2))
-    for pointer, value in ((dims, _ceil_div(builder, extent, length)), (steps, _int64(1))):
-        builder.store(value, pointer)
-        builder.store(_int64(0), builder.gep(pointer, [_int64(1)]))
-
-    task = _emit_task(builder.module, body, data_type)
-    launch = builder.inttoptr(
-        builder.load(_pool_word(builder, WORD_LAUNCH)), _LAUNCH_TYPE.as_pointer()
-    )
-    raw_data = builder.bitcast(data, _BYTE_POINTER)
-    builder.call(launch, [task, bases, dims, steps, raw_data, _int64(1), _int64(1), threads])
+    return builder.select(is_long, rounded, length)
 
 
 def emit_parallel_for(
@@ -153,29 +235,20 @@ def emit_parallel_for(
 ) -> None:
     """``body(lo, hi, *args)`` over all chunks: on the pool, or as one call."""
     append = builder.append_basic_block
-    may_launch, reserve, launch, serial, done = (
-        append(f"parallel.{name}") for name in ("may", "reserve", "launch", "serial", "done")
-    )
+    large, serial, done = (append(f"parallel.{name}") for name in ("large", "serial", "done"))
     enough = builder.icmp_signed(">=", work_ns, _int64(SERIAL_BELOW_NS))
-    builder.cbranch(enough, may_launch, serial)
+    builder.cbranch(enough, large, serial)
 
-    builder.position_at_end(may_launch)
-    threads = builder.load(_pool_word(builder, WORD_THREADS))
-    running = builder.icmp_unsigned("!=", builder.load(_pool_word(builder, WORD_LAUNCH)), _int64(0))
-    several = builder.and_(
-        builder.icmp_signed(">", threads, _int64(1)), builder.icmp_signed(">", extent, _int64(1))
-    )
-    builder.cbranch(builder.and_(running, several), reserve, serial)
-
-    builder.position_at_end(reserve)
-    busy = _pool_word(builder, WORD_BUSY)
-    exchanged = builder.cmpxchg(busy, _int64(0), _int64(1), "acq_rel", "monotonic")
-    builder.cbranch(builder.extract_value(exchanged, 1), launch, serial)
-
-    builder.position_at_end(launch)
-    _emit_launch(builder, body, extent, work_ns, threads, args)
-    builder.store_atomic(_int64(0), busy, "release", 8)
-    builder.branch(done)
+    builder.position_at_end(large)
+    fields = [extent, _int64(0), *args]
+    data_type = ir.LiteralStructType([field.type for field in fields])
+    data = cgutils.alloca_once(builder, data_type)
+    for k, field in enumerate(fields):
+        builder.store(field, cgutils.gep_inbounds(builder, data, 0, k))
+    task = _task(builder.module, body, data_type)
+    raw_data = builder.bitcast(data, _BYTE_POINTER)
+    launched = builder.call(_launch(builder.module), [task, raw_data, extent, work_ns])
+    builder.cbranch(launched, done, serial)
 
     builder.position_at_end(serial)
     body.call(builder, [_int64(0), extent, *args])
@@ -199,7 +272,7 @@ def parallel_for(typingctx: Any, body: Any, extent: Any, work_ns: Any, *args: An
     packed = args[0] if len(args) == 1 and isinstance(args[0], types.BaseTuple) else args
     extra = tuple(types.unliteral(a) for a in packed)
     work = types.unliteral(work_ns)
-    if not isinstance(body, types.Dispatcher) or types.unliteral(extent) != types.int64:
+    if not is_body(body) or types.unliteral(extent) != types.int64:
         raise TypingError(f"parallel_for({body}, {extent}, ...)")
     if work not in (types.int64, types.float64):
         raise TypingError(f"parallel_for: work_ns is {work_ns}")
@@ -207,7 +280,7 @@ def parallel_for(typingctx: Any, body: Any, extent: Any, work_ns: Any, *args: An
     body.get_call_type(typingctx, argtypes, {})
 
     def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Value:
-        compiled = Body(context, builder.module, body.dispatcher, argtypes)
+        compiled = Body(context, builder.module, body, argtypes)
         star = cgutils.unpack_tuple(builder, values[3], len(extra))
         emit_parallel_for(
             builder, compiled, values[1], work_as_int64(builder, values[2]), list(star)

@@ -6,7 +6,13 @@ from typing import Any
 
 from fusejit.codegen.memory_jit import FlatPointer
 from fusejit.codegen.numba_api import TypingError, cgutils, intrinsic, ir, types
-from fusejit.codegen.parallel_jit import Body, emit_parallel_for, work_as_int64
+from fusejit.codegen.parallel_jit import (
+    Body,
+    emit_parallel_for,
+    is_body,
+    once_in_module,
+    work_as_int64,
+)
 from fusejit.codegen.streaming import FRESH_BELOW_BYTES, TILE_BYTES, stream_from_bytes
 
 Value = Any
@@ -27,12 +33,15 @@ class _Tiles:
         self.module = module
         self.body = body
         self.itemsize = 1 if result.dtype == types.boolean else int(result.dtype.bitwidth) // 8
-        self.function: Any = None
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return ("tiles", *self.body.key)
 
     def call(self, builder: Any, args: list[Value]) -> None:
-        if self.function is None:
-            self.function = self._define([a.type for a in args])
-        builder.call(self.function, args)
+        given = [a.type for a in args]
+        key = (*self.key, tuple(map(str, given)))
+        builder.call(once_in_module(self.module, key, lambda: self._define(given)), args)
 
     def _define(self, argument_types: list[Any]) -> Any:
         name = self.module.get_unique_name("fusejit_tiles")
@@ -118,7 +127,7 @@ def stream_for(
     packed = args[0] if len(args) == 1 and isinstance(args[0], types.BaseTuple) else args
     extra = tuple(types.unliteral(a) for a in packed)
     work = types.unliteral(work_ns)
-    if not isinstance(body, types.Dispatcher) or not isinstance(result, FlatPointer):
+    if not is_body(body) or not isinstance(result, FlatPointer):
         raise TypingError(f"stream_for({body}, {extent}, ..., {result}, ...)")
     if work not in (types.int64, types.float64):
         raise TypingError(f"stream_for: work_ns is {work_ns}")
@@ -127,9 +136,7 @@ def stream_for(
     limit = stream_from_bytes()
 
     def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Value:
-        tiles = _Tiles(
-            builder.module, Body(context, builder.module, body.dispatcher, argtypes), result
-        )
+        tiles = _Tiles(builder.module, Body(context, builder.module, body, argtypes), result)
         _, count, nanoseconds, touched, fresh, pointer, star = values
         is_large = builder.icmp_signed(">=", touched, _int64(limit))
         is_kept = builder.icmp_signed("<", fresh, _int64(FRESH_BELOW_BYTES))

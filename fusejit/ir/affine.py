@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fusejit.errors import ParseError
 
@@ -43,9 +43,13 @@ class FloorDiv:
 
     numerator: AffineExpr
     denominator: int | Sym
+    _text: str = field(default="", init=False, repr=False, compare=False)
 
     def __str__(self) -> str:
-        return f"({self.numerator}) floordiv {self.denominator}"
+        if not self._text:
+            text = f"({self.numerator}) floordiv {self.denominator}"
+            object.__setattr__(self, "_text", text)
+        return self._text
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +58,26 @@ class Mod:
 
     numerator: AffineExpr
     denominator: int | Sym
+    _text: str = field(default="", init=False, repr=False, compare=False)
 
     def __str__(self) -> str:
-        return f"({self.numerator}) mod {self.denominator}"
+        if not self._text:
+            text = f"({self.numerator}) mod {self.denominator}"
+            object.__setattr__(self, "_text", text)
+        return self._text
 
 
 Atom = Dim | Sym | FloorDiv | Mod
 _ATOM_RANK: dict[type, int] = {Dim: 0, Sym: 1, FloorDiv: 2, Mod: 3}
 
 
-def _sort_key(atom: Atom) -> tuple[int, int, str]:
-    return (_ATOM_RANK[type(atom)], atom.index if isinstance(atom, Dim) else 0, str(atom))
+def _sort_key(term: tuple[Atom, int]) -> tuple[int, int, str]:
+    atom = term[0]
+    if isinstance(atom, Dim):
+        return (0, atom.index, "")
+    if isinstance(atom, Sym):
+        return (1, 0, atom.name)
+    return (_ATOM_RANK[type(atom)], 0, str(atom))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +93,17 @@ class AffineExpr:
 
     terms: tuple[tuple[Atom, int], ...]
     constant: int
+    _hash: int | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        """Computed once: expressions are keys of many tables."""
+        if self._hash is None:
+            object.__setattr__(self, "_hash", hash((self.terms, self.constant)))
+        return self._hash  # type: ignore[return-value]
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        """Without the hash, which differs in each process."""
+        return AffineExpr, (self.terms, self.constant)
 
     # -- construction ---------------------------------------------------------------------------
     @staticmethod
@@ -102,18 +126,19 @@ class AffineExpr:
         """``value`` itself, or the constant it is."""
         return value if isinstance(value, AffineExpr) else AffineExpr.const(value)
 
-    @staticmethod
-    def _from_terms(terms: Mapping[Atom, int], constant: int) -> AffineExpr:
-        kept = sorted(((a, c) for a, c in terms.items() if c), key=lambda t: _sort_key(t[0]))
-        return AffineExpr(tuple(kept), constant)
-
     # -- arithmetic -----------------------------------------------------------------------------
     def __add__(self, other: AffineExpr | int) -> AffineExpr:
         other = AffineExpr.of(other)
+        constant = self.constant + other.constant
+        if not other.terms or not self.terms:
+            return AffineExpr(self.terms or other.terms, constant)
         terms = dict(self.terms)
         for atom, coefficient in other.terms:
             terms[atom] = terms.get(atom, 0) + coefficient
-        return AffineExpr._from_terms(terms, self.constant + other.constant)
+        kept = [term for term in terms.items() if term[1]]
+        if len(kept) > 1:
+            kept.sort(key=_sort_key)
+        return AffineExpr(tuple(kept), constant)
 
     __radd__ = __add__
 
@@ -129,6 +154,8 @@ class AffineExpr:
     def __mul__(self, factor: int) -> AffineExpr:
         if not factor:
             return AffineExpr.const(0)
+        if factor == 1:
+            return self
         return AffineExpr(tuple((a, c * factor) for a, c in self.terms), self.constant * factor)
 
     __rmul__ = __mul__
@@ -232,6 +259,8 @@ class AffineExpr:
         return self._map(leaf)
 
     def _map(self, leaf: Callable[[Dim | Sym], AffineExpr]) -> AffineExpr:
+        if not self.terms:
+            return self
         total = AffineExpr.const(self.constant)
         for atom, coefficient in self.terms:
             if isinstance(atom, Dim | Sym):
@@ -255,6 +284,8 @@ class AffineExpr:
         >>> print((2 * half - 1).replace_atoms({half.terms[0][0]: AffineExpr.const(3)}))
         5
         """
+        if not self.terms or not table:
+            return self
         total = AffineExpr.const(self.constant)
         for atom, coefficient in self.terms:
             if atom in table:

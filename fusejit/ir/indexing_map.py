@@ -5,6 +5,7 @@ Written as in MLIR, `(d0, d1) -> (d1, d0 + 1)`. Symbols are global to the graph 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -109,21 +110,14 @@ class IndexingMap:
 
         ``(d0, d1) -> (d1, d0)`` composed with ``(d0) -> (d0, d0 + 1)`` is ``(d0) -> (d0 + 1, d0)``.
         """
-        if self.num_dims != inner.rank:
-            raise ValueError(f"cannot compose {self} with {inner}: {self.num_dims} != {inner.rank}")
-        return IndexingMap(
-            inner.num_dims, tuple(r.substitute(dims=inner.results) for r in self.results)
-        )
+        return _composed(self, inner)
 
     def inverse(self) -> IndexingMap:
         """The inverse of a permutation: ``(d0, d1, d2) -> (d1, d2, d0)`` gives ``(d2, d0, d1)``.
 
         An axis that is always at 0 tells nothing: ``(d0) -> (d0, 0)`` gives ``(d0, d1) -> (d0)``.
         """
-        if not self.is_padded_permutation:
-            raise ValueError(f"not a permutation: {self}")
-        where = {r.as_dim(): i for i, r in enumerate(self.results)}
-        return IndexingMap.select(self.rank, [where[d] for d in range(self.num_dims)])
+        return _inverse(self)
 
     def substitute_symbols(self, symbols: Mapping[str, AffineExpr]) -> IndexingMap:
         """The map with symbols replaced."""
@@ -144,6 +138,24 @@ class IndexingMap:
 
     def __repr__(self) -> str:
         return f"IndexingMap({self})"
+
+
+# Fusion asks for the same maps again and again.
+@functools.lru_cache(maxsize=4096)
+def _composed(outer: IndexingMap, inner: IndexingMap) -> IndexingMap:
+    if outer.num_dims != inner.rank:
+        raise ValueError(f"cannot compose {outer} with {inner}: {outer.num_dims} != {inner.rank}")
+    return IndexingMap(
+        inner.num_dims, tuple(r.substitute(dims=inner.results) for r in outer.results)
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _inverse(map: IndexingMap) -> IndexingMap:
+    if not map.is_padded_permutation:
+        raise ValueError(f"not a permutation: {map}")
+    where = {r.as_dim(): i for i, r in enumerate(map.results)}
+    return IndexingMap.select(map.rank, [where[d] for d in range(map.num_dims)])
 
 
 def _plain_dims(expr: AffineExpr, known: set[int]) -> list[int]:

@@ -265,10 +265,11 @@ class Decisions:
         expr = self.canonical(expr)
         if self._obvious(expr):
             return True
-        facts = [self.canonical(f) for f in self._nonnegative]
+        symbols = expr.symbols()
+        facts = [f for f in map(self.canonical, self._nonnegative) if f.symbols() & symbols]
         if any(self._obvious(expr - f) for f in facts):
             return True
-        relevant = [f for f in facts if f.symbols() & expr.symbols()][:12]
+        relevant = facts[:12]
         return any(
             self._obvious(expr - f - g) for i, f in enumerate(relevant) for g in relevant[i:]
         )
