@@ -170,7 +170,13 @@ class ExpressionWriter:
         return self.apply(function, operand)
 
     def _compare(self, node: ast.Compare) -> Typed:
-        if len(node.ops) != 1 or type(node.ops[0]) not in _COMPARED:
+        if len(node.ops) > 1:  # a < b < c; to compute what stands between twice changes nothing
+            sides = [node.left, *node.comparators]
+            pairs = zip(sides, node.ops, sides[1:], strict=False)
+            return self._logical(
+                ast.BoolOp(ast.And(), [ast.Compare(a, [o], [b]) for a, o, b in pairs])
+            )
+        if type(node.ops[0]) not in _COMPARED:
             raise Unwritten("a comparison")
         function, sign = _COMPARED[type(node.ops[0])]
         left, right = self.expression(node.left), self.expression(node.comparators[0])

@@ -83,6 +83,7 @@ EXPRESSIONS = (
     "i64(u64(a) > u64(b))",
     "i64(f64(a) != f64(nan))",
     "i64(boolean(a) == False)",
+    "i64(-8 <= a < b <= 8)",
 )
 
 
