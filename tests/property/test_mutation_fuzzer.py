@@ -15,7 +15,8 @@ from fusejit.testing.mutation_programs import MutationProgram, Parameter, Statem
 
 CHUNK = 125
 NUM_PROGRAMS = 1000  # about 50 ms of CPU each; `make deep` runs more
-KNOWN_FAULTS = {150, 794, 921, 964}  # a buffer that is only stored into, behind an early return, has no place
+# a buffer that is only stored into behind an early return has no place
+KNOWN_FAULTS = {150, 794, 921, 964}
 
 
 @pytest.mark.parametrize("first", range(0, NUM_PROGRAMS, CHUNK))
