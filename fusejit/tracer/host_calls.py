@@ -329,7 +329,7 @@ class _Probe:
         shape = tuple(e.evaluate((), sizes) for e in canonical_extents)
         if int(np.prod(shape, dtype=float)) > _MOST_ELEMENTS or min(shape, default=0) < 0:
             raise _TooLarge
-        array = _elements(shape, obj.dtype, 2 + run if self.by_data else None)
+        array = _elements(shape, obj.dtype, run if self.by_data else None)
         if obj.kind is Kind.SCALAR:
             return array[()]
         if obj.kind is Kind.PYTHON:
@@ -354,19 +354,23 @@ class _Probe:
                 raise unsupported(f"{self.name} returns a view of its argument", MOVE_OUTSIDE)
 
 
-def _elements(shape: tuple[int, ...], dtype: np.dtype, equal: int | None) -> np.ndarray:
+def _elements(shape: tuple[int, ...], dtype: np.dtype, run: int | None) -> np.ndarray:
     """Elements that most functions take: ascending and positive definite.
 
-    Where extents depend on elements, so many are ``equal``: another number in each run.
+    Where extents depend on elements, the second ``run`` has zeros, so that another number of them
+    is selected, or differs, whatever the size.
     """
     size = int(np.prod(shape))
+    if run:
+        return np.zeros(shape, dtype)
     if dtype.kind == "b":
-        flags: np.ndarray = (np.arange(size) % (equal or 2) == 0).reshape(shape)
+        flags: np.ndarray = (np.arange(size) % 2 == 0).reshape(shape)
         return flags
-    if len(shape) >= 2 and shape[-1] == shape[-2] and equal is None and dtype.kind == "f":
+    if len(shape) >= 2 and shape[-1] == shape[-2] and run is None and dtype.kind == "f":
         matrix = np.diag(np.arange(1.0, shape[-1] + 1)) + 0.01
         return np.broadcast_to(matrix, shape).astype(dtype)
-    numbers = np.arange(size) // (equal or 1)
+    some_equal = 2 if run is not None and size > 3 else 1
+    numbers = np.arange(size) // some_equal + (run is not None)
     if dtype.kind in "iu":
         return (numbers % 120).astype(dtype).reshape(shape)
     made: np.ndarray = numbers.astype(dtype).reshape(shape)
@@ -402,8 +406,8 @@ def _results(
         kind = Kind.ARRAY if isinstance(one, np.ndarray) else Kind.SCALAR
         if not isinstance(one, np.ndarray | np.generic):
             kind = Kind.PYTHON
-        orders = [normal_order(classify(x)[0]) for x in (a, b)]
-        order = orders[0] if orders[0] == orders[1] and a.ndim > 1 else None
+        orders = {normal_order(classify(x)[0]) for x in (a, b) if x.size}  # no elements, no order
+        order = orders.pop() if len(orders) == 1 and a.ndim > 1 else None
         results.append(trace.new_value(a.dtype, tuple(extents), kind, order))
     return results, () if probe.size is not None else tuple(map(str, unknown.values()))
 

@@ -346,15 +346,6 @@ def axis_of_an_element(x: Any, k: Any) -> Any:
     return x.max(axis=k[1])
 
 
-def zeros_of_a_number(x: Any, n: int) -> Any:
-    return np.zeros(n) + x[0]
-
-
-@row(zeros_of_a_number, X, says=("shape", "as a Python int"), instead=(X, 3))
-def zeros_of_an_element(x: Any) -> Any:
-    return np.zeros(int(x[0])) + x[0]
-
-
 def arange_of_a_number(x: Any, n: int) -> Any:
     return np.arange(n) + x[0]
 
