@@ -323,7 +323,9 @@ class Carried(Region):
             elif not same_object(trace, cell, names[name]):
                 if not name.startswith("_st"):  # the result of a `return` ends the loop
                     self._refuse_copy(names[name].storage.root, cell.storage.root)
-                moves.append((cell, names[name].value()))
+                value = names[name].value()
+                self._require_order(cell, value)
+                moves.append((cell, value))
         late = self._define_late(names, moves)
         for cell, value in moves:
             trace.store(cell.memory(), value)
@@ -364,6 +366,13 @@ class Carried(Region):
                 self.after[name] = now if _is_plain(now) else Undefined(name, _ONLY_INSIDE)
         return tuple(values)
 
+    def _require_order(self, cell: TracedArray, value: Value) -> None:
+        """See to it that an array lies in memory as the one before it did: its strides show."""
+        if value.type.rank > 1 and value.order != cell.storage.order:
+            if self.can_peel() and not self.decided("peel"):
+                self.decide(1, "peel")
+            raise Declined("the order of axes in memory changes in a loop")
+
     def _refuse_copy(self, storage: Storage, cell: Storage | None = None) -> None:
         """Decline if a cell would take the elements of a copy that NumPy has as a view."""
         are_own = all(base is cell or self._is_mine(base) for base in storage.copied_from)
@@ -401,8 +410,10 @@ class Carried(Region):
                 results = tuple(e.substitute(symbols=symbols) for e in now.map.results)
                 extents = tuple(e.substitute(symbols=symbols) for e in now.extents)
                 left = [*results, *extents]
-                made = TracedArray(now.storage, IndexingMap(now.map.num_dims, results), extents)
-                made.writeable = now.writeable
+                made = now  # the very object, unless it is another part in each iteration
+                if (results, extents) != (now.map.results, now.extents):
+                    made = TracedArray(now.storage, IndexingMap(now.map.num_dims, results), extents)
+                    made.writeable = now.writeable
             inside = not all(map(self.trace.is_visible, left))
             self.after[name] = Undefined(name, _ONLY_INSIDE) if inside else made
 

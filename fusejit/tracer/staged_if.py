@@ -21,6 +21,7 @@ import numpy as np
 
 from fusejit.ir.graph import Block, Cond, Value
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.declined import Declined
 from fusejit.tracer.elementwise import full
 from fusejit.tracer.kernel_numbers import as_kernel_number, is_number, number_type, truth_of
 from fusejit.tracer.number import TracedNumber
@@ -124,6 +125,9 @@ class StagedIf(Region):
         self.trace.blocks.append(self._then_block)
         self._then_block.yields = self._values(plans, left)
         self.trace.blocks.pop()
+        for one, other in zip(self._then_block.yields, else_block.yields, strict=True):
+            if one.type.rank > 1 and one.order != other.order:  # the strides of the result show it
+                raise Declined("the order of axes in memory depends on a condition")
         results = tuple(map(self.result_of, else_block.yields))
         op = Cond(
             results=results,
