@@ -1,4 +1,4 @@
-"""Coordinates: ``meshgrid`` and ``indices``."""
+"""Coordinates: ``meshgrid``, ``ix_`` and ``indices``."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import copy_of, emit_elementwise
 from fusejit.tracer.locations import unsupported
+from fusejit.tracer.mask_indices import positions
 from fusejit.tracer.operands import contains_traced, dtype_argument
 from fusejit.tracer.parts import new_array, section, store
 from fusejit.tracer.views import broadcast_to
@@ -46,6 +47,22 @@ def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "x
     if copy:
         output = [copy_of(x, x.dtype, None, "meshgrid", Kind.ARRAY) for x in output]
     return tuple(output) if copy else output
+
+
+@handles(np.ix_)
+def ix_(*args: Any) -> Any:
+    """``np.ix_``: each vector of integers, or the positions in a mask, along its own axis."""
+    if not contains_traced(list(args)):
+        return NotImplemented
+    output: list[TracedArray] = []
+    for axis, given in enumerate(args):
+        vector: TracedArray = array_from(given)
+        if vector.ndim != 1:
+            raise numpy_raises("ValueError: Cross index must be 1 dimensional")
+        if vector.dtype == np.bool_:
+            (vector,) = positions(vector)
+        output.append(vector[tuple(slice(None) if k == axis else None for k in range(len(args)))])
+    return tuple(output)
 
 
 def _own_axis(number: int, indexing: str, rank: int) -> int:

@@ -19,6 +19,13 @@ from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.index_arrays import index_array
 from fusejit.tracer.kernel_indices import affine_index, checked_index, clamped_slice, is_strided
 from fusejit.tracer.locations import unsupported
+from fusejit.tracer.mask_indices import (
+    is_mask,
+    positions,
+    require_mask_fits,
+    view_beside_mask,
+    without_masks,
+)
 from fusejit.tracer.masked import MaskedElements, as_array, is_same_value, with_trailing_axes
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import Operand, operand_of
@@ -42,12 +49,15 @@ class Selection:
 def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
     """``array[index]`` for ints, slices, Ellipsis and None: a view, or a scalar."""
     index = _mask_alone(array, as_array(index if isinstance(index, tuple) else (index,)))
-    if len(index) == 1 and _is_mask(index[0]) and (mask := operand_of(index[0]).array) is not None:
-        _require_mask_fits(array, mask)
+    if len(index) == 1 and is_mask(index[0]) and (mask := operand_of(index[0]).array) is not None:
+        require_mask_fits(array, mask)
         return MaskedElements.select(array, mask.value())
-    if any(map(_is_mask, index)):
-        what = "a boolean mask selects a number of elements that depends on the data"
-        raise _unsupported(what, _CHOOSE)
+    if any(map(is_mask, index)):
+        basic = view_beside_mask(index)
+        if basic is None:
+            return getitem(array, without_masks(array, index))
+        mask = next(i for i in index if is_mask(i))
+        return getitem(array.view(*_selected_view(array, basic)), mask)
     if is_strided(index, array.trace):
         return HANDLERS["strided getitem"](array, index)  # type: ignore[no-any-return]
     integers = list(map(index_array, index))
@@ -72,11 +82,17 @@ def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
 def setitem(array: TracedArray, index: Any, value: Any) -> None:
     """``array[index] = value`` for basic indices, or a mask of the array's shape and a number."""
     index = _mask_alone(array, as_array(index if isinstance(index, tuple) else (index,)))
-    if len(index) == 1 and _is_mask(index[0]):
+    if len(index) == 1 and is_mask(index[0]):
         _store_masked(array, index[0], value)
         return
-    if any(map(_is_mask, index)):
-        raise _unsupported("a mask beside other indices", _CHOOSE)
+    if any(map(is_mask, index)):
+        basic = view_beside_mask(index)
+        if basic is None:
+            setitem(array, without_masks(array, index), value)
+            return
+        mask = next(i for i in index if is_mask(i))
+        setitem(array.view(*_selected_view(array, basic)), mask, value)
+        return
     if is_strided(index, array.trace):
         HANDLERS["strided setitem"](array, index, value)
         return
@@ -119,9 +135,14 @@ def _same_view(value: TracedArray, target: TracedArray) -> bool:
     )
 
 
+def _selected_view(array: TracedArray, index: tuple[Any, ...]) -> tuple[IndexingMap, Extents]:
+    selection = select(array, index)
+    return selection.map, selection.extents
+
+
 def _mask_alone(array: TracedArray, index: tuple[Any, ...]) -> tuple[Any, ...]:
     """The index without full slices behind a mask: ``x[m, :]`` is ``x[m]``."""
-    if len(index) < 2 or not _is_mask(index[0]):
+    if len(index) < 2 or not is_mask(index[0]):
         return index
     rest = [i for i in index[1:] if i is not Ellipsis]
     is_full = all(isinstance(i, slice) and i == slice(None) for i in rest)
@@ -133,7 +154,7 @@ def _store_masked(array: TracedArray, mask: Any, value: Any) -> None:
     traced = operand_of(mask).array
     if traced is None:  # True stores everywhere, False nowhere: not the integers 1 and 0
         raise _unsupported("a bool that is no array", "write `if` around the store")
-    _require_mask_fits(array, traced)
+    require_mask_fits(array, traced)
     rest = array.ndim - traced.ndim
     whole = traced
     if rest:
@@ -148,30 +169,13 @@ def _store_masked(array: TracedArray, mask: Any, value: Any) -> None:
     operand = operand_of(value)
     if operand.array is not None and operand.array.ndim > rest:
         if rest:
-            raise _unsupported("a store of an array through a mask of fewer axes", _CHOOSE)
+            setitem(array, positions(traced), value)
+            return
         require_writeable(array)
         made = HANDLERS["with_selected"](array, traced, operand.array)
         assign_operand(array, Operand(made.dtype, array=made))
         return
     assign_masked(array, whole, operand)
-
-
-def _require_mask_fits(array: TracedArray, mask: TracedArray) -> None:
-    if not mask.ndim:
-        raise _unsupported("a mask of rank 0", _CHOOSE)
-    if mask.ndim > array.ndim:
-        raise numpy_raises("IndexError: too many indices for array")
-    for a, b in zip(mask.extents, array.extents, strict=False):
-        if not array.trace.decisions.equal(a, b, "a mask has the shape of the array"):
-            raise numpy_raises("IndexError: boolean index did not match indexed array")
-
-
-def _is_mask(item: Any) -> bool:
-    if isinstance(item, TracedNumber):
-        item = item.value
-    if isinstance(item, bool | np.bool_):
-        return True
-    return isinstance(item, TracedArray | np.ndarray) and item.dtype == np.bool_
 
 
 def _unsupported(what: str, remedy: str) -> UnsupportedError:

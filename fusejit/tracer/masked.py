@@ -60,19 +60,20 @@ class MaskedElements:
     @staticmethod
     def select(array: TracedArray, mask: Value) -> MaskedElements:
         """``array[mask]`` at this place of the program."""
-        return MaskedElements(TracedArray.of_value(array.trace, array.value()), mask)
+        if mask.type.rank == array.ndim:
+            return MaskedElements(TracedArray.of_value(array.trace, array.value()), mask)
+        # A copy, which folds away, lies as the array lies: so do the axes the mask does not have.
+        return MaskedElements(HANDLERS["copy"](array, "K"), mask)
 
     def selected(self) -> TracedArray:
         """The elements as an array of their own, which NumPy makes between kernels."""
         if self._selected is None and self._origin is not None:
             whole, index = self._origin
             self._selected = whole.selected()[index]
-        if self._selected is None and self.ndim > 1:
-            what = "fusejit does not trace this use of elements that a mask of fewer axes selects"
-            raise unsupported(what, "choose element by element with np.where(mask, x, y) instead")
         if self._selected is None:
             mask = TracedArray.of_value(self.array.trace, self.mask)
-            self._selected = HANDLERS["select"](self.array, mask)
+            way = "select" if self.ndim == 1 else "select rows"
+            self._selected = HANDLERS[way](self.array, mask)
         return self._selected
 
     @property
@@ -105,7 +106,7 @@ class MaskedElements:
         """The same elements, which further changes of these leave alone."""
         if self._selected is not None:
             return HANDLERS["copy"](self._selected, order)
-        return self.like(self.array)
+        return self.like(self.array if self.ndim == 1 else HANDLERS["copy"](self.array, order))
 
     def like(self, array: TracedArray) -> MaskedElements:
         """Other elements under the same mask."""

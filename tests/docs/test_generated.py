@@ -167,6 +167,7 @@ CALLS: dict[Any, str] = {
     np.diagflat: "np.diagflat(v)",
     np.trace: "np.trace(x)",
     np.fill_diagonal: "(z := x.copy(), np.fill_diagonal(z, 2))[0]",
+    np.ix_: "np.ix_(v, v)[1]",
     np.meshgrid: "np.meshgrid(v, v)[1]",
     np.indices: "np.indices(x.shape)",
     np.linspace: "np.linspace(0, len(v), 9)",
