@@ -10,6 +10,7 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
 from fusejit.codegen.late_errors import raise_late
+from fusejit.ir.indexing_map import has_overlaps
 from fusejit.ir.source import Location
 
 
@@ -134,15 +135,16 @@ def strided_view(
     """A real view that starts at ``corner`` and whose axis ``d`` moves ``steps[d][k]`` on axis k.
 
     Axes that split an axis of the array move along it together: ``(2, 0)`` and ``(1, 0)``. The axis
-    of a diagonal moves along two: ``(1, 1)``; diagonals are read-only in NumPy.
+    of a diagonal moves along two: ``(1, 1)``; windows that slide overlap on one. Both are read-only
+    in NumPy.
     """
-    is_diagonal = any(sum(map(bool, step)) > 1 for step in steps)
+    is_read_only = any(sum(map(bool, step)) > 1 for step in steps) or has_overlaps(steps, shape)
     strides = tuple(sum(n * s for n, s in zip(step, array.strides, strict=True)) for step in steps)
     first = array
     if 0 not in shape:
         where: tuple[Any, ...] = (*(slice(c, c + 1) for c in corner), ...)
         first = array[where]
-    writeable = array.flags.writeable and not is_diagonal
+    writeable = array.flags.writeable and not is_read_only
     return as_strided(first, shape, strides, writeable=writeable)
 
 

@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from fusejit.errors import InternalError
 from fusejit.ir.affine import AffineExpr, Dim
-from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.indexing_map import IndexingMap, has_overlaps
 from fusejit.ir.reassociation import Reassociation
 
 Symbols = Mapping[str, int]
@@ -66,18 +66,17 @@ def real_view(array: np.ndarray, indexing_map: IndexingMap, shape: Sequence[int]
     if not all(r.is_linear for r in indexing_map.results):
         raise InternalError(f"no strided view has the map {indexing_map}")
     grid_indices(indexing_map, shape, array.shape, {})
-    strides = tuple(
-        sum(r.coefficient(Dim(d)) * array.strides[a] for a, r in enumerate(indexing_map.results))
-        for d in range(indexing_map.num_dims)
-    )
+    dims = range(indexing_map.num_dims)
+    steps = [[r.coefficient(Dim(d)) for r in indexing_map.results] for d in dims]
+    strides = tuple(sum(n * s for n, s in zip(step, array.strides, strict=True)) for step in steps)
     first = array
     if 0 not in shape:
         corner = indexing_map.evaluate([0] * len(shape))
         where: tuple[Any, ...] = (*(slice(c, c + 1) for c in corner), ...)
         first = array[where]
-    dims = [d for result in indexing_map.results for d in result.dims()]
-    is_diagonal = len(dims) > len(set(dims))  # read-only in NumPy
-    return as_strided(first, shape, strides, writeable=first.flags.writeable and not is_diagonal)
+    is_diagonal = any(sum(map(bool, step)) > 1 for step in steps)
+    is_read_only = is_diagonal or has_overlaps(steps, shape)  # in NumPy
+    return as_strided(first, shape, strides, writeable=first.flags.writeable and not is_read_only)
 
 
 def reshaped(array: np.ndarray, reassociation: Reassociation, shape: tuple[int, ...]) -> np.ndarray:

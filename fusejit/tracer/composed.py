@@ -1,4 +1,4 @@
-"""Elementwise functions made of several ufuncs: clip, divmod, round, nan_to_num, isposinf."""
+"""Elementwise functions made of several ufuncs: clip, divmod, round, nan_to_num, sinc."""
 
 from __future__ import annotations
 
@@ -77,6 +77,17 @@ def divmod_of(x1: Any, x2: Any, **kwargs: Any) -> Any:
 def fix(x: Any, out: Any = None) -> Any:
     """Toward zero, as ``np.trunc``."""
     return call_ufunc(np.trunc, x, out=out)
+
+
+@handles(np.sinc)
+def sinc(x: Any) -> Any:
+    """``sin(pi * x) / (pi * x)``, with the smallest step of the dtype in place of 0."""
+    if not contains_traced(x):
+        return NotImplemented
+    angle = call_ufunc(np.multiply, array_from(x), np.pi)
+    dtype = np.result_type(angle.dtype)
+    angle = HANDLERS[np.where](angle, angle, dtype.type(np.finfo(dtype).eps))
+    return call_ufunc(np.divide, call_ufunc(np.sin, angle), angle)
 
 
 @handles(np.isposinf)

@@ -15,6 +15,7 @@ from fusejit.ir.verifier import verify
 from fusejit.tracer import (
     blocks,
     builtin_functions,
+    choices,
     closeness,
     composed,
     contraction,
@@ -54,6 +55,7 @@ from fusejit.tracer import (
     triangles,
     ufuncs,
     views,
+    windows,
 )
 from fusejit.tracer.declined import Declined, Restart, numpy_raises
 from fusejit.tracer.finish import finish
@@ -68,6 +70,7 @@ HANDLER_MODULES = (
     blocks,
     builtin_functions,
     closeness,
+    choices,
     composed,
     contraction,
     convolutions,
@@ -105,6 +108,7 @@ HANDLER_MODULES = (
     splits,
     ufuncs,
     views,
+    windows,
     host_functions,
 )
 MAX_RESTARTS = 50

@@ -48,6 +48,9 @@ CALLS: dict[Any, str] = {
     np.around: "np.around(x)",
     np.isposinf: "np.isposinf(x)",
     np.isneginf: "np.isneginf(x)",
+    np.sinc: "np.sinc(v)",
+    np.select: "np.select([v > 0.5, v < 0.1], [v, v * 2])",
+    np.piecewise: "np.piecewise(v, [v > 0.5], [lambda t: t * 2, 0])",
     np.nan_to_num: "np.nan_to_num(x)",
     np.copyto: "(z := x.copy(), np.copyto(z, y, where=x > 0))[0]",
     np.putmask: "(z := x.copy(), np.putmask(z, x > 0, 2))[0]",
@@ -109,6 +112,9 @@ CALLS: dict[Any, str] = {
     np.atleast_1d: "np.atleast_1d(v) + 1",
     np.atleast_2d: "np.atleast_2d(v) + 1",
     np.atleast_3d: "np.atleast_3d(v) + 1",
+    np.lib.stride_tricks.sliding_window_view: (
+        "np.lib.stride_tricks.sliding_window_view(v, 2).sum(axis=1)"
+    ),
     np.broadcast_to: "np.broadcast_to(v, x.shape) + 1",
     np.sum: "np.sum(x, axis=0)",
     np.add.reduce: "np.add.reduce(x, axis=1)",
@@ -223,7 +229,8 @@ def name_of(function: Any) -> str:
     owner = getattr(function, "__self__", None)
     if isinstance(owner, np.ufunc):
         return f"np.{owner.__name__}.{function.__name__}"
-    return f"np.{function.__name__}"
+    module = getattr(function, "__module__", "numpy") or "numpy"
+    return f"np.{module.removeprefix('numpy').lstrip('.')}.{function.__name__}".replace("..", ".")
 
 
 def first_sentence(handler: Any) -> str:
@@ -385,7 +392,7 @@ def test_the_tables_name_every_numpy_function_of_the_dispatch_table():
         f
         for f in HANDLERS
         if isinstance(f, np.ufunc)
-        or getattr(f, "__module__", "") == "numpy"
+        or getattr(f, "__module__", "") in ("numpy", "numpy.lib.stride_tricks")
         or isinstance(getattr(f, "__self__", None), np.ufunc)
     }
     named = set(CALLS) | set(UFUNC_ROWS)

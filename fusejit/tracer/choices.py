@@ -1,0 +1,69 @@
+"""Elements chosen among several arrays by conditions: ``select`` and ``piecewise``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.creation import array_from
+from fusejit.tracer.declined import numpy_raises
+from fusejit.tracer.dispatch import HANDLERS, handles
+from fusejit.tracer.locations import unsupported
+from fusejit.tracer.operands import contains_traced
+from fusejit.tracer.ufuncs import call_ufunc
+
+
+@handles(np.select)
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """``np.select``: for each element the first choice whose condition holds."""
+    if not contains_traced([list(condlist), list(choicelist), default]):
+        return NotImplemented
+    if len(condlist) != len(choicelist):
+        raise numpy_raises("ValueError: list of cases must be same length as list of conditions")
+    if not len(condlist):
+        raise numpy_raises("ValueError: select with an empty condition list is not possible")
+    conditions = [array_from(c) for c in condlist]
+    if any(c.dtype != np.bool_ for c in conditions):
+        raise numpy_raises("TypeError: invalid entry in condlist: should be boolean ndarray")
+    if not any(c.ndim for c in conditions):
+        raise unsupported("np.select of single conditions is not traced", "write if and elif")
+    choices = [
+        c if type(c) in (int, float, complex) else array_from(c) for c in (*choicelist, default)
+    ]
+    result = choices[-1]
+    for condition, choice in zip(reversed(conditions), reversed(choices[:-1]), strict=True):
+        result = HANDLERS[np.where](condition, choice, result)
+    # np.where is asked for two at a time; all of them together decide the dtype.
+    dtype = np.result_type(*(c.dtype if isinstance(c, TracedArray) else c for c in choices))
+    return HANDLERS["astype"](result, dtype, order="C")
+
+
+@handles(np.piecewise)
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    """``np.piecewise``: each function of the elements that its condition selects."""
+    if not contains_traced([x, condlist]):
+        return NotImplemented
+    array = array_from(x)
+    given = condlist if isinstance(condlist, list | tuple) else [condlist]
+    conditions = [array_from(c) for c in given]
+    if any(c.dtype != np.bool_ or c.ndim != array.ndim for c in conditions):
+        what = "np.piecewise with conditions that are no arrays of bools like x is not traced"
+        raise unsupported(what, "choose with np.where(condition, x, y)")
+    if len(funclist) == len(conditions) + 1:
+        found = conditions[0]
+        for c in conditions[1:]:
+            found = call_ufunc(np.logical_or, found, c)
+        conditions.append(call_ufunc(np.logical_not, found))
+    if len(funclist) != len(conditions):
+        number = len(conditions)
+        raise numpy_raises(f"ValueError: with {number} condition(s), other functions are expected")
+    result: TracedArray = HANDLERS[np.zeros_like](array)
+    for condition, function in zip(conditions, funclist, strict=True):
+        if callable(function):
+            chosen = array[condition]
+            result[condition] = function(chosen, *args, **kw)
+        else:
+            result[condition] = function
+    return result
