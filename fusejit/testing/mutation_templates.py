@@ -134,7 +134,7 @@ TEMPLATES: dict[str, tuple[float, tuple[str, ...]]] = {
     "while": (
         1,
         (
-            "{w} = 0\nwhile {w} < 5 and {c}:\n    {w} += 1  # bound\n    {body}",
+            "{w} = 0\nwhile {w} < 5 and ({c}):\n    {w} += 1  # bound\n    {body}",
             "{w} = 0\nwhile {c}:\n    {w} += 1  # bound\n    {body}\n    if {w} >= 3:  # bound\n"
             "        break  # bound",
             "{w} = 0\nwhile {w} < {x}.shape[0]:\n    {x}[{w}] {o}= {n}\n    {w} += 1  # bound\n"

@@ -29,6 +29,7 @@ from fusejit.tracer.declined import Declined, Restart
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.native_control import NativeIf, NativeLoop
 from fusejit.tracer.outside import Outside
+from fusejit.tracer.regions import Undefined
 from fusejit.tracer.staged_for import StagedFor
 from fusejit.tracer.staged_if import StagedIf
 from fusejit.tracer.staged_while import StagedWhile
@@ -191,6 +192,12 @@ class Activation:
         if trace is None:
             return NativeIf(bool(condition))
         return StagedIf(trace, key, condition, names, frozenset(live))
+
+    def bound(self, obj: Any) -> Any:
+        """What a name holds that is only handed on: something, or the trace ends."""
+        if isinstance(obj, Undefined):
+            obj()
+        return obj
 
     none_of = staticmethod(none_of)
     stop_flag = staticmethod(stop_flag)

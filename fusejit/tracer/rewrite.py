@@ -198,6 +198,7 @@ class _Rewriter(ast.NodeTransformer):
             arguments = [self._printed(argument) for argument in node.args]
         else:
             arguments = self._all(node.args)
+        arguments = list(map(self._bound, arguments))
         call = self._hook("call", node, function, *arguments, span=span)
         call.keywords = self._all(node.keywords)
         return call
@@ -393,6 +394,19 @@ class _Rewriter(ast.NodeTransformer):
             if origin in (Origin.FREE, Origin.GLOBAL):
                 result.append(self._statement("store_name", at, origin.value, name))
         return result
+
+    def visit_Assign(self, node: ast.Assign) -> ast.Assign:
+        self.generic_visit(node)
+        node.value = self._bound(node.value)
+        return node
+
+    def _bound(self, node: ast.expr) -> ast.expr:
+        """Names that are only handed on (``u = w``, ``f(w)``): reading one without a value fails."""
+        if isinstance(node, ast.Tuple | ast.List):
+            node.elts = list(map(self._bound, node.elts))
+        elif isinstance(node, ast.Name) and self.control and self.control.may_be_unbound(node.id):
+            return self._hook("bound", node, node)
+        return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AugAssign:
         value = self.visit(node.value)

@@ -60,11 +60,17 @@ class ControlBuilder:
         self._anywhere = _names_of_inner_functions(function)
         loops = [c for c in own_nodes(function) if isinstance(c, ast.For | ast.While)]
         self._repeated = {c for loop in loops for c in own_nodes(loop)}  # come after themselves
+        regions = [c for c in own_nodes(function) if isinstance(c, ast.If | ast.For | ast.While)]
+        self._unbound = set(self._own(assigned_names(regions)))
         self._lines_of_reads = [
             (child.id, child.lineno)
             for child in ast.walk(function)
             if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)
         ]
+
+    def may_be_unbound(self, name: str) -> bool:
+        """Whether a name is bound in a loop or a conditional, and so perhaps not behind it."""
+        return name in self._unbound
 
     def _fresh(self) -> str:
         self._count += 1

@@ -15,8 +15,7 @@ from fusejit.testing.mutation_programs import MutationProgram, Parameter, Statem
 
 CHUNK = 250
 NUM_PROGRAMS = 4000  # about 40 ms of CPU each; `make deep` runs more
-# a name that one branch binds is read without an UnboundLocalError where the other was taken
-KNOWN_FAULTS = {3764}
+KNOWN_FAULTS: set[int] = set()
 
 
 @pytest.mark.parametrize("first", range(0, NUM_PROGRAMS, CHUNK))
