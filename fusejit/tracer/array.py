@@ -54,9 +54,11 @@ class TracedArray:
         Where the caller's own array object was found, for an argument itself (not a view of it).
     writeable : bool
         Whether NumPy would let the program store into it.
+    is_known : bool
+        Whether it is known here which object this is: not if only the kernel knows.
     """
 
-    __slots__ = ("_viewed", "extents", "kind", "map", "path", "storage", "writeable")
+    __slots__ = ("_viewed", "extents", "is_known", "kind", "map", "path", "storage", "writeable")
     __array_priority__ = 1000
 
     def __init__(
@@ -68,6 +70,7 @@ class TracedArray:
         self.kind = kind
         self.path: Path | None = None
         self.writeable = True
+        self.is_known = True
         self._viewed: tuple[Value, Block, Value] | None = None
 
     # -- construction -----------------------------------------------------------------------------
@@ -87,6 +90,12 @@ class TracedArray:
         """A view of this view: ``index_map`` takes its indices to indices of this one."""
         result = TracedArray(self.storage, self.map.compose(index_map), extents)
         result.writeable = self.writeable
+        return result
+
+    def one_of_two(self) -> TracedArray:
+        """This view, of which only the kernel knows which object of the program it is."""
+        result = self.view(IndexingMap.identity(self.ndim), self.extents)
+        result.is_known = False
         return result
 
     # -- elements ---------------------------------------------------------------------------------

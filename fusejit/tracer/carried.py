@@ -78,6 +78,7 @@ class Carried(Region):
         self._changing: dict[str, Extents] = {}  # of cells whose length each iteration changes
         self._late: list[tuple[str, NumberType, Value]] = []  # defined in the loop only
         self._results: dict[str, Value] = {}
+        self._renewed: dict[str, TracedArray] = {}  # other objects that show what was shown before
         self._views: dict[str, Any] = {}  # what is defined late and has its memory outside
         self.targets: tuple[str, ...] = ()
         self.symbol = ""
@@ -121,6 +122,7 @@ class Carried(Region):
             self._cells[name] = cell
             return cell
         if is_array(obj) and self.decided("cell", name):
+            self._require_own_strides(obj)
             self._cells[name] = self._cell(obj)
             return self._cells[name]
         return obj
@@ -202,10 +204,10 @@ class Carried(Region):
         for name in arrays:
             if not is_array(now[name]):
                 continue
-            for other, array in arrays.items():
-                if same_view(trace, now[name], array):
-                    source[name] = other
-                    break
+            objects = [other for other, array in arrays.items() if now[name] is array]
+            views = [o for o, array in arrays.items() if same_view(trace, now[name], array)]
+            if objects or views:
+                source[name] = (objects or views)[0]
         moved = {n: s for n, s in source.items() if n != s}
         if not moved or set(moved) != set(moved.values()):
             return
@@ -219,7 +221,11 @@ class Carried(Region):
         self.decide(order * getattr(self, "period", 1), "period")
 
     def _settle(self, name: str, before: Any, now: Any) -> None:
-        if isinstance(before, Undefined) or same_object(self.trace, before, now):
+        if isinstance(before, Undefined):
+            return
+        if same_object(self.trace, before, now):
+            if now is not before and is_array(now) and name not in self._cells:
+                self._renewed[name] = now if self.runs else now.one_of_two()
             return
         if is_number(before) and is_number(now):
             self._settle_type(name, number_type(before), number_type(now))
@@ -323,9 +329,8 @@ class Carried(Region):
             elif not same_object(trace, cell, names[name]):
                 if not name.startswith("_st"):  # the result of a `return` ends the loop
                     self._refuse_copy(names[name].storage.root, cell.storage.root)
-                value = names[name].value()
-                self._require_order(cell, value)
-                moves.append((cell, value))
+                self._require_order(cell, names[name])
+                moves.append((cell, names[name].value()))
         late = self._define_late(names, moves)
         for cell, value in moves:
             trace.store(cell.memory(), value)
@@ -366,12 +371,25 @@ class Carried(Region):
                 self.after[name] = now if _is_plain(now) else Undefined(name, _ONLY_INSIDE)
         return tuple(values)
 
-    def _require_order(self, cell: TracedArray, value: Value) -> None:
+    def _require_order(self, cell: TracedArray, array: TracedArray) -> None:
         """See to it that an array lies in memory as the one before it did: its strides show."""
-        if value.type.rank > 1 and value.order != cell.storage.order:
+        self._require_own_strides(array)
+        order = array.storage.order if array.is_whole else array.sorted_order()
+        if array.ndim > 1 and order != cell.storage.order:
             if self.can_peel() and not self.decided("peel"):
                 self.decide(1, "peel")
             raise Declined("the order of axes in memory changes in a loop")
+        if not array.is_whole and not self._is_cell(array.storage.root):
+            cell.storage.note_copied(array.storage.root, False, "a view that a loop carries")
+
+    def _require_own_strides(self, array: TracedArray) -> None:
+        """An array of which axes are broadcast has no say in strides, and a cell does: peel."""
+        constant = self.trace.decisions.constant
+        axes = [a for a, extent in enumerate(array.extents) if constant(extent) != 1]
+        if array.ndim > 1 and any(array.compare_strides(a, a) is None for a in axes):
+            if self.can_peel() and not self.decided("peel"):
+                self.decide(1, "peel")
+            raise Declined("a loop carries a broadcast array")
 
     def _refuse_copy(self, storage: Storage, cell: Storage | None = None) -> None:
         """Decline if a cell would take the elements of a copy that NumPy has as a view."""
@@ -446,9 +464,8 @@ class Carried(Region):
             if name not in self.after:
                 before = self._before.get(name, UNDEFINED)
                 undefined = isinstance(before, Undefined)
-                self.after[name] = (
-                    Undefined(name, _ONLY_INSIDE) if undefined else self._cells.get(name, before)
-                )
+                kept = self._renewed.get(name, self._cells.get(name, before))
+                self.after[name] = Undefined(name, _ONLY_INSIDE) if undefined else kept
 
     def unless_stopped(self, go_on: TracedArray, flags: tuple[str, ...]) -> TracedArray:
         """``go_on`` and none of the flags at the start of an iteration."""

@@ -171,6 +171,8 @@ class _Results:
 
     def _leaf(self, obj: Any) -> ResultStructure:
         if isinstance(obj, TracedArray):
+            if not obj.is_known:
+                raise Declined("which object is returned depends on a condition")
             if obj.path is not None:
                 return PathLeaf(obj.path)
             if id(obj) not in self._places:

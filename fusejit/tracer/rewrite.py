@@ -401,7 +401,7 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def _bound(self, node: ast.expr) -> ast.expr:
-        """Names that are only handed on (``u = w``, ``f(w)``): reading one without a value fails."""
+        """Names that are only handed on (``u = w``, ``f(w)``): they must have a value."""
         if isinstance(node, ast.Tuple | ast.List):
             node.elts = list(map(self._bound, node.elts))
         elif isinstance(node, ast.Name) and self.control and self.control.may_be_unbound(node.id):

@@ -94,7 +94,8 @@ class StagedIf(Region):
         for name in left:
             pair = (left[name], right[name])
             if same_object(self.trace, *pair):
-                joined[name] = pair[0]
+                is_one = pair[0] is pair[1] or not is_array(pair[0])
+                joined[name] = pair[0] if is_one else pair[0].one_of_two()
             elif any(isinstance(o, Undefined) for o in pair):
                 known = next((o for o in pair if not isinstance(o, Undefined)), None)
                 if not name.startswith("_st"):  # not the result of a `return`
