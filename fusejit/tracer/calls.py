@@ -134,6 +134,10 @@ class Calls:
         return self._native(function, args, kwargs, rule_for(function))
 
     # ------------------------------------------------------------------------------------ inlined
+    def inlined(self, function: FunctionType, args: tuple[Any, ...]) -> Any:
+        """What a function of fusejit's own computes that is staged like one of the user's."""
+        return self._inline(function, args, {})
+
     def _inline(self, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
             raise unsupported(f"calls {function.__qualname__}, which is async", MOVE_OUTSIDE)

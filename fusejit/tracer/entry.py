@@ -38,6 +38,7 @@ from fusejit.tracer import (
     masked_reductions,
     nan_functions,
     norms,
+    order_statistics,
     outer_products,
     padding,
     polynomials,
@@ -110,6 +111,7 @@ HANDLER_MODULES = (
     views,
     windows,
     host_functions,
+    order_statistics,  # behind the rows that it falls back to
 )
 MAX_RESTARTS = 50
 _WRONG_CALL = re.compile(

@@ -27,6 +27,7 @@ class TraceInterface(Reads, Handlers, Protocol):
 
     notes: list[str]
     is_plain: bool
+    inlined: Callable[[FunctionType, tuple[Any, ...]], Any]
 
 
 class Hooks:
@@ -52,6 +53,7 @@ class Hooks:
         self.outside = Outside(trace)
         self._calls = Calls(trace, self.outside, self._activate, self._made_here)
         self.call = self._calls.invoke
+        trace.inlined = self._calls.inlined
         self.access = self._calls.access
         self._bound: dict[int, tuple[FunctionType, FunctionType, bool]] = {}
         self._with_defaults: set[int] = set()

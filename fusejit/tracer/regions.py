@@ -148,7 +148,9 @@ class Region:
             what = f"changes {changed[0]!r}, {changed[1]}, in a loop or conditional of the kernel"
             raise unsupported(what, "use numbers and arrays: out = np.empty(n); out[i] = ...")
         self.trace.regions.pop()
-        return self.trace.blocks.pop()
+        block = self.trace.blocks.pop()
+        self.trace.forget_symbols_of(block)
+        return block
 
     def emit(self, op: Op) -> None:
         """Append the op of the region behind what was computed before it."""

@@ -88,6 +88,7 @@ class Trace:
         self.notes: list[str] = []
         self.written: list[Any] = []  # outside objects to which effects have written
         self.is_plain = False  # some function is traced without hooks
+        self.inlined: Callable[..., Any]  # stages a function of fusejit's own; set by the hooks
         self.table = {} if table is None else table
         self.versions: dict[int, int] = {}
         self.checked: dict[Value, list[Any]] = {}  # what has been checked of integers
@@ -392,6 +393,12 @@ class Trace:
         self._home_of_local[name] = self.block
         self.decisions.add_local(name, hint, low, high)
         return name
+
+    def forget_symbols_of(self, block: Block) -> None:
+        """A block has ended, which may not run: what its symbols say of others need not hold."""
+        for name, home in self._home_of_local.items():
+            if home is block:
+                self.decisions.forget_local(name)
 
     def bind(self, number: TracedArray) -> AffineExpr:
         """An integer of the kernel as a symbol of the current block."""
