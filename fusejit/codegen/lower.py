@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.codegen.in_place import overwritten_products
+from fusejit.codegen.invariant_offsets import hoist_offsets
 from fusejit.codegen.kernel_top import kernel_top
 from fusejit.codegen.merged_nests import merge_nests
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
@@ -327,6 +328,7 @@ class _Lowering(RegionWriter):
         if self.merge:
             notes = self.program.nest_notes
             statements = move_time_loops(merge_nests(statements, notes), notes)
+        statements = hoist_offsets(statements)
         kernel = kernel_top(
             self.program, statements, self.arrays, self.classes, self.num_kernels, self.symbols
         )

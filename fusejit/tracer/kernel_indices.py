@@ -27,7 +27,7 @@ from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.shapes import Varies
 from fusejit.tracer.trace import Trace
 
-_BOOL = np.dtype(np.bool_)
+_BOOL, _U64 = np.dtype(np.bool_), np.dtype(np.uint64)
 _SCALAR = IndexingMap.identity(0)
 Compute = Callable[[PayloadBuilder, Callable[[AffineExpr], int]], int]
 
@@ -54,25 +54,30 @@ def is_strided(index: tuple[Any, ...], trace: Trace) -> bool:
 
 
 def checked_index(trace: Trace, index: AffineExpr, size: AffineExpr) -> AffineExpr:
-    """An index that may be negative as one that counts from the start; a check that it is there."""
+    """An index that may be negative as one that counts from the start; a check that it is there.
+
+    ``start = index + size if index < 0 else index`` is inside if it is, as an unsigned number,
+    below ``size``: one comparison.
+    """
 
     def wrapped(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
         negative = builder.op("less", [ref(index), builder.const(0, I64)], _BOOL)
         return builder.op("select", [negative, ref(index + size), ref(index)], I64)
 
-    def is_inside(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
-        not_low = builder.op("greater_equal", [ref(index + size), builder.const(0, I64)], _BOOL)
-        not_high = builder.op("less", [ref(index), ref(size)], _BOOL)
-        return builder.op("logical_and", [not_low, not_high], _BOOL)
-
     key = ("index", index, size)
     known = trace.find_bound(key)
     if known is not None:
         return known
+    value = scalar(trace, "wrapped", I64, wrapped)
+    start = _bound(trace, key, value, AffineExpr.const(0), size - 1)
+
+    def is_inside(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        ends = [builder.cast(ref(expr), _U64) for expr in (start, size)]
+        return builder.op("less", ends, _BOOL)  # of unsigned numbers: below 0 is too large
+
     ok = scalar(trace, "in_bounds", _BOOL, is_inside)
     trace.emit(Check(condition=ok, reason="an index is out of bounds"))
-    value = scalar(trace, "wrapped", I64, wrapped)
-    return _bound(trace, key, value, AffineExpr.const(0), size - 1)
+    return start
 
 
 def clamped_slice(
