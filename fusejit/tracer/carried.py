@@ -18,6 +18,7 @@ from fusejit.ir.graph import Alloc, Buffer, Loop, Value, View
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind, TensorType
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.arrays_behind import ArraysBehind
 from fusejit.tracer.changing_extents import at, changing_extents, largest, left_behind, rows
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.kernel_numbers import arithmetic, is_number, number_type
@@ -322,26 +323,62 @@ class Carried(Region):
                 numbers.append(argument if same else number_value(now, type_))
             elif extra is not None:
                 numbers.append(extra)
-        moves = []
+        behind = ArraysBehind(trace, self._buffer)
         for name, cell in self._cells.items():
+            now = names[name]
             if name in self._changing:
-                moves.append((rows(cell, self._next_extents(name)), names[name].value()))
-            elif not same_object(trace, cell, names[name]):
+                behind.carry_rows(cell, rows(cell, self._next_extents(name)), now)
+                continue
+            if not same_object(trace, cell, now):
                 if not name.startswith("_st"):  # the result of a `return` ends the loop
-                    self._refuse_copy(names[name].storage.root, cell.storage.root)
-                self._require_order(cell, names[name])
-                moves.append((cell, names[name].value()))
-        late = self._define_late(names, moves)
-        for cell, value in moves:
+                    self._refuse_copy(now.storage.root, cell.storage.root)
+                self._require_order(cell, now)
+            behind.carry(cell, now)
+        self._require_trips(1 + max((self._num_moved_on(n, names) for n in self._cells), default=0))
+        late = self._define_late(names, behind)
+        behind.note_copied()
+        for cell, value in behind.moves:
             trace.store(cell.memory(), value)
         return (*numbers, *late)
 
-    def _define_late(
-        self, names: Mapping[str, Any], moves: list[tuple[TracedArray, Value]]
-    ) -> tuple[Value, ...]:
+    def _num_moved_on(self, name: str, names: Mapping[str, Any]) -> int:
+        """After how many iterations a name holds no array any more that was there before them."""
+        owners = {cell.storage: other for other, cell in self._cells.items()}
+        for count in range(len(owners)):
+            source = owners.get(names[name].storage)
+            if source is None or source == name:
+                return count
+            name = source
+        return 0
+
+    def _require_trips(self, count: int) -> None:
+        """See to it that there are so many iterations: fewer leave an array from in front of them.
+
+        In NumPy it is the very object; a cell is a copy.
+        """
+        if count > 1 and self.can_peel() and (self.decided("peel") or 0) < count - 1:
+            if not self.trace.decisions.at_most(count, self.trips, "a loop runs several times"):
+                self.decide(count - 1, "peel")
+
+    def _object_behind(
+        self, array: TracedArray, storage: Storage, names: Mapping[str, Any]
+    ) -> TracedArray:
+        """The object that is ``array`` behind the loop, where ``storage`` has its elements."""
+        if array.storage is storage:
+            return array
+        for name, cell in self._cells.items():
+            if names[name] is array and cell.storage is storage:
+                return cell
+        for name, made in self._views.items():
+            if names[name] is array:
+                return made
+        result = TracedArray(storage, array.map, array.extents)
+        result.writeable = array.writeable
+        return result
+
+    def _define_late(self, names: Mapping[str, Any], behind: ArraysBehind) -> tuple[Value, ...]:
         """Names that only the body defines and that are read behind the loop."""
         values: list[Value] = []
-        copies: dict[int, Storage] = {}
         for name in (*self.names, *self.targets):
             if name not in self.live or not isinstance(
                 self._before.get(name, UNDEFINED), Undefined
@@ -355,18 +392,12 @@ class Carried(Region):
             elif is_number(now):
                 values.append(number_value(now, number_type(now)))
                 self._late.append((name, number_type(now), values[-1]))
-            elif is_array(now) and not self._is_mine(now.storage):
-                self._views[name] = now
+            elif is_array(now) and (storage := behind.find(now.storage)) is not None:
+                self._views[name] = self._object_behind(now, storage, names)
             elif is_array(now) and extents_are_outside(self.trace, now.storage.extents):
-                storage = now.storage
-                if id(storage) not in copies:
-                    whole = TracedArray.whole(storage)
-                    copies[id(storage)] = Storage.of_buffer(self.trace, self._buffer(whole))
-                    copies[id(storage)].home = self.trace.blocks[-2]
-                    if not name.startswith("_st"):
-                        self._leave_as_copy(storage.root, copies[id(storage)])
-                    moves.append((TracedArray.whole(copies[id(storage)]), whole.value()))
-                self._views[name] = TracedArray(copies[id(storage)], now.map, now.extents)
+                if self._is_cell(now.storage.root):  # it is what a cell held before this iteration
+                    self._require_trips(2)
+                self._views[name] = self._object_behind(now, behind.copy(now.storage), names)
             else:
                 self.after[name] = now if _is_plain(now) else Undefined(name, _ONLY_INSIDE)
         return tuple(values)
@@ -397,14 +428,6 @@ class Carried(Region):
         if storage.copied_from and not (storage.may_leave and are_own):
             raise Declined(f"a loop carries {storage.copied_why}")
 
-    def _leave_as_copy(self, storage: Storage, copy: Storage) -> None:
-        """What is a copy in the body, where NumPy has a view, is one behind the loop."""
-        if any(map(self._is_mine, storage.copied_from)):
-            self._refuse_copy(storage)
-            return
-        copy.copied_from = dict(storage.copied_from)
-        copy.may_leave, copy.copied_why = storage.may_leave, storage.copied_why
-
     def last_number(self) -> AffineExpr | None:
         """The number of the last iteration, where there is one."""
         return None
@@ -420,6 +443,7 @@ class Carried(Region):
         numbers = {n: o for n, o in self._views.items() if isinstance(o, TracedNumber)}
         last = None if len(numbers) == len(self._views) else self.last_number()
         symbols = {} if last is None else {self.symbol: last}
+        shown: dict[int, TracedArray] = {}  # two names may have one object
         for name, now in self._views.items():
             if isinstance(now, TracedNumber):
                 made: Any = self.last_of(now)
@@ -432,6 +456,7 @@ class Carried(Region):
                 if (results, extents) != (now.map.results, now.extents):
                     made = TracedArray(now.storage, IndexingMap(now.map.num_dims, results), extents)
                     made.writeable = now.writeable
+                    made = shown.setdefault(id(now), made)
             inside = not all(map(self.trace.is_visible, left))
             self.after[name] = Undefined(name, _ONLY_INSIDE) if inside else made
 
