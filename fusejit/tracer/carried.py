@@ -356,9 +356,10 @@ class Carried(Region):
 
         In NumPy it is the very object; a cell is a copy.
         """
-        if count > 1 and self.can_peel() and (self.decided("peel") or 0) < count - 1:
-            if not self.trace.decisions.at_most(count, self.trips, "a loop runs several times"):
-                self.decide(count - 1, "peel")
+        if not self.can_peel() or (self.decided("peel") or 0) >= count - 1:
+            return
+        if not self.trace.decisions.at_most(count, self.trips, "a loop runs several times"):
+            self.decide(count - 1, "peel")
 
     def _object_behind(
         self, array: TracedArray, storage: Storage, names: Mapping[str, Any]
@@ -369,6 +370,7 @@ class Carried(Region):
         for name, cell in self._cells.items():
             if names[name] is array and cell.storage is storage:
                 return cell
+        made: TracedArray
         for name, made in self._views.items():
             if names[name] is array:
                 return made
