@@ -20,6 +20,7 @@ import linecache
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -101,12 +102,14 @@ def deadline(seconds: float) -> Iterator[None]:
         raise TimeoutError(f"takes longer than {seconds} s")
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    outer, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
+    start = time.monotonic()
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        left = max(0.001, outer - (time.monotonic() - start)) if outer else 0
+        signal.setitimer(signal.ITIMER_REAL, left)
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,8 +135,8 @@ TEMPLATES: dict[str, tuple[float, tuple[str, ...]]] = {
         1,
         (
             "{w} = 0\nwhile {w} < 5 and ({c}):\n    {w} += 1  # bound\n    {body}",
-            "{w} = 0\nwhile {c}:\n    {w} += 1  # bound\n    {body}\n    if {w} >= 3:  # bound\n"
-            "        break  # bound",
+            "{w} = 0\nwhile {c}:\n    {w} += 1  # bound\n    if {w} > 3:  # bound\n"
+            "        break  # bound\n    {body}",
             "{w} = 0\nwhile {w} < {x}.shape[0]:\n    {x}[{w}] {o}= {n}\n    {w} += 1  # bound\n"
             "    {body}",
             "{w} = 0\n{w2} = {x}.sum()\nwhile {w2} < 20 and {w} < 6:\n    {w} += 1  # bound\n"
