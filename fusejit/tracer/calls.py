@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import FunctionType, MethodType
 from typing import Any, Protocol
 
@@ -59,6 +59,8 @@ class Calls:
         The staged form of a user function, with its hooks.
     made_here : callable
         Whether a function was made by the traced code itself.
+    meet_native : callable
+        Is told of each function that is called without hooks, and of its arguments.
     """
 
     def __init__(
@@ -67,7 +69,9 @@ class Calls:
         outside: Outside,
         activate: Callable[[FunctionType, tuple[Any, ...]], Callable[..., Any]],
         made_here: Callable[[FunctionType], bool],
+        meet_native: Callable[[Any, Iterable[Any]], None],
     ) -> None:
+        self._meet_native = meet_native
         self._trace = trace
         self._outside = outside
         self._activate = activate
@@ -230,6 +234,7 @@ class Calls:
                 raise unsupported(what, "work on a copy and return it")
         if name in ("str.format", "str.format_map"):
             args, kwargs = tuple(map(self.exact, args)), self.exact(kwargs)
+        self._meet_native(function, (*args, *kwargs.values()))
         args, kwargs = self._with_callbacks(rule, args, kwargs)
         return self._as_constant(native_call(function, args, kwargs))
 

@@ -50,8 +50,10 @@ class Hooks:
         self.trace = trace
         self.entry = entry
         self.watch = Watch()
-        self.outside = Outside(trace)
-        self._calls = Calls(trace, self.outside, self._activate, self._made_here)
+        self.outside = Outside(trace, self.watch.meet)
+        self._calls = Calls(
+            trace, self.outside, self._activate, self._made_here, self.watch.meet_native
+        )
         self.call = self._calls.invoke
         trace.inlined = self._calls.inlined
         self.access = self._calls.access
@@ -89,6 +91,7 @@ class Hooks:
             if form.code is None:
                 bound = function
                 self.trace.is_plain = True
+                self.watch.start()
                 if form.note is not None:
                     self.trace.notes.append(form.note)
                 for code in vet(function, path, self.entry, self.outside):

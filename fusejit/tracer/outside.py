@@ -12,6 +12,7 @@ import collections
 import collections.abc
 import enum
 import functools
+from collections.abc import Callable
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -97,10 +98,13 @@ class Outside:
     ----------
     trace : Reads
         Makes the stand-ins and records the checks.
+    meet : callable
+        Is told of each object.
     """
 
-    def __init__(self, trace: Reads) -> None:
+    def __init__(self, trace: Reads, meet: Callable[[object], None] = lambda obj: None) -> None:
         self._trace = trace
+        self._meet = meet
         self._objects: dict[int, tuple[Path, object]] = {}  # keeps them alive: ids stay valid
         self._read: dict[Path, object] = {}
         self._identified: set[Path] = set()
@@ -133,6 +137,7 @@ class Outside:
         return path in self._overwritten
 
     def _read_first(self, path: Path, obj: object) -> object:
+        self._meet(obj)
         if isinstance(obj, tuple) and is_named_tuple(obj):
             self._trace.check(PathCheck(path, CheckKind.TYPE, type(obj)))
             items = [self.read(path.item(i), item) for i, item in enumerate(obj)]
@@ -146,6 +151,7 @@ class Outside:
 
     def register(self, path: Path, standin: object) -> None:
         """Note where a stand-in comes from; the elements of copied containers too."""
+        self._meet(standin)
         if isinstance(standin, (list, tuple)) and type(standin) in (list, tuple):
             self.note(path, standin)
             for position, item in enumerate(standin):

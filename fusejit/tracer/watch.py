@@ -2,7 +2,8 @@
 
 Operators, ``with``, ``len`` and the like reach methods such as ``Vec.__add__`` from C code, where
 no hook stands. What such a method reads from outside would be baked into the trace, so the trace
-is given up. Uses the profile hook of this thread for the duration of the trace; a profiler that is
+is given up. Uses the profile hook of this thread, which slows the tracer down by half: only from
+where an object comes in that may have such methods, or that C code might call. A profiler that is
 already active is left alone.
 """
 
@@ -11,14 +12,38 @@ from __future__ import annotations
 import gc
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from types import CodeType, FrameType
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from fusejit.errors import UnsupportedError
-from fusejit.tracer.callables import is_library_file
+from fusejit.tracer.callables import is_library_file, is_library_module, is_stand_in_type
 from fusejit.tracer.locations import location_of
+
+_PLAIN_TYPES = frozenset(
+    {
+        type(None),
+        type(Ellipsis),
+        bool,
+        int,
+        float,
+        complex,
+        str,
+        bytes,
+        range,
+        slice,
+        np.ndarray,
+        np.dtype,
+        np.ufunc,
+        np.random.Generator,
+        type(np.sum),
+        BuiltinFunctionType,
+        ModuleType,
+    }
+)
 
 
 class Watch:
@@ -29,6 +54,9 @@ class Watch:
         self._allowed: set[int] = set()
         self._callers: set[int] = set()
         self._codes: list[CodeType] = []  # keeps the ids valid
+        self._is_wanted = False
+        self._is_active = False
+        self._is_running = False
 
     def allow(self, code: CodeType) -> None:
         """A function whose outside reads are known; everything it calls is watched."""
@@ -48,15 +76,37 @@ class Watch:
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Watch this thread."""
-        if sys.getprofile() is not None:
-            yield
-            return
-        sys.setprofile(self._observe)
+        """Watch this thread, from where that is needed."""
+        self._is_active = True
         try:
+            if self._is_wanted:
+                self.start()
             yield
         finally:
-            sys.setprofile(None)
+            self._is_active = False
+            if self._is_running:
+                self._is_running = False
+                sys.setprofile(None)
+
+    def start(self) -> None:
+        """Begin to watch, now or as soon as the trace does."""
+        self._is_wanted = True
+        if self._is_active and not self._is_running and sys.getprofile() is None:
+            self._is_running = True
+            sys.setprofile(self._observe)
+
+    def meet(self, obj: Any) -> None:
+        """Begin to watch if an object from outside may have methods that Python calls by itself."""
+        if not self._is_wanted and not _is_harmless(obj):
+            self.start()
+
+    def meet_native(self, function: Any, arguments: Iterable[Any]) -> None:
+        """Begin to watch if C code may call something of the user's, given these arguments."""
+        if self._is_wanted:
+            return
+        module = getattr(function, "__module__", None) or "builtins"
+        if not is_library_module(module) or not all(map(_is_harmless_argument, arguments)):
+            self.start()
 
     def _observe(self, frame: FrameType, event: str, argument: Any) -> None:
         if event != "call" or frame.f_back is None or id(frame.f_back.f_code) not in self._callers:
@@ -74,6 +124,33 @@ class Watch:
             f"({code.co_filename}:{code.co_firstlineno}) was called by Python itself and cannot be "
             f"followed; call it by name or compute it outside the decorated function"
         )
+
+
+def _is_harmless(obj: Any) -> bool:
+    """Whether an object has no methods of the user's; his functions are called through hooks."""
+    kind = type(obj)
+    if kind is type:
+        return is_library_module(obj.__module__)
+    if kind is list or kind is tuple:
+        return all(map(_is_harmless, obj))
+    if kind is dict:
+        return all(map(_is_harmless, obj)) and all(map(_is_harmless, obj.values()))
+    return (
+        kind in _PLAIN_TYPES
+        or kind is FunctionType
+        or is_stand_in_type(kind)
+        or issubclass(kind, np.generic)
+    )
+
+
+def _is_harmless_argument(obj: Any) -> bool:
+    """Whether C code that is given an object can call nothing of the user's."""
+    if type(obj) is FunctionType:
+        return is_library_file(obj.__code__.co_filename)
+    if type(obj) in (list, tuple, dict):
+        items = obj.values() if isinstance(obj, dict) else obj
+        return _is_harmless(obj) and all(map(_is_harmless_argument, items))
+    return type(obj) is GeneratorType or _is_harmless(obj)
 
 
 def _is_interruption(frame: FrameType) -> bool:

@@ -596,6 +596,21 @@ def test_context_managers_in_python_are_noticed(front):
     assert "__enter__" in refused(front, with_vec, 1.0)
 
 
+def test_functions_of_numbers_are_not_watched(front, monkeypatch):
+    """The profile hook makes a trace slower by a third."""
+    started = []
+    monkeypatch.setattr(sys, "setprofile", lambda function: started.append(function is not None))
+    front.run(front.FakeTrace(), scaled, 1.0)
+    front.run(front.FakeTrace(), lambda x: sum(x * k for k in range(3)) + len((1, 2)), 1.0)
+    assert not any(started)
+    front.run(front.FakeTrace(), lambda x: x if VEC else x, 1.0)
+    assert started == [True, False]
+    front.run(front.FakeTrace(), lambda x: len({scaled: x}), 1.0)
+    assert started == [True, False]
+    front.run(front.FakeTrace(), lambda x: len(list(map(scaled, [x]))), 1.0)
+    assert started == [True, False] * 2
+
+
 def test_an_active_profiler_is_left_alone(front):
     profiler = lambda *args: None  # noqa: E731
     sys.setprofile(profiler)
