@@ -6,9 +6,10 @@ function of its own (`chunk0`, `chunk1`, ...) whose parameters are the names it 
 
 from __future__ import annotations
 
-import ast
 import builtins
+import keyword
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -34,9 +35,12 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.syntax import parse
 
 _INDENT = "    "
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")  # not the ``shape`` of ``a.shape``
+_COMMENT = re.compile(r"#.*")
+_ASSIGNED = re.compile(r"^ *(?:for )?([A-Za-z_]\w*) (?:=|in) ", re.MULTILINE)
+_KEYWORDS = frozenset(keyword.kwlist)
 
 
 def emit_kernel(kernel: LoopKernel, global_names: frozenset[str]) -> str:
@@ -115,9 +119,11 @@ class _Emitter:
 
     def parallel_for(self, s: ParallelFor, pad: str) -> list[str]:
         body = self.block(s.body, 1)
-        tree = parse("def f():\n" + "\n".join(body))
+        text = "\n".join(body)
         others = {f"chunk{at}" for at in range(len(self.functions))}
-        unknown = _names(tree) - _assigned(tree) - self.known - others - {"lo", "hi"}
+        unknown = (
+            names_in(text) - frozenset(_ASSIGNED.findall(text)) - self.known - others - {"lo", "hi"}
+        )
         first = s.streamed.pointer if s.streamed is not None else ""
         free = sorted(unknown, key=lambda n: (n != first, *_natural(n)))
         name = f"chunk{len(self.functions)}"
@@ -171,16 +177,9 @@ def number(value: object, dtype: np.dtype) -> str:
     return f"{name}({x!r})"
 
 
-def _names(tree: ast.AST) -> frozenset[str]:
-    return frozenset(
-        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-    )
-
-
-def _assigned(tree: ast.AST) -> frozenset[str]:
-    return frozenset(
-        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    )
+def names_in(text: str) -> frozenset[str]:
+    """Every name that generated source mentions; attributes and comments are no names."""
+    return frozenset(_NAME.findall(_COMMENT.sub("", text))) - _KEYWORDS
 
 
 def _natural(name: str) -> tuple[str, int]:

@@ -6,13 +6,12 @@ checked here, in compiled code, before anything is written; a failing check retu
 
 from __future__ import annotations
 
-import ast
 import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fusejit.codegen.emit import statement_lines
+from fusejit.codegen.emit import names_in, statement_lines
 from fusejit.codegen.host_text import host_text, is_kernel_guard
 from fusejit.codegen.nest import token
 from fusejit.ir.graph import Buffer, Graph, Guard, Layout, Store, walk
@@ -21,7 +20,6 @@ from fusejit.ir.loops import Apply, Exit, If, KernelParameter, Let, LoopKernel, 
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import Program
 from fusejit.ir.traced import ArrayClass
-from fusejit.syntax import parse
 
 GUARD, LAYOUT, OVERLAP = 1, 2, 3
 _MAX_ARRAY_SCOPE = 15
@@ -83,8 +81,7 @@ def kernel_top(
 
 def names_used(statements: Sequence[Stmt]) -> frozenset[str]:
     """Every name that generated statements mention."""
-    text = "\n".join(statement_lines(statements))
-    return frozenset(n.id for n in ast.walk(parse(text)) if isinstance(n, ast.Name))
+    return names_in("\n".join(statement_lines(statements)))
 
 
 def _words(expr: object) -> set[str]:

@@ -6,6 +6,7 @@ nothing that names a value has to know, and hands back the same object when noth
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -63,6 +64,8 @@ def map_ops(block: Block, rewrite: Callable[[Op], Op]) -> Block:
 
 def map_blocks(op: Op, rewrite: Callable[[Block], Block]) -> Op:
     """The op with ``rewrite(block)`` for each block it owns; the same object if all are."""
+    if not op.blocks:
+        return op
     blocks = tuple(rewrite(b) for b in op.blocks)
     if _all_same(blocks, op.blocks):
         return op
@@ -138,7 +141,7 @@ def _resolve(value: Value, values: Mapping[Value, Value]) -> Value:
 
 
 def _all_same(new: list[Op] | tuple[object, ...], old: list[Op] | tuple[object, ...]) -> bool:
-    return len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
+    return len(new) == len(old) and all(map(operator.is_, new, old))
 
 
 # ------------------------------------------------------------------------------ asking the graph

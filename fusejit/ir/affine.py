@@ -10,6 +10,7 @@ that are equal as linear forms are equal (and hash alike) as Python objects.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -94,6 +95,7 @@ class AffineExpr:
     terms: tuple[tuple[Atom, int], ...]
     constant: int
     _hash: int | None = field(default=None, init=False, repr=False, compare=False)
+    _symbols: frozenset[str] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
         """Computed once: expressions are keys of many tables."""
@@ -112,6 +114,7 @@ class AffineExpr:
         return AffineExpr((), int(value))
 
     @staticmethod
+    @functools.cache
     def dim(index: int) -> AffineExpr:
         """The dim ``d<index>``."""
         return AffineExpr(((Dim(index), 1),), 0)
@@ -230,7 +233,12 @@ class AffineExpr:
 
     def symbols(self) -> frozenset[str]:
         """The names of the symbols that occur."""
-        return frozenset(a.name for a in self._leaves() if isinstance(a, Sym))
+        if self._symbols is None:
+            if not self.terms:
+                return frozenset()
+            names = frozenset(a.name for a in self._leaves() if isinstance(a, Sym))
+            object.__setattr__(self, "_symbols", names)
+        return self._symbols  # type: ignore[return-value]
 
     def _leaves(self) -> Iterator[Dim | Sym]:
         for atom, _ in self.terms:

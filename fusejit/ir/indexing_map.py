@@ -23,6 +23,7 @@ class IndexingMap:
 
     # -- construction ---------------------------------------------------------------------------
     @staticmethod
+    @functools.cache
     def identity(num_dims: int) -> IndexingMap:
         """``(d0, d1) -> (d0, d1)``."""
         return IndexingMap(num_dims, tuple(AffineExpr.dim(i) for i in range(num_dims)))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from fusejit.errors import VerificationError
-from fusejit.ir.graph import Graph, Op
+from fusejit.ir.graph import GenericOp, Graph, Op
 from fusejit.ir.names import Names
 from fusejit.ir.printer import print_op
 from fusejit.ir.verifier_generic import GENERIC_RULES
@@ -34,6 +34,7 @@ RULES: tuple[Callable[..., Iterator[str]], ...] = (
     *GENERIC_RULES,
     results_are_defined_where_they_are_returned,
 )
+_ALL_OP_RULES = (*OP_RULES, *GENERIC_RULES)
 
 
 def verify(graph: Graph) -> None:
@@ -70,7 +71,7 @@ def complaints(graph: Graph) -> Iterator[str]:
                 yield text(scope_rule, message, op)
         if isinstance(site, BlockEnd):
             continue
-        for op_rule in (*OP_RULES, *GENERIC_RULES):
+        for op_rule in _ALL_OP_RULES if isinstance(site, GenericOp) else OP_RULES:
             for message in op_rule(op):
                 yield text(op_rule, message, op)
     for message in results_are_defined_where_they_are_returned(graph, scope):
