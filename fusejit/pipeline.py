@@ -34,6 +34,7 @@ from fusejit.fuse import (
     form_groups,
     hoist_invariants,
     make_schedule,
+    mark_independent_loops,
     merge_siblings,
     move_reshapes_down,
     move_reshapes_up,
@@ -141,6 +142,7 @@ PASSES: tuple[tuple[str, GraphPass], ...] = (
     ("split sums over several dims", _for_fusion(split_reductions)),
     ("canonicalize the result", lambda graph, at: canonicalize(graph)),
     ("note reshapes", lambda graph, at: note_reshapes(graph, at.report)),
+    ("mark independent loops", lambda graph, at: mark_independent_loops(graph, at.report)),
 )
 
 

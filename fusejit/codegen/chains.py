@@ -237,6 +237,7 @@ def _mention(s: Stmt, found: set[str]) -> None:
         _mention_in(s.extent, found)
         _mention_in(s.work_ns, found)
         _mention_all(s.body, found)
+        found.update({s.fault} if s.fault else ())
 
 
 def _mention_all(statements: Sequence[Stmt], found: set[str]) -> None:

@@ -67,6 +67,7 @@ class _Emitter:
     def __init__(self, known: frozenset[str]) -> None:
         self.known = known
         self.functions: list[str] = []
+        self.fault = ""  # where a chunk that ends early leaves its status
 
     def block(self, statements: Sequence[Stmt], depth: int) -> list[str]:
         lines = [line for s in statements for line in self.statement(s, depth)]
@@ -84,7 +85,7 @@ class _Emitter:
             function = "scratch" if s.on_stack else "heap_scratch"
             lines = [f"{pad}{s.name} = {function}({size}, {token(s.dtype)}{scope_text(s.scope)})"]
             if not s.on_stack and s.exit_status is not None:
-                lines += [f"{pad}if is_null({s.name}):", f"{pad}{_INDENT}return {s.exit_status}"]
+                lines += [f"{pad}if is_null({s.name}):", *self.exit(s.exit_status, depth + 1)]
             return lines
         if isinstance(s, Free):
             return [f"{pad}free_scratch({s.name})"]
@@ -113,12 +114,20 @@ class _Emitter:
         if isinstance(s, ParallelFor):
             return self.parallel_for(s, pad)
         if isinstance(s, Exit):
-            return [f"{pad}return {s.status}"]
+            return self.exit(s.status, depth)
         assert isinstance(s, Comment)
         return [f"{pad}# {s.text}"]
 
+    def exit(self, status: int, depth: int) -> list[str]:
+        pad = _INDENT * depth
+        if not self.fault:
+            return [f"{pad}return {status}"]
+        return [f"{pad}put({self.fault}, 0, i64({status}))", f"{pad}return"]
+
     def parallel_for(self, s: ParallelFor, pad: str) -> list[str]:
+        outer, self.fault = self.fault, s.fault
         body = self.block(s.body, 1)
+        self.fault = outer
         text = "\n".join(body)
         others = {f"chunk{at}" for at in range(len(self.functions))}
         unknown = (

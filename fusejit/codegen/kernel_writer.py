@@ -87,6 +87,8 @@ class Enclosing:
         Symbols that the inner block defines: the induction variable, integers it binds.
     leaves : list
         What runs where a check of the inner block leaves the kernel.
+    is_chunk : bool
+        Whether the inner block runs in a function of its own: nothing of it may stand further out.
     """
 
     statements: list[Stmt]
@@ -94,6 +96,7 @@ class Enclosing:
     is_loop: bool
     defined: set[str] = field(default_factory=set)
     leaves: list[list[Stmt]] = field(default_factory=list)
+    is_chunk: bool = False
 
 
 class KernelWriter:
@@ -190,6 +193,8 @@ class KernelWriter:
             if region.is_loop:
                 statements, frees = region.statements, region.frees
                 outermost = region
+            if region.is_chunk:
+                break
         if frees is not self.frees:
             for leave in outermost.leaves:
                 leave.insert(0, Free(name))
@@ -234,11 +239,7 @@ class KernelWriter:
             status = EARLY_ERRORS.get(op.error, OUT_OF_BOUNDS)
             if op.is_late:
                 status = late_status(self.graph, op)
-            outside = [name for region in self.regions for name in region.frees]
-            leave: list[Stmt] = [*map(Free, [*outside, *self.frees]), Exit(status)]
-            for region in self.regions:
-                region.leaves.append(leave)
-            self.statements.append(If(Apply("not {0}", (condition,)), leave))
+            self.statements.append(If(Apply("not {0}", (condition,)), self._leave(status)))
         elif isinstance(op, Scatter):
             self.scatter(op)
         elif isinstance(op, Store):
@@ -259,6 +260,16 @@ class KernelWriter:
                 )
         else:
             assert isinstance(op, ViewOp | ReshapeOp | ConstantOp | Alias)
+
+    def _leave(self, status: int) -> list[Stmt]:
+        """What gives memory back and ends the function with a status."""
+        chunks = [at for at, region in enumerate(self.regions) if region.is_chunk]
+        regions = self.regions[chunks[-1] if chunks else 0 :]
+        outside = [name for region in regions for name in region.frees]
+        leave: list[Stmt] = [*map(Free, [*outside, *self.frees]), Exit(status)]
+        for region in regions:
+            region.leaves.append(leave)
+        return leave
 
     def generic(
         self,

@@ -11,8 +11,8 @@ from fusejit.codegen.invariant_offsets import hoist_offsets
 from fusejit.codegen.kernel_top import kernel_top
 from fusejit.codegen.merged_nests import merge_nests
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
+from fusejit.codegen.parallel_loops import ParallelLoopWriter
 from fusejit.codegen.placement import place
-from fusejit.codegen.region_writer import RegionWriter
 from fusejit.codegen.time_tiles import move_time_loops
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
@@ -69,7 +69,7 @@ def lower(schedule: Schedule, checks: Sequence[PathCheck], merge: bool = True) -
     return _Lowering(schedule, checks, merge).run()
 
 
-class _Lowering(RegionWriter):
+class _Lowering(ParallelLoopWriter):
     def __init__(self, schedule: Schedule, checks: Sequence[PathCheck], merge: bool) -> None:
         super().__init__(schedule.graph, place(schedule))
         self.merge = merge

@@ -310,9 +310,12 @@ class _Writer(ExpressionWriter):
         self.builder.branch(self.ends[-1])
 
     def _return(self, node: ast.Return) -> None:
-        if node.value is None or self.result is types.none:
+        if (node.value is None) != (self.result is types.none):
             raise Unwritten("return")
-        self.leave(self.expression(node.value))
+        if node.value is None:
+            self.leave(Typed(types.none, self.target.get_dummy_value()))
+        else:
+            self.leave(self.expression(node.value))
 
     def leave(self, given: Typed) -> None:
         """Return a value of the function's type."""

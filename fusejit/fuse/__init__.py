@@ -17,6 +17,7 @@ from fusejit.fuse.cost import (
 from fusejit.fuse.driver import fold_producers
 from fusejit.fuse.group import form_groups
 from fusejit.fuse.hoist import hoist_invariants
+from fusejit.fuse.independent import mark_independent_loops
 from fusejit.fuse.joined import read_parts
 from fusejit.fuse.reshapes import move_reshapes_down, move_reshapes_up, note_reshapes
 from fusejit.fuse.schedule import make_schedule
@@ -38,6 +39,7 @@ __all__ = [
     "form_groups",
     "hoist_invariants",
     "make_schedule",
+    "mark_independent_loops",
     "merge_siblings",
     "move_reshapes_down",
     "move_reshapes_up",

@@ -23,7 +23,7 @@ a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines
               | "alloc" @t ":" type memory
               | "alias" @t ":" type "of" @a reassoc memory      @a with axes split or merged
               | "bind" i0 "=" %value                              an integer as a symbol of the block
-              | %r* "=" "for" i0 "=" expr "to" expr "step" number carry? block
+              | %r* "=" "for" i0 "=" expr "to" expr "step" number "parallel"? carry? block
               | %r* "=" "while" carry? block "do" block         the first block yields one bool
               | %r* "=" "if" %p block "else" block
               | %r* "=" "host_call" "module.function" "(" %x* ")" ("as" "call")?

@@ -373,7 +373,8 @@ class Loop(Op):
     The body's arguments start from ``carried`` and take what the body yields; the results are
     their last values. ``induction`` is a symbol that maps, extents and payloads of the body may
     use. A conditional loop has a ``condition`` block that yields one bool; its arguments are the
-    very values that are the body's.
+    very values that are the body's. Iterations of a counted loop that ``is_parallel`` may run in
+    any order, and at the same time.
     """
 
     carried: tuple[Value, ...]
@@ -383,6 +384,7 @@ class Loop(Op):
     upper: AffineExpr | None = None
     step: int = 1
     condition: Block | None = None
+    is_parallel: bool = False
 
     @property
     def effect(self) -> Effect:

@@ -153,6 +153,7 @@ class ParallelFor:
 
     ``work_ns`` is an estimate of the whole work; ``comment`` says in the source what it computes.
     ``streamed`` is the one result it writes element by element, if that may go around the caches.
+    ``fault`` is memory of one int64 in which a chunk that ends early leaves its status.
     """
 
     extent: Expr
@@ -160,11 +161,15 @@ class ParallelFor:
     body: Sequence[Stmt]
     comment: str = ""
     streamed: Streamed | None = None
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """Leave the kernel with a status; 0 is success, anything else means nothing was written."""
+    """Leave the kernel with a status; 0 is success, anything else means nothing was written.
+
+    In a chunk it goes to the loop's ``fault``.
+    """
 
     status: int
 

@@ -332,10 +332,16 @@ class _GraphParser:
         upper = self.affine()
         cursor.expect("step")
         step = cursor.integer()
+        is_parallel = cursor.accept("parallel")
         arguments, carried = self.carry()
-        body = self.block(arguments)
         return Loop(
-            carried=carried, body=body, induction=induction, lower=lower, upper=upper, step=step
+            carried=carried,
+            body=self.block(arguments),
+            induction=induction,
+            lower=lower,
+            upper=upper,
+            step=step,
+            is_parallel=is_parallel,
         )
 
     def conditional_loop(self, names: list[str]) -> Op:

@@ -195,7 +195,8 @@ class Printer:
         carry = f" carry ({', '.join(pairs)})" if pairs else ""
         if op.condition is None:
             bounds = f"{op.induction} = {op.lower} to {op.upper} step {op.step}"
-            yield f"{head}for {bounds}{carry} {{"
+            parallel = " parallel" if op.is_parallel else ""
+            yield f"{head}for {bounds}{parallel}{carry} {{"
         else:
             yield f"{head}while{carry} {{"
             yield from self.block_lines(op.condition)

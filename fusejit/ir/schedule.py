@@ -133,6 +133,20 @@ class Refusal:
     how: str = "fold"  # or "merge", or "group"
 
 
+@dataclass(frozen=True, slots=True)
+class LoopNote:
+    """A counted loop of the program: the rule by which its iterations are independent, or not.
+
+    ``because`` is the line that makes them depend on each other, if there is one.
+    """
+
+    loop: str
+    rule: str
+    reason: str
+    location: Location
+    because: Location | None = None
+
+
 @dataclass(eq=False, slots=True)
 class FusionReport:
     """What the passes did, collected for `explain`."""
@@ -142,6 +156,7 @@ class FusionReport:
     folded: list[Folded] = field(default_factory=list)
     grouped: list[Grouped] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
+    loops: list[LoopNote] = field(default_factory=list)
 
 
 @dataclass(eq=False, slots=True)

@@ -247,7 +247,11 @@ def loops_are_counted_or_conditional(op: Op) -> Iterator[str]:
             yield "the step is 0"
         if any(e is not None and e.dims() for e in (op.lower, op.upper)):
             yield "a bound depends on a dim"
+        if op.is_parallel and op.carried:
+            yield "a parallel loop carries values"
         return
+    if op.is_parallel:
+        yield "a conditional loop is parallel"
     if counted != (None, None, None):
         yield "a conditional loop has an induction variable or a bound"
     if op.condition.arguments != op.body.arguments:
