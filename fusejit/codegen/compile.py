@@ -42,7 +42,7 @@ from fusejit.codegen.intrinsics import jit_namespace, twin_namespace
 from fusejit.locks import ForkSafeLock
 from fusejit.syntax import parse
 
-PARALLEL_LOOPS = ("parallel_for(", "stream_for(")
+PARALLEL_LOOPS = ("parallel_for(", "uneven_for(", "stream_for(")
 """What needs threads, as it stands in source."""
 
 ENTRY = "kernel"

@@ -139,7 +139,8 @@ class _Emitter:
         comment = [f"{_INDENT}# {s.comment}"] if s.comment else []
         header = f"def {name}({', '.join(['lo', 'hi', *free])}):"
         self.functions.append("\n".join([header, *comment, *body]) + "\n")
-        function, numbers = "parallel_for", [s.extent, s.work_ns]
+        function = "uneven_for" if s.is_uneven else "parallel_for"
+        numbers = [s.extent, s.work_ns]
         if s.streamed is not None:
             function = "stream_for"
             numbers += [s.streamed.num_bytes, s.streamed.fresh_bytes]

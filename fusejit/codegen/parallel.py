@@ -28,6 +28,9 @@ CHUNK_NS = 10_000
 CHUNKS_PER_THREAD = 4
 """More chunks than threads, so that a thread that comes late does not hold up the others."""
 
+UNEVEN_CHUNKS_PER_THREAD = 16
+"""As many where iterations differ: a thread that is done takes what another one has not begun."""
+
 BORDER_MULTIPLE = 64
 """Chunk borders are multiples of this where chunks are at least `ROUNDED_FROM` long."""
 
@@ -63,3 +66,9 @@ def parallel_for(body: Callable[..., Any], extent: int, work_ns: float, *args: A
         return
     for lo, hi in reversed(list(chunk_bounds(extent, _TWIN_CHUNKS))):
         body(lo, hi, *args)
+
+
+@twin("uneven_for", "fusejit.codegen.parallel_jit:uneven_for")
+def uneven_for(body: Callable[..., Any], extent: int, work_ns: float, *args: Any) -> None:
+    """`parallel_for` in more and smaller chunks, for iterations of which some take much longer."""
+    parallel_for(body, extent, work_ns, *args)

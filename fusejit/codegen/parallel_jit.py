@@ -23,6 +23,7 @@ from fusejit.codegen.parallel import (
     CHUNKS_PER_THREAD,
     ROUNDED_FROM,
     SERIAL_BELOW_NS,
+    UNEVEN_CHUNKS_PER_THREAD,
 )
 from fusejit.codegen.pool import POOL_SYMBOL, WORD_BUSY, WORD_LAUNCH, WORD_THREADS
 
@@ -164,7 +165,7 @@ def _emit_task(module: Any, body: Callee, data_type: Any) -> Value:
 def _launch(module: Any) -> Value:
     """The function that cuts a loop and runs its chunks on the pool, one for all loops.
 
-    ``launch(task, data, extent, work_ns) -> i1``: false if there are no threads to be had. ``data``
+    ``launch(task, data, extent, work_ns, chunks_per_thread) -> i1``: false if there are no threads to be had. ``data``
     begins with the extent and room for the length of a chunk.
     """
     return once_in_module(module, ("launch",), lambda: _emit_launch(module))
@@ -172,13 +173,13 @@ def _launch(module: Any) -> Value:
 
 def _emit_launch(module: Any) -> Value:
     function_type = ir.FunctionType(
-        ir.IntType(1), [_TASK_TYPE.as_pointer(), _BYTE_POINTER, _INT64, _INT64]
+        ir.IntType(1), [_TASK_TYPE.as_pointer(), _BYTE_POINTER, _INT64, _INT64, _INT64]
     )
     name = module.get_unique_name("fusejit_launch")
     function = ir.Function(module, function_type, name=name)
     function.linkage = "internal"
     function.attributes.add("noinline")
-    task, data, extent, work_ns = function.args
+    task, data, extent, work_ns, per_thread = function.args
     start, reserve, launch, declined = (
         function.append_basic_block(name) for name in ("start", "reserve", "launch", "declined")
     )
@@ -198,7 +199,7 @@ def _emit_launch(module: Any) -> Value:
     builder.cbranch(builder.extract_value(exchanged, 1), launch, declined)
 
     builder.position_at_end(launch)
-    length = _chunk_length(builder, extent, work_ns, threads)
+    length = _chunk_length(builder, extent, work_ns, builder.mul(threads, per_thread))
     lengths = builder.bitcast(data, _INT64.as_pointer())
     builder.store(length, builder.gep(lengths, [_int64(1)]))
     bases = cgutils.alloca_once_value(builder, ir.Constant(_BYTE_POINTER, None))
@@ -216,13 +217,9 @@ def _emit_launch(module: Any) -> Value:
     return function
 
 
-def _chunk_length(builder: Any, extent: Value, work_ns: Value, threads: Value) -> Value:
-    """As `fusejit.codegen.parallel.chunk_length` cuts."""
-    wanted = _smaller(
-        builder,
-        builder.sdiv(work_ns, _int64(CHUNK_NS)),
-        builder.mul(threads, _int64(CHUNKS_PER_THREAD)),
-    )
+def _chunk_length(builder: Any, extent: Value, work_ns: Value, most: Value) -> Value:
+    """As `fusejit.codegen.parallel.chunk_length` cuts, into at most so many."""
+    wanted = _smaller(builder, builder.sdiv(work_ns, _int64(CHUNK_NS)), most)
     length = _ceil_div(builder, extent, wanted)
     border = _int64(BORDER_MULTIPLE)
     rounded = builder.mul(_ceil_div(builder, length, border), border)
@@ -231,7 +228,12 @@ def _chunk_length(builder: Any, extent: Value, work_ns: Value, threads: Value) -
 
 
 def emit_parallel_for(
-    builder: Any, body: Callee, extent: Value, work_ns: Value, args: list[Value]
+    builder: Any,
+    body: Callee,
+    extent: Value,
+    work_ns: Value,
+    args: list[Value],
+    chunks_per_thread: int = CHUNKS_PER_THREAD,
 ) -> None:
     """``body(lo, hi, *args)`` over all chunks: on the pool, or as one call."""
     append = builder.append_basic_block
@@ -247,7 +249,8 @@ def emit_parallel_for(
         builder.store(field, cgutils.gep_inbounds(builder, data, 0, k))
     task = _task(builder.module, body, data_type)
     raw_data = builder.bitcast(data, _BYTE_POINTER)
-    launched = builder.call(_launch(builder.module), [task, raw_data, extent, work_ns])
+    most = _int64(chunks_per_thread)
+    launched = builder.call(_launch(builder.module), [task, raw_data, extent, work_ns, most])
     builder.cbranch(launched, done, serial)
 
     builder.position_at_end(serial)
@@ -268,23 +271,34 @@ def work_as_int64(builder: Any, value: Value) -> Value:
 @intrinsic
 def parallel_for(typingctx: Any, body: Any, extent: Any, work_ns: Any, *args: Any) -> Any:
     """Run ``body(lo, hi, *args)`` over ``[0, extent)``, on the pool's threads where that pays."""
+    return _typed(typingctx, CHUNKS_PER_THREAD, body, extent, work_ns, args)
+
+
+@intrinsic
+def uneven_for(typingctx: Any, body: Any, extent: Any, work_ns: Any, *args: Any) -> Any:
+    """`parallel_for` in more and smaller chunks."""
+    return _typed(typingctx, UNEVEN_CHUNKS_PER_THREAD, body, extent, work_ns, args)
+
+
+def _typed(
+    typingctx: Any, per_thread: int, body: Any, extent: Any, work_ns: Any, args: tuple[Any, ...]
+) -> Any:
     # Numba hands the star arguments over either as a tuple of types or as one tuple type.
     packed = args[0] if len(args) == 1 and isinstance(args[0], types.BaseTuple) else args
     extra = tuple(types.unliteral(a) for a in packed)
     work = types.unliteral(work_ns)
     if not is_body(body) or types.unliteral(extent) != types.int64:
-        raise TypingError(f"parallel_for({body}, {extent}, ...)")
+        raise TypingError(f"a parallel loop of {body}, {extent}, ...")
     if work not in (types.int64, types.float64):
-        raise TypingError(f"parallel_for: work_ns is {work_ns}")
+        raise TypingError(f"a parallel loop: work_ns is {work_ns}")
     argtypes = (types.int64, types.int64, *extra)
     body.get_call_type(typingctx, argtypes, {})
 
     def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Value:
         compiled = Body(context, builder.module, body, argtypes)
         star = cgutils.unpack_tuple(builder, values[3], len(extra))
-        emit_parallel_for(
-            builder, compiled, values[1], work_as_int64(builder, values[2]), list(star)
-        )
+        work_value = work_as_int64(builder, values[2])
+        emit_parallel_for(builder, compiled, values[1], work_value, list(star), per_thread)
         return context.get_dummy_value()
 
     return types.void(body, types.int64, work, types.StarArgTuple(extra)), codegen

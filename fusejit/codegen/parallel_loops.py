@@ -18,7 +18,7 @@ import numpy as np
 
 from fusejit.codegen.kernel_writer import NO_MEMORY, Enclosing
 from fusejit.codegen.region_writer import RegionWriter
-from fusejit.codegen.work import loop_work
+from fusejit.codegen.work import is_uneven, loop_work
 from fusejit.ir.graph import Loop
 from fusejit.ir.loops import (
     Apply,
@@ -64,12 +64,19 @@ class ParallelLoopWriter(RegionWriter):
         if not is_plain:
             first = Integer(lower + Polynomial.name(name) * op.step)
             body = [Let(op.induction, first), *body]
-        work = loop_work(name, _ZERO, trips, body)
+        work = loop_work(op, trips)
         chunk = [*region.statements, For(name, Var("lo"), Var("hi"), body)]
         chunk += [Free(each) for each in region.frees]
         statuses = sorted(_statuses(chunk))
         comment = f"iterations of {op.location.short}" if op.location.short else "iterations"
-        launch = ParallelFor(Integer(trips), work, chunk, comment, None, fault if statuses else "")
+        launch = ParallelFor(
+            Integer(trips),
+            work,
+            chunk,
+            comment,
+            fault=fault if statuses else "",
+            is_uneven=is_uneven(op),
+        )
         if statuses:
             size = Integer(Polynomial.const(1))
             self.statements += [

@@ -1,8 +1,8 @@
-"""Estimated work of a loop of the program: how many nanoseconds its statements take.
+"""Estimated work of a loop of the program: how many nanoseconds its ops take.
 
-    for i in range(n):              n * (n - 1) // 2 * 0.6 ns
-        for j in range(i):
-            y[j] = ..
+    for i0 = 0 to s0 step 1 {               s0 * ((s0 - 1) // 2) * 0.6 ns
+      for i1 = 0 to i0 step 1 {
+        store @y v1 [() -> (i0, i1)] () = ..
 
 Bounds of loops inside enter as they are; where they depend on a loop's variable, that one has its
 mean. What only the body knows (lengths read from memory, conditions) counts as a few iterations: a
@@ -11,119 +11,120 @@ loop that is taken for shorter than it is stays serial at sizes where threads ga
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from fusejit.codegen.operands import extent_polynomials
+from fusejit.codegen.parallel import SERIAL_BELOW_NS
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import Bind, Block, Cond, GenericOp, Loop, Op, Store, walk
+from fusejit.ir.loops import Apply, Expr, Integer
+from fusejit.ir.payload import Payload
+from fusejit.ir.polynomial import Polynomial, product
+from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.types import IteratorType
 
-from fusejit.ir.loops import (
-    Apply,
-    Element,
-    Expr,
-    For,
-    If,
-    Integer,
-    Let,
-    ParallelFor,
-    Scratch,
-    Stmt,
-    StoreElement,
-    Var,
-    While,
-)
-from fusejit.ir.polynomial import Polynomial
-
-INSTRUCTION_PS = 300
-FUNCTION_PS = 5_000  # a math function, or a division of integers
-UNKNOWN_TRIPS = 8  # of a loop whose bounds only the body knows
-
-_CALL = re.compile(r"([A-Za-z_]\w*)\(")
-_CHEAP = {"boolean", "fabs", "min", "max", "abs", "isnan"}
-_CAST = re.compile(r"[iuf]\d+")
-_IN_NS = "({0} // 1000)"
+POINT_PS = 200  # loads, stores and counting of one point
+NEST_PS = 5_000  # what a reduction does around its points
+UNKNOWN = 8  # iterations of a loop, or length of an array, that only the body knows
 
 
-def loop_work(variable: str, first: Polynomial, trips: Polynomial, body: Sequence[Stmt]) -> Expr:
-    """Nanoseconds of ``trips`` iterations whose ``variable`` counts from ``first``."""
-    estimate = _Estimate()
-    once = estimate.statements(body).substitute(variable, _mean(first, first + trips))
-    return Apply(_IN_NS, (Integer(once * trips),))
+FEW = 16  # iterations that may not suffice for all threads
 
 
-def _mean(lower: Polynomial, upper: Polynomial) -> Polynomial:
-    """The mean of ``range(lower, upper)``, as opaque text unless it is known."""
-    total = lower + upper - 1
+def loop_work(loop: Loop, trips: Polynomial) -> Expr:
+    """Nanoseconds of all ``trips`` iterations, 0 where the nests of one should have the threads.
+
+    A few iterations, each of nests large enough for a launch of their own, are no good chunks.
+    """
+    work = _Estimate().loop(loop)
+    ops = list(walk(loop.body))
+    if any(isinstance(op, Loop) for op in ops) or not any(map(_is_nest, ops)):
+        return Apply("({0} // 1000)", (Integer(work),))
+    spare = Integer(trips * (SERIAL_BELOW_NS * 1000) - work)
+    template = "({0} // 1000) * i64(max({1}, {2}) > 0)"
+    return Apply(template, (Integer(work), Integer(trips - FEW), spare))
+
+
+def is_uneven(loop: Loop) -> bool:
+    """Whether iterations may differ much: triangles, conditions, lengths read from memory."""
+    unknown = {loop.induction} | {op.symbol for op in walk(loop.body) if isinstance(op, Bind)}
+    for op in walk(loop.body):
+        if isinstance(op, Cond) or (isinstance(op, Loop) and op.condition is not None):
+            return True
+        extents: tuple[AffineExpr | None, ...] = ()
+        if isinstance(op, Loop):
+            extents = op.lower, op.upper
+        elif isinstance(op, GenericOp):
+            extents = op.domain
+        if any(e is not None and e.symbols() & unknown for e in extents):
+            return True
+    return False
+
+
+def _is_nest(op: Op) -> bool:
+    return isinstance(op, GenericOp) and bool(op.domain)
+
+
+class _Estimate:
+    """Picoseconds of ops, as a polynomial of symbols that are known around them."""
+
+    def __init__(self) -> None:
+        self.unknown: set[str] = set()  # symbols that the ops themselves define
+
+    def block(self, block: Block) -> Polynomial:
+        total = Polynomial.const(0)
+        for op in block.ops:
+            total = total + self.op(op)
+        return total
+
+    def op(self, op: Op) -> Polynomial:
+        if isinstance(op, Bind):
+            self.unknown.add(op.symbol)
+        elif isinstance(op, GenericOp):
+            own = NEST_PS if IteratorType.REDUCTION in op.iterators else 0
+            return self.points(op.domain) * (POINT_PS + payload_ps(op.payload)) + own
+        elif isinstance(op, Store):
+            return self.points(op.view.extents) * POINT_PS
+        elif isinstance(op, Loop):
+            if op.condition is not None:
+                return (self.block(op.condition) + self.block(op.body)) * UNKNOWN
+            return self.loop(op)
+        elif isinstance(op, Cond):
+            both = self.block(op.then_block) + self.block(op.else_block)
+            return Polynomial(tuple((names, c // 2) for names, c in both.terms if c > 1))
+        return Polynomial.const(0)
+
+    def points(self, domain: tuple[AffineExpr, ...]) -> Polynomial:
+        total = product(extent_polynomials(domain))
+        for name in total.names() & self.unknown:
+            total = total.substitute(name, Polynomial.const(UNKNOWN))
+        return total
+
+    def loop(self, op: Loop) -> Polynomial:
+        """``trips`` times what the body takes at the mean of its variable."""
+        assert op.induction is not None
+        assert op.lower is not None
+        assert op.upper is not None
+        lower, upper = Polynomial.from_affine(op.lower), Polynomial.from_affine(op.upper)
+        if (lower.names() | upper.names()) & self.unknown:
+            self.unknown.add(op.induction)
+            return self.block(op.body) * UNKNOWN
+        trips = upper - lower
+        if op.step != 1:
+            trips = Polynomial.name(f"(({trips}) // {op.step})")
+        return self.block(op.body).substitute(op.induction, _middle(lower + upper - 1)) * trips
+
+
+def _middle(total: Polynomial) -> Polynomial:
     known = total.as_constant()
     return Polynomial.name(f"(({total}) // 2)") if known is None else Polynomial.const(known // 2)
 
 
-def _halved(value: Polynomial) -> Polynomial:
-    return Polynomial(tuple((names, c // 2) for names, c in value.terms if c // 2))
-
-
-class _Estimate:
-    """Picoseconds of statements, as a polynomial of names that stand around them."""
-
-    def __init__(self) -> None:
-        self.inside: set[str] = set()  # names that the statements themselves give
-
-    def statements(self, statements: Sequence[Stmt]) -> Polynomial:
-        total = Polynomial.const(0)
-        for statement in statements:
-            total = total + self.statement(statement)
-        return total
-
-    def statement(self, s: Stmt) -> Polynomial:
-        if isinstance(s, Let):
-            self.inside.add(s.name)
-            return Polynomial.const(_cost_ps(s.value))
-        if isinstance(s, StoreElement):
-            return Polynomial.const(INSTRUCTION_PS + _cost_ps(s.value))
-        if isinstance(s, Scratch):
-            self.inside.add(s.name)
-        elif isinstance(s, For):
-            return self.loop(s)
-        elif isinstance(s, While):
-            return (self.statements(s.head) + self.statements(s.body)) * UNKNOWN_TRIPS
-        elif isinstance(s, If):
-            both = self.statements(s.body) + self.statements(s.orelse)
-            return _halved(both) if s.orelse else both
-        elif isinstance(s, ParallelFor):
-            return self.nest(s)
-        return Polynomial.const(0)
-
-    def loop(self, s: For) -> Polynomial:
-        lower, upper = self.known(s.lower), self.known(s.upper)
-        if lower is None or upper is None:
-            self.inside.add(s.var)
-            return self.statements(s.body) * UNKNOWN_TRIPS
-        trips = upper - lower
-        if s.step != 1:
-            trips = Polynomial.name(f"(({trips}) // {s.step})")
-        return self.statements(s.body).substitute(s.var, _mean(lower, upper)) * trips
-
-    def nest(self, s: ParallelFor) -> Polynomial:
-        """Nests know their own work: what one point costs, times all points."""
-        work = s.work_ns
-        if isinstance(work, Apply) and work.template == _IN_NS:
-            points = self.known(work.operands[0])
-            if points is not None:
-                return points
-        self.inside |= {"lo", "hi"}
-        return self.statements(s.body) * UNKNOWN_TRIPS
-
-    def known(self, value: Expr) -> Polynomial | None:
-        """An integer in terms of names that stand around the statements, if it is one."""
-        if isinstance(value, Integer):
-            return None if value.value.names() & self.inside else value.value
-        if isinstance(value, Var):
-            return None if value.name in self.inside else Polynomial.name(value.name)
-        return None
-
-
-def _cost_ps(value: Expr) -> int:
-    if isinstance(value, Element):
-        return INSTRUCTION_PS
-    if not isinstance(value, Apply):
-        return 0
-    calls = (n for n in _CALL.findall(value.template) if n not in _CHEAP and not _CAST.match(n))
-    own = FUNCTION_PS if any(True for _ in calls) else INSTRUCTION_PS
-    return own + sum(map(_cost_ps, value.operands))
+def payload_ps(payload: Payload) -> int:
+    """Picoseconds of the instructions of one point."""
+    total = 0.0
+    for instr in payload.instrs:
+        row = SCALAR_OPS.get(instr.op)
+        if row is not None:
+            total += 500.0 * row.cost_ns
+        elif instr.op == "extract":
+            total += 1000.0
+    return int(total)

@@ -153,7 +153,8 @@ class ParallelFor:
 
     ``work_ns`` is an estimate of the whole work; ``comment`` says in the source what it computes.
     ``streamed`` is the one result it writes element by element, if that may go around the caches.
-    ``fault`` is memory of one int64 in which a chunk that ends early leaves its status.
+    ``fault`` is memory of one int64 in which a chunk that ends early leaves its status. A loop
+    that ``is_uneven`` has more and smaller chunks.
     """
 
     extent: Expr
@@ -162,6 +163,7 @@ class ParallelFor:
     comment: str = ""
     streamed: Streamed | None = None
     fault: str = ""
+    is_uneven: bool = False
 
 
 @dataclass(frozen=True, slots=True)
