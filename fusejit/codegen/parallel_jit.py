@@ -165,8 +165,8 @@ def _emit_task(module: Any, body: Callee, data_type: Any) -> Value:
 def _launch(module: Any) -> Value:
     """The function that cuts a loop and runs its chunks on the pool, one for all loops.
 
-    ``launch(task, data, extent, work_ns, chunks_per_thread) -> i1``: false if there are no threads to be had. ``data``
-    begins with the extent and room for the length of a chunk.
+    ``launch(task, data, extent, work_ns, chunks_per_thread) -> i1``: false if there are no threads
+    to be had. ``data`` begins with the extent and room for the length of a chunk.
     """
     return once_in_module(module, ("launch",), lambda: _emit_launch(module))
 

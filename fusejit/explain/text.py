@@ -29,12 +29,14 @@ from fusejit.ir.host import HostExpr
 from fusejit.ir.lines import by_line, shortened
 from fusejit.ir.scalar_ops import SCALAR_OPS
 from fusejit.ir.schedule import (
+    INDEPENDENT,
     BindStep,
     Folded,
     Group,
     HostStep,
     KernelStep,
     LibraryStep,
+    LoopNote,
     Refusal,
     RegionStep,
     Step,
@@ -96,6 +98,7 @@ class _Report:
         yield from self.summary()
         yield from self.kernels()
         yield from self.overlapping()
+        yield from self.loops()
         yield from self.kept_apart()
         yield from self.fusions()
         yield from self.conditions()
@@ -178,6 +181,13 @@ class _Report:
         if how:
             yield "  stores that overlap what they read:"
             yield from _each_once(how)
+
+    def loops(self) -> Iterator[str]:
+        """Counted loops of the program: which run on several threads, and why others do not."""
+        if self.report.loops:
+            yield "  loops of the program:"
+        for note in dict.fromkeys(self.report.loops):
+            yield from _loop_lines(note)
 
     # -- what did not, and why ------------------------------------------------------------------
     def kept_apart(self) -> Iterator[str]:
@@ -317,6 +327,13 @@ def _called_inside(nest: Nest) -> Iterator[str]:
     if calls:
         names = dict.fromkeys(f"{base_name(op.name)} {op.location.short}" for op in calls)
         yield f"      calls BLAS from inside: {', '.join(names)}"
+
+
+def _loop_lines(note: LoopNote) -> Iterator[str]:
+    yield f"    {note.location.short}  {shortened(note.location.text, MAX_SOURCE)}".rstrip()
+    order = "in parallel" if note.rule == INDEPENDENT else "one after the other"
+    why = "" if note.because is None else _where(note.because)
+    yield f"      iterations {order}: {note.reason} [{note.rule}]{why}"
 
 
 def _nest_name(comment: str) -> str:

@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fusejit.fuse.accesses import Access, accesses
-from fusejit.fuse.rewrite import definitions
+from fusejit.fuse.rewrite import definitions, map_blocks, map_ops
 from fusejit.ir.affine import AffineExpr, Dim, Sym
 from fusejit.ir.graph import (
     Alloc,
@@ -33,7 +33,6 @@ from fusejit.ir.graph import (
     Block,
     Buffer,
     Check,
-    Cond,
     GenericOp,
     Graph,
     HostCall,
@@ -42,10 +41,10 @@ from fusejit.ir.graph import (
     Value,
     walk,
 )
-from fusejit.ir.schedule import FusionReport, LoopNote
+from fusejit.ir.schedule import INDEPENDENT, FusionReport, LoopNote
 from fusejit.ir.source import UNKNOWN, Location
 
-INDEPENDENT = LoopNote("", "independent", "no iteration touches what another one writes", UNKNOWN)
+WHY = "no iteration touches what another one writes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,35 +74,32 @@ def mark_independent_loops(graph: Graph, report: FusionReport | None = None) -> 
     defined = definitions(graph.block)
     report = FusionReport() if report is None else report
 
-    def mark(block: Block) -> Block:
-        ops = [marked(op) for op in block.ops]
-        same = all(new is old for new, old in zip(ops, block.ops, strict=True))
-        return block if same else replace(block, ops=ops)
+    def mark(block: Block, is_inside: bool) -> Block:
+        return map_ops(block, lambda op: marked(op, is_inside))
 
-    def marked(op: Op) -> Op:
+    def marked(op: Op, is_inside: bool) -> Op:
         if isinstance(op, Loop) and op.condition is None:
             found = dependence(op, defined)
-            name = op.induction or ""
+            if found is None and is_inside:
+                found = _too_short(op)
             if found is None:
-                report.loops.append(replace(INDEPENDENT, loop=name, location=op.location))
+                report.loops.append(LoopNote(INDEPENDENT, WHY, op.location))
                 return replace(op, is_parallel=True)
-            report.loops.append(
-                LoopNote(name, found.rule, found.reason, op.location, found.location)
-            )
-            body = mark(op.body)
-            return op if body is op.body else replace(op, body=body)
-        if isinstance(op, Loop):
-            body = mark(op.body)
-            return op if body is op.body else replace(op, body=body)
-        if isinstance(op, Cond):
-            then, other = mark(op.then_block), mark(op.else_block)
-            if then is op.then_block and other is op.else_block:
-                return op
-            return replace(op, then_block=then, else_block=other)
-        return op
+            report.loops.append(LoopNote(found.rule, found.reason, op.location, found.location))
+        is_inside = is_inside or isinstance(op, Loop)
+        return map_blocks(op, lambda block: mark(block, is_inside)) if op.blocks else op
 
-    block = mark(graph.block)
+    block = mark(graph.block, False)
     return graph if block is graph.block else replace(graph, block=block)
+
+
+def _too_short(loop: Loop) -> Dependence | None:
+    """A loop that runs again and again must have more to do than a launch costs."""
+    ops = list(walk(loop.body))
+    if any(isinstance(op, Loop) or (isinstance(op, GenericOp) and op.domain) for op in ops):
+        return None
+    why = "an iteration is a few numbers, less than a launch in each iteration around it"
+    return Dependence("small body", why, loop.location)
 
 
 def dependence(loop: Loop, defined: Mapping[Value, Op]) -> Dependence | None:
@@ -114,7 +110,7 @@ def dependence(loop: Loop, defined: Mapping[Value, Op]) -> Dependence | None:
         which = "goes" if len(loop.carried) == 1 else "go"
         return Dependence("carried", f"{names} {which} from one iteration to the next", UNKNOWN)
     ops = list(walk(loop.body))
-    return _effect(ops) or _shared_memory(loop, loop.induction, ops, defined)
+    return _effect(ops) or _shared_memory(loop, ops, defined)
 
 
 def _plain(name: str) -> str:
@@ -137,9 +133,7 @@ def _effect(ops: Sequence[Op]) -> Dependence | None:
     return None
 
 
-def _shared_memory(
-    loop: Loop, induction: str, ops: Sequence[Op], defined: Mapping[Value, Op]
-) -> Dependence | None:
+def _shared_memory(loop: Loop, ops: Sequence[Op], defined: Mapping[Value, Op]) -> Dependence | None:
     """An element that two iterations may touch, one of them writing."""
     own = {op.buffer for op in ops if isinstance(op, Alloc)}
     varying = {op.symbol for op in ops if isinstance(op, Bind)}
@@ -157,17 +151,17 @@ def _shared_memory(
             names = f"{_name(stores[0].buffer)} and {_name(others[0].buffer)}"
             return Dependence("one memory", f"{names} may be the same memory", others[0].location)
         rank = stores[0].buffer.type.rank
-        if any(_is_apart(touched, axis, induction, loop.step, varying) for axis in range(rank)):
+        if any(_is_apart(touched, axis, loop, varying) for axis in range(rank)):
             continue
-        return _named(touched, stores[0], induction, varying)
+        return _named(touched, stores[0], loop, varying)
     return None
 
 
-def _is_apart(
-    touched: Sequence[Access], axis: int, induction: str, step: int, varying: set[str]
-) -> bool:
+def _is_apart(touched: Sequence[Access], axis: int, loop: Loop, varying: set[str]) -> bool:
     """Whether accesses of different iterations differ along an axis."""
+    induction, step = loop.induction or "", loop.step
     symbol = Sym(induction)
+    fixed_reads: list[AffineExpr] = []
     coefficient = 0
     base: AffineExpr | None = None
     low = high = 0
@@ -176,6 +170,9 @@ def _is_apart(
         if subscript is None:
             return False
         own = subscript.coefficient(symbol)
+        if not (access.is_store or subscript.dims() or subscript.symbols() & {induction, *varying}):
+            fixed_reads.append(subscript)
+            continue
         rest = subscript - AffineExpr.symbol(induction) * own
         if not own or (coefficient and own != coefficient) or induction in rest.symbols():
             return False
@@ -193,7 +190,19 @@ def _is_apart(
         if distance is None:
             return False
         low, high = min(low, below + distance), max(high, above + distance)
-    return high - low < abs(coefficient * step)
+    if base is None or high - low >= abs(coefficient * step):
+        return False
+    first, last = loop.lower, loop.upper
+    if not fixed_reads or first is None or last is None:
+        return not fixed_reads
+    ends = (first, last - 1) if coefficient > 0 else (last - 1, first)
+    least, most = base + ends[0] * coefficient + low, base + ends[1] * coefficient + high
+    return all(_is_above(least, at) or _is_above(at, most) for at in fixed_reads)
+
+
+def _is_above(one: AffineExpr, other: AffineExpr) -> bool:
+    distance = (one - other).as_constant()
+    return distance is not None and distance > 0
 
 
 def _spread(rest: AffineExpr, extents: Sequence[AffineExpr]) -> tuple[AffineExpr, int, int] | None:
@@ -219,14 +228,12 @@ def _name(buffer: Buffer) -> str:
     return f"`{str(buffer.origin).partition(':')[2]}`"
 
 
-def _named(
-    touched: Sequence[Access], store: Access, induction: str, varying: set[str]
-) -> Dependence:
+def _named(touched: Sequence[Access], store: Access, loop: Loop, varying: set[str]) -> Dependence:
     """The access that is not at the iteration's own place, in words."""
     name = _name(store.buffer)
     for access in [store, *touched]:
         axes = range(len(access.subscripts))
-        if not any(_is_apart([access], axis, induction, 1, varying) for axis in axes):
+        if not any(_is_apart([access], axis, loop, varying) for axis in axes):
             how = "written" if access.is_store else "read"
             why = f"{name} is {how} at elements that are not the iteration's own"
             return Dependence("not its own elements", why, access.location)

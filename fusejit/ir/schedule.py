@@ -133,6 +133,9 @@ class Refusal:
     how: str = "fold"  # or "merge", or "group"
 
 
+INDEPENDENT = "independent"  # the rule of loops whose iterations run in parallel
+
+
 @dataclass(frozen=True, slots=True)
 class LoopNote:
     """A counted loop of the program: the rule by which its iterations are independent, or not.
@@ -140,7 +143,6 @@ class LoopNote:
     ``because`` is the line that makes them depend on each other, if there is one.
     """
 
-    loop: str
     rule: str
     reason: str
     location: Location
