@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TypeGuard
 
 from fusejit.codegen.chains import Chain, are_apart, chain_of, mentions, renamed, renamed_polynomial
 from fusejit.ir.loops import (
@@ -75,13 +76,17 @@ def _swept(statements: Sequence[Stmt], notes: list[NestNote]) -> list[Stmt]:
 
 def with_bodies(statement: Stmt, rewrite: Rewrite) -> Stmt:
     """The statement with its loops' and branches' bodies rewritten; nests stay as they are."""
-    if isinstance(statement, For):
+    if isinstance(statement, For) or _is_program_loop(statement):
         return replace(statement, body=rewrite(statement.body))
     if isinstance(statement, While):
         return replace(statement, head=rewrite(statement.head), body=rewrite(statement.body))
     if isinstance(statement, If):
         return replace(statement, body=rewrite(statement.body), orelse=rewrite(statement.orelse))
     return statement
+
+
+def _is_program_loop(statement: Stmt) -> TypeGuard[ParallelFor]:
+    return isinstance(statement, ParallelFor) and statement.of_program
 
 
 # ---------------------------------------------------------------------------------------- merging
@@ -319,7 +324,7 @@ def _unread(statements: Sequence[Stmt]) -> set[str]:
             read |= mentions(statement) - {statement.name}
         elif isinstance(statement, StoreElement | Let):
             read |= mentions(statement)
-        elif isinstance(statement, For | While | If):
+        elif isinstance(statement, For | While | If) or _is_program_loop(statement):
             read |= mentions(_without_bodies(statement))
         elif isinstance(statement, ParallelFor):
             chain = chain_of(statement)
@@ -331,7 +336,7 @@ def _flat(statements: Sequence[Stmt]) -> Iterator[Stmt]:
     """Every statement of a kernel, those inside loops and branches behind them."""
     for s in statements:
         yield s
-        if isinstance(s, For):
+        if isinstance(s, For) or _is_program_loop(s):
             yield from _flat(s.body)
         elif isinstance(s, While):
             yield from _flat((*s.head, *s.body))
@@ -339,7 +344,7 @@ def _flat(statements: Sequence[Stmt]) -> Iterator[Stmt]:
             yield from _flat((*s.body, *s.orelse))
 
 
-def _without_bodies(statement: For | While | If) -> Stmt:
+def _without_bodies(statement: For | While | If | ParallelFor) -> Stmt:
     if isinstance(statement, While):
         return replace(statement, head=(), body=())
     if isinstance(statement, If):

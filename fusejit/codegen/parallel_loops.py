@@ -76,6 +76,7 @@ class ParallelLoopWriter(RegionWriter):
             comment,
             fault=fault if statuses else "",
             is_uneven=is_uneven(op),
+            of_program=True,
         )
         if statuses:
             size = Integer(Polynomial.const(1))

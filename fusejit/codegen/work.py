@@ -24,6 +24,7 @@ from fusejit.ir.types import IteratorType
 POINT_PS = 200  # loads, stores and counting of one point
 NEST_PS = 5_000  # what a reduction does around its points
 UNKNOWN = 8  # iterations of a loop, or length of an array, that only the body knows
+UNTIL = 16  # iterations of a loop that ends on a condition
 
 
 FEW = 16  # iterations that may not suffice for all threads
@@ -85,7 +86,7 @@ class _Estimate:
             return self.points(op.view.extents) * POINT_PS
         elif isinstance(op, Loop):
             if op.condition is not None:
-                return (self.block(op.condition) + self.block(op.body)) * UNKNOWN
+                return (self.block(op.condition) + self.block(op.body)) * UNTIL
             return self.loop(op)
         elif isinstance(op, Cond):
             both = self.block(op.then_block) + self.block(op.else_block)

@@ -154,7 +154,8 @@ class ParallelFor:
     ``work_ns`` is an estimate of the whole work; ``comment`` says in the source what it computes.
     ``streamed`` is the one result it writes element by element, if that may go around the caches.
     ``fault`` is memory of one int64 in which a chunk that ends early leaves its status. A loop
-    that ``is_uneven`` has more and smaller chunks.
+    that ``is_uneven`` has more and smaller chunks. ``of_program`` is a loop of the user's, whose
+    body may hold nests of its own.
     """
 
     extent: Expr
@@ -164,6 +165,7 @@ class ParallelFor:
     streamed: Streamed | None = None
     fault: str = ""
     is_uneven: bool = False
+    of_program: bool = False
 
 
 @dataclass(frozen=True, slots=True)
