@@ -192,7 +192,11 @@ HAZARDS = [
 ]
 
 
-@pytest.mark.parametrize(("program", "first", "second", "rule"), HAZARDS, ids=str)
+def _name(value: Any) -> str:
+    return getattr(value, "__name__", str(value))
+
+
+@pytest.mark.parametrize(("program", "first", "second", "rule"), HAZARDS, ids=_name)
 def test_iterations_that_meet_are_kept_in_order(
     program: Callable[..., Any], first: Any, second: Any, rule: str
 ) -> None:
