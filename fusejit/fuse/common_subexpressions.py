@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
-from fusejit.fuse.rewrite import rewrite_blocks, rewrite_ops, substitute_values
+from fusejit.fuse.rewrite import rewrite_blocks, rewrite_ops, substitute_values, used_values
 from fusejit.ir.graph import (
     Block,
     ConstantOp,
@@ -31,6 +31,7 @@ def eliminate_common_subexpressions(graph: Graph) -> Graph:
     """
     equal: dict[Value, Value] = {}
     absorbed: dict[Value, list[Origin]] = {}  # by the value that serves both
+    used = {value for op in graph.block.ops for value in used_values(op)}.union(graph.results)
 
     def resolved(value: Value | None) -> Value | None:
         return value if value is None else equal.get(value, value)
@@ -70,7 +71,7 @@ def eliminate_common_subexpressions(graph: Graph) -> Graph:
                     continue
                 handed_out.update(other.results)
             equal.update(zip(op.results, other.results, strict=True))
-            if isinstance(op, GenericOp):
+            if isinstance(op, GenericOp) and not used.isdisjoint(op.results):  # not dead
                 absorbed.setdefault(other.results[-1], []).extend(op.origins)
         return block
 

@@ -235,6 +235,16 @@ def test_values_that_are_handed_out_stay_apart(becomes: Becomes) -> None:
     becomes(eliminate_common_subexpressions, body, body)
 
 
+def test_nothing_is_said_of_ops_that_nothing_reads(becomes: Becomes) -> None:
+    body = f"""
+        %x = load @x v0 : s0 x f64
+        %a = generic "exp" domain (s0) ins (%x) outs (write) {EXP} : s0 x f64
+        %b = generic "exp" domain (s0) ins (%x) outs (write) {EXP} : s0 x f64
+        return %a
+        """
+    becomes(eliminate_common_subexpressions, body, body)
+
+
 def test_a_handed_out_value_serves_the_inner_ones(becomes: Becomes) -> None:
     becomes(
         canonicalize,
