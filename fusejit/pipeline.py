@@ -44,7 +44,7 @@ from fusejit.fuse import (
     unroll_small_reductions,
 )
 from fusejit.fuse.policy import Policy, PolicyFailed, policy
-from fusejit.ir.graph import Graph, HostCall, walk
+from fusejit.ir.graph import Graph, HostCall, Op, walk
 from fusejit.ir.host_calls import object_texts
 from fusejit.ir.mlir_text import mlir_text
 from fusejit.ir.printer import print_graph
@@ -166,12 +166,13 @@ class Traced:
         report = FusionReport()
         context = PassContext(self.target, policy(self.options.fusion), report)
         graph = self.graph
+        verified: set[Op] = set()
         for at, (name, run) in enumerate(PASSES):
             start = time.perf_counter()
             try:
                 after = run(graph, context)
                 if after is not graph:
-                    verify(after)
+                    verify(after, verified)
             except FusejitError:
                 raise
             except PolicyFailed as failure:
@@ -183,7 +184,7 @@ class Traced:
         _dump(self.options, "fused", lambda: print_graph(graph))
         start = time.perf_counter()
         graph, groups = _group(graph, context)
-        verify(graph)
+        verify(graph, verified)
         self.seconds["group"] = time.perf_counter() - start
         schedule = make_schedule(graph, self.graph, report, groups)
         _dump(self.options, "schedule", lambda: describe_schedule(schedule))

@@ -37,20 +37,28 @@ RULES: tuple[Callable[..., Iterator[str]], ...] = (
 _ALL_OP_RULES = (*OP_RULES, *GENERIC_RULES)
 
 
-def verify(graph: Graph) -> None:
+def verify(graph: Graph, known: set[Op] | None = None) -> None:
     """Check a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+    known : set of Op, optional
+        Ops of an earlier form of the graph that were found well formed, to which those of this one
+        are added: passes share what they do not change.
 
     Raises
     ------
     VerificationError
         ``"<rule>: <what is wrong>"`` and the op it is wrong in, for the first complaint.
     """
-    for complaint in complaints(graph):
+    for complaint in complaints(graph, known):
         raise VerificationError(complaint)
 
 
-def complaints(graph: Graph) -> Iterator[str]:
+def complaints(graph: Graph, known: set[Op] | None = None) -> Iterator[str]:
     """Every complaint of every rule, in program order."""
+    known = set() if known is None else known
     names: Names | None = None
 
     def text(rule: Callable[..., Any], message: str, op: Op | None) -> str:
@@ -69,8 +77,9 @@ def complaints(graph: Graph) -> Iterator[str]:
         for scope_rule in SCOPE_RULES:
             for message in scope_rule(site, scope):
                 yield text(scope_rule, message, op)
-        if isinstance(site, BlockEnd):
+        if isinstance(site, BlockEnd) or site in known:
             continue
+        known.add(site)
         for op_rule in _ALL_OP_RULES if isinstance(site, GenericOp) else OP_RULES:
             for message in op_rule(op):
                 yield text(op_rule, message, op)

@@ -56,12 +56,15 @@ class ControlBuilder:
         self._scope = scope
         self.flags = flags
         self._count = 0
-        self._reads = _reads(function)
-        self._anywhere = _names_of_inner_functions(function)
-        loops = [c for c in own_nodes(function) if isinstance(c, ast.For | ast.While)]
-        self._repeated = {c for loop in loops for c in own_nodes(loop)}  # come after themselves
-        regions = [c for c in own_nodes(function) if isinstance(c, ast.If | ast.For | ast.While)]
+        nodes = list(own_nodes(function))
+        regions = [c for c in nodes if isinstance(c, ast.If | ast.For | ast.While)]
         self._unbound = set(self._own(assigned_names(regions)))
+        if not regions:
+            return
+        self._reads = _reads(function)
+        self._anywhere = _names_of_inner_functions(nodes)
+        loops = [c for c in regions if not isinstance(c, ast.If)]
+        self._repeated = {c for loop in loops for c in own_nodes(loop)}  # come after themselves
         self._lines_of_reads = [
             (child.id, child.lineno)
             for child in ast.walk(function)
@@ -296,8 +299,8 @@ def _mentions(name: str, node: ast.AST) -> bool:
     return any(isinstance(child, ast.Name) and child.id == name for child in ast.walk(node))
 
 
-def _names_of_inner_functions(node: ast.AST) -> set[str]:
-    inner = [c for c in own_nodes(node) if isinstance(c, ast.FunctionDef | ast.Lambda)]
+def _names_of_inner_functions(nodes: Sequence[ast.AST]) -> set[str]:
+    inner = [c for c in nodes if isinstance(c, ast.FunctionDef | ast.Lambda)]
     return {c.id for f in inner for c in ast.walk(f) if isinstance(c, ast.Name)}
 
 

@@ -603,7 +603,7 @@ def test_functions_of_numbers_are_not_watched(front, monkeypatch):
     front.run(front.FakeTrace(), scaled, 1.0)
     front.run(front.FakeTrace(), lambda x: sum(x * k for k in range(3)) + len((1, 2)), 1.0)
     assert not any(started)
-    front.run(front.FakeTrace(), lambda x: x if VEC else None, 1.0)
+    front.run(front.FakeTrace(), lambda x: (VEC, x)[1], 1.0)
     assert started == [True, False]
     front.run(front.FakeTrace(), lambda x: len({scaled: x}), 1.0)
     assert started == [True, False]
