@@ -134,7 +134,8 @@ def _order(
     """The axis order of NumPy's result.
 
     Without slices of more than one element it is that of the arrays of integers. Otherwise the
-    block of the integers is outermost, in C order, and the others lie as they lie in ``array``.
+    block of the integers is outermost, in C order, and the others lie as they lie in ``array``,
+    where axes of stride 0 count as the innermost.
     """
     trace = array.trace
     first, count = fancy
@@ -152,7 +153,7 @@ def _order(
         tuple(zero if isinstance(s, tuple) else s.substitute(dims) for s in subscripts),
     )
     sub = array.view(part, tuple(extents[d] for d in inside))
-    order = result_order(trace, [sub], sub.extents) or tuple(range(len(inside)))
+    order = sub.sorted_order() or tuple(range(len(inside)))
     whole = (*range(first, first + count), *(inside[k] for k in order))
     return None if list(whole) == sorted(whole) else whole
 
