@@ -4,7 +4,11 @@ NumPy = interpreter of the traced graph = interpreter of the fused graph = unjit
 kernel), for results, for what the arguments hold afterwards, and for which arrays are one object or
 share memory. Programs come from `fusejit.testing.mutation_maker`.
 
-Run ``python -m fusejit.testing.mutation_fuzzer FIRST COUNT [jit]`` for a campaign by hand.
+A campaign by hand, which prints failures as they come and a tally after each 500 programs::
+
+    python -m fusejit.testing.mutation_fuzzer FIRST COUNT [JIT_EVERY]
+
+Each ``JIT_EVERY``-th program is compiled as well, all of them with 1.
 """
 
 from __future__ import annotations
@@ -29,6 +33,7 @@ from fusejit.testing.mutation_programs import HELPERS, MutationProgram, deadline
 from fusejit.testing.oracle import Outcome, compare_outcomes, decorate, interpreted, run
 
 LONGEST_IN_NUMPY = 2.0  # seconds for one call; another one's sizes may make a loop endless
+_BETWEEN_TALLIES = 500
 SLOWEST = 60.0  # seconds for one program; what takes longer is taken for a loop without end
 
 
@@ -43,6 +48,14 @@ class Tally:
     declined: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        """Count the programs of another campaign as well."""
+        for name in ("programs", "variants", "served", "skipped"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.declined.update(other.declined)
+        self.refused.update(other.refused)
+        self.failures += other.failures
 
     def __str__(self) -> str:
         return (
@@ -190,14 +203,29 @@ def campaign(seeds: Iterable[int], *, jit_every: int = 0, stop_after: int = 5) -
     return tally
 
 
+def assert_no_difference(first: int, count: int, *, jit_every: int) -> None:
+    """Check ``count`` programs; raise AssertionError with those that differ, shrunk.
+
+    Most calls must run through a kernel, and few programs be refused.
+    """
+    tally = campaign(range(first, first + count), jit_every=jit_every)
+    assert not tally.failures, "\n\n".join([*tally.failures, str(tally)])
+    assert tally.served > 1.5 * tally.programs, tally
+    assert sum(tally.refused.values()) < 0.15 * tally.programs, tally
+
+
 def main(first: int, count: int, jit_every: int = 0) -> int:
-    """Run a campaign and print it."""
-    tally = campaign(range(first, first + count), jit_every=jit_every, stop_after=20)
-    for failure in tally.failures:
-        print("=" * 100, failure, sep="\n")
-    print(tally)
-    return bool(tally.failures)
+    """Run a campaign and print it; returns how many programs failed."""
+    total = Tally()
+    for at in range(first, first + count, _BETWEEN_TALLIES):
+        seeds = range(at, min(at + _BETWEEN_TALLIES, first + count))
+        tally = campaign(seeds, jit_every=jit_every, stop_after=_BETWEEN_TALLIES)
+        for failure in tally.failures:
+            print("=" * 100, failure, sep="\n")
+        total.add(tally)
+        print(f"seeds {first} to {seeds.stop - 1}: {total}", flush=True)
+    return len(total.failures)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+    sys.exit(min(1, main(*map(int, sys.argv[1:]))))

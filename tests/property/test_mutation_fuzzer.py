@@ -9,29 +9,24 @@ import pytest
 from fusejit.codegen import placement
 from fusejit.codegen.hazards import FREE
 from fusejit.testing.compare import assert_same
-from fusejit.testing.mutation_fuzzer import campaign, check_program, report, shrink
+from fusejit.testing.mutation_fuzzer import assert_no_difference, check_program, report, shrink
 from fusejit.testing.mutation_maker import make_program
 from fusejit.testing.mutation_programs import MutationProgram, Parameter, Statement
 
 CHUNK = 250
-NUM_PROGRAMS = 4000  # about 40 ms of CPU each; `make deep` runs more
-KNOWN_FAULTS: set[int] = set()
 
 
-@pytest.mark.parametrize("first", range(0, NUM_PROGRAMS, CHUNK))
+@pytest.mark.parametrize(
+    "first", range(0, 5000, CHUNK)
+)  # those up to 10,000 in a file of their own
 def test_random_programs(first: int) -> None:
-    seeds = [seed for seed in range(first, first + CHUNK) if seed not in KNOWN_FAULTS]
-    tally = campaign(seeds, jit_every=CHUNK // 10)
-    assert not tally.failures, "\n\n".join([*tally.failures, str(tally)])
-    assert tally.served > 1.5 * tally.programs, tally  # most calls run through a kernel
-    assert sum(tally.refused.values()) < 0.15 * tally.programs, tally
+    assert_no_difference(first, CHUNK, jit_every=33)
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("first", range(4000, 54_000, 1000))
+@pytest.mark.parametrize("first", range(10_000, 60_000, 1000))
 def test_many_random_programs(first: int) -> None:
-    tally = campaign(range(first, first + 1000), jit_every=200)
-    assert not tally.failures, "\n\n".join([*tally.failures, str(tally)])
+    assert_no_difference(first, 1000, jit_every=5)
 
 
 def test_a_seed_gives_one_program() -> None:

@@ -1,0 +1,14 @@
+"""The other half of the programs of `test_mutation_fuzzer`: xdist gives a file to one worker."""
+
+from __future__ import annotations
+
+import pytest
+
+from fusejit.testing.mutation_fuzzer import assert_no_difference
+
+CHUNK = 250
+
+
+@pytest.mark.parametrize("first", range(5000, 10_000, CHUNK))
+def test_random_programs(first: int) -> None:
+    assert_no_difference(first, CHUNK, jit_every=33)
