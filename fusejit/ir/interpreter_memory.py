@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,9 +20,14 @@ Symbols = Mapping[str, int]
 
 def evaluate_on_grid(expr: AffineExpr, shape: Sequence[int], symbols: Symbols) -> np.ndarray:
     """The value of an affine expression at every point of a domain, int64 of that shape."""
-    dims = np.indices(tuple(shape), dtype=np.int64)
-    value = np.asarray(expr.evaluate(list(dims), symbols), np.int64)
-    return np.array(np.broadcast_to(value, tuple(shape)))
+    value = np.asarray(expr.evaluate(_coordinates(tuple(shape)), symbols), np.int64)
+    return np.array(value) if value.shape == tuple(shape) else np.full(tuple(shape), value)
+
+
+@functools.lru_cache(maxsize=256)
+def _coordinates(shape: tuple[int, ...]) -> list[Any]:
+    """The index along each axis at every point of a domain."""
+    return list(np.indices(shape, dtype=np.int64))
 
 
 def grid_indices(

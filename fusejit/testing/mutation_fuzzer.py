@@ -13,12 +13,14 @@ Each ``JIT_EVERY``-th program is compiled as well, all of them with 1.
 
 from __future__ import annotations
 
+import gc
 import sys
 import tempfile
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -183,10 +185,20 @@ def _root(error: BaseException) -> BaseException:
     return error
 
 
+@contextmanager
+def _collecting_little() -> Iterator[None]:
+    """What exists now is not looked through in each collection."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
 def campaign(seeds: Iterable[int], *, jit_every: int = 0, stop_after: int = 5) -> Tally:
     """Check the programs of ``seeds``; every ``jit_every``-th is compiled as well."""
     tally = Tally()
-    with tempfile.TemporaryDirectory(prefix="fusejit-fuzz-") as name:
+    with _collecting_little(), tempfile.TemporaryDirectory(prefix="fusejit-fuzz-") as name:
         folder = Path(name)
         for seed in seeds:
             program = make_program(seed)
