@@ -21,9 +21,11 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.arrays_behind import ArraysBehind
 from fusejit.tracer.changing_extents import at, changing_extents, largest, left_behind, rows
 from fusejit.tracer.declined import Declined
+from fusejit.tracer.kernel_indices import bound_number
 from fusejit.tracer.kernel_numbers import arithmetic, is_number, number_type
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.operands import I64
 from fusejit.tracer.regions import (
     UNDEFINED,
     NumberType,
@@ -39,6 +41,7 @@ from fusejit.tracer.regions import (
     type_text,
 )
 from fusejit.tracer.shapes import Extents
+from fusejit.tracer.shrinking import as_long_as, cut_together, is_left_of, length_name
 from fusejit.tracer.storage import Storage
 from fusejit.tracer.trace import Trace
 
@@ -73,10 +76,10 @@ class Carried(Region):
         self.runs: bool | None = None
         self.after: dict[str, Any] = {}
         self._entry: dict[str, Any] = {}  # what each name holds at the start of the body
-        self._before: dict[str, Any] = {}
         self._carried: list[tuple[str, NumberType, Value, Value]] = []  # argument, start
         self._cells: dict[str, TracedArray] = {}
         self._changing: dict[str, Extents] = {}  # of cells whose length each iteration changes
+        self._cut: dict[str, str] = {}  # of cells that lose rows, with whom they share the number
         self._late: list[tuple[str, NumberType, Value]] = []  # defined in the loop only
         self._results: dict[str, Value] = {}
         self._renewed: dict[str, TracedArray] = {}  # other objects that show what was shown before
@@ -122,6 +125,14 @@ class Carried(Region):
             self._changing[name] = extents
             self._cells[name] = cell
             return cell
+        if is_array(obj) and (group := self.decided("cut", name)):
+            number = length_name(group)
+            if not any(n == number for n, _, _, _ in self._carried):
+                length = self.trace.number(self.trace.decisions.canonical(obj.extents[0]))
+                self._carry(number, (Kind.PYTHON, I64), length)
+            self._cut[name] = group
+            self._cells[name] = self._cell(obj)
+            return self._cells[name]
         if is_array(obj) and self.decided("cell", name):
             self._require_own_strides(obj)
             self._cells[name] = self._cell(obj)
@@ -169,6 +180,17 @@ class Carried(Region):
         for name, extents in self._changing.items():
             shown = rows(self._cells[name], at(extents, AffineExpr.symbol(self.symbol)))
             self._cells[name] = self._entry[name] = shown
+        lengths: dict[str, AffineExpr] = {}
+        for name, group in self._cut.items():
+            cell = self._cells[name]
+            if group not in lengths:
+                number = self.argument_of(length_name(group))
+                assert number is not None
+                zero = AffineExpr.const(0)
+                lengths[group] = bound_number(self.trace, number, zero, cell.extents[0])
+            shown = rows(cell, (lengths[group], *cell.extents[1:]))
+            cell.storage.front = shown.extents
+            self._cells[name] = self._entry[name] = shown
 
     def _buffer(self, like: TracedArray, extents: Extents | None = None) -> Buffer:
         trace = self.trace
@@ -192,6 +214,7 @@ class Carried(Region):
         """Compare what the names hold with what they held; start again where that was wrong."""
         now = {name: self.look_up(names, name) for name in self.names}
         self._find_swaps(now)
+        self._find_cuts(now)
         fresh = [n for n in self.names if is_array(now[n]) and self._is_mine(now[n].storage)]
         for name in sorted(self.names, key=lambda n: n not in fresh):  # what makes cells first
             self._settle(name, self._entry[name], now[name])
@@ -220,6 +243,23 @@ class Carried(Region):
             what = "swaps arrays in a loop whose number of iterations is not known before"
             raise unsupported(what, "copy the elements: x[...] = y")
         self.decide(order * getattr(self, "period", 1), "period")
+
+    def _find_cuts(self, now: dict[str, Any]) -> None:
+        """Names whose arrays lose rows: all of them are decided at once."""
+        entry = {n: o for n, o in self._entry.items() if n not in self._changing}
+        found = cut_together(self.names, entry, now)
+        for name, group in self._cut.items():
+            cell, first = (
+                self._cells[name],
+                now[next(n for n, g in self._cut.items() if g == group)],
+            )
+            if not is_left_of(cell, now[name]) or not as_long_as(now[name], first):
+                self.decide(False, "cut", name)
+        wanted = {n: g for n, g in found.items() if self.decided("cut", n) is None}
+        if wanted and self.cuts():
+            for name, group in list(wanted.items())[1:]:
+                self.trace.table[(self.key, "cut", name)] = group
+            self.decide(*next((g, "cut", n) for n, g in wanted.items()))
 
     def _settle(self, name: str, before: Any, now: Any) -> None:
         if isinstance(before, Undefined):
@@ -255,12 +295,14 @@ class Carried(Region):
         if name in self._changing:
             if shapes[1] != list(map(canonical, self._next_extents(name))):
                 self.decide(False, "extents", name)
+        elif name in self._cut:
+            pass
         elif shapes[0] != shapes[1] and self.counts() and self.decided("extents", name) is None:
             extents = changing_extents(self.symbol, before, now)
             may_settle = not trace.decisions.is_local(now.extents[0]) and not self.decided("peel")
             if extents is not None and not may_settle:
                 self.decide(extents, "extents", name)
-        if name in self._changing:
+        if name in self._changing or name in self._cut:
             pass
         elif before.dtype != now.dtype or shapes[0] != shapes[1]:
             if self.can_peel() and not self.decided("peel"):
@@ -315,9 +357,13 @@ class Carried(Region):
     def yields(self, names: Mapping[str, Any], extra: Value | None = None) -> tuple[Value, ...]:
         """What the body's block gives to the next iteration; fills the cells."""
         trace = self.trace
+        names = {**names, **{name: self.look_up(names, name) for name in self._cells}}
         numbers = []
         for name, type_, argument, _ in self._carried:
-            if not name.endswith(" "):
+            if cut := [n for n, g in self._cut.items() if length_name(g) == name]:
+                length = trace.decisions.canonical(names[cut[0]].extents[0])
+                numbers.append(number_value(trace.number(length), type_))
+            elif not name.endswith(" "):
                 now = names[name]
                 same = now is self._entry[name]
                 numbers.append(argument if same else number_value(now, type_))
@@ -329,11 +375,15 @@ class Carried(Region):
             if name in self._changing:
                 behind.carry_rows(cell, rows(cell, self._next_extents(name)), now)
                 continue
-            if not same_object(trace, cell, now):
+            is_same = same_object(trace, cell, now)
+            if not is_same:
                 if not name.startswith("_st"):  # the result of a `return` ends the loop
                     self._refuse_copy(now.storage.root, cell.storage.root)
                 self._require_order(cell, now)
-            behind.carry(cell, now)
+            if name in self._cut and not is_same:
+                behind.carry_rows(cell, rows(cell, now.extents), now)
+            else:
+                behind.carry(cell, now)
         self._require_trips(1 + max((self._num_moved_on(n, names) for n in self._cells), default=0))
         late = self._define_late(names, behind)
         behind.note_copied()
@@ -487,12 +537,29 @@ class Carried(Region):
             last = self.last_number()
             assert last is not None
             self.after[name] = left_behind(self._cells[name], at(extents, last + 1))
+        self._show_what_is_left()
         for name in (*self.names, *self.targets):
             if name not in self.after:
                 before = self._before.get(name, UNDEFINED)
                 undefined = isinstance(before, Undefined)
                 kept = self._renewed.get(name, self._cells.get(name, before))
                 self.after[name] = Undefined(name, _ONLY_INSIDE) if undefined else kept
+
+    def _show_what_is_left(self) -> None:
+        """What arrays that lost rows are behind the loop."""
+        lengths: dict[str, AffineExpr] = {}
+        for name, group in self._cut.items():
+            storage = self._cells[name].storage
+            if group not in lengths:
+                number, zero = self._results[length_name(group)], AffineExpr.const(0)
+                lengths[group] = bound_number(self.trace, number, zero, storage.extents[0])
+            extents = (lengths[group], *storage.extents[1:])
+            cell = self._cells[name]
+            self.after[name] = (left_behind if name in self.live else rows)(cell, extents)
+
+    def cuts(self) -> bool:
+        """Whether arrays may lose rows in an iteration."""
+        return False
 
     def unless_stopped(self, go_on: TracedArray, flags: tuple[str, ...]) -> TracedArray:
         """``go_on`` and none of the flags at the start of an iteration."""

@@ -163,9 +163,8 @@ def host_call(
     return runs[0].build([TracedArray.of_value(trace, r) for r in results])
 
 
-@handles("select")
 def select(array: TracedArray, mask: TracedArray) -> TracedArray:
-    """``array[mask]`` as an array of its own."""
+    """``array[mask]`` as an array of its own, which NumPy makes between kernels."""
     trace = array.trace
     key = ("selected", mask.value())  # one mask selects as many elements each time
     size = trace.find_bound(key)

@@ -22,6 +22,7 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import Restart
 from fusejit.tracer.kernel_numbers import as_kernel_number, is_number, number_type
 from fusejit.tracer.locations import current_location, unsupported
+from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.python_state import PythonState
 from fusejit.tracer.trace import Trace
@@ -99,6 +100,7 @@ class Region:
         self.live = live
         self.location: Location = current_location()
         self._states: list[PythonState] = []
+        self._before: dict[str, Any] = {}  # what the names held in front
 
     def own_names(self) -> frozenset[str]:
         """The names that the body may give another object."""
@@ -123,6 +125,8 @@ class Region:
         """What a name holds, if that can be seen here: what an ended block made cannot."""
         obj = names.get(name, UNDEFINED)
         trace = self.trace
+        if isinstance(obj, MaskedElements) and self._needs_array(name) and obj.ndim == 1:
+            obj = obj.selected()
         left: tuple[AffineExpr, ...] = ()
         if isinstance(obj, TracedNumber):
             left = () if obj.affine is None else (obj.affine,)
@@ -133,6 +137,10 @@ class Region:
         if all(map(trace.is_visible, left)):
             return obj
         return Undefined(name, "depends on a loop that has ended")
+
+    def _needs_array(self, name: str) -> bool:
+        """Whether a name must hold an array at the end, and not elements under a mask."""
+        return name in self.live or is_array(self._before.get(name))
 
     # -- blocks -----------------------------------------------------------------------------------
     def open(self, block: Block) -> None:

@@ -144,6 +144,10 @@ class StagedFor(Carried):
         """Whether it has iterations, whose numbers are the loop's symbol."""
         return self.can_peel() and self.period == 1
 
+    def cuts(self) -> bool:
+        """Whether arrays may lose rows in an iteration."""
+        return self.period == 1
+
     # -- the body ---------------------------------------------------------------------------------
     def _begin_body(self, names: Mapping[str, Any]) -> None:
         """Open the body's block, in which the item is computed."""

@@ -19,13 +19,17 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.graph import Block, Cond, Value
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import Alloc, Block, Buffer, Cond, Value
+from fusejit.ir.types import Kind, TensorType
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.changing_extents import rows
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.elementwise import full
+from fusejit.tracer.kernel_indices import bound_number
 from fusejit.tracer.kernel_numbers import as_kernel_number, is_number, number_type, truth_of
 from fusejit.tracer.number import TracedNumber
-from fusejit.tracer.operands import Operand
+from fusejit.tracer.operands import I64, Operand
 from fusejit.tracer.regions import (
     NumberType,
     Region,
@@ -36,7 +40,8 @@ from fusejit.tracer.regions import (
     number_value,
     same_object,
 )
-from fusejit.tracer.shapes import Varies
+from fusejit.tracer.shapes import Extents, Varies
+from fusejit.tracer.shrinking import are_rows_of_one_kind, capacity, is_left_of, length_name
 from fusejit.tracer.storage import Storage
 from fusejit.tracer.trace import Trace
 
@@ -58,10 +63,11 @@ class StagedIf(Region):
         self.predicate = as_kernel_number(truth) if self.staged else None
         self.taken = self.staged or truth
         self.other = self.staged or not truth
-        self._before: dict[str, Any] = {}
         self._then: dict[str, Any] = {}
         self._now: dict[str, Any] = {}
         self._then_block: Block | None = None
+        self._fronts: dict[str, TracedArray] = {}  # of names whose arrays are cut in one branch
+        self._never_grow: set[str] = set()  # of those, what has no more rows than in front
 
     def then(self, names: Mapping[str, Any]) -> None:
         """Begin the first block."""
@@ -73,6 +79,7 @@ class StagedIf(Region):
     def otherwise(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
         """End the first block and begin the second; what the names held in front of both."""
         self._then = {name: self.look_up(names, name) for name in self.names}
+        self._open_fronts()
         self._then_block = self.close()
         self.open(Block())
         return tuple(self._before.values())
@@ -117,14 +124,25 @@ class StagedIf(Region):
                     plans.append((name, type_))
             elif all(map(is_array, pair)) and self._is_alike(*pair):
                 plans.append((name, None))
+            elif self._is_cut(name, *pair):
+                self.trace.store(
+                    rows(self._fronts[name], right[name].extents).memory(), right[name].value()
+                )
             else:
                 kinds = " or ".join(map(describe, pair))
                 joined[name] = Undefined(name, f"is {kinds}, depending on a condition")
-        other_yields = self._values(plans, right)
+        lengths = self._lengths(left, right)
+        for number in lengths:
+            plans.append((length_name(number), (Kind.PYTHON, I64)))
+        sides = [
+            {**side, **{length_name(n): lengths[n][k] for n in lengths}}
+            for k, side in enumerate((left, right))
+        ]
+        other_yields = self._values(plans, sides[1])
         else_block = self.close()
         else_block.yields = other_yields
         self.trace.blocks.append(self._then_block)
-        self._then_block.yields = self._values(plans, left)
+        self._then_block.yields = self._values(plans, sides[0])
         self.trace.blocks.pop()
         for one, other in zip(self._then_block.yields, else_block.yields, strict=True):
             if one.type.rank > 1 and one.order != other.order:  # the strides of the result show it
@@ -137,12 +155,96 @@ class StagedIf(Region):
             else_block=else_block,
         )
         self.emit(op)
+        made = dict(zip([name for name, _ in plans], results, strict=True))
+        joined.update(self._join_fronts(left, right, names, made))
         for (name, _), value in zip(plans, results, strict=True):
+            if name not in left:
+                continue
             storage = Storage.of_value(self.trace, value)
             for obj in (left[name], right[name]):
                 self._note_copy(storage, name, obj, names)
             joined[name] = TracedArray.whole(storage, value.kind)
         return tuple(joined[name] for name in left)
+
+    # -- arrays that are cut ----------------------------------------------------------------------
+    def _open_fronts(self) -> None:
+        """Memory for arrays that one branch cuts; the first branch puts its rows there."""
+        for name in self.names:
+            array = self._then[name]
+            if not self.decided("cut", name) or not is_array(array):
+                continue
+            size = capacity(array)
+            if size is None or array.storage.order is not None:
+                continue
+            extents = (size, *array.extents[1:])
+            front = self._fronts[name] = TracedArray.whole(
+                Storage.of_buffer(self.trace, self._memory(array.dtype, extents))
+            )
+            self.trace.store(rows(front, array.extents).memory(), array.value())
+            if is_left_of(self._before[name], array):
+                self._never_grow.add(name)
+
+    def _memory(self, dtype: np.dtype, extents: Extents) -> Buffer:
+        """Memory that is there in front of the conditional."""
+        trace = self.trace
+        extents = tuple(map(trace.decisions.canonical, extents))
+        type_ = TensorType(dtype, extents)
+        buffer = Buffer(trace.unique_name("c0"), type_, trace.new_alias_class())
+        trace.graph.buffers.append(buffer)
+        alloc = Alloc(buffer=buffer)
+        alloc.location = self.location
+        trace.append(alloc, trace.blocks[-2])
+        return buffer
+
+    def _is_cut(self, name: str, left: Any, right: Any) -> bool:
+        """Whether an array is cut in one branch, and there is memory for either form of it."""
+        if name in self._fronts:
+            return is_left_of(self._fronts[name], right)
+        if are_rows_of_one_kind(left, right) and self.decided("cut", name) is None:
+            self.decide(True, "cut", name)
+        return False
+
+    def _lengths(self, left: dict[str, Any], right: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+        """How many rows there are in either branch, once for arrays that are equally long."""
+        seen: dict[tuple[AffineExpr, AffineExpr], str] = {}
+        found: dict[str, tuple[Any, Any]] = {}
+        self._together: dict[str, str] = {}
+        canonical = self.trace.decisions.canonical
+        for name in self._fronts:
+            if not is_left_of(self._before[name], right[name]):
+                self._never_grow.discard(name)
+            if is_left_of(self._fronts[name], right[name]):
+                pair = canonical(left[name].extents[0]), canonical(right[name].extents[0])
+                first = self._together[name] = seen.setdefault(pair, name)
+                found[first] = (self.trace.number(pair[0]), self.trace.number(pair[1]))
+        return found
+
+    def _join_fronts(
+        self,
+        left: dict[str, Any],
+        right: dict[str, Any],
+        names: Mapping[str, Any],
+        made: dict[str, Value],
+    ) -> dict[str, TracedArray]:
+        """The rows that the branch which has run has left of arrays."""
+        joined: dict[str, TracedArray] = {}
+        lengths: dict[str, AffineExpr] = {}
+        decisions = self.trace.decisions
+        for name, first in self._together.items():
+            front = self._fronts[name]
+            if first not in lengths:
+                value, zero = made[length_name(first)], AffineExpr.const(0)
+                lengths[first] = bound_number(self.trace, value, zero, front.extents[0])
+                if name in self._never_grow:
+                    before = self._before[name].extents[0]
+                    decisions.assume_nonnegative(before - lengths[first])
+            assert front.storage.buffer is not None
+            storage = Storage.of_buffer(self.trace, front.storage.buffer)
+            storage.front = (lengths[first], *front.extents[1:])
+            for obj in (left[name], right[name]):
+                self._note_copy(storage, name, obj, names)
+            joined[name] = rows(TracedArray.whole(storage), storage.front)
+        return joined
 
     def _values(
         self, plans: list[tuple[str, NumberType | None]], names: dict[str, Any]
@@ -188,7 +290,8 @@ class StagedIf(Region):
         if root.buffer is None and self._is_known_as(name, obj, names):
             return
         why = "one of two arrays, depending on a condition"
-        copy.note_copied(root, is_own and obj.is_whole, why)
+        is_whole = obj.is_whole or root.is_all_of(obj.map, obj.extents)
+        copy.note_copied(root, is_own and is_whole, why)
 
     def _is_known_as(self, name: str, obj: TracedArray, names: Mapping[str, Any]) -> bool:
         """Whether only one name has held an array, so that its change is nobody else's."""

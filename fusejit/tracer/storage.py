@@ -8,6 +8,7 @@ import numpy as np
 
 from fusejit.ir.graph import Alloc, Block, Buffer, Layout, Value, View
 from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.source import UNKNOWN
 from fusejit.ir.types import Kind, TensorType
 from fusejit.tracer.declined import Declined, Restart
@@ -51,6 +52,7 @@ class Storage:
         # a copy where NumPy has a view: of what, after how many stores, may it be handed out
         self.copied_from: dict[Storage, int] = {}
         self.may_leave = True
+        self.front: Extents | None = None  # what all of it is to the program, if rows are spare
         self.places: Any = None  # of a copy: where stores into all of it go, too
         self.copied_why = "a reshaped view that was copied"
         self._loaded: tuple[int, Block, Value] | None = None
@@ -92,6 +94,12 @@ class Storage:
     def root(self) -> Storage:
         """The storage whose memory it is."""
         return self
+
+    def is_all_of(self, index_map: IndexingMap, extents: Extents) -> bool:
+        """Whether a part of it is what the program knows as the array."""
+        canonical = self.trace.decisions.canonical
+        known = self.extents if self.front is None else self.front
+        return index_map.is_identity and [*map(canonical, known)] == [*map(canonical, extents)]
 
     @property
     def rank(self) -> int:

@@ -105,6 +105,7 @@ class Trace:
         self._num_locals = 0
         self.known_progressions: dict[Any, TracedArray] = {}  # of slices with a kernel's step
         self.copies_read_in_loops: list[Storage] = []
+        self.places: list[tuple[Value, TracedArray]] = []  # where masks are true, inside loops
         self._home_of_local: dict[str, Block] = {}
         self._bound_symbols: dict[tuple[Any, ...], AffineExpr] = {}
         self.blocks: list[Block] = [self.graph.block]  # from the outermost to the current one

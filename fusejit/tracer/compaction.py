@@ -1,0 +1,74 @@
+"""``x[mask]`` as an array of its own inside a loop: the elements that are true, moved together.
+
+The places of the true elements are found by a loop that is written out below and staged like one
+of the program; how many there are is a symbol of the block. Arrays under one mask share both, and
+what is read at the places is a gather like any other. Outside of loops NumPy makes the array, and
+the launcher reads its size (`fusejit.tracer.host_calls`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.tracer import host_calls
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.changing_extents import rows
+from fusejit.tracer.dispatch import HANDLERS, handles
+from fusejit.tracer.gathers import mark_within_bounds
+from fusejit.tracer.kernel_indices import bound_number
+from fusejit.tracer.kernel_numbers import int_value, is_kernel_number
+from fusejit.tracer.masked import is_same_value
+from fusejit.tracer.number import TracedNumber
+
+
+@handles("select")
+def select(array: TracedArray, mask: TracedArray) -> TracedArray:
+    """``array[mask]`` as an array of its own."""
+    trace = array.trace
+    if not any(region.repeats for region in trace.regions) or array.ndim != 1:
+        return host_calls.select(array, mask)
+    places = next((p for m, p in trace.places if is_same_value(trace, m, mask.value())), None)
+    if places is None or not trace.is_open(places.storage.home):
+        places = _true_places(mask)
+        trace.places.insert(0, (mask.value(), places))
+    mark_within_bounds(trace, places, array.extents[0])
+    chosen: TracedArray = HANDLERS["gather"](array, (places,), [places])
+    return chosen
+
+
+def _true_places(mask: TracedArray) -> TracedArray:
+    """The subscripts of the true elements of a mask, in order."""
+    trace = mask.trace
+    found, count = trace.inlined(_places, (mask,))
+    length = AffineExpr.const(0)
+    if is_kernel_number(count):
+        length = bound_number(trace, int_value(count), length, mask.extents[0])
+    return rows(found, (length,))
+
+
+def _places(mask):  # type: ignore[no-untyped-def]
+    found = np.empty(len(mask), np.int64)
+    count = 0
+    for i in range(len(mask)):
+        found[_at_most(count, i)] = i  # the next true element takes the place of a false one
+        count += int(mask[i])
+    return found, count
+
+
+def _at_most(count: Any, limit: Any) -> Any:
+    """A number of the kernel that is between 0 and ``limit`` by construction."""
+    return count
+
+
+@handles(_at_most)
+def at_most(count: Any, limit: Any) -> Any:
+    """The number as a symbol with these bounds, so that it needs no check as an index."""
+    if not is_kernel_number(count):
+        return count
+    trace = count.trace
+    high = limit.affine if isinstance(limit, TracedNumber) else AffineExpr.const(limit)
+    number = bound_number(trace, int_value(count), AffineExpr.const(0), high)
+    return TracedNumber.of_affine(trace, number)
