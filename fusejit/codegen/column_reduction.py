@@ -21,6 +21,7 @@ from fusejit.codegen.chunks import chunked, work_ns
 from fusejit.codegen.nest import (
     LoopDim,
     Nest,
+    Reference,
     point_cost_ps,
     wrap,
     zero,
@@ -34,6 +35,7 @@ from fusejit.ir.loops import (
     If,
     Integer,
     Let,
+    Number,
     ParallelFor,
     Scratch,
     Stmt,
@@ -95,7 +97,11 @@ def down_columns(
         row = {rows.var: name("base") + name("r")}
         loop = LoopDim("r", name("m"), True)
         nothing = Polynomial.const(0)
-        inner.extend(wrap([loop, *inner_reductions], [_row_loop(nest, accs, column, row, nothing)]))
+        combined: Stmt = _row_loop(nest, accs, column, row, nothing)
+        mask = _mask_of_rows(nest, accs, column)
+        if mask is not None:
+            combined = If(mask.substitute(rows.var, row[rows.var]).load(), [combined])
+        inner.extend(wrap([loop, *inner_reductions], [combined]))
     totals = [_result("stack", "squares", acc) for acc in accs]
     partial: list[Stmt] = []
     for a in accs:
@@ -212,6 +218,33 @@ def _row_loop(
         stack = f"stack{acc.suffix}"
         body.append(StoreElement(stack, at, acc.combine(Element(stack, at), result)))
     return For("c", zero(), Var("w"), body)
+
+
+def _mask_of_rows(
+    nest: Nest, accs: Sequence[Accumulator], column: LoopDim
+) -> Reference | None:
+    """The mask of ``x[mask].any(axis=0)``: where it is false, a row has nothing but identities.
+
+    Such rows are not read at all, as NumPy does not read them.
+    """
+    payload = nest.op.payload
+    masks = set()
+    for acc, result in zip(accs, payload.results, strict=True):
+        instr = payload.instrs[result - payload.num_arguments]
+        if result < payload.num_arguments or instr.op != "select":
+            return None
+        mask, _, other = instr.operands
+        neutral = payload.instrs[other - payload.num_arguments]
+        if mask >= payload.num_inputs or other < payload.num_arguments:
+            return None
+        if neutral.op != "const" or acc.identity != Number(neutral.attr, neutral.dtype):
+            return None
+        masks.add(mask)
+    if len(masks) != 1:
+        return None
+    reference = nest.inputs[masks.pop()]
+    is_of_rows = reference.pointer is not None and not reference.offset.mentions(column.var)
+    return reference if is_of_rows else None
 
 
 def _column_sums(

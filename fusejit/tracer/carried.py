@@ -255,7 +255,10 @@ class Carried(Region):
             )
             if not is_left_of(cell, now[name]) or not as_long_as(now[name], first):
                 self.decide(False, "cut", name)
-        wanted = {n: g for n, g in found.items() if self.decided("cut", n) is None}
+        by_elements = {n for n in found if self.symbol not in now[n].extents[0].symbols()}
+        wanted = {
+            n: g for n, g in found.items() if n in by_elements and self.decided("cut", n) is None
+        }
         if wanted and self.cuts():
             for name, group in list(wanted.items())[1:]:
                 self.trace.table[(self.key, "cut", name)] = group
