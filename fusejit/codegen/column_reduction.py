@@ -220,9 +220,7 @@ def _row_loop(
     return For("c", zero(), Var("w"), body)
 
 
-def _mask_of_rows(
-    nest: Nest, accs: Sequence[Accumulator], column: LoopDim
-) -> Reference | None:
+def _mask_of_rows(nest: Nest, accs: Sequence[Accumulator], column: LoopDim) -> Reference | None:
     """The mask of ``x[mask].any(axis=0)``: where it is false, a row has nothing but identities.
 
     Such rows are not read at all, as NumPy does not read them.
@@ -230,13 +228,15 @@ def _mask_of_rows(
     payload = nest.op.payload
     masks = set()
     for acc, result in zip(accs, payload.results, strict=True):
+        if result < payload.num_arguments:
+            return None
         instr = payload.instrs[result - payload.num_arguments]
-        if result < payload.num_arguments or instr.op != "select":
+        if instr.op != "select":
             return None
         mask, _, other = instr.operands
-        neutral = payload.instrs[other - payload.num_arguments]
         if mask >= payload.num_inputs or other < payload.num_arguments:
             return None
+        neutral = payload.instrs[other - payload.num_arguments]
         if neutral.op != "const" or acc.identity != Number(neutral.attr, neutral.dtype):
             return None
         masks.add(mask)

@@ -21,7 +21,6 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.arrays_behind import ArraysBehind
 from fusejit.tracer.changing_extents import at, changing_extents, largest, left_behind, rows
 from fusejit.tracer.declined import Declined
-from fusejit.tracer.kernel_indices import bound_number
 from fusejit.tracer.kernel_numbers import arithmetic, is_number, number_type
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber
@@ -41,7 +40,13 @@ from fusejit.tracer.regions import (
     type_text,
 )
 from fusejit.tracer.shapes import Extents
-from fusejit.tracer.shrinking import as_long_as, cut_together, is_left_of, length_name
+from fusejit.tracer.shrinking import (
+    as_long_as,
+    cut_together,
+    is_left_of,
+    length_name,
+    number_of_rows,
+)
 from fusejit.tracer.storage import Storage
 from fusejit.tracer.trace import Trace
 
@@ -186,8 +191,7 @@ class Carried(Region):
             if group not in lengths:
                 number = self.argument_of(length_name(group))
                 assert number is not None
-                zero = AffineExpr.const(0)
-                lengths[group] = bound_number(self.trace, number, zero, cell.extents[0])
+                lengths[group] = number_of_rows(self.trace, number, cell.extents[0])
             shown = rows(cell, (lengths[group], *cell.extents[1:]))
             cell.storage.front = shown.extents
             self._cells[name] = self._entry[name] = shown
@@ -255,10 +259,7 @@ class Carried(Region):
             )
             if not is_left_of(cell, now[name]) or not as_long_as(now[name], first):
                 self.decide(False, "cut", name)
-        by_elements = {n for n in found if self.symbol not in now[n].extents[0].symbols()}
-        wanted = {
-            n: g for n, g in found.items() if n in by_elements and self.decided("cut", n) is None
-        }
+        wanted = {n: g for n, g in found.items() if self.decided("cut", n) is None}
         if wanted and self.cuts():
             for name, group in list(wanted.items())[1:]:
                 self.trace.table[(self.key, "cut", name)] = group
@@ -554,8 +555,8 @@ class Carried(Region):
         for name, group in self._cut.items():
             storage = self._cells[name].storage
             if group not in lengths:
-                number, zero = self._results[length_name(group)], AffineExpr.const(0)
-                lengths[group] = bound_number(self.trace, number, zero, storage.extents[0])
+                number = self._results[length_name(group)]
+                lengths[group] = number_of_rows(self.trace, number, storage.extents[0])
             extents = (lengths[group], *storage.extents[1:])
             cell = self._cells[name]
             self.after[name] = (left_behind if name in self.live else rows)(cell, extents)

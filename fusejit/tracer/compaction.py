@@ -22,6 +22,7 @@ from fusejit.tracer.kernel_indices import bound_number
 from fusejit.tracer.kernel_numbers import int_value, is_kernel_number
 from fusejit.tracer.masked import is_same_value
 from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.shrinking import number_of_rows
 
 
 @handles("select")
@@ -45,7 +46,7 @@ def _true_places(mask: TracedArray) -> TracedArray:
     found, count = trace.inlined(_places, (mask,))
     length = AffineExpr.const(0)
     if is_kernel_number(count):
-        length = bound_number(trace, int_value(count), length, mask.extents[0])
+        length = number_of_rows(trace, int_value(count), mask.extents[0])
     return rows(found, (length,))
 
 

@@ -12,8 +12,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import Value
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.kernel_indices import bound_number
 from fusejit.tracer.regions import is_array
+from fusejit.tracer.trace import Trace
 
 
 def are_rows_of_one_kind(before: Any, now: Any) -> bool:
@@ -44,7 +47,9 @@ def are_cut(before: Any, now: Any) -> bool:
     """Whether an array may have lost rows, as many as its elements decide."""
     if not is_left_of(before, now) or as_long_as(before, now):
         return False
-    return bool(now.trace.decisions.is_local(now.extents[0]))
+    trace = now.trace
+    symbols = trace.decisions.canonical(now.extents[0]).symbols()
+    return any(s in trace.row_counts for s in symbols)
 
 
 def cut_together(
@@ -66,6 +71,13 @@ def capacity(array: TracedArray) -> AffineExpr | None:
     decisions = array.trace.decisions
     length = decisions.canonical(array.extents[0])
     return decisions.extreme(length, 1)
+
+
+def number_of_rows(trace: Trace, number: Value, most: AffineExpr) -> AffineExpr:
+    """A number of rows that the elements decide, as a symbol of the block."""
+    length = bound_number(trace, number, AffineExpr.const(0), most)
+    trace.row_counts |= length.symbols()
+    return length
 
 
 def length_name(group: str) -> str:

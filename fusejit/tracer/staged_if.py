@@ -26,7 +26,6 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.changing_extents import rows
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.elementwise import full
-from fusejit.tracer.kernel_indices import bound_number
 from fusejit.tracer.kernel_numbers import as_kernel_number, is_number, number_type, truth_of
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import I64, Operand
@@ -41,7 +40,13 @@ from fusejit.tracer.regions import (
     same_object,
 )
 from fusejit.tracer.shapes import Extents, Varies
-from fusejit.tracer.shrinking import are_rows_of_one_kind, capacity, is_left_of, length_name
+from fusejit.tracer.shrinking import (
+    are_rows_of_one_kind,
+    capacity,
+    is_left_of,
+    length_name,
+    number_of_rows,
+)
 from fusejit.tracer.storage import Storage
 from fusejit.tracer.trace import Trace
 
@@ -233,8 +238,8 @@ class StagedIf(Region):
         for name, first in self._together.items():
             front = self._fronts[name]
             if first not in lengths:
-                value, zero = made[length_name(first)], AffineExpr.const(0)
-                lengths[first] = bound_number(self.trace, value, zero, front.extents[0])
+                value = made[length_name(first)]
+                lengths[first] = number_of_rows(self.trace, value, front.extents[0])
                 if name in self._never_grow:
                     before = self._before[name].extents[0]
                     decisions.assume_nonnegative(before - lengths[first])

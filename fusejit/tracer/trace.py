@@ -104,6 +104,7 @@ class Trace:
         self._num_ops = 0
         self._num_locals = 0
         self.known_progressions: dict[Any, TracedArray] = {}  # of slices with a kernel's step
+        self.row_counts: set[str] = set()  # symbols that elements decide: how many rows are left
         self.copies_read_in_loops: list[Storage] = []
         self.places: list[tuple[Value, TracedArray]] = []  # where masks are true, inside loops
         self._home_of_local: dict[str, Block] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit import UnsupportedError
+from fusejit import UnsupportedError, fuse_jit
 from fusejit.testing.compare import Bound
 from fusejit.testing.oracle import check, decorate
 
@@ -167,3 +168,17 @@ def test_binned_means_in_a_loop() -> None:
     rng = np.random.default_rng(0)
     calls = [(rng.random(n), rng.random(n), np.linspace(0, 1, b)) for n, b in ((9, 6), (500, 11))]
     check(binned, *calls, bound=Bound(ulps=64), jit=True)
+
+
+def test_rows_left_out_are_not_read() -> None:
+    """Reductions down columns stand under the mask where that is the same for a whole row."""
+
+    def f(a: Any, m: Any) -> Any:
+        return a[m].any(axis=0), (a[m] > 2).all(axis=0), a[m].sum(axis=0)
+
+    rng = np.random.default_rng(3)
+    for rows, columns in ((4, 3), (700, 9), (40, 5000)):
+        a = rng.integers(-1, 4, (rows, columns))
+        check(f, (a, rng.random(rows) < 0.3), (a, np.zeros(rows, bool)))
+    source = fuse_jit(f).trace(a, a[:, 0] > 0).fuse().lower().source
+    assert re.search(r"if get\(p_a1, base \+ r\):\n +for c in range\(w\):", source)
