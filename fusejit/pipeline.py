@@ -40,6 +40,7 @@ from fusejit.fuse import (
     move_reshapes_up,
     note_reshapes,
     read_parts,
+    split_loops,
     split_reductions,
     unroll_small_reductions,
 )
@@ -129,6 +130,7 @@ def _for_fusion(rewrite: Callable[[Graph], Graph]) -> GraphPass:
 PASSES: tuple[tuple[str, GraphPass], ...] = (
     ("canonicalize", lambda graph, at: canonicalize(graph)),
     ("hoist what is the same in each iteration", _hoist),
+    ("split loops that carry numbers", lambda graph, at: split_loops(graph, at.target, at.report)),
     ("fold producers into consumers", _fold),
     ("read arrays that are joined part by part", _read_parts),
     ("move reshapes up", _for_fusion(move_reshapes_up)),

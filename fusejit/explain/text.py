@@ -30,6 +30,7 @@ from fusejit.ir.lines import by_line, shortened
 from fusejit.ir.scalar_ops import SCALAR_OPS
 from fusejit.ir.schedule import (
     INDEPENDENT,
+    SPLIT,
     BindStep,
     Folded,
     Group,
@@ -331,7 +332,7 @@ def _called_inside(nest: Nest) -> Iterator[str]:
 
 def _loop_lines(note: LoopNote) -> Iterator[str]:
     yield f"    {note.location.short}  {shortened(note.location.text, MAX_SOURCE)}".rstrip()
-    order = "in parallel" if note.rule == INDEPENDENT else "one after the other"
+    order = "in parallel" if note.rule in (INDEPENDENT, SPLIT) else "one after the other"
     why = "" if note.because is None else _where(note.because)
     yield f"      iterations {order}: {note.reason} [{note.rule}]{why}"
 

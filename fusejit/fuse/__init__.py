@@ -16,6 +16,7 @@ from fusejit.fuse.cost import (
 )
 from fusejit.fuse.driver import fold_producers
 from fusejit.fuse.group import form_groups
+from fusejit.fuse.halves import split_loops
 from fusejit.fuse.hoist import hoist_invariants
 from fusejit.fuse.independent import mark_independent_loops
 from fusejit.fuse.joined import read_parts
@@ -45,6 +46,7 @@ __all__ = [
     "move_reshapes_up",
     "note_reshapes",
     "read_parts",
+    "split_loops",
     "split_reductions",
     "unroll_small_reductions",
 ]

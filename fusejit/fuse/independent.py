@@ -82,11 +82,14 @@ def mark_independent_loops(graph: Graph, report: FusionReport | None = None) -> 
             found = dependence(op, defined)
             if found is None and is_inside:
                 found = _too_short(op)
+            note = LoopNote(INDEPENDENT, WHY, op.location)
+            if found is not None:
+                note = LoopNote(found.rule, found.reason, op.location, found.location)
+            if op.location != UNKNOWN:  # half of a loop that was split says nothing of its own
+                report.loops.append(note)
             if found is None:
-                report.loops.append(LoopNote(INDEPENDENT, WHY, op.location))
                 return replace(op, is_parallel=True)
-            report.loops.append(LoopNote(found.rule, found.reason, op.location, found.location))
-        is_inside = is_inside or isinstance(op, Loop)
+        is_inside = is_inside or (isinstance(op, Loop) and op.location != UNKNOWN)
         return map_blocks(op, lambda block: mark(block, is_inside)) if op.blocks else op
 
     block = mark(graph.block, False)
@@ -106,11 +109,17 @@ def dependence(loop: Loop, defined: Mapping[Value, Op]) -> Dependence | None:
     """What orders the iterations of a counted loop; None if nothing does."""
     assert loop.induction is not None
     if loop.carried:
-        names = ", ".join(f"`{_plain(v.name)}`" for v in loop.body.arguments)
-        which = "goes" if len(loop.carried) == 1 else "go"
+        names, several = carried_names(loop)
+        which = "go" if several else "goes"
         return Dependence("carried", f"{names} {which} from one iteration to the next", UNKNOWN)
     ops = list(walk(loop.body))
     return _effect(ops) or _shared_memory(loop, ops, defined)
+
+
+def carried_names(loop: Loop) -> tuple[str, bool]:
+    """What a loop carries, in the user's names, and whether it is more than one."""
+    names = dict.fromkeys(f"`{_plain(v.name)}`" for v in loop.body.arguments)
+    return ", ".join(names), len(names) > 1
 
 
 def _plain(name: str) -> str:

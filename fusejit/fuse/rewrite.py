@@ -81,7 +81,7 @@ def substitute_values(graph: Graph, values: Mapping[Value, Value]) -> Graph:
     """The graph in which each key of ``values`` is read from the value it maps to."""
     if not values:
         return graph
-    block = _substitute_block(graph.block, values)
+    block = substitute_in_block(graph.block, values)
     results: tuple[Value | View, ...] = tuple(
         _resolve(r, values) if isinstance(r, Value) else r for r in graph.results
     )
@@ -90,14 +90,14 @@ def substitute_values(graph: Graph, values: Mapping[Value, Value]) -> Graph:
     return replace(graph, block=block, results=results)
 
 
-def _substitute_block(block: Block, values: Mapping[Value, Value]) -> Block:
-    inner = map_ops(block, lambda op: _substitute_op(op, values))
+def substitute_in_block(block: Block, values: Mapping[Value, Value]) -> Block:
+    inner = map_ops(block, lambda op: substitute_in_op(op, values))
     yields = tuple(_resolve(v, values) for v in block.yields)
     return inner if _all_same(yields, block.yields) else replace(inner, yields=yields)
 
 
-def _substitute_op(op: Op, values: Mapping[Value, Value]) -> Op:
-    op = map_blocks(op, lambda b: _substitute_block(b, values))
+def substitute_in_op(op: Op, values: Mapping[Value, Value]) -> Op:
+    op = map_blocks(op, lambda b: substitute_in_block(b, values))
     if not any(v in values for v in op.operand_values):
         return op
 

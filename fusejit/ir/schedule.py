@@ -136,6 +136,9 @@ class Refusal:
 INDEPENDENT = "independent"  # the rule of loops whose iterations run in parallel
 
 
+SPLIT = "split"  # the rule of loops of which one half does
+
+
 @dataclass(frozen=True, slots=True)
 class LoopNote:
     """A counted loop of the program: the rule by which its iterations are independent, or not.
