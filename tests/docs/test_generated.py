@@ -176,6 +176,8 @@ CALLS: dict[Any, str] = {
     np.ix_: "np.ix_(v, v)[1]",
     np.meshgrid: "np.meshgrid(v, v)[1]",
     np.indices: "np.indices(x.shape)",
+    np.sort: "np.sort(v)",
+    np.median: "np.median(v)",
     np.linspace: "np.linspace(0, len(v), 9)",
     np.geomspace: "np.geomspace(1, len(v) * 25, 3)",
     np.logspace: "np.logspace(0, len(v), 3, base=2)",
