@@ -16,10 +16,11 @@ without iterations included, and no element is loaded here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fusejit.codegen.chains import mentions
+from fusejit.codegen.kernel_names import flat, given
 from fusejit.ir.loops import (
     Apply,
     Element,
@@ -28,7 +29,6 @@ from fusejit.ir.loops import (
     If,
     Integer,
     Let,
-    Scratch,
     Stmt,
     StoreElement,
     While,
@@ -55,7 +55,7 @@ class _Hoist:
 
     def statement(self, s: Stmt, loop: _Invariants | None) -> list[Stmt]:
         if isinstance(s, For | While):
-            inner = _Invariants(self, frozenset(_given(s)))
+            inner = _Invariants(self, frozenset(name for t in flat((s,)) for name in given(t)))
             body = self.block(s.body, inner)
             rewritten: Stmt
             if isinstance(s, While):
@@ -118,19 +118,3 @@ class _Invariants:
 def _is_work(part: Polynomial) -> bool:
     """Whether it is more than one name."""
     return len(part.terms) > 1 or any(len(names) > 1 or c != 1 for names, c in part.terms)
-
-
-def _given(s: Stmt) -> Iterator[str]:
-    """Names that a statement gives, or that its loops and branches do."""
-    if isinstance(s, Let | Scratch):
-        yield s.name
-    elif isinstance(s, For):
-        yield s.var
-        for inner in s.body:
-            yield from _given(inner)
-    elif isinstance(s, While):
-        for inner in (*s.head, *s.body):
-            yield from _given(inner)
-    elif isinstance(s, If):
-        for inner in (*s.body, *s.orelse):
-            yield from _given(inner)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
 
 from fusejit.codegen.in_place import overwritten_products
+from fusejit.codegen.index_checks import facts_of_symbols, prove_checks
 from fusejit.codegen.invariant_offsets import hoist_offsets
 from fusejit.codegen.kernel_top import kernel_top
 from fusejit.codegen.merged_nests import merge_nests
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
 from fusejit.codegen.parallel_loops import ParallelLoopWriter
 from fusejit.codegen.placement import place
+from fusejit.codegen.tests_at_the_end import move_tests
 from fusejit.codegen.time_tiles import move_time_loops
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
@@ -86,6 +89,7 @@ class _Lowering(ParallelLoopWriter):
         self.num_kernels = self.num_slots = 0
         self.binds = launcher_binds(self.graph)
         self.symbols = launcher_symbols(self.graph)
+        self._facts = functools.cache(functools.partial(facts_of_symbols, self.graph))
         self.late = late_ops(self.graph)
         blocks = list(host_blocks(self.graph))
         self.slots_of: dict[Block, list[Slot]] = {block: [] for block in blocks}
@@ -328,6 +332,8 @@ class _Lowering(ParallelLoopWriter):
         if self.merge:
             notes = self.program.nest_notes
             statements = move_time_loops(merge_nests(statements, notes), notes)
+        dtypes = {f"p_{name}": dtype for name, (dtype, _) in self.arrays.items()}
+        statements = move_tests(prove_checks(statements, self._facts, dtypes))
         statements = hoist_offsets(statements)
         kernel = kernel_top(
             self.program, statements, self.arrays, self.classes, self.num_kernels, self.symbols

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fusejit.fuse.constants import splat_values
-from fusejit.fuse.facts import Facts
 from fusejit.fuse.memory import read_classes, with_versions
 from fusejit.fuse.operands import tidy
 from fusejit.fuse.rewrite import definitions, rewrite_blocks, used_values
@@ -37,6 +36,7 @@ from fusejit.ir.graph import (
 )
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.starts import writes_every_element
+from fusejit.ir.symbol_facts import SymbolFacts
 from fusejit.ir.types import Kind
 
 MOST_REGIONS = 9  # of one op: a stencil that wraps around along two axes
@@ -106,7 +106,7 @@ class _Session:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.facts = Facts(graph)
+        self.facts = SymbolFacts(graph)
         self.defined = definitions(graph.block)
         self.splats = splat_values(graph)
         self.needed: set[Value] = set()  # parts that regions read

@@ -78,6 +78,9 @@ class Polynomial:
     def __sub__(self, other: Polynomial | int) -> Polynomial:
         return self + -Polynomial.of(other)
 
+    def __rsub__(self, other: int) -> Polynomial:
+        return Polynomial.of(other) - self
+
     def __mul__(self, other: Polynomial | int) -> Polynomial:
         terms: dict[tuple[str, ...], int] = {}
         for left, a in self.terms:

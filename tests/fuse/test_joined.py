@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from fusejit.fuse import read_parts
-from fusejit.fuse.facts import Facts
 from fusejit.ir.affine import AffineExpr, parse_affine_expr
 from fusejit.ir.graph import Graph, Guard, HostSymbol
 from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.symbol_facts import SymbolFacts
 from fusejit.testing.oracle import check, decorate
 
 X = np.arange(9.0) ** 2
@@ -277,7 +277,7 @@ def graph_of(*guards: tuple[str, str, int, bool]) -> Graph:
     ],
 )
 def test_facts(guards: Any, known: list[str], unknown: list[str]) -> None:
-    facts = Facts(graph_of(*guards))
+    facts = SymbolFacts(graph_of(*guards))
     for text in known:
         assert facts.is_nonnegative(expr(text)), text
     for text in unknown:
@@ -288,7 +288,7 @@ def test_facts_about_remainders() -> None:
     graph = graph_of(("ge", "s0", 1, True))
     parts = (HostExpr.named("k"), HostExpr.named("s0"))
     graph.symbols.append(HostSymbol("r", HostExpr("mod", parts)))
-    facts = Facts(graph)
+    facts = SymbolFacts(graph)
     assert facts.is_nonnegative(expr("r"))
     assert facts.is_nonnegative(expr("s0 - r - 1"))
     assert not facts.is_nonnegative(expr("s0 - r - 2"))

@@ -9,7 +9,7 @@ from fusejit.ir.host import HostExpr
 _MOST = 24  # facts that are combined in pairs
 
 
-class Facts:
+class SymbolFacts:
     """Proves ``expression >= 0`` from sizes, guards, and sums of two guards."""
 
     def __init__(self, graph: Graph) -> None:
@@ -26,7 +26,7 @@ class Facts:
     def _learn(self, expr: HostExpr, expected: bool) -> None:
         if expr.op not in ("ge", "gt", "le", "lt", "eq"):
             return
-        sides = [_affine(o) for o in expr.operands]
+        sides = [affine_of(o) for o in expr.operands]
         if sides[0] is None or sides[1] is None:
             return
         difference = sides[0] - sides[1]
@@ -58,7 +58,7 @@ class Facts:
         """``0 <= a % n < n`` for a positive ``n``."""
         if expr.op != "mod":
             return
-        divisor = _affine(expr.operands[1])
+        divisor = affine_of(expr.operands[1])
         if divisor is not None and self.is_nonnegative(divisor - 1):
             symbol = AffineExpr.symbol(name)
             self.low[name] = 0
@@ -106,13 +106,13 @@ class Facts:
         return total
 
 
-def _affine(expr: HostExpr) -> AffineExpr | None:
+def affine_of(expr: HostExpr) -> AffineExpr | None:
     """A host expression as an affine one; None if it is none."""
     if expr.op == "name":
         return AffineExpr.symbol(expr.attr)
     if expr.op == "const":
         return AffineExpr.const(expr.attr) if type(expr.attr) is int else None
-    parts = [_affine(o) for o in expr.operands]
+    parts = [affine_of(o) for o in expr.operands]
     known = [p for p in parts if p is not None]
     if not known or len(known) < len(parts):
         return None

@@ -1,0 +1,201 @@
+"""What is known of integers at a place of a kernel: linear inequalities, and proofs from them.
+
+A fact is a polynomial that is not negative. Its names are integers that do not change: symbols,
+loop variables, and *atoms* (an element, what a cell holds in one iteration). A polynomial stands
+for the 64-bit integer that a kernel computes from its names modulo 2**64, so what a comparison says
+is a fact only where the polynomial itself fits 64 bits (`Facts.is_exact`); a proof that it lies
+between 0 and a size needs no such care.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+
+from fusejit.ir.polynomial import Polynomial
+
+DEPTH = 6  # facts that one proof adds up
+FITS = 1 << 62
+
+Monomial = tuple[str, ...]
+
+
+# ------------------------------------------------------------------------------------- conditions
+@dataclass(frozen=True, slots=True)
+class NonNegative:
+    """``left - right >= 0``: a comparison of two integers."""
+
+    left: Polynomial
+    right: Polynomial
+
+
+@dataclass(frozen=True, slots=True)
+class Equal:
+    """``left == right``."""
+
+    left: Polynomial
+    right: Polynomial
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """``0 <= index < size``: a comparison of the two as unsigned numbers, where a size is one."""
+
+    index: Polynomial
+    size: Polynomial
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The opposite."""
+
+    of: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """Both."""
+
+    first: Condition
+    second: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """True or false."""
+
+    value: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Opaque:
+    """A bool of which nothing is known, and which no other one equals."""
+
+
+Condition = NonNegative | Equal | Inside | Not | And | Known | Opaque
+
+
+# ------------------------------------------------------------------------------------------ facts
+class Facts:
+    """Inequalities that hold, newer ones last; `mark` and `forget` undo what a branch added."""
+
+    def __init__(self) -> None:
+        self._facts: list[Polynomial] = []
+        self._of: dict[Monomial, list[tuple[int, Polynomial]]] = {}
+        self._rank: dict[str, int] = {}
+        self.newest = 0
+
+    def new_atom(self, name: str) -> Polynomial:
+        """An integer of which nothing is known; proofs replace newer names by older ones."""
+        self.newest += 1
+        self._rank[name] = self.newest
+        return Polynomial.name(name)
+
+    def rank(self, name: str) -> int:
+        """The place of an atom among all, in program order; 0 for symbols."""
+        return self._rank.get(name, 0)
+
+    def mark(self) -> int:
+        """How many facts there are."""
+        return len(self._facts)
+
+    def forget(self, mark: int) -> None:
+        """Drop the facts behind a mark."""
+        while len(self._facts) > mark:
+            for monomial, _ in self._facts.pop().terms:
+                if monomial:
+                    self._of[monomial].pop()
+
+    def add(self, fact: Polynomial) -> None:
+        """Note ``fact >= 0``."""
+        self._facts.append(fact)
+        for monomial, coefficient in fact.terms:
+            if monomial:
+                self._of.setdefault(monomial, []).append((coefficient, fact))
+
+    # -- proofs --------------------------------------------------------------------------------
+    def proves(self, goal: Polynomial, depth: int = DEPTH) -> bool:
+        """Whether ``goal >= 0`` follows: a sum of facts and of a constant that is not negative.
+
+        >>> i, n = Polynomial.name("i"), Polynomial.name("n")
+        >>> facts = Facts()
+        >>> facts.add(i), facts.add(n - 2 - i)
+        (None, None)
+        >>> facts.proves(n - 1 - i), facts.proves(n - 3 - i)
+        (True, False)
+        """
+        constant = goal.as_constant()
+        if constant is not None:
+            return constant >= 0
+        if depth == 0:
+            return False
+        monomial, coefficient = max(goal.terms, key=lambda term: self._rank_of(term[0]))
+        for given, fact in reversed(self._of.get(monomial, ())):
+            if given * coefficient < 0:
+                continue
+            common = gcd(given, coefficient)
+            scale = abs(given) // common  # an integer is not negative if it is above -1 / scale
+            rest = goal * scale + (scale - 1) - fact * (abs(coefficient) // common)
+            if self.proves(rest, depth - 1):
+                return True
+        return False
+
+    def _rank_of(self, monomial: Monomial) -> tuple[int, int]:
+        ranks = [self._rank.get(name, 0) for name in monomial]
+        return (max(ranks), len(ranks)) if ranks else (-1, 0)
+
+    def is_exact(self, value: Polynomial) -> bool:
+        """Whether the polynomial is the integer that the kernel computes, not modulo 2**64."""
+        if len(value.terms) == 1 and value.terms[0][1] == 1 and len(value.terms[0][0]) == 1:
+            return True
+        return self.is_bounded(value)
+
+    def is_bounded(self, value: Polynomial) -> bool:
+        """Whether a polynomial is far from the ends of 64 bits."""
+        return self.proves(value + FITS) and self.proves(FITS - value)
+
+    def decides(self, condition: Condition, truth: bool = True) -> bool:
+        """Whether a condition is known to be ``truth``."""
+        if isinstance(condition, Known):
+            return condition.value is truth
+        if isinstance(condition, Not):
+            return self.decides(condition.of, not truth)
+        if isinstance(condition, And):
+            both = (self.decides(c, truth) for c in (condition.first, condition.second))
+            return all(both) if truth else any(both)
+        if isinstance(condition, NonNegative):
+            distance = condition.left - condition.right
+            proved = self.proves(distance if truth else -distance - 1)
+            return proved and self.is_exact(condition.left) and self.is_exact(condition.right)
+        if isinstance(condition, Inside) and truth:
+            index, size = condition.index, condition.size
+            return self.proves(index) and self.proves(size - 1 - index) and self.proves(FITS - size)
+        return False
+
+    def assume(self, condition: Condition, truth: bool = True) -> None:
+        """Note what follows from a condition."""
+        if isinstance(condition, Not):
+            self.assume(condition.of, not truth)
+        elif isinstance(condition, And) and truth:
+            self.assume(condition.first)
+            self.assume(condition.second)
+        elif isinstance(condition, NonNegative | Equal):
+            if self.is_exact(condition.left) and self.is_exact(condition.right):
+                self._compare(condition, truth)
+        elif isinstance(condition, Inside) and truth:
+            index, size = condition.index, condition.size
+            if self.is_exact(index) and self.proves(size) and self.is_exact(size):
+                self.add(index)
+                self.add(size - 1 - index)
+
+    def _compare(self, condition: NonNegative | Equal, truth: bool) -> None:
+        distance = condition.left - condition.right
+        if isinstance(condition, NonNegative):
+            self.add(distance if truth else -distance - 1)
+        elif truth:
+            self.add(distance)
+            self.add(-distance)
+        elif self.proves(distance):
+            self.add(distance - 1)
+        elif self.proves(-distance):
+            self.add(-distance - 1)
