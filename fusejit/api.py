@@ -18,11 +18,9 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
 from fusejit.check import check_text
 from fusejit.codegen.launch_runtime import (
     ERRSTATE,
-    HOST_FAILED,
+    LEFT_TO_NUMPY,
     MISS,
-    OUT_OF_BOUNDS,
     OVERLAP,
-    SIZES_DIFFER,
     Miss,
 )
 from fusejit.errors import FusejitError, UnsupportedError
@@ -116,7 +114,7 @@ class _State:
                     return result
                 missed = missed if result is MISS else result
             positional, keywords = self.split(args)
-            if missed in (ERRSTATE, OVERLAP, OUT_OF_BOUNDS, HOST_FAILED, SIZES_DIFFER):
+            if missed in (ERRSTATE, OVERLAP, *LEFT_TO_NUMPY):
                 return self.decline(missed.reason, positional, keywords)
             with self.lock:
                 if self.variants.compiled is seen:  # no other thread made one meanwhile
@@ -125,7 +123,7 @@ class _State:
         if isinstance(made, str):
             return self.decline(made, positional, keywords)
         result = made.launch(*args)
-        if isinstance(result, Miss) and result in (OUT_OF_BOUNDS, HOST_FAILED, SIZES_DIFFER):
+        if isinstance(result, Miss) and result in LEFT_TO_NUMPY:
             return self.decline(result.reason, positional, keywords)
         if isinstance(result, Miss):
             with self.lock:

@@ -11,7 +11,8 @@ import linecache
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from fusejit.ir.graph import Check, Graph, walk
+from fusejit.ir.graph import Check, Graph, HostCall, walk
+from fusejit.ir.host_calls import is_effect
 from fusejit.ir.source import Location
 
 _KIND_BITS = 4
@@ -40,6 +41,21 @@ _KINDS: dict[str, tuple[int, type[Exception], str]] = {
 NONE_TO_REDUCE = ("no max", "no min", "no argmax", "no argmin")
 LATE_TEXTS = frozenset(text for _, _, text in _KINDS.values())
 _BY_KIND = {kind: (error, text) for kind, error, text in _KINDS.values()}
+
+
+LATE_KINDS = (1 << _KIND_BITS) - 1  # of a status: its kind
+DIFFERENT_EXTENTS = _KINDS["ValueError"][0]
+
+
+def has_late_extents(graph: Graph) -> bool:
+    """Whether a kernel may end where two extents differ, and all that it did can be undone.
+
+    NumPy broadcasts where one of them is 1, and raises otherwise: it runs the call again, once
+    what the kernel wrote is put back.
+    """
+    ops = list(walk(graph.block))
+    can_undo = not any(isinstance(op, HostCall) and is_effect(op) for op in ops)
+    return can_undo and any(check.error == "ValueError" for check in late_checks(graph))
 
 
 def late_checks(graph: Graph) -> list[Check]:

@@ -39,7 +39,21 @@ _BY_STATUS = {
 HOST_FAILED = Miss("NumPy raises, or has another result than expected, in a host call")
 OVERLAP = _BY_STATUS[3]
 OUT_OF_BOUNDS = _BY_STATUS[5]
+EXTENTS_DIFFER = Miss("NumPy broadcasts an extent of 1 that only the kernel knows, or raises")
 SIZES_DIFFER = _BY_STATUS[9]
+LEFT_TO_NUMPY = (OUT_OF_BOUNDS, EXTENTS_DIFFER, HOST_FAILED, SIZES_DIFFER)
+
+
+def keep(*arrays: Any) -> list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
+    """Copies of the arrays that a kernel writes, for `put_back`."""
+    return [(array, array.copy()) for array in arrays if type(array) is np.ndarray]
+
+
+def put_back(saved: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]) -> Miss:
+    """Undo what a kernel wrote in front of extents that differ: NumPy runs the call instead."""
+    for array, copy in saved:
+        array[...] = copy
+    return EXTENTS_DIFFER
 
 
 def miss(status: int, places: tuple[Location, ...]) -> Miss:

@@ -19,8 +19,9 @@ import numpy as np
 
 from fusejit.codegen import launch_runtime
 from fusejit.codegen.host_text import host_text
-from fusejit.codegen.late_errors import late_checks
+from fusejit.codegen.late_errors import DIFFERENT_EXTENTS, LATE_KINDS, has_late_extents, late_checks
 from fusejit.ir.affine import AffineExpr, Dim
+from fusejit.ir.graph import Store, walk
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.host_blocks import launcher_symbols
 from fusejit.ir.host_calls import NAMES, host_function, object_texts
@@ -135,6 +136,8 @@ class _Writer:
                     "MISS",
                     "ERRSTATE",
                     "miss",
+                    "keep",
+                    "put_back",
                     "errors_raise",
                     "error_state",
                     "HOST_FAILED",
@@ -155,6 +158,7 @@ class _Writer:
         self.entry_checks_arrays = False
         self.repeated: dict[int, str] = {}
         self.handed_out: set[str] = set()
+        self.may_undo = has_late_extents(program.graph)
         self.known_sizes: set[str] = set()
         self.allocated: set[str] = set()
         host_steps = [s for s in walk_steps(program.steps) if isinstance(s, HostStepCall)]
@@ -193,6 +197,8 @@ class _Writer:
             self.put("    return MISS")
         self.learn([])
         prepare, self.lines = self.lines, []
+        if self.may_undo:
+            self.put(f"saved = keep({', '.join(map(self.array, self.written()))})")
         self.steps(self.program.steps)
         self.bind_repeated_results()
         self.put(f"return {self.structure(self.traced.structure)}")
@@ -357,6 +363,12 @@ class _Writer:
         return f"empty({permuted}, {dtype}).transpose({inverse})"
 
     # -- steps and results ----------------------------------------------------------------------
+    def written(self) -> list[str]:
+        """The arguments that the program writes."""
+        stores = [op for op in walk(self.program.graph.block) if isinstance(op, Store)]
+        roots = {store.view.buffer.root for store in stores}
+        return [n for n, buffer in self.program.arguments.items() if buffer in roots]
+
     def array(self, name: str) -> str:
         """Text of an array of the program: an argument's own text, or the slot's name."""
         if name in self.program.arguments:
@@ -376,6 +388,9 @@ class _Writer:
                 )
                 self.put(f"status = {name}({arguments})")
                 self.put("if status:")
+                if self.may_undo:
+                    self.put(f"    if status & {LATE_KINDS} == {DIFFERENT_EXTENTS}:")
+                    self.put("        return put_back(saved)")
                 self.put("    return miss(status, PLACES)")
             elif isinstance(step, HostStepCall):
                 self.host_step(step)
