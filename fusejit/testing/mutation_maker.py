@@ -98,7 +98,8 @@ class _Maker(Expressions):
             pass  # what follows is made for the calls that do not leave here
         except Exception:
             return False
-        return bool(self.arrays()) and all(is_exact(v) for v in self.names.values())
+        values = (v for name, v in self.names.items() if name != "__builtins__")
+        return bool(self.arrays()) and all(map(is_exact, values))
 
     def from_template(self, kind: str, depth: int) -> list[Statement]:
         """A template with its fields filled and its bodies made, against their first pass."""
