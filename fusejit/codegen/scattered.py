@@ -9,7 +9,7 @@ from fusejit.codegen.placement import Placement
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Operand, Scatter
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.payload import Instr, Payload, PayloadBuilder
+from fusejit.ir.payload import I64, Instr, Payload, PayloadBuilder
 
 
 def operand_maps(op: Scatter) -> Iterator[IndexingMap]:
@@ -59,7 +59,12 @@ def scatter_payload(
     results = [
         builder.index(subscript)
         if isinstance(subscript, AffineExpr)
-        else builder.subscript(next(integers), extent)
+        else _counted(builder, next(integers), extent, op.from_start)
         for subscript, extent in zip(op.subscripts, op.view.extents, strict=True)
     ]
     return builder.finish([*results, refs[0]]), tuple(inputs)
+
+
+def _counted(builder: PayloadBuilder, ref: int, extent: AffineExpr, from_start: bool) -> int:
+    """An integer as an index from the start of its axis."""
+    return builder.cast(ref, I64) if from_start else builder.subscript(ref, extent)

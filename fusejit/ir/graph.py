@@ -290,12 +290,14 @@ class Scatter(Store):
     ``subscripts`` has one entry per axis of the view: an affine expression of the point's dims, or
     the integers of an operand, of which negative ones count from the end once. Where several points
     reach one element the last one wins. With ``combine``, a binary scalar op, the element becomes
-    ``combine(element, value[p])``, for one point after the other. Value and integers are read
-    before anything is written; a `Check` in front has made sure that they are within bounds.
+    ``combine(element, value[p])``, for one point after the other. ``from_start`` says that no
+    integer is negative, because they were made within bounds. Value and integers are read before
+    anything is written; a `Check` in front has made sure that they are within bounds.
     """
 
     subscripts: tuple[Operand | AffineExpr, ...]
     combine: str | None = None
+    from_start: bool = False
 
     @property
     def operand_values(self) -> tuple[Value, ...]:

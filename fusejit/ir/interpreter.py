@@ -268,7 +268,8 @@ class _Interpreter:
             else:
                 array = self.values[subscript.value].astype(np.int64)
                 where.append(gather(array, subscript.map, value.shape, self.symbols))
-        where = [np.where(w < 0, w + n, w) for w, n in zip(where, extents, strict=True)]
+        if not op.from_start:
+            where = [np.where(w < 0, w + n, w) for w, n in zip(where, extents, strict=True)]
         check_bounds(where, extents, "scatter")
         order = op.value.order or tuple(range(value.ndim))
         for ordered in np.ndindex(*(value.shape[axis] for axis in order)):

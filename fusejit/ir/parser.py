@@ -261,6 +261,7 @@ class _GraphParser:
         version = self.version()
         view = self.view(buffer)
         self.cursor.expect("at")
+        from_start = self.cursor.accept("from_start")
         subscripts = self.listed(self.subscript)
         self.cursor.expect("=")
         value = self.value()
@@ -276,6 +277,7 @@ class _GraphParser:
                 for s in subscripts
             ),
             combine=combine,
+            from_start=from_start,
         )
 
     def subscript(self) -> AffineExpr | tuple[Value, IndexingMap | None]:

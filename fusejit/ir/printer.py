@@ -141,7 +141,8 @@ class Printer:
                     self.operand(s) if isinstance(s, Operand) else f"({s})" for s in op.subscripts
                 )
                 combine = "" if op.combine is None else f" {op.combine}"
-                return f"scatter{combine} {target} at ({at}) = {self.value(op.value)}"
+                at = f"from_start ({at})" if op.from_start else f"({at})"
+                return f"scatter{combine} {target} at {at} = {self.value(op.value)}"
             case Check():
                 raises = "" if op.error == "IndexError" else f" raises {json.dumps(op.error)}"
                 late = " late" if op.is_late else ""

@@ -54,22 +54,22 @@ def _places(mask):  # type: ignore[no-untyped-def]
     found = np.empty(len(mask), np.int64)
     count = 0
     for i in range(len(mask)):
-        found[_at_most(count, i)] = i  # the next true element takes the place of a false one
+        found[between(count, 0, i)] = i  # the next true element takes the place of a false one
         count += int(mask[i])
     return found, count
 
 
-def _at_most(count: Any, limit: Any) -> Any:
-    """A number of the kernel that is between 0 and ``limit`` by construction."""
-    return count
+def between(number: Any, low: int, high: Any) -> Any:
+    """A number of the kernel that has these bounds by construction."""
+    return number
 
 
-@handles(_at_most)
-def at_most(count: Any, limit: Any) -> Any:
+@handles(between)
+def _between(number: Any, low: int, high: Any) -> Any:
     """The number as a symbol with these bounds, so that it needs no check as an index."""
-    if not is_kernel_number(count):
-        return count
-    trace = count.trace
-    high = limit.affine if isinstance(limit, TracedNumber) else AffineExpr.const(limit)
-    number = bound_number(trace, int_value(count), AffineExpr.const(0), high)
-    return TracedNumber.of_affine(trace, number)
+    if not is_kernel_number(number):
+        return number
+    trace = number.trace
+    most = high.affine if isinstance(high, TracedNumber) else AffineExpr.const(high)
+    symbol = bound_number(trace, int_value(number), AffineExpr.const(low), most)
+    return TracedNumber.of_affine(trace, symbol)

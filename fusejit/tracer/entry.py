@@ -21,6 +21,7 @@ from fusejit.tracer import (
     composed,
     contraction,
     convolutions,
+    counting,
     covariance,
     creation,
     diagonals,
@@ -113,7 +114,8 @@ HANDLER_MODULES = (
     views,
     windows,
     host_functions,
-    order_statistics,  # behind the rows that it falls back to
+    counting,  # these two behind the rows that they fall back to
+    order_statistics,
 )
 MAX_RESTARTS = 50
 _WRONG_CALL = re.compile(

@@ -190,7 +190,9 @@ def gather(array: TracedArray, picked: Picked, name: str = "take") -> TracedArra
         if isinstance(subscript, tuple):
             operand = ir.Operand(subscript[0].value(), subscript[1])
             at = inputs.index(operand, 1)
-            refs.append(builder.subscript(at, trace.decisions.canonical(extent)))
+            is_plain = _is_made_within(trace, subscript[0])
+            extent = trace.decisions.canonical(extent)
+            refs.append(builder.cast(at, I64) if is_plain else builder.subscript(at, extent))
         else:
             refs.append(builder.index(subscript))
     payload = builder.finish([builder.extract(0, refs, array.dtype)])
@@ -219,6 +221,9 @@ def check_bounds(array: TracedArray, picked: Picked) -> None:
 
 def check_index(trace: Trace, integers: TracedArray, extent: AffineExpr) -> None:
     """A `Check` that ``-extent <= integers < extent``."""
+    known, dtype = trace.decisions.constant(extent), integers.dtype
+    if known is not None and dtype.kind == "u" and known > np.iinfo(dtype).max:
+        return  # bytes into a table of 256
     check_that(trace, integers, _reach, extent)
 
 
@@ -231,6 +236,12 @@ def mark_within_bounds(trace: Trace, integers: TracedArray, extent: AffineExpr) 
     """Note that integers lie within an axis by construction: no check is made."""
     known = trace.checked.setdefault(integers.value(), [])
     known.append((_reach, trace.decisions.canonical(extent), trace.block))
+    trace.made_within.add(integers.value())
+
+
+def _is_made_within(trace: Trace, integers: TracedArray) -> bool:
+    """Whether integers are not negative by construction: places of elements."""
+    return integers.value() in trace.made_within
 
 
 def check_that(
@@ -346,6 +357,9 @@ def scatter(
     subscripts = tuple(
         ir.Operand(s[0].value(), s[1]) if isinstance(s, tuple) else s for s in picked.subscripts
     )
+    from_start = all(
+        _is_made_within(trace, s[0]) for s in picked.subscripts if isinstance(s, tuple)
+    )
     made = value.value()
-    trace.scatter(target.memory(), made, subscripts, combine)
+    trace.scatter(target.memory(), made, subscripts, combine, from_start)
     target.storage.root.num_stores += 1

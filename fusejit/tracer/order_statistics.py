@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+import fusejit.tracer.host_functions  # noqa: F401  puts its rows into the dispatch table
 from fusejit.ir.host_calls import host_function
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace

@@ -6,6 +6,7 @@ from fusejit.ir.graph import Alias, Buffer, ReshapeOp, Value
 from fusejit.ir.host import HostExpr
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import TensorType
+from fusejit.tracer.locations import current_location
 from fusejit.tracer.shapes import Extents, host_of
 from fusejit.tracer.storage import Storage
 
@@ -95,7 +96,9 @@ class ReshapedStorage(Storage):
             self.reassociation,
         )
         trace.graph.buffers.append(alias)
-        trace.emit(Alias(buffer=alias))
+        op = Alias(buffer=alias)
+        op.location = current_location()
+        trace.append(op, self.home)  # whoever reads it first may be inside a loop that ends
         return alias
 
     def _reshape_of(

@@ -104,6 +104,7 @@ class Trace:
         self._num_ops = 0
         self._num_locals = 0
         self.known_progressions: dict[Any, TracedArray] = {}  # of slices with a kernel's step
+        self.made_within: set[Value] = set()  # integers that are no indices from the end
         self.row_counts: set[str] = set()  # symbols that elements decide: how many rows are left
         self.copies_read_in_loops: list[Storage] = []
         self.places: list[tuple[Value, TracedArray]] = []  # where masks are true, inside loops
@@ -437,6 +438,7 @@ class Trace:
         value: Value,
         subscripts: tuple[Operand | AffineExpr, ...],
         combine: str | None,
+        from_start: bool = False,
     ) -> None:
         """Store a value element by element; advances the version of the buffer's alias class."""
         buffer = view.buffer
@@ -444,7 +446,14 @@ class Trace:
         self.versions[buffer.alias_class] += 1
         version = self.versions[buffer.alias_class]
         self.emit(
-            Scatter(view=view, value=value, version=version, subscripts=subscripts, combine=combine)
+            Scatter(
+                view=view,
+                value=value,
+                version=version,
+                subscripts=subscripts,
+                combine=combine,
+                from_start=from_start,
+            )
         )
 
     def new_alias_class(self) -> int:
