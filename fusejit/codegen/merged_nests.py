@@ -168,23 +168,26 @@ def merged_chains(first: Chain, second: Chain) -> Chain | None:
     taken = mine | mentions(second.nest)
     for let in second.lets():
         if let.name in mine:
-            to_first[let.name] = Var(_new_name(let.name, taken))
+            to_first[let.name] = Var(new_name(let.name, taken))
             taken |= {to_first[let.name].name}  # type: ignore[union-attr]
-    second = _with_names(second, to_first)
+    second = with_names(second, to_first)
     shared = _shared(first, second)
     if shared is None or not _pays(first, second, shared):
         return None
     return _joined(first, second)
 
 
-def _new_name(name: str, taken: frozenset[str]) -> str:
+def new_name(name: str, taken: frozenset[str]) -> str:
+    """A name that is not taken: ``name_1``, ``name_2``, ..."""
     at = 1
     while f"{name}_{at}" in taken:
         at += 1
     return f"{name}_{at}"
 
 
-def _with_names(chain: Chain, names: dict[str, Expr]) -> Chain:
+def with_names(chain: Chain, names: dict[str, Expr]) -> Chain:
+    """The chain with names replaced, its own and those it reads."""
+
     def let(s: Let) -> Let:
         name = names.get(s.name, Var(s.name))
         assert isinstance(name, Var)
@@ -203,7 +206,7 @@ def _with_names(chain: Chain, names: dict[str, Expr]) -> Chain:
         return replace(s, condition=renamed(s.condition, names), body=stores)
 
     def loop(s: For) -> For:
-        variable = names[s.var]
+        variable = names.get(s.var, Var(s.var))
         assert isinstance(variable, Var)
         lower, upper = renamed(s.lower, names), renamed(s.upper, names)
         return replace(s, var=variable.name, lower=lower, upper=upper)
