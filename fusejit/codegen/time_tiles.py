@@ -29,6 +29,7 @@ from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import NestNote
 
 REASON = "a tile runs all iterations of the loop around it, in one launch"
+MOST_BORDER = 4  # elements by which rows may be longer than what a nest takes of them
 TILE_POINTS = 512  # points of a tile: a few arrays of 4 KB stay in the nearest cache
 
 
@@ -147,7 +148,8 @@ def _never_meet(offsets: set[Polynomial], loop: For, chain: Chain) -> bool:
         return False
     if stride == Polynomial.const(1):
         start = rests[0].substitute(loop.var, Polynomial.const(0))
-        return all(_is_multiple(rest - start, chain.nest.extent.value) for rest in rests)
+        widths = [chain.nest.extent.value + more for more in range(MOST_BORDER + 1)]
+        return any(all(_is_multiple(rest - start, width) for rest in rests) for width in widths)
     return _is_within(rests, stride, loop)
 
 
