@@ -231,6 +231,7 @@ boolean = _make_token("boolean")
 i8, i16, i32, i64 = (_make_token(name) for name in ("i8", "i16", "i32", "i64"))
 u8, u16, u32, u64 = (_make_token(name) for name in ("u8", "u16", "u32", "u64"))
 f32, f64 = _make_token("f32"), _make_token("f64")
+c64, c128 = _make_token("c64"), _make_token("c128")
 
 
 @intrinsic

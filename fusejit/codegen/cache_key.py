@@ -16,6 +16,7 @@ import numpy as np
 _CODE_MAKERS = (
     "arithmetic_jit",
     "compile",
+    "complex_numbers_jit",
     "lanes",
     "lanes_jit",
     "math_table",

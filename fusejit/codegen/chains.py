@@ -126,6 +126,8 @@ def chain_of(statement: Stmt) -> Chain | None:
         return None
     if any(own.intersection(_WORD.findall(text)) for text in chain.templates()):
         return None  # a name that `renamed` would not see
+    if any("(" in p for p, _ in (*chain.reads(), *chain.writes())):
+        return None  # parts of complex numbers, which are elements of another pointer too
     if not all(o.mentions(v) for _, o in chain.writes() for v in variables):
         return None  # several points would store to one element
     return chain if any(True for _ in chain.writes()) else None
@@ -212,7 +214,7 @@ def _mention(s: Stmt, found: set[str]) -> None:
         found.add(s.name)
         _mention_in(s.value, found)
     elif isinstance(s, StoreElement):
-        found.add(s.pointer)
+        found.update(_WORD.findall(s.pointer))
         found.update(s.offset.names())
         _mention_in(s.value, found)
     elif isinstance(s, Scratch):
@@ -251,7 +253,7 @@ def _mention_in(expr: Expr, found: set[str]) -> None:
     elif isinstance(expr, Integer):
         found.update(expr.value.names())
     elif isinstance(expr, Element):
-        found.add(expr.pointer)
+        found.update(_WORD.findall(expr.pointer))
         found.update(expr.offset.names())
     elif isinstance(expr, Apply):
         found.update(_WORD.findall(expr.template))  # templates may hold names

@@ -179,6 +179,11 @@ def number(value: object, dtype: np.dtype) -> str:
         return f"boolean({bool(value)})"
     if dtype.kind in "iu":
         return f"{name}({int(value)})"  # type: ignore[call-overload]
+    if dtype.kind == "c":
+        parts = dtype.type(value)
+        return f"complex_of({number(parts.real, parts.real.dtype)}, " + (
+            f"{number(parts.imag, parts.imag.dtype)})"
+        )
     x = float(value)  # type: ignore[arg-type]
     if math.isnan(x):
         return f"{name}(nan)"

@@ -31,6 +31,7 @@ PROVIDERS = (
     "fusejit.codegen.memory",
     "fusejit.codegen.lanes",
     "fusejit.codegen.arithmetic",
+    "fusejit.codegen.complex_numbers",
     "fusejit.codegen.parallel",
     "fusejit.codegen.streaming",
     "fusejit.codegen.vector_math",
@@ -159,5 +160,7 @@ DTYPE_TOKENS: dict[str, np.dtype[Any]] = {
     "u64": np.dtype(np.uint64),
     "f32": np.dtype(np.float32),
     "f64": np.dtype(np.float64),
+    "c64": np.dtype(np.complex64),
+    "c128": np.dtype(np.complex128),
 }
 """Names of dtypes in generated source: arguments of `cast` and `scratch`, and casts: ``f32(x)``."""

@@ -139,8 +139,11 @@ class KernelWriter:
         raise AssertionError(f"%{value.name} has no place")
 
     def buffer_memory(self, buffer: Buffer) -> Memory:
-        """The memory of a buffer, which may be another one with its axes split or merged."""
+        """The memory of a buffer, which may be another one, its axes split or merged, or a part."""
         if buffer not in self.memory and buffer.base is not None:
+            if buffer.part is not None:
+                self.memory[buffer] = self.buffer_memory(buffer.base).part(buffer.part)
+                return self.memory[buffer]
             assert buffer.reassociation is not None
             types = buffer.base.type.extents, buffer.type.extents
             self.memory[buffer] = self.buffer_memory(buffer.base).reshaped(

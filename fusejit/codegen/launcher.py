@@ -493,7 +493,8 @@ class _Writer:
     def reference(self, ref: ArrayRef) -> str:
         """Text of an array or of a view of it."""
         if ref.source is not None:
-            text = f"{self.reference(ref.source)}.reshape({_shape(ref.shape)})"
+            seen = f"reshape({_shape(ref.shape)})" if ref.part is None else ref.part
+            text = f"{self.reference(ref.source)}.{seen}"
             if ref.map is None or (ref.map.is_identity and ref.extents == ref.shape):
                 return text
         else:

@@ -316,10 +316,22 @@ class _Lowering(ParallelLoopWriter):
             n for n, b in self.program.arguments.items() if b is root
         )
         if buffer is not root:
-            return ArrayRef(name, view.map, view.extents, ArrayRef(name), buffer.type.extents)
+            shape, source = buffer.type.extents, self._seen(buffer, name)
+            return ArrayRef(name, view.map, view.extents, source, shape, buffer.part)
         if view.map.is_identity and view.extents == buffer.type.extents:
             return ArrayRef(name)
         return ArrayRef(name, view.map, view.extents)
+
+    def _seen(self, buffer: Buffer, name: str) -> ArrayRef:
+        """The array of which a buffer with a base is a reshape or one part."""
+        base = buffer.base
+        assert base is not None
+        while buffer.part is None and base.part is None and base.base is not None:
+            base = base.base  # a reshape of a reshape is one
+        if base.base is None:
+            return ArrayRef(name)
+        identity, shape = IndexingMap.identity(base.type.rank), base.type.extents
+        return ArrayRef(name, identity, shape, self._seen(base, name), shape, base.part)
 
     # -- kernels --------------------------------------------------------------------------------
     def _finish_kernel(self) -> None:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from fusejit.codegen.arithmetic import DtypeToken
 from fusejit.codegen.intrinsics import twin
+from fusejit.ir.types import part_dtype
 
 MAX_SCOPES = 32
 """Alias scopes are numbered 1 to this; 0 promises nothing."""
@@ -56,6 +57,11 @@ class Flat:
                 f"[{-self.origin}, {len(self.memory) - self.origin})"
             )
         return index
+
+    def parts(self) -> Flat:
+        """Memory of complex numbers as memory of their parts."""
+        parts = self.memory.view(part_dtype(self.memory.dtype))
+        return Flat(parts, 2 * self.origin)
 
 
 @twin("flat", "fusejit.codegen.memory_jit:flat")
@@ -100,7 +106,7 @@ def put(pointer: Flat, offset: int, value: Any) -> None:
 
 def _garbage(n: int, token: DtypeToken) -> Flat:
     memory = np.full(n * token.dtype.itemsize, 0x5A, np.uint8).view(token.dtype)
-    if token.dtype.kind == "f":
+    if token.dtype.kind in "fc":
         memory[...] = np.nan
     elif token.dtype.kind == "b":
         memory[...] = True

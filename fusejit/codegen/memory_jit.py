@@ -59,11 +59,17 @@ def _memory_type(dtype: Any) -> Any:
         return ir.FloatType()
     if dtype == types.float64:
         return ir.DoubleType()
+    if isinstance(dtype, types.Complex):
+        return ir.LiteralStructType([_memory_type(dtype.underlying_float)] * 2)
     raise TypingError(f"no pointers to {dtype}")
 
 
 def _itemsize(dtype: Any) -> int:
     return 1 if dtype == types.boolean else int(dtype.bitwidth) // 8
+
+
+def _alignment(dtype: Any) -> int:
+    return _itemsize(dtype.underlying_float if isinstance(dtype, types.Complex) else dtype)
 
 
 def _literal(value: Any, name: str) -> int:
@@ -149,6 +155,15 @@ def _element(builder: Any, pointer: Value, offset: Value) -> Value:
     return builder.gep(pointer, [offset], inbounds=True)
 
 
+def _places(builder: Any, pointer: Value, offset: Value, dtype: Any) -> list[Value]:
+    """The addresses of an element's numbers: complex numbers have two, which LLVM sees apart."""
+    if not isinstance(dtype, types.Complex):
+        return [_element(builder, pointer, offset)]
+    number, index = _memory_type(dtype.underlying_float), ir.IntType(32)
+    start = builder.bitcast(_element(builder, pointer, offset), number.as_pointer())
+    return [builder.gep(start, [ir.Constant(index, k)], inbounds=True) for k in range(2)]
+
+
 def _is_index(offset: Any) -> bool:
     return bool(types.unliteral(offset) == types.int64)
 
@@ -161,8 +176,16 @@ def get(typingctx: Any, pointer: Any, offset: Any) -> Any:
     dtype = pointer.dtype
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-        loaded = builder.load(_element(builder, *args), align=_itemsize(dtype))
-        mark_scope(builder.module, loaded, pointer.scope)
+        numbers = []
+        for place in _places(builder, *args, dtype):
+            loaded = builder.load(place, align=_alignment(dtype))
+            mark_scope(builder.module, loaded, pointer.scope)
+            numbers.append(loaded)
+        if isinstance(dtype, types.Complex):
+            made = ir.Constant(context.get_value_type(dtype), ir.Undefined)
+            for at, number in enumerate(numbers):
+                made = builder.insert_value(made, number, at)
+            return made
         if dtype == types.boolean:
             return builder.icmp_unsigned("!=", loaded, ir.Constant(loaded.type, 0))
         return loaded
@@ -184,8 +207,13 @@ def put(typingctx: Any, pointer: Any, offset: Any, value: Any) -> Any:
         _prefer_vector_width(builder.function)
         if dtype == types.boolean:
             stored = builder.zext(stored, ir.IntType(8))
-        store = builder.store(stored, _element(builder, base, offset_value), align=_itemsize(dtype))
-        mark_scope(builder.module, store, pointer.scope)
+        numbers = [stored]
+        if isinstance(dtype, types.Complex):
+            numbers = [builder.extract_value(stored, at) for at in range(2)]
+        places = _places(builder, base, offset_value, dtype)
+        for number, place in zip(numbers, places, strict=True):
+            store = builder.store(number, place, align=_alignment(dtype))
+            mark_scope(builder.module, store, pointer.scope)
         return context.get_dummy_value()
 
     return types.void(pointer, types.int64, dtype), codegen

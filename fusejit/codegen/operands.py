@@ -12,6 +12,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import Element, Expr
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.reassociation import Reassociation
+from fusejit.ir.types import part_dtype
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class Memory:
     Attributes
     ----------
     pointer : str
-        Name of the pointer.
+        Name of the pointer; ``parts(name)`` for the parts of complex numbers.
     strides : tuple of Polynomial
         Per axis, in elements.
     alias_class : int or None
@@ -62,6 +63,17 @@ class Memory:
             else:
                 strides.append(self.strides[group[-1]])
         return replace(self, strides=tuple(strides))
+
+    def part(self, part: str) -> Memory:
+        """The real or imaginary parts of complex numbers: every second float."""
+        two = Polynomial.const(2)
+        return replace(
+            self,
+            pointer=f"parts({self.pointer})",
+            dtype=part_dtype(self.dtype),
+            strides=tuple(two * stride for stride in self.strides),
+            start=two * self.start + Polynomial.const(part == "imag"),
+        )
 
     def through(self, map: IndexingMap) -> Memory:
         """The memory seen through a linear map: strides of its dims, and where it starts."""

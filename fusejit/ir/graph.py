@@ -54,7 +54,7 @@ class Buffer:
 
     Buffers of different ``alias_class`` never overlap (for arguments, the kernel's guard checks
     it); those of one class may. A buffer with a ``base`` is the memory of the base seen through
-    ``reassociation``.
+    ``reassociation``, or one ``part`` ("real", "imag") of each complex number there.
     """
 
     name: str
@@ -66,6 +66,7 @@ class Buffer:
     writeable: bool = True
     base: Buffer | None = None
     reassociation: Reassociation | None = None
+    part: str | None = None
 
     @property
     def root(self) -> Buffer:
@@ -339,7 +340,7 @@ class Alloc(Op):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Alias(Op):
-    """A second buffer for the memory of ``buffer.base``, with its axes split or merged."""
+    """A second buffer for memory of ``buffer.base``: its axes split or merged, or one part."""
 
     buffer: Buffer
 

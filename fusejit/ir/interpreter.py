@@ -283,8 +283,11 @@ class _Interpreter:
 
     def alias(self, buffer: Buffer) -> None:
         assert buffer.base is not None
-        assert buffer.reassociation is not None
         base = self.buffers[buffer.base]
+        if buffer.part is not None:
+            self.buffers[buffer] = getattr(base, buffer.part)
+            return
+        assert buffer.reassociation is not None
         array = reshaped(base, buffer.reassociation, self.shape(buffer.type.extents))
         if array.size and not np.shares_memory(array, base):
             raise InternalError(f"{buffer!r} cannot be a view of {buffer.base!r}")

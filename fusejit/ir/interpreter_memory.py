@@ -107,7 +107,7 @@ def in_order(array: np.ndarray, order: Sequence[int] | None) -> np.ndarray:
 
 def uninitialised(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     """What fresh memory holds: NaN, or the byte 0x5A repeated, so that reading it shows."""
-    if dtype.kind == "f":
+    if dtype.kind in "fc":
         return np.full(tuple(shape), np.nan, dtype)
     if dtype.kind == "b":
         return np.ones(tuple(shape), dtype)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import dtype_name
 
@@ -25,6 +26,10 @@ Lines = tuple[str, ...]
 
 def mlir_type(dtype: np.dtype) -> str:
     """The element type in MLIR: ``i32`` for int32 and uint32, ``i1`` for bool."""
+    if dtype.kind == "c":
+        raise UnsupportedError(
+            f"MLIR text of {dtype} is not written; compute on the real and imaginary parts"
+        )
     name = dtype_name(dtype)
     return f"i{name[1:]}" if name[0] == "u" else name
 

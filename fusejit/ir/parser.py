@@ -436,9 +436,13 @@ class _GraphParser:
         origin: HostExpr | None = parse_host_expr(cursor) if cursor.accept("=") else None
         base: Buffer | None = None
         reassociation: Reassociation | None = None
+        part: str | None = None
         if cursor.accept("of"):
             base = self.buffer()
-            reassociation = self.reassociation()
+            if self.cursor.peek.text in ("real", "imag"):
+                part = self.cursor.one_of(("real", "imag"))
+            else:
+                reassociation = self.reassociation()
         order = self.order()
         layout = Layout.CONTIGUOUS
         if cursor.accept("layout"):
@@ -447,7 +451,7 @@ class _GraphParser:
         alias_class = cursor.integer("the number of an alias class")
         writeable = not cursor.accept("readonly")
         buffer = Buffer(
-            name, type_, alias_class, origin, order, layout, writeable, base, reassociation
+            name, type_, alias_class, origin, order, layout, writeable, base, reassociation, part
         )
         self.buffers[name] = buffer
         return buffer

@@ -21,7 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir import complex_numbers
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.complex_numbers import STRUCTURAL
 from fusejit.ir.scalar_ops import SCALAR_OPS
 from fusejit.ir.types import dtype_name
 
@@ -168,6 +170,8 @@ class PayloadBuilder:
 
     def add(self, instr: Instr) -> int:
         """Append an instruction (or find the equal one) and return its ref."""
+        if instr.op in STRUCTURAL and (known := self._known_part(instr)) is not None:
+            return known
         key = instr.key()
         row = SCALAR_OPS.get(instr.op)
         if row is not None and row.commutative:
@@ -179,10 +183,14 @@ class PayloadBuilder:
 
     def op(self, name: str, operands: Sequence[int], dtype: np.dtype) -> int:
         """A row of the scalar op table."""
+        if name not in STRUCTURAL and any(self.dtype_of(o).kind == "c" for o in operands):
+            return complex_numbers.applied(self, name, operands, dtype)
         return self.add(Instr(name, tuple(operands), dtype))
 
     def const(self, value: Any, dtype: np.dtype) -> int:
         """A number of the given dtype."""
+        if dtype.kind == "c":
+            return complex_numbers.constant(self, value, dtype)
         return self.add(Instr("const", (), dtype, dtype.type(value).item()))
 
     def index(self, expr: AffineExpr) -> int:
@@ -191,7 +199,12 @@ class PayloadBuilder:
 
     def cast(self, ref: int, dtype: np.dtype) -> int:
         """``ref`` in another dtype; nothing when it has that dtype already."""
-        return ref if self.dtype_of(ref) == dtype else self.add(Instr("cast", (ref,), dtype))
+        source = self.dtype_of(ref)
+        if source == dtype:
+            return ref
+        if "c" in (source.kind, dtype.kind):
+            return complex_numbers.converted(self, ref, dtype)
+        return self.add(Instr("cast", (ref,), dtype))
 
     def extract(self, operand: int, subscripts: Sequence[int], dtype: np.dtype) -> int:
         """Element of input ``operand`` at computed subscripts."""
@@ -230,6 +243,23 @@ class PayloadBuilder:
             new = rewrite(instr)
             refs.append(self.add(replace(new, operands=tuple(map(renumbered, new.operands)))))
         return tuple(map(renumbered, payload.results))
+
+    def _known_part(self, instr: Instr) -> int | None:
+        """A part of what was put together, and what is put together from its own parts."""
+        made = [self._instr(o) for o in instr.operands]
+        if instr.op != "complex":
+            (whole,) = made
+            if whole is None or whole.op != "complex":
+                return None
+            return whole.operands[instr.op == "imag"]
+        real, imag = made
+        if real is None or imag is None or (real.op, imag.op) != ("real", "imag"):
+            return None
+        return real.operands[0] if real.operands == imag.operands else None
+
+    def _instr(self, ref: int) -> Instr | None:
+        n = len(self.arguments)
+        return self.instrs[ref - n] if ref >= n else None
 
     def dtype_of(self, ref: int) -> np.dtype:
         """The dtype of a ref made so far."""

@@ -244,7 +244,7 @@ class Printer:
         if buffer.origin is not None:
             text += f" = {buffer.origin}"
         if buffer.base is not None:
-            text += f" of @{self.names.buffer(buffer.base)} {buffer.reassociation}"
+            text += f" of @{self.names.buffer(buffer.base)} {buffer.part or buffer.reassociation}"
         text += _order_text(buffer.order)
         if buffer.layout is not Layout.CONTIGUOUS:
             text += f" layout {buffer.layout.value}"

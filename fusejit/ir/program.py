@@ -33,7 +33,7 @@ class Slot:
 class ArrayRef:
     """An array of the launcher, or a view: ``map`` takes an index of the view to the array's.
 
-    With ``source``, the view is one of ``source`` reshaped to ``shape``.
+    With ``source``, the view is one of ``source`` reshaped to ``shape``, or of one ``part`` of it.
     """
 
     name: str
@@ -41,6 +41,7 @@ class ArrayRef:
     extents: tuple[AffineExpr, ...] = ()
     source: ArrayRef | None = None
     shape: tuple[AffineExpr, ...] = ()
+    part: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,20 @@ the printer and docs/semantics.md name it. A new elementwise function is one row
 
 Templates are Python expressions over operands ``{0}``, ``{1}``, ...; ``{T}`` is the result's dtype
 token (``f64``), which casts. They are chosen by the class of the first operand's dtype:
-``b`` bool, ``i`` signed, ``u`` unsigned, ``f`` floating. The names they call are rows of
+``b`` bool, ``i`` signed, ``u`` unsigned, ``f`` floating, ``c`` complex (which only the rows that
+take such numbers apart have: see `fusejit.ir.complex_numbers`). The names they call are rows of
 `fusejit.codegen.intrinsics.INTRINSICS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+
+from fusejit.ir.complex_numbers import complex_of, fused_multiply_add
 
 _BOOL = np.dtype(np.bool_)
 
@@ -32,7 +35,7 @@ class ScalarOp:
     name : str
         Name in printed IR.
     ufunc : np.ufunc or None
-        NumPy's function of the same meaning; decides result dtypes. None for ``select``.
+        NumPy's function of the same meaning; decides result dtypes. None where there is none.
     arity : int
         Number of operands.
     templates : mapping
@@ -47,6 +50,8 @@ class ScalarOp:
         The name of the function in `fusejit.codegen.vector_math`, where it is one.
     lone_templates : mapping
         Templates for numbers on their own, where other code is faster than what vectorises.
+    function : callable or None
+        What it computes on scalars or arrays, where that is no ufunc of NumPy's.
     """
 
     name: str
@@ -58,9 +63,12 @@ class ScalarOp:
     exact: bool = True
     vector_function: str = ""
     lone_templates: Mapping[str, str] = field(default_factory=dict)
+    function: Callable[..., Any] | None = None
 
     def evaluate(self, operands: Sequence[Any], dtype: np.dtype) -> Any:
         """Compute with NumPy, on scalars or arrays whose dtypes are the loop's."""
+        if self.function is not None:
+            return self.function(*operands)
         if self.ufunc is None:
             condition, if_true, if_false = operands
             return np.where(condition, if_true, if_false).astype(dtype)[()]
@@ -290,6 +298,10 @@ _ROWS: tuple[ScalarOp, ...] = (
     ScalarOp("isfinite", np.isfinite, 1, _floating("(fabs({0}) < inf)")),
     ScalarOp("signbit", np.signbit, 1, _floating("signbit({0})")),
     ScalarOp("select", None, 3, {"b": "select({0}, {1}, {2})"}, 0.15),
+    ScalarOp("fma", None, 3, _floating("fma({0}, {1}, {2})"), function=fused_multiply_add),
+    ScalarOp("real", None, 1, {"c": "real_part({0})"}, 0.0, function=np.real),
+    ScalarOp("imag", None, 1, {"c": "imag_part({0})"}, 0.0, function=np.imag),
+    ScalarOp("complex", None, 2, _floating("complex_of({0}, {1})"), 0.0, function=complex_of),
 )
 SCALAR_OPS: dict[str, ScalarOp] = {row.name: row for row in _ROWS}
 UFUNC_ROWS: dict[np.ufunc, ScalarOp] = {row.ufunc: row for row in _ROWS if row.ufunc is not None}

@@ -23,6 +23,8 @@ DTYPES: dict[str, np.dtype] = {
     "u64": np.dtype(np.uint64),
     "f32": np.dtype(np.float32),
     "f64": np.dtype(np.float64),
+    "c64": np.dtype(np.complex64),
+    "c128": np.dtype(np.complex128),
 }
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
@@ -35,6 +37,15 @@ def dtype_name(dtype: np.dtype) -> str:
 def is_supported(dtype: np.dtype) -> bool:
     """Whether fusejit compiles arrays of this element type (native byte order only)."""
     return dtype in _NAMES and dtype.isnative
+
+
+def part_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype of the two parts of a complex number; a real dtype is its own.
+
+    >>> part_dtype(np.dtype(np.complex64))
+    dtype('float32')
+    """
+    return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
 
 
 class IteratorType(enum.Enum):

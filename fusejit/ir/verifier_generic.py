@@ -126,7 +126,10 @@ def _row_complaint(name: str, operands: tuple[np.dtype, ...], result: np.dtype) 
     loop: tuple[np.dtype, ...]
     if len(operands) != row.arity:
         return f"{row.name} takes {row.arity} operands"
-    if row.ufunc is None:
+    if row.function is not None:
+        given = operands if len(set(operands)) == 1 else (operands[0],) * row.arity
+        loop = (*given, np.asarray(row.function(*(d.type(0) for d in given))).dtype)
+    elif row.ufunc is None:
         wanted = (_BOOL, result, result)
         loop = (*operands, result) if operands == wanted else (*wanted, result)
     else:

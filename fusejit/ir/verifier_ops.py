@@ -27,7 +27,7 @@ from fusejit.ir.graph import (
 )
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.scalar_ops import SCALAR_OPS
-from fusejit.ir.types import DTYPES, Kind, TensorType
+from fusejit.ir.types import DTYPES, Kind, TensorType, part_dtype
 from fusejit.ir.verifier_graph import buffer_complaints, view_complaints
 
 _BOOL = np.dtype(np.bool_)
@@ -90,6 +90,8 @@ def constants_are_numbers_of_their_type(op: Op) -> Iterator[str]:
 
 def is_number_of(number: object, dtype: np.dtype) -> bool:
     """Whether it is the Python number that an element of this dtype turns into."""
+    if dtype.kind == "c":
+        return type(number) is complex and repr(dtype.type(number).item()) == repr(number)
     if dtype.kind == "f":
         return type(number) is float and repr(dtype.type(number).item()) == repr(number)
     if dtype.kind == "b":
@@ -122,16 +124,19 @@ def views_fit_their_source(op: Op) -> Iterator[str]:
 def reshapes_split_or_merge_neighbouring_axes(op: Op) -> Iterator[str]:
     """Groups count the axes of the finer side; axes that stay keep their extents.
 
-    An alias is of the same element type and class as its base.
+    An alias is of the same class as its base, and of its element type or that of its parts.
     """
     if isinstance(op, ReshapeOp) and len(op.results) == 1:
         yield from _reshape_complaints(op.reassociation, op.source.type, op.results[0].type)
     if isinstance(op, Alias):
         base, reassociation = op.buffer.base, op.buffer.reassociation
-        if base is None or reassociation is None:
+        if base is None or (reassociation is None) == (op.buffer.part is None):
             yield f"{op.buffer!r} has no base"
             return
-        yield from _reshape_complaints(reassociation, base.type, op.buffer.type)
+        if reassociation is not None:
+            yield from _reshape_complaints(reassociation, base.type, op.buffer.type)
+        elif op.buffer.type != TensorType(part_dtype(base.type.dtype), base.type.extents):
+            yield f"{op.buffer!r} is not one part of {base!r}"
         if op.buffer.alias_class != base.alias_class:
             yield f"{op.buffer!r} is not in the class of {base!r}"
 

@@ -187,7 +187,12 @@ class Access:
     def store_attr(self, obj: Any, name: str, value: Any) -> None:
         """``obj.name = value``."""
         if is_stand_in_type(type(obj)):
-            raise _not_assignable(obj, name)
+            if not isinstance(class_attribute(type(obj), name)[1], property) or (
+                class_attribute(type(obj), name)[1].fset is None
+            ):
+                raise _not_assignable(obj, name)
+            native_setattr(obj, name, value)
+            return
         if not self._is_native(type(obj)):
             if self._is_there(obj, name, value) or self._writes_later(obj, name, value):
                 return

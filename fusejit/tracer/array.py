@@ -201,8 +201,23 @@ class TracedArray:
 
     @property
     def real(self) -> TracedArray:
-        """Itself: only real dtypes are traced."""
-        return self
+        """The real parts: a view of complex numbers, and real ones themselves."""
+        result: TracedArray = HANDLERS["part"](self, "real")
+        return result
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value
+
+    @property
+    def imag(self) -> TracedArray:
+        """The imaginary parts, a view."""
+        result: TracedArray = HANDLERS["part"](self, "imag")
+        return result
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self.imag[...] = value
 
     # -- methods ----------------------------------------------------------------------------------
     def transpose(self, *axes: Any) -> TracedArray:
@@ -369,6 +384,8 @@ METHODS: dict[str, Any] = {
     "cumsum": np.cumsum,
     "cumprod": np.cumprod,
     "repeat": np.repeat,
+    "conj": np.conjugate,
+    "conjugate": np.conjugate,
 }
 
 # names of this class that ndarray does not have, or has for something else

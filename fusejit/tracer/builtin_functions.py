@@ -218,6 +218,8 @@ def _scalar_type(kind: type) -> None:
 
 
 for _kind in (
+    np.complex128,
+    np.complex64,
     np.float64,
     np.float32,
     np.int64,

@@ -16,6 +16,7 @@ from fusejit.tracer.elementwise import Order, copy_of, full
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import (
+    C128,
     F64,
     I64,
     Operand,
@@ -103,6 +104,8 @@ def natural_dtype(operand: Operand) -> np.dtype:
     """The dtype of ``np.array(operand)``."""
     if operand.is_weak_int:
         return I64
+    if operand.token is complex:
+        return C128
     dtype: np.dtype = F64 if operand.token is float else operand.token
     return dtype
 

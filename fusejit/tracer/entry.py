@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from fusejit.errors import FusejitError, UnsupportedError
+from fusejit.ir.complex_numbers import NotForComplex
 from fusejit.ir.host import Path
 from fusejit.ir.source import Location
 from fusejit.ir.traced import TracedFunction
@@ -18,6 +19,7 @@ from fusejit.tracer import (
     choices,
     closeness,
     compaction,
+    complex_parts,
     composed,
     contraction,
     convolutions,
@@ -75,6 +77,7 @@ HANDLER_MODULES = (
     closeness,
     choices,
     compaction,
+    complex_parts,
     composed,
     contraction,
     convolutions,
@@ -193,6 +196,8 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
         return run_staged(fn, trace, arguments)
     except Restart:
         raise
+    except NotForComplex as error:
+        raise Declined(str(error)) from error
     except (FusejitError, Declined, Varies) as error:
         for region in reversed(trace.regions):
             if region.can_unroll:

@@ -145,7 +145,8 @@ class _Results:
             is_seen = any(id(base) in uses for base in bases)
             if bases and (not storage.root.may_leave or is_seen):
                 raise Declined(f"returns {storage.root.copied_why}")
-            if storage.buffer is None and (uses[id(storage.root)] > 1 or not array.is_whole):
+            is_part = not array.is_whole or storage.has_gaps
+            if storage.buffer is None and (uses[id(storage.root)] > 1 or is_part):
                 storage.to_buffer()
         used: set[Value] = set()
         for array in arrays:

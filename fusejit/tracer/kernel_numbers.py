@@ -25,10 +25,10 @@ from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import emit_elementwise
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber, is_host_number
-from fusejit.tracer.operands import F64, I64, Operand, operand_of
+from fusejit.tracer.operands import C128, F64, I64, Operand, operand_of
 
 BOOL = np.dtype(np.bool_)
-_OF_TYPE = {bool: BOOL, int: I64, float: F64}
+_OF_TYPE = {bool: BOOL, int: I64, float: F64, complex: C128}
 
 
 def is_kernel_number(obj: Any) -> bool:
@@ -47,7 +47,7 @@ def is_python_number(obj: Any) -> bool:
 
 def is_number(obj: Any) -> bool:
     """Whether the program sees a number: Python's or NumPy's, known here or not."""
-    return is_kernel_number(obj) or is_host_number(obj)
+    return is_kernel_number(obj) or is_host_number(obj) or type(obj) is complex
 
 
 def number_type(obj: Any) -> tuple[Kind, np.dtype]:
@@ -165,6 +165,18 @@ _UFUNCS: dict[str, np.ufunc] = {
     "tanh": np.tanh,
 }
 _ON_BOOLS = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.logical_and, np.logical_not}
+_ON_COMPLEX = {
+    np.add,
+    np.subtract,
+    np.multiply,
+    np.true_divide,
+    np.negative,
+    np.positive,
+    np.absolute,
+    np.equal,
+    np.not_equal,
+    np.power,
+}
 _DIVISIONS = {np.true_divide, np.floor_divide, np.remainder}
 _FLOAT_ONLY = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh"}
 
@@ -198,6 +210,10 @@ def python_arithmetic(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
         )
     if ufunc in _DIVISIONS and not _needs_kernel(operands[1]) and operands[1] == 0:
         raise numpy_raises("ZeroDivisionError")
+    if C128 in kinds and ufunc not in _ON_COMPLEX:
+        raise Declined(f"Python's {ufunc.__name__} of complex numbers")
+    if C128 in kinds:
+        return _on_strong(ufunc, operands)
     if ufunc is np.power:
         if all(k != F64 for k in kinds):
             return _integer_power(*operands)
@@ -245,6 +261,8 @@ def python_number(obj: Any, dtype: np.dtype) -> Any:
     if not is_kernel_number(obj) and not (isinstance(obj, TracedNumber) and obj.is_local):
         return {"i": int, "f": float, "b": bool}[dtype.kind](obj)
     number = as_kernel_number(obj)
+    if number.dtype.kind == "c" and dtype != BOOL:
+        raise numpy_raises("TypeError: a complex number as a real one, or NumPy's warning")
     if dtype == I64 and number.dtype.kind == "u" and number.dtype.itemsize == 8:
         raise Declined("an unsigned 64-bit element as a Python integer")
     if dtype == BOOL and number.dtype != BOOL:

@@ -375,6 +375,9 @@ _ROUNDING = {"floor": "floor", "ceil": "ceil"}
 def _install() -> None:
     def binary(op: str, reflected: bool) -> Callable[[TracedNumber, Any], Any]:
         def method(self: TracedNumber, other: Any) -> Any:
+            if isinstance(other, complex | np.complexfloating):
+                operands = (other, self) if reflected else (self, other)
+                return HANDLERS["complex arithmetic"](op, operands)
             if not is_host_number(other):
                 return NotImplemented
             return apply_host(op, other, self) if reflected else apply_host(op, self, other)

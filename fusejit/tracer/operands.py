@@ -21,13 +21,15 @@ from fusejit.tracer.shapes import Extents
 
 F64 = np.dtype(np.float64)
 I64 = np.dtype(np.int64)
+C128 = np.dtype(np.complex128)
+_WEAK = {"i": int, "f": float, "c": complex}
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
     """An operand: an array, a number of each call, or a number in the program's text.
 
-    ``token`` is what NumPy's promotion sees: a dtype, or ``int``/``float`` for a weak scalar.
+    ``token`` is what NumPy's promotion sees: a dtype, or the type of a weak Python number.
     """
 
     token: Any
@@ -48,7 +50,7 @@ class Operand:
     @property
     def promotion(self) -> Any:
         """A stand-in for ``np.result_type``."""
-        if self.token is int or self.token is float:  # not ==: np.dtype("f8") == float
+        if any(self.token is weak for weak in _WEAK.values()):  # not ==: np.dtype("f8") == float
             return self.token(0)
         return self.token
 
@@ -57,7 +59,7 @@ def operand_of(obj: Any) -> Operand:
     """What an operand of an array operation is; declines objects that are neither."""
     if isinstance(obj, TracedArray):
         if obj.kind is Kind.PYTHON and obj.dtype.kind != "b":
-            return Operand(int if obj.dtype.kind == "i" else float, array=obj)
+            return Operand(_WEAK[obj.dtype.kind], array=obj)
         return Operand(obj.dtype, array=obj)
     if isinstance(obj, TracedNumber):
         if obj.is_strong:
@@ -66,7 +68,7 @@ def operand_of(obj: Any) -> Operand:
         return Operand(np.dtype(np.bool_) if kind is bool else kind, number=obj)
     if type(obj) is bool:
         return Operand(np.dtype(np.bool_), literal=obj)
-    if type(obj) in (int, float):
+    if type(obj) in (int, float, complex):
         return Operand(type(obj), literal=obj)
     if isinstance(obj, np.generic) and is_supported(obj.dtype):
         return Operand(obj.dtype, literal=obj)

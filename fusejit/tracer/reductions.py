@@ -11,16 +11,17 @@ from fusejit.ir.graph import GenericOp, Init, ViewOp
 from fusejit.ir.graph import Operand as GraphOperand
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.types import IteratorType, Kind
+from fusejit.ir.types import IteratorType, Kind, part_dtype
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.complex_parts import joined_parts, part_of
 from fusejit.tracer.creation import array_from
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
-from fusejit.tracer.elementwise import Order, emit_elementwise, require_extents, result_order
+from fusejit.tracer.elementwise import Order, copy_of, emit_elementwise, require_extents, result_order
 from fusejit.tracer.layout import arrange
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.number import TracedNumber
-from fusejit.tracer.operands import F64, Operand, dtype_argument, operand_of
+from fusejit.tracer.operands import C128, F64, Operand, dtype_argument, operand_of
 from fusejit.tracer.shapes import Varies
 from fusejit.tracer.stores import assign_operand
 from fusejit.tracer.trace import Trace
@@ -51,7 +52,21 @@ def reduce_array(
     dtype: np.dtype,
     may_be_empty: bool,
 ) -> TracedArray:
-    """One generic op whose reduced axes are reduction dims, elements cast to ``dtype`` first."""
+    """One generic op whose reduced axes are reduction dims, elements cast to ``dtype`` first.
+
+    A sum of complex numbers is that of the real and that of the imaginary parts.
+    """
+    if dtype.kind == "c":
+        if combiner != "add":
+            raise Declined(f"np.{name} of {dtype}")
+        whole = copy_of(array, dtype, None, "astype", array.kind) if array.dtype != dtype else array
+        sums = [
+            reduce_array(
+                part_of(whole, part), name, combiner, axis, keepdims, part_dtype(dtype), True
+            )
+            for part in ("real", "imag")
+        ]
+        return joined_parts(*sums)
     trace = array.trace
     decisions = trace.decisions
     rank = array.ndim
@@ -256,27 +271,28 @@ def mean_dtype(array: TracedArray, dtype: Any, name: str) -> np.dtype:
     if dtype is None:
         return F64 if array.dtype.kind in "biu" else array.dtype
     wanted = dtype_argument(dtype)
-    if wanted.kind != "f":
+    if wanted.kind not in "fc":
         what = f"calls np.{name} with dtype={wanted}, which is not traced"
         raise unsupported(what, f"take the {name} of floats and convert it with astype")
     return wanted
 
 
 def quotient(total: TracedArray, count: Any, name: str) -> TracedArray:
-    """``total / count`` computed in float64, in the dtype of ``total``."""
+    """``total / count`` computed in float64 or complex128, in the dtype of ``total``."""
+    loop = C128 if total.dtype.kind == "c" else F64
     if isinstance(count, TracedNumber):
         divisor = operand_of(count)
     else:
         divisor = operand_of(np.asarray(count)[()])
 
     def divided(builder: PayloadBuilder, refs: list[int]) -> int:
-        return builder.op("divide", refs, F64)
+        return builder.op("divide", refs, loop)
 
     return emit_elementwise(
         total.trace,
         name,
         [Operand(total.dtype, array=total), divisor],
-        [F64, F64],
+        [loop, loop],
         total.dtype,
         divided,
         order=total.storage.order,

@@ -27,6 +27,7 @@ class ReshapedStorage(Storage):
         self.reassociation = reassociation
         self._reshaped: tuple[Value, Value] | None = None
         super().__init__(base.trace, base.dtype, extents)
+        self.has_gaps = base.has_gaps
         self.order = reassociation.order(base.order)
         self.path = base.path
         if base.array is not None and not base.is_dense:

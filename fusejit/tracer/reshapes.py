@@ -230,7 +230,7 @@ def is_contiguous(array: TracedArray) -> bool:
     if not array.ndim:
         return True
     place = _place(array, array.ndim - 1)
-    if place is None or place[1] != 1:
+    if place is None or place[1] != 1 or array.storage.has_gaps:
         return False
     storage, trace = array.storage, array.trace
     order = storage.order or tuple(range(storage.rank))

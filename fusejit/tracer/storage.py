@@ -38,6 +38,8 @@ class Storage:
         The argument or constant in this call: its strides are the hints of `compare_strides`.
     """
 
+    has_gaps = False  # between elements that follow each other
+
     def __init__(self, trace: Trace, dtype: np.dtype, extents: Extents) -> None:
         self.trace = trace
         self.dtype = dtype

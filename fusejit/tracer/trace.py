@@ -218,6 +218,9 @@ class Trace:
         if kind is float:
             self.check(PathCheck(path, CheckKind.TYPE, float))
             return TracedNumber(self, obj, HostExpr.path(path))
+        if kind in (complex, np.complex128, np.complex64):
+            self.check(PathCheck(path, CheckKind.TYPE, kind))
+            return self._read_complex(path, obj)
         if isinstance(obj, np.generic):
             if not is_supported(obj.dtype) or kind is not obj.dtype.type:
                 raise Declined(f"{path.user_text()} has type {kind.__name__}")
@@ -243,6 +246,14 @@ class Trace:
         else:
             self.check(PathCheck(path, CheckKind.IS, obj))
         return obj
+
+    def _read_complex(self, path: Path, obj: Any) -> Any:
+        """A complex number: its two parts are the inputs of the graph."""
+        parts = [
+            TracedNumber(self, getattr(obj, part), HostExpr.path(path.attribute(part)))
+            for part in ("real", "imag")
+        ]
+        return HANDLERS["complex of parts"](*parts)
 
     def _read_container(self, path: Path, obj: Any) -> Any:
         self.check(PathCheck(path, CheckKind.TYPE, type(obj)))

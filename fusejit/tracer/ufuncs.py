@@ -18,6 +18,7 @@ from fusejit.tracer.comparisons import (
     compare_signed_with_unsigned,
     decide_comparison,
 )
+from fusejit.tracer.complex_ufuncs import complex_computation, operator_of_power
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
@@ -27,6 +28,7 @@ from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber, apply_host, is_host_number, value_of
 from fusejit.tracer.operands import (
+    C128,
     F64,
     Operand,
     contains_traced,
@@ -132,6 +134,10 @@ def operator_call(
         return HANDLERS[np.matmul](*operands, **({} if out is None else {"out": out}))
     if ufunc is np.power and _is_square(*operands):
         return apply_ufunc(np.square, operands[:1], out)
+    if ufunc is np.power and _is_complex_array(operands[0]):
+        short = operator_of_power(operands[1])
+        if short is not None:
+            return apply_ufunc(short, operands[:1], out)
     return apply_ufunc(ufunc, operands, out)
 
 
@@ -144,6 +150,10 @@ def _is_square(base: Any, exponent: Any) -> bool:
     ):
         return bool(exponent == 2)
     return False
+
+
+def _is_complex_array(base: Any) -> bool:
+    return isinstance(base, TracedArray) and base.kind is Kind.ARRAY and base.dtype.kind == "c"
 
 
 def _is_operand(obj: Any) -> bool:
@@ -172,7 +182,9 @@ def apply_ufunc(
     *loop, result = resolve(ufunc, operands, dtype)
     name = _NAMES.get(ufunc, ufunc.__name__)
     special = _SPECIAL.get(ufunc)
-    if special is not None:
+    if any(dtype.kind == "c" for dtype in loop):
+        compute = complex_computation(ufunc, operands, loop)
+    elif special is not None:
         compute = special(operands, loop)
     elif ufunc in COMPARISONS and loop[0] != loop[1]:
         compute = compare_signed_with_unsigned(ufunc, loop)
@@ -293,6 +305,8 @@ def _as_converted(operand: Operand) -> Operand:
         if operand.literal is not None:
             return operand_of(np.asarray(operand.literal)[()])
         return replace(operand, token=np.dtype(np.int64))
+    if operand.token is complex:
+        return replace(operand, token=C128)
     return replace(operand, token=F64) if operand.token is float else operand
 
 
@@ -311,7 +325,7 @@ def _register() -> None:
         call.__name__ = ufunc.__name__
         return call
 
-    for ufunc in [*UFUNC_ROWS, np.float_power, *OPERATORS.values()]:
+    for ufunc in [*UFUNC_ROWS, np.float_power, np.conjugate, *OPERATORS.values()]:
         if ufunc not in HANDLERS and ufunc is not np.matmul:
             HANDLERS[ufunc] = handler(ufunc)
 
