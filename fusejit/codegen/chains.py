@@ -126,7 +126,7 @@ def chain_of(statement: Stmt) -> Chain | None:
         return None
     if any(own.intersection(_WORD.findall(text)) for text in chain.templates()):
         return None  # a name that `renamed` would not see
-    if any("(" in p for p, _ in (*chain.reads(), *chain.writes())):
+    if any(p != memory_of(p) for p, _ in (*chain.reads(), *chain.writes())):
         return None  # parts of complex numbers, which are elements of another pointer too
     if not all(o.mentions(v) for _, o in chain.writes() for v in variables):
         return None  # several points would store to one element
@@ -157,6 +157,11 @@ def _templates(expr: Expr) -> Iterator[str]:
         yield expr.template
         for operand in expr.operands:
             yield from _templates(operand)
+
+
+def memory_of(pointer: str) -> str:
+    """The pointer to the numbers of which another one shows the parts: ``parts(p)``."""
+    return pointer.removeprefix("parts(").removesuffix(")")
 
 
 def are_apart(first: Polynomial, second: Polynomial, variables: Sequence[str]) -> bool:
@@ -214,7 +219,7 @@ def _mention(s: Stmt, found: set[str]) -> None:
         found.add(s.name)
         _mention_in(s.value, found)
     elif isinstance(s, StoreElement):
-        found.update(_WORD.findall(s.pointer))
+        found.update((s.pointer, memory_of(s.pointer)))
         found.update(s.offset.names())
         _mention_in(s.value, found)
     elif isinstance(s, Scratch):
@@ -253,7 +258,7 @@ def _mention_in(expr: Expr, found: set[str]) -> None:
     elif isinstance(expr, Integer):
         found.update(expr.value.names())
     elif isinstance(expr, Element):
-        found.update(_WORD.findall(expr.pointer))
+        found.update((expr.pointer, memory_of(expr.pointer)))
         found.update(expr.offset.names())
     elif isinstance(expr, Apply):
         found.update(_WORD.findall(expr.template))  # templates may hold names

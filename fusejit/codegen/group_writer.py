@@ -88,7 +88,7 @@ class GroupWriter(KernelWriter):
                 is_free = store not in self.placement.overlaps
                 if store is not None and store is group.store and is_free:
                     view = store.view
-                    self.located[result] = Located(self.memory[view.buffer], view.map)
+                    self.located[result] = Located(self.buffer_memory(view.buffer), view.map)
                     self.stored.add(store)
                 elif result not in group.local:
                     self.placement.straight.pop(result, None)

@@ -22,7 +22,15 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeGuard
 
-from fusejit.codegen.chains import Chain, are_apart, chain_of, mentions, renamed, renamed_polynomial
+from fusejit.codegen.chains import (
+    Chain,
+    are_apart,
+    chain_of,
+    memory_of,
+    mentions,
+    renamed,
+    renamed_polynomial,
+)
 from fusejit.ir.loops import (
     Apply,
     Element,
@@ -143,7 +151,7 @@ def _commute(chain: Chain, other: Stmt) -> bool:
     if isinstance(other, Let):
         return other.name != "_" and other.name not in mine
     if isinstance(other, StoreElement):
-        return other.pointer not in mine
+        return memory_of(other.pointer) not in mine
     if isinstance(other, Scratch | Free):
         return other.name not in mine
     return not mentions(other) & mine

@@ -23,6 +23,8 @@ def difference(actual: Any, expected: Any) -> str | None:
     a, b = np.asarray(actual), np.asarray(expected)
     if a.dtype != b.dtype or a.shape != b.shape:
         return f"{a.dtype} of {a.shape} instead of {b.dtype} of {b.shape}"
+    if a.dtype.kind == "c":
+        return difference(a.real, b.real) or difference(a.imag, b.imag)
     same = a == b
     if a.dtype.kind == "f":
         same = (same & (np.signbit(a) == np.signbit(b))) | (np.isnan(a) & np.isnan(b))
@@ -128,11 +130,13 @@ def _assert_same_array(expected: Any, actual: Any, bound: Bound, where: str) -> 
 
 def _different(expected: np.ndarray, actual: np.ndarray, bound: Bound) -> np.ndarray:
     """Where two arrays of one dtype and shape differ by more than the bound."""
-    if expected.dtype.kind not in "fc":
+    if expected.dtype.kind == "c":
+        return _different_complex(expected, actual, bound)
+    if expected.dtype.kind != "f":
         return np.asarray(expected != actual)
     with np.errstate(all="ignore"):
         same = np.asarray(expected == actual)
-        if bound.zero_sign and expected.dtype.kind == "f":
+        if bound.zero_sign:
             same &= np.signbit(expected) == np.signbit(actual)
         same |= np.isnan(expected) & np.isnan(actual)
         if bound.ulps or np.any(bound.absolute):
@@ -148,6 +152,20 @@ def _different(expected: np.ndarray, actual: np.ndarray, bound: Bound) -> np.nda
             near = np.abs(clipped[0] - clipped[1]) <= bound.ulps * np.float64(np.spacing(below))
             same |= (np.isinf(expected) != np.isinf(actual)) & near
     return ~same
+
+
+def _different_complex(expected: np.ndarray, actual: np.ndarray, bound: Bound) -> np.ndarray:
+    """The same of complex numbers: ulps are those of the absolute value."""
+    exact = Bound(zero_sign=bound.zero_sign)
+    wrong = np.asarray(
+        _different(expected.real, actual.real, exact)
+        | _different(expected.imag, actual.imag, exact)
+    )
+    if bound.ulps or np.any(bound.absolute):
+        with np.errstate(all="ignore"):
+            room = bound.ulps * np.spacing(np.abs(expected)) + bound.absolute
+            wrong &= ~(np.abs(expected - actual) <= room)
+    return wrong
 
 
 def relevant_strides(array: np.ndarray) -> list[int]:

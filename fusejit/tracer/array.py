@@ -115,6 +115,9 @@ class TracedArray:
 
     def value(self) -> Value:
         """Its elements at this place of the program."""
+        part = self.storage.seen_through(self)
+        if part is not None:
+            return part
         base = self.storage.read()
         if self.is_whole:
             return base

@@ -35,7 +35,8 @@ class PartStorage(Storage):
     def __init__(self, base: Storage, part: str) -> None:
         self.base = base
         self.part = part
-        self._read: tuple[Value, Any, Value] | None = None
+        self._views: dict[Any, TracedArray] = {}
+        self._seen: dict[Any, tuple[Value, Any, Value]] = {}
         super().__init__(base.trace, part_dtype(base.dtype), base.extents)
         self.order = base.order
         self.path = base.path
@@ -65,17 +66,26 @@ class PartStorage(Storage):
 
     def read(self) -> Value:
         """All elements at this place of the program."""
-        source = self.base.read()
-        block = self.trace.block
-        known = self._read
+        value = self.seen_through(TracedArray.whole(self))
+        assert value is not None
+        return value
+
+    def seen_through(self, view: TracedArray) -> Value | None:
+        """The parts of what the view would be of the base: only they are computed."""
+        key = (view.map, view.extents)
+        if key not in self._views:
+            self._views[key] = TracedArray(self.base, view.map, view.extents)
+        whole = self._views[key]
+        source, block = whole.value(), self.trace.block
+        known = self._seen.get(key)
         if known is None or known[0] is not source or known[1] is not block:
-            value = part_of(_array(source, self.base), self.part).value()
-            self._read = known = (source, block, value)
+            value = part_of(whole, self.part).value()
+            self._seen[key] = known = (source, block, value)
         return known[2]
 
     def replace(self, value: Value) -> None:
         """Take on fresh parts, for every view of the base too."""
-        whole = _array(self.base.read(), self.base)
+        whole = TracedArray.whole(self.base)
         new = TracedArray.of_value(self.trace, value)
         is_real = self.part == "real"
 
@@ -128,13 +138,6 @@ class PartStorage(Storage):
     def stride_expr(self, axis: int) -> Any:
         """The stride of an axis in bytes, as the launcher finds it."""
         return self.base.stride_expr(axis)
-
-
-def _array(value: Value, storage: Storage) -> TracedArray:
-    """A value that is read of a storage, without becoming its storage."""
-    made = Storage(storage.trace, storage.dtype, storage.extents)
-    made.value, made.order = value, storage.order
-    return TracedArray.whole(made)
 
 
 def part_of(array: TracedArray, part: str) -> TracedArray:

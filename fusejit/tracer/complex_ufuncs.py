@@ -87,7 +87,7 @@ def _power(operands: Sequence[Operand], loop: Sequence[np.dtype]) -> Rule | None
     n = int(exponent.real)
     if n != exponent.real:
         return None
-    is_python = all(o.token in (int, float, complex) for o in operands)
+    is_python = not any(isinstance(o.token, np.dtype) for o in operands)
     if is_python and type(exponent) is not int:
         return None
 

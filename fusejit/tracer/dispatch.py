@@ -10,38 +10,56 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from fusejit.tracer.declined import Declined
 
 Handler = Callable[..., Any]
-HANDLERS: dict[Any, Handler] = {}
 _H = TypeVar("_H", bound=Handler)
 
-
-# Functions whose handlers know of complex numbers (texts are steps inside the tracer). All others
-# decline them: many a handler asks only whether numbers are floats.
+# Functions whose handlers know of complex numbers. Those of all others are kept from them: many a
+# handler asks only whether numbers are floats.
 TAKE_COMPLEX = frozenset(
     """
-    abs all any append complex complex64 complex128 array array_equal asanyarray asarray astype atleast_1d atleast_2d atleast_3d
-    block broadcast_to column_stack concatenate copy copyto diag diagonal diff dstack empty
-    empty_like enumerate expand_dims fill_diagonal flip fliplr flipud full full_like hstack imag
-    angle indices insert isinstance len mean moveaxis ndim ones ones_like outer print putmask ravel
-    real repeat reshape result_type reversed roll rollaxis rot90 shape size split squeeze stack sum
-    swapaxes take tile trace transpose matrix_transpose tril triu type vstack where zeros zeros_like
-    zip
-    array_split hsplit vsplit dsplit unstack take_along_axis
+    abs accumulate all angle any append array array_equal array_split asanyarray asarray astype
+    atleast_1d atleast_2d atleast_3d block bool broadcast_to column_stack complex complex128
+    complex64 concatenate copy copyto cumprod cumsum diag diagonal diff dsplit dstack empty empty_like enumerate
+    expand_dims fill_diagonal flip fliplr flipud full full_like hsplit hstack imag insert
+    isinstance len matrix_transpose mean moveaxis ndim ones ones_like outer print putmask ravel
+    real reduce repeat reshape result_type reversed roll rollaxis rot90 shape size split squeeze
+    stack sum swapaxes take take_along_axis tile trace transpose tril triu type unstack vsplit
+    vstack where zeros zeros_like zip
     """.split()
 )
-_REAL_STEPS = frozenset({"clip", "round", "var", "std", "integer_power", "python_float_power"})
+_STEPS_OF_REALS = frozenset(
+    {"clip", "round", "var", "std", "integer_power", "python_float_power"}
+)
+
+
+def _takes_complex(function: Any) -> bool:
+    if isinstance(function, str | tuple):  # a step inside the tracer
+        return function not in _STEPS_OF_REALS
+    if isinstance(function, np.ufunc):  # `fusejit.tracer.complex_ufuncs` decides
+        return function.signature is None and function.nout == 1
+    return getattr(function, "__name__", "") in TAKE_COMPLEX
+
+
+class _Handlers(dict[Any, Handler]):
+    """The table; what NumPy itself runs between kernels comes by `setdefault`, as it is."""
+
+    def __setitem__(self, function: Any, handler: Handler) -> None:
+        takes_complex = _takes_complex(function)
+        super().__setitem__(function, handler if takes_complex else of_reals(function, handler))
 
 
 def _is_complex(obj: Any) -> bool:
     if type(obj) in (list, tuple):
         return any(map(_is_complex, obj))
-    dtype = getattr(type(obj), "dtype", None) and getattr(obj, "dtype", None)
+    dtype = getattr(obj, "dtype", None) if hasattr(type(obj), "dtype") else None
     return type(obj) is complex or getattr(dtype, "kind", "") == "c"
 
 
-def _without_complex(function: Any, handler: _H) -> _H:
+def of_reals(function: Any, handler: _H) -> _H:
     """The handler, which declines complex numbers among its arguments."""
     name = getattr(function, "__name__", function)
 
@@ -54,16 +72,15 @@ def _without_complex(function: Any, handler: _H) -> _H:
     return call  # type: ignore[return-value]
 
 
+HANDLERS: dict[Any, Handler] = _Handlers()
+
+
 def handles(*functions: Any) -> Callable[[_H], _H]:
     """Register the decorated function as the handler of ``functions``."""
 
     def register(handler: _H) -> _H:
         for function in functions:
-            is_step = isinstance(function, str | tuple)
-            takes_complex = (
-                function not in _REAL_STEPS if is_step else function.__name__ in TAKE_COMPLEX
-            )
-            HANDLERS[function] = handler if takes_complex else _without_complex(function, handler)
+            HANDLERS[function] = handler
         return handler
 
     return register

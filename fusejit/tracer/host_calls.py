@@ -365,7 +365,7 @@ def _elements(shape: tuple[int, ...], dtype: np.dtype, run: int | None) -> np.nd
     if dtype.kind == "b":
         flags: np.ndarray = (np.arange(size) % 2 == 0).reshape(shape)
         return flags
-    if len(shape) >= 2 and shape[-1] == shape[-2] and run is None and dtype.kind == "f":
+    if len(shape) >= 2 and shape[-1] == shape[-2] and run is None and dtype.kind in "fc":
         matrix = np.diag(np.arange(1.0, shape[-1] + 1)) + 0.01
         return np.broadcast_to(matrix, shape).astype(dtype)
     some_equal = 2 if run is not None and size > 3 else 1

@@ -16,6 +16,7 @@ from fusejit.tracer.locations import current_location, unsupported
 from fusejit.tracer.shapes import Extents
 
 if TYPE_CHECKING:
+    from fusejit.tracer.array import TracedArray
     from fusejit.tracer.trace import Trace
 
 
@@ -135,6 +136,10 @@ class Storage:
         if self._loaded is None or self._loaded[0] != here[0] or self._loaded[1] is not here[1]:
             self._loaded = (*here, trace.load(self.buffer))
         return self._loaded[2]
+
+    def seen_through(self, view: TracedArray) -> Value | None:
+        """The elements of a view, where they are not read of all elements."""
+        return None
 
     def note_copied(self, base: Storage, may_leave: bool, why: str = "") -> None:
         """Note that NumPy has a view of ``base`` here: it must not be told from the copy."""

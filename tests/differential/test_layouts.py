@@ -135,7 +135,7 @@ def test_what_is_declined() -> None:
     x = grid(2, 3)
     f = lambda x: x * 2 + 1  # noqa: E731
     declined(f, x.astype(x.dtype.newbyteorder()))
-    declined(f, x.astype(np.complex128))
+    declined(f, x.astype(np.clongdouble))
     declined(f, x.astype(np.float16))
     declined(f, np.ma.masked_array(x, x > 0))
     misaligned = np.frombuffer(b"\0" + x.tobytes(), np.uint8)[1:].view(np.float64)

@@ -102,7 +102,8 @@ BOUNDS = {
 
 
 def test_every_row_has_a_case() -> None:
-    assert set(CASES) == set(SCALAR_OPS)
+    of_parts = {name for name, row in SCALAR_OPS.items() if row.function is not None}
+    assert set(CASES) == set(SCALAR_OPS) - of_parts  # those: test_complex.py
 
 
 def special_values(dtype: np.dtype) -> np.ndarray:

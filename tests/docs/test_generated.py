@@ -20,6 +20,7 @@ import pytest
 import fusejit.tracer.entry  # noqa: F401  (fills the dispatch table)
 import fusejit.tracer.host_functions as host_functions_module
 from fusejit import fuse_jit, options
+from fusejit.ir.complex_numbers import RULES
 from fusejit.ir.host_calls import host_function
 from fusejit.ir.scalar_ops import EXTREMA, SCALAR_OPS, UFUNC_ROWS, ScalarOp
 from fusejit.ir.types import DTYPES
@@ -40,6 +41,10 @@ ELSEWHERE = {"ulp table", "bars"}
 CALLS: dict[Any, str] = {
     np.where: "np.where(x > 0, x, y)",
     np.positive: "+x",
+    np.conjugate: "np.conjugate(x + 1j)",
+    np.real: "np.real(x + 1j)",
+    np.imag: "np.imag(x + 1j)",
+    np.angle: "np.angle(x + 1j * y)",
     np.float_power: "np.float_power(x, 2)",
     np.clip: "np.clip(x, -0.5, 0.5)",
     np.divmod: "np.divmod(x, y)[0]",
@@ -267,7 +272,7 @@ _SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**", "ne
 _SYMBOLS |= {"floordiv": "//", "mod": "%", "lshift": "<<", "rshift": ">>"}
 _SYMBOLS |= {"and": "&", "or": "|", "xor": "^", "invert": "~x", "abs": "abs"}
 _SYMBOLS |= {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
-_CLASSES = {"b": "bool", "i": "signed", "u": "unsigned", "f": "float"}
+_CLASSES = {"b": "bool", "i": "signed", "u": "unsigned", "f": "float", "c": "complex"}
 
 
 def symbol_of(row: ScalarOp) -> str:
@@ -282,8 +287,11 @@ def scalar_ops() -> str:
     """The elementwise functions: rows of the scalar op table."""
     rows = []
     for row in SCALAR_OPS.values():
+        if row.function is not None:  # steps of complex arithmetic
+            continue
         name = "np.where" if row.ufunc is None else f"np.{row.name}"
-        kinds = ", ".join(_CLASSES[k] for k in "biuf" if k in row.templates)
+        classes = {*row.templates, *("c" if row.name in RULES else "")}
+        kinds = ", ".join(_CLASSES[k] for k in "biufc" if k in classes)
         if row.ufunc is None:
             kinds = "all"
         bits = "NumPy's bits" if row.exact else "at most 4 ulp, see below"

@@ -76,6 +76,8 @@ def test_the_identity_of_a_combiner_changes_nothing(combiner, dtype):
         dtype = BOOL
     if combiner.of_numbers and dtype.kind != "f":
         return
+    if dtype.kind == "c":  # sums of them are sums of their parts
+        return
     values = np.array(VALUES[dtype.kind], dtype)
     identity = np.full(values.shape, combiner.identity(dtype), dtype)
     merged = combiner.ufunc(values, identity, dtype=dtype)

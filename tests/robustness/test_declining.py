@@ -23,6 +23,10 @@ def double(x: Any) -> Any:
     return x + x
 
 
+def np_cosine(x: Any) -> Any:
+    return np.cos(x)
+
+
 def newest_first(x: Any) -> Any:
     return x[::-1]
 
@@ -79,8 +83,9 @@ ARGUMENTS: dict[str, tuple[Callable[..., Any], Callable[[Path], tuple[Any, ...]]
     "bytes": (newest_first, lambda folder: (np.array([b"a", b"bc"]),)),
     "datetime": (newest_first, lambda folder: (np.array(["2020-01-01"], "M8[D]"),)),
     "timedelta": (double, lambda folder: (np.array([3, 4], "m8[s]"),)),
-    "complex": (double, lambda folder: (np.array([1 + 2j, 3j]),)),
-    "complex number": (double, lambda folder: (np.complex64(1 + 2j),)),
+    "complex": (double, lambda folder: (np.array([1 + 2j, 3j], np.clongdouble),)),
+    "complex number": (double, lambda folder: (np.clongdouble(1 + 2j),)),
+    "cosine of complex numbers": (np_cosine, lambda folder: (np.array([1 + 2j, 3j]),)),
     "float16": (double, lambda folder: (np.arange(3, dtype=np.float16),)),
     "longdouble": (double, lambda folder: (np.arange(3, dtype=np.longdouble),)),
     "structured": (newest_first, lambda folder: (np.zeros(3, [("a", "f8")]),)),

@@ -156,7 +156,7 @@ def test_arguments_that_are_declined() -> None:
     for bad in (
         np.ones(3).view(Subclass),
         np.ma.masked_array([1.0]),
-        np.ones(3, complex),
+        np.ones(3, np.clongdouble),
         np.ones(3, np.float16),
         np.array([None]),
         np.array(["a"]),
@@ -164,7 +164,7 @@ def test_arguments_that_are_declined() -> None:
         np.zeros(2, "M8[s]"),
         np.ones(3, ">f8"),
         unaligned,
-        np.complex64(1),
+        np.clongdouble(1),
         2**70,
     ):
         with pytest.raises(Declined):
