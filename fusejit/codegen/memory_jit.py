@@ -177,7 +177,7 @@ def get(typingctx: Any, pointer: Any, offset: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
         numbers = []
-        for place in _places(builder, *args, dtype):
+        for place in _places(builder, args[0], args[1], dtype):
             loaded = builder.load(place, align=_alignment(dtype))
             mark_scope(builder.module, loaded, pointer.scope)
             numbers.append(loaded)

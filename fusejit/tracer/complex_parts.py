@@ -258,6 +258,7 @@ def angle(z: Any, deg: Any = False) -> TracedArray:
     """``np.angle(z)``: ``arctan2(z.imag, z.real)``."""
     array = array_from(z)
     if array.dtype.kind != "c" or deg is not False:
-        raise unsupported("np.angle of real numbers, or in degrees", "use np.arctan2(z.imag, z.real)")
+        what = "np.angle of real numbers, or in degrees"
+        raise unsupported(what, "use np.arctan2(z.imag, z.real)")
     result: TracedArray = HANDLERS[np.arctan2](part_view(array, "imag"), part_view(array, "real"))
     return result

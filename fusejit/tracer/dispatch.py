@@ -19,21 +19,18 @@ _H = TypeVar("_H", bound=Handler)
 
 # Functions whose handlers know of complex numbers. Those of all others are kept from them: many a
 # handler asks only whether numbers are floats.
-TAKE_COMPLEX = frozenset(
-    """
-    abs accumulate all angle any append array array_equal array_split asanyarray asarray astype
-    atleast_1d atleast_2d atleast_3d block bool broadcast_to column_stack complex complex128
-    complex64 concatenate copy copyto cumprod cumsum diag diagonal diff dsplit dstack empty empty_like enumerate
-    expand_dims fill_diagonal flip fliplr flipud full full_like hsplit hstack imag insert
-    isinstance len matrix_transpose mean moveaxis ndim ones ones_like outer print putmask ravel
-    real reduce repeat reshape result_type reversed roll rollaxis rot90 shape size split squeeze
-    stack sum swapaxes take take_along_axis tile trace transpose tril triu type unstack vsplit
-    vstack where zeros zeros_like zip
-    """.split()
+_TAKE_COMPLEX = (
+    "abs accumulate all angle any append array array_equal array_split asanyarray asarray astype "
+    "atleast_1d atleast_2d atleast_3d block bool broadcast_to column_stack complex complex128 "
+    "complex64 concatenate copy copyto cumprod cumsum diag diagonal diff dsplit dstack empty "
+    "empty_like enumerate expand_dims fill_diagonal flip fliplr flipud full full_like hsplit "
+    "hstack imag insert isinstance len matrix_transpose mean moveaxis ndim ones ones_like outer "
+    "print putmask ravel real reduce repeat reshape result_type reversed roll rollaxis rot90 shape "
+    "size split squeeze stack sum swapaxes take take_along_axis tile trace transpose tril triu "
+    "type unstack vsplit vstack where zeros zeros_like zip"
 )
-_STEPS_OF_REALS = frozenset(
-    {"clip", "round", "var", "std", "integer_power", "python_float_power"}
-)
+TAKE_COMPLEX = frozenset(_TAKE_COMPLEX.split())
+_STEPS_OF_REALS = frozenset({"clip", "round", "var", "std", "integer_power", "python_float_power"})
 
 
 def _takes_complex(function: Any) -> bool:

@@ -72,9 +72,11 @@ def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
         return array
     trace = array.trace
     element = array.view(selection.map, ())
-    base = element.storage.read()  # the scalar that is there now
-    result = trace.new_value(element.dtype, (), Kind.SCALAR)
-    trace.emit(ViewOp(results=(result,), source=base, map=element.map))
+    result = trace.new_value(element.dtype, (), Kind.SCALAR)  # the scalar that is there now
+    base, place = element.storage.seen_through(element), IndexingMap.identity(0)
+    if base is None:
+        base, place = element.storage.read(), element.map
+    trace.emit(ViewOp(results=(result,), source=base, map=place))
     return TracedArray.of_value(trace, result)
 
 

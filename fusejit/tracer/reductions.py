@@ -17,7 +17,13 @@ from fusejit.tracer.complex_parts import joined_parts, part_of
 from fusejit.tracer.creation import array_from
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
-from fusejit.tracer.elementwise import Order, copy_of, emit_elementwise, require_extents, result_order
+from fusejit.tracer.elementwise import (
+    Order,
+    copy_of,
+    emit_elementwise,
+    require_extents,
+    result_order,
+)
 from fusejit.tracer.layout import arrange
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.number import TracedNumber

@@ -283,7 +283,7 @@ def test_errstate(jit: bool) -> None:
 
 def test_fullgraph_makes_a_decline_an_error() -> None:
     f = fuse_jit(fullgraph=True)(lambda x: x + 1)
-    with pytest.raises(Exception, match="longdouble|float128"):
+    with pytest.raises(Exception, match="dtype"):
         f(np.ones(3, np.longdouble))
 
 

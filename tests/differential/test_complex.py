@@ -263,7 +263,7 @@ def of_elements(points: Any) -> Any:
             if abs(z) > 2:
                 break
             z = z**2 + points[i]
-        out[i] = k
+            out[i] = k
     return out
 
 

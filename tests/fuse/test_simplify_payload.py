@@ -145,8 +145,11 @@ def test_casts_of_casts(source: str, middle: str, target: str, merges: bool) -> 
     assert (len(simplified.instrs) < 2) == merges
 
 
-@pytest.mark.parametrize("source", DTYPES)
-@pytest.mark.parametrize("target", DTYPES)
+REALS = [name for name in DTYPES if name[0] != "c"]  # casts of the others are taken apart
+
+
+@pytest.mark.parametrize("source", REALS)
+@pytest.mark.parametrize("target", REALS)
 def test_exact_casts_keep_the_extreme_numbers(source: str, target: str) -> None:
     dtype = DTYPES[source]
     if dtype.kind == "b":
