@@ -85,12 +85,16 @@ def _float_to_int(builder: Any, target: Any, x: Value) -> Value:
     return number if bits == target.bitwidth else builder.trunc(number, ir.IntType(target.bitwidth))
 
 
+def _is_real(kind: Any) -> bool:
+    return isinstance(kind, types.Integer | types.Float | types.Boolean)
+
+
 @intrinsic
 def cast(typingctx: Any, x: Any, token: Any) -> Any:
     """``ndarray.astype`` for one value."""
     target = token_type(token)
     source = types.unliteral(x)
-    if target is None or not isinstance(source, types.Number | types.Boolean):
+    if not _is_real(target) or not _is_real(source):
         raise TypingError(f"cast: {x} to {token}")
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
@@ -104,7 +108,7 @@ def _make_token(name: str) -> Any:
 
     def token(typingctx: Any, x: Any) -> Any:
         source = types.unliteral(x)
-        if not isinstance(source, types.Number | types.Boolean):
+        if not _is_real(source) or not _is_real(target):
             raise TypingError(f"{name}: cannot cast {x}")
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:

@@ -366,16 +366,17 @@ def test_float_division_is_numpys(name, ufunc, dtype_name):
         assert_same_bits(out, ufunc(a, b))
 
 
+REALS = {name: dtype for name, dtype in DTYPE_TOKENS.items() if dtype.kind != "c"}
 CASTS = (
     "def kernel("
-    + ", ".join(f"o_{name}" for name in DTYPE_TOKENS)
+    + ", ".join(f"o_{name}" for name in REALS)
     + ", a):\n    for i in range(a.shape[0]):\n        x = get(flat(a), i)\n"
-    + "".join(f"        put(flat(o_{name}), i, cast(x, {name}))\n" for name in DTYPE_TOKENS)
+    + "".join(f"        put(flat(o_{name}), i, cast(x, {name}))\n" for name in REALS)
     + "    return 0\n"
 )
 
 
-@pytest.mark.parametrize("source_name", DTYPE_TOKENS)
+@pytest.mark.parametrize("source_name", REALS)
 def test_casts_are_astype(source_name):
     dtype = DTYPE_TOKENS[source_name]
     if dtype.kind == "b":
@@ -385,8 +386,8 @@ def test_casts_are_astype(source_name):
         a = np.concatenate([float_samples(dtype), np.array([*edges, *(-e for e in edges)], dtype)])
     else:
         a = integer_samples(dtype)
-    outputs = [np.empty(a.shape, target) for target in DTYPE_TOKENS.values()]
-    for out, target in zip(run_both(CASTS, outputs, a), DTYPE_TOKENS.values(), strict=True):
+    outputs = [np.empty(a.shape, target) for target in REALS.values()]
+    for out, target in zip(run_both(CASTS, outputs, a), REALS.values(), strict=True):
         with np.errstate(all="ignore"):
             if dtype.kind == "f" and target == np.uint32:
                 # NumPy's own answer depends on the position: take that of a single element.
