@@ -34,8 +34,7 @@ class HostFunction:
     refusal: str = ""
 
 
-_COMPLEX = "returns complex numbers, which fusejit does not compile"
-_MAYBE_COMPLEX = "returns complex numbers for some matrices, which fusejit does not compile"
+_MAYBE_COMPLEX = "returns complex numbers for some matrices and real ones for others"
 ROWS: tuple[HostFunction, ...] = (
     # order
     HostFunction("numpy.sort"),
@@ -162,18 +161,22 @@ ROWS: tuple[HostFunction, ...] = (
     HostFunction("numpy.linalg.matrix_norm"),
     HostFunction("numpy.linalg.tensorsolve"),
     HostFunction("numpy.linalg.tensorinv"),
-    # transforms with real results
+    # transforms
+    HostFunction("numpy.fft.fft"),
+    HostFunction("numpy.fft.ifft"),
+    HostFunction("numpy.fft.rfft"),
     HostFunction("numpy.fft.irfft"),
+    HostFunction("numpy.fft.fft2"),
+    HostFunction("numpy.fft.ifft2"),
+    HostFunction("numpy.fft.rfft2"),
+    HostFunction("numpy.fft.irfft2"),
+    HostFunction("numpy.fft.fftn"),
+    HostFunction("numpy.fft.ifftn"),
     HostFunction("numpy.fft.fftfreq"),
     HostFunction("numpy.fft.rfftfreq"),
     HostFunction("numpy.fft.fftshift"),
     HostFunction("numpy.fft.ifftshift"),
-    # complex results: refused with that reason
-    HostFunction("numpy.fft.fft", refusal=_COMPLEX),
-    HostFunction("numpy.fft.ifft", refusal=_COMPLEX),
-    HostFunction("numpy.fft.rfft", refusal=_COMPLEX),
-    HostFunction("numpy.fft.fft2", refusal=_COMPLEX),
-    HostFunction("numpy.fft.rfft2", refusal=_COMPLEX),
+    # results of a dtype that depends on the elements: refused with that reason
     HostFunction("numpy.linalg.eig", refusal=_MAYBE_COMPLEX),
     HostFunction("numpy.linalg.eigvals", refusal=_MAYBE_COMPLEX),
 )

@@ -197,6 +197,15 @@ CASES: dict[str, list[Case]] = {
     "numpy.linalg.matrix_norm": [(lambda a: a / np.linalg.matrix_norm(a * 2), "a")],
     "numpy.linalg.tensorsolve": [(lambda p, r: np.linalg.tensorsolve(p, r * 2) - 1, "pr")],
     "numpy.linalg.tensorinv": [(lambda p: np.linalg.tensorinv(p * 2, ind=1) + 1, "p")],
+    "numpy.fft.fft": [(lambda v: abs(np.fft.fft(v * 2)) + 1, "v")],
+    "numpy.fft.ifft": [(lambda v, w: np.fft.ifft(np.fft.fft(v) * np.fft.fft(w)).real, "vw")],
+    "numpy.fft.rfft": [(lambda v: np.fft.rfft(v).conj() * 2, "v")],
+    "numpy.fft.fft2": [(lambda a: np.fft.fft2(a, axes=(0, 1)) * 1j, "a")],
+    "numpy.fft.ifft2": [(lambda a: np.fft.ifft2(a * 1j).imag + 1, "a")],
+    "numpy.fft.rfft2": [(lambda a: np.fft.rfft2(a).real + 1, "a")],
+    "numpy.fft.irfft2": [(lambda a: np.fft.irfft2(a + 1j) * 2, "a")],
+    "numpy.fft.fftn": [(lambda a: np.fft.fftn(a * 2) + 1, "a")],
+    "numpy.fft.ifftn": [(lambda a: np.fft.ifftn(a * 2).real, "a")],
     "numpy.fft.irfft": [(lambda v: np.fft.irfft(v * 2) + 1, "v")],
     "numpy.fft.fftfreq": [(lambda v: np.fft.fftfreq(v.shape[0]) * v, "v")],
     "numpy.fft.rfftfreq": [(lambda v: np.fft.rfftfreq(v.shape[0]) * 2, "v")],
@@ -204,11 +213,6 @@ CASES: dict[str, list[Case]] = {
     "numpy.fft.ifftshift": [(lambda a: np.fft.ifftshift(a * 2, axes=0) + 1, "a")],
 }
 REFUSED: dict[str, Case] = {
-    "numpy.fft.fft": (lambda v: np.fft.fft(v), "v"),
-    "numpy.fft.ifft": (lambda v: np.fft.ifft(v), "v"),
-    "numpy.fft.rfft": (lambda v: np.fft.rfft(v), "v"),
-    "numpy.fft.fft2": (lambda a: np.fft.fft2(a), "a"),
-    "numpy.fft.rfft2": (lambda a: np.fft.rfft2(a), "a"),
     "numpy.linalg.eig": (lambda q: np.linalg.eig(q), "q"),
     "numpy.linalg.eigvals": (lambda q: np.linalg.eigvals(q), "q"),
 }

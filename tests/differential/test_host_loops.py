@@ -220,7 +220,7 @@ def test_an_error_in_a_later_iteration_leaves_what_numpy_leaves() -> None:
 
 def complex_inside(x: Any) -> Any:
     for i in range(len(x)):
-        x[i] = abs(np.fft.fft(x)[i])
+        x[i] = abs(np.linalg.eigvals(x[:, None] * x)[i])
 
 
 def test_what_is_no_host_call_is_refused_as_outside_loops() -> None:

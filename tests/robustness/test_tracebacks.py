@@ -28,7 +28,7 @@ def helper(x, i):
 
 def refused(x):
     y = x + 1
-    return np.fft.fft(y)
+    return np.linalg.eigvals(y)
 
 def unsettled(x):
     s = 0.0
@@ -55,7 +55,7 @@ LINES = SOURCE.splitlines()
 X = np.linspace(1.0, 2.0, 6)
 K = np.array([0, 100])
 ERRORS: dict[str, tuple[tuple[Any, ...], type[Exception], str, str]] = {
-    "refused": ((X,), FusejitError, "return np.fft.fft(y)", "refused"),
+    "refused": ((X,), FusejitError, "return np.linalg.eigvals(y)", "refused"),
     "unsettled": ((X,), FusejitError, "s += float(str(x[i]))", "unsettled"),
     "numpys_own": ((X,), ValueError, "return y.reshape(4, -1, 17)", "numpys_own"),
     "late": ((X,), IndexError, "x[i + 1] = 2.0", "late"),
