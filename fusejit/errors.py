@@ -17,7 +17,7 @@ class UnsupportedError(FusejitError):
 
         @fuse_jit
         def f(x):
-            return np.linalg.eigvals(x)      # UnsupportedError: ... numpy.linalg.eigvals ... line 3 ...
+            return np.linalg.eigvals(x)      # ... numpy.linalg.eigvals ... line 3 ...
 
         def f(x):                     # remedy: keep the call outside the decorated function
             return np.linalg.eigvals(g(x))
