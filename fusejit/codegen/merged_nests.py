@@ -176,26 +176,23 @@ def merged_chains(first: Chain, second: Chain) -> Chain | None:
     taken = mine | mentions(second.nest)
     for let in second.lets():
         if let.name in mine:
-            to_first[let.name] = Var(new_name(let.name, taken))
+            to_first[let.name] = Var(_new_name(let.name, taken))
             taken |= {to_first[let.name].name}  # type: ignore[union-attr]
-    second = with_names(second, to_first)
+    second = _with_names(second, to_first)
     shared = _shared(first, second)
     if shared is None or not _pays(first, second, shared):
         return None
     return _joined(first, second)
 
 
-def new_name(name: str, taken: frozenset[str]) -> str:
-    """A name that is not taken: ``name_1``, ``name_2``, ..."""
+def _new_name(name: str, taken: frozenset[str]) -> str:
     at = 1
     while f"{name}_{at}" in taken:
         at += 1
     return f"{name}_{at}"
 
 
-def with_names(chain: Chain, names: dict[str, Expr]) -> Chain:
-    """The chain with names replaced, its own and those it reads."""
-
+def _with_names(chain: Chain, names: dict[str, Expr]) -> Chain:
     def let(s: Let) -> Let:
         name = names.get(s.name, Var(s.name))
         assert isinstance(name, Var)
@@ -214,7 +211,7 @@ def with_names(chain: Chain, names: dict[str, Expr]) -> Chain:
         return replace(s, condition=renamed(s.condition, names), body=stores)
 
     def loop(s: For) -> For:
-        variable = names.get(s.var, Var(s.var))
+        variable = names[s.var]
         assert isinstance(variable, Var)
         lower, upper = renamed(s.lower, names), renamed(s.upper, names)
         return replace(s, var=variable.name, lower=lower, upper=upper)
