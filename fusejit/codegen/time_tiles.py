@@ -46,8 +46,8 @@ def move_time_loops(statements: Sequence[Stmt], notes: list[NestNote]) -> list[S
 
 def _moved(loop: For) -> ParallelFor | None:
     """The nest of the loop's body with the loop inside, or None if that would not be the same."""
-    if len(loop.body) != 1:
-        return None
+    if len(loop.body) != 1 or {"lo", "hi"} & mentions(replace(loop, body=())):
+        return None  # the loop of a chunk is not that of the nest in it
     chain = chain_of(loop.body[0])
     if chain is None or not _may_move(loop, chain):
         return None

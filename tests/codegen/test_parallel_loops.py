@@ -12,7 +12,10 @@ import pytest
 
 from fusejit import FuseWarning, fuse_jit
 from fusejit.codegen import pool
-from fusejit.testing.oracle import decorate
+from fusejit.ir.loops import Integer
+from fusejit.ir.polynomial import Polynomial
+from fusejit.testing.compare import Bound
+from fusejit.testing.oracle import check, decorate
 
 LARGE = 3000
 SIDE = 120
@@ -309,3 +312,81 @@ def test_rows_that_overlap_in_one_argument_take_the_serial_path() -> None:
     with pytest.warns(FuseWarning, match="arrays overlap in memory"):
         compiled(vector(), windows(got))
     assert_bits(got, expected)
+
+
+# ------------------------------------------------------------------- launches at the smallest sizes
+def own_blocks(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    out = np.zeros(4 * len(x))
+    for i in range(len(x)):
+        out[4 * i : 4 * i + 4] = x[i] * w
+    return out
+
+
+def with_conditions(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    y = np.full(len(x), -1.0)
+    for i in range(len(x)):
+        if x[i] < 0.5:
+            continue
+        if x[i] > 1.0:
+            y[i] = x[i] * w[0]
+        else:
+            y[i] = x[i] - w[1]
+    return y
+
+
+def through_two_views(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    out = np.zeros((len(x), len(w)))
+    columns = out.T
+    for i in range(len(x)):
+        columns[:, i] = x[i] * w
+        out[i, 0] += 1.0
+    return out
+
+
+def ends_are_swapped(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    b = x[:, None] * w
+    for i in range(len(b)):
+        b[i, 0], b[i, -1] = b[i, -1], b[i, 0]
+        b[i] = b[i][::-1]
+    return b
+
+
+def several_nests(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    out = np.zeros((len(x), len(w)))
+    for i in range(len(x)):
+        row = w * x[i]
+        row[1:] += row[:-1]
+        row -= row.mean()
+        out[i] = np.sqrt(np.abs(row))
+    return out
+
+
+def last_one_is_kept(x: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, float]:
+    out, last = np.zeros(len(x)), 0.0
+    for i in range(len(x)):
+        last = (w * x[i]).max()
+        out[i] = 2 * last
+    return out, last
+
+
+SMALL = [
+    own_blocks,
+    with_conditions,
+    through_two_views,
+    ends_are_swapped,
+    several_nests,
+    last_one_is_kept,
+]
+
+
+@pytest.mark.parametrize("program", SMALL, ids=lambda p: p.__name__)
+def test_small_loops_that_are_launched_all_the_same(
+    program: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, launches: list[int]
+) -> None:
+    enough = Integer(Polynomial.const(10**6))
+    monkeypatch.setattr("fusejit.codegen.parallel_loops.loop_work", lambda loop, trips: enough)
+    monkeypatch.setattr("fusejit.fuse.halves.LAUNCH_NS", 0)
+    monkeypatch.setattr("fusejit.fuse.halves.BLOCK", 32)
+    args = vector(90), np.linspace(0.5, 1.5, 4)
+    check(program, args, (vector(7), args[1]), jit=True, bound=Bound(ulps=8))
+    assert launches
