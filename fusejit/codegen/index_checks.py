@@ -24,19 +24,26 @@ import numpy as np
 
 from fusejit.codegen.integer_facts import And, Condition, Facts, Inside, NonNegative, Not, Opaque
 from fusejit.codegen.integer_values import HIDDEN, Known64, Values, is_condition
-from fusejit.codegen.kernel_names import cells_of, changed, flat, given
+from fusejit.codegen.kernel_statements import (
+    cells_of,
+    changed,
+    flat,
+    given,
+    is_check,
+    is_division,
+    is_nest,
+    is_work,
+    moduli,
+)
 from fusejit.codegen.loop_versions import needed_in_front, tested
 from fusejit.codegen.unread_names import drop_unread
 from fusejit.ir.graph import Graph
 from fusejit.ir.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.loops import (
     Apply,
-    Exit,
     For,
-    Free,
     If,
     Let,
-    ParallelFor,
     Scratch,
     Stmt,
     StoreElement,
@@ -69,7 +76,7 @@ def prove_checks(
     dtypes : mapping
         The dtype of each pointer that is a parameter.
     """
-    if not any(_is_check(s) for s in flat(statements)):
+    if not any(map(is_work, flat(statements))):
         return list(statements)
     walk = _Walk(statements, symbols(), dtypes)
     return drop_unread(walk.block(statements), walk.values.cells)
@@ -134,7 +141,7 @@ class _Walk:
             self.values.read(s.value)
             return [s]
         if isinstance(s, If):
-            return self.check(s) if _is_check(s) else [self.branch(s)]
+            return self.check(s) if is_check(s) else [self.branch(s)]
         if isinstance(s, For):
             return self.counted(s)
         if isinstance(s, While):
@@ -150,11 +157,24 @@ class _Walk:
             self.values.of[s.name] = known
         elif not is_cell:
             self.values.new_atom(s.name)  # younger than the loop around
-        if isinstance(s.value, Apply) and s.value.template == "select({0}, {1}, {2})":
+        if not isinstance(s.value, Apply):
+            return s
+        if s.value.template == "select({0}, {1}, {2})":
             for arm in s.value.operands[1:]:
                 if isinstance(known, Polynomial) and self.values.read(arm) == known:
                     return replace(s, value=arm)
-        return s
+        return replace(s, value=self.division(s.value)) if is_division(s) else s
+
+    def division(self, value: Apply) -> Apply:
+        """A division of unsigned numbers where both are known not to be negative: it is shorter."""
+        for operand, low in zip(value.operands, (0, 1), strict=True):
+            known = self.values.read(operand)
+            if not isinstance(known, Polynomial) or not self.facts.is_exact(known):
+                return value
+            if not self.facts.proves(known - low):
+                return value
+        operands = tuple(Apply("cast({0}, {T})", (o,), "u64") for o in value.operands)
+        return Apply("cast({0}, {T})", (replace(value, operands=operands, token="u64"),), "i64")
 
     def check(self, s: If) -> list[Stmt]:
         """``if not inside: leave``."""
@@ -242,7 +262,7 @@ class _Walk:
         before, num_open = self._state(), len(self.open)
         slow: list[Stmt] = [replace(s, body=self._carried(s, body))]
         still_open = self.open[num_open:]
-        if is_cell or ends is None or not still_open or not self.may_version or _is_nest(s):
+        if is_cell or ends is None or not still_open or not self.may_version or is_nest(s):
             return slow
         rank = self.facts.rank(s.var)
         conditions = needed_in_front(
@@ -292,8 +312,9 @@ class _Walk:
         cells = cells_of((s,), self.values.cells) - {s.var if isinstance(s, For) else ""}
         self.may_version = False
         bounds: dict[str, list[Bound]] = {}
-        if any(_is_check(inner) for inner in flat((s,))):
-            bounds = self._bounds_at_entry(entry, cells, test)
+        if any(map(is_work, flat((s,)))):
+            ends = dict.fromkeys(m - 1 for inner in flat((s,)) for m in moduli(inner))
+            bounds = self._bounds_at_entry(entry, cells, test, list(ends))
         for rounds in range(ROUNDS, -1, -1):
             self.asked = [*dict.fromkeys((*asked, *itertools.chain(*bounds.values())))]
             kept = self._kept(entry, cells, bounds, body) if rounds and bounds else {}
@@ -311,11 +332,15 @@ class _Walk:
         return new
 
     def _bounds_at_entry(
-        self, entry: _State, cells: frozenset[str], test: Callable[[], Condition]
+        self,
+        entry: _State,
+        cells: frozenset[str],
+        test: Callable[[], Condition],
+        ends: Sequence[int],
     ) -> dict[str, list[Bound]]:
         """Bounds of integers that hold in front of a loop and may hold in it.
 
-        Where an integer starts, 0, -1, and what the loop's condition compares it with.
+        Where an integer starts, 0, -1, what the loop's condition compares it with, and ``ends``.
         """
         mark, newest = self.facts.mark(), self.facts.newest
         atoms = self._enter(entry, cells, {})
@@ -328,6 +353,7 @@ class _Walk:
             if not isinstance(start, Polynomial) or not self.facts.is_bounded(start):
                 continue
             tried = [(1, start), (1, Polynomial.const(0)), (1, Polynomial.const(-1)), (-1, start)]
+            tried += [(-1, Polynomial.const(last)) for last in ends]
             for distance in distances:
                 (variable,) = atom.names()
                 sign = distance.coefficient(variable).as_constant()
@@ -381,23 +407,6 @@ class _Walk:
 
     def _restore(self, state: _State) -> None:
         self.values.of, self.values.made = dict(state[0]), dict(state[1])
-
-
-# --------------------------------------------------------------------------------------- statements
-def _is_check(s: Stmt) -> bool:
-    """``if not ok: leave the kernel``."""
-    return (
-        isinstance(s, If)
-        and not s.orelse
-        and bool(s.body)
-        and isinstance(s.body[-1], Exit)
-        and all(isinstance(t, Free) for t in s.body[:-1])
-    )
-
-
-def _is_nest(loop: For) -> bool:
-    """Whether a loop holds others, or memory of its own: that is not written twice."""
-    return any(isinstance(s, For | While | ParallelFor | Scratch) for s in flat(loop.body))
 
 
 def _distances(condition: Condition) -> Iterator[Polynomial]:

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fusejit.codegen.chains import mentions
-from fusejit.codegen.kernel_names import flat, given
+from fusejit.codegen.kernel_statements import flat, given
 from fusejit.ir.loops import (
     Apply,
     Element,

@@ -354,3 +354,60 @@ def test_conditions() -> None:
     assert facts.decides(Known(False), False)
     facts.assume(Equal(AT, zero), False)
     assert facts.proves(AT - 1)
+
+
+# --------------------------------------------------------------------------------------- divisions
+def common_divisors(x: Any) -> Any:
+    out = np.zeros((len(x), len(x)), dtype=np.int64)
+    for i in range(len(x)):
+        for j in range(len(x)):
+            a, b = i, j
+            while b:
+                a, b = b, a % b
+            out[i, j] = a
+    return out
+
+
+def common_divisors_of_elements(x: Any) -> Any:
+    out = np.zeros((len(x), len(x)), dtype=np.int64)
+    for i in range(len(x)):
+        for j in range(len(x)):
+            a, b = x[i], x[j]
+            while b:
+                a, b = b, a % b
+            out[i, j] = a
+    return out
+
+
+def checksum(x: Any) -> Any:
+    low, high = 1, 0
+    for byte in x:
+        low = (low + int(byte)) % 65521
+        high = (high + low) % 65521
+    return high * 65536 + low
+
+
+def falling_checksum(x: Any) -> Any:
+    low = 1
+    for byte in x:
+        low = (low - int(byte)) % 65521 - 7
+    return low // 9
+
+
+@pytest.mark.parametrize(
+    ("function", "is_unsigned"),
+    [
+        (common_divisors, True),
+        (common_divisors_of_elements, False),
+        (checksum, True),
+        (falling_checksum, False),
+    ],
+)
+def test_divisions_of_what_is_not_negative(function: Callable[..., Any], is_unsigned: bool) -> None:
+    x = np.array([200, 3, 255, 9, 0, 77], dtype=np.uint8)
+    if "sum" not in function.__name__:
+        x = x.view(np.int8)
+    assert ("mod(cast(" in source(function, x)) == is_unsigned
+    f = decorate(function, jit=True)
+    for call in (x, x[:1].copy(), x[::-1].copy()):
+        assert outcome(f, (call,)) == outcome(function, (call,))

@@ -1,4 +1,4 @@
-"""Names of a kernel: which statements give them, and which pointers are stored to."""
+"""Statements of a kernel: names that they give, pointers that they store to, what they check."""
 
 from __future__ import annotations
 
@@ -7,16 +7,23 @@ from collections.abc import Iterator, Sequence
 
 from fusejit.ir.loops import (
     Apply,
+    Exit,
     Expr,
     For,
+    Free,
     If,
     Let,
+    Number,
     ParallelFor,
     Scratch,
     Stmt,
     StoreElement,
     Var,
     While,
+)
+
+DIVISIONS = frozenset(
+    f"{kind}_{name}({{0}}, {{1}})" for kind in ("int", "lone") for name in ("mod", "floordiv")
 )
 
 
@@ -71,3 +78,41 @@ def _named(expr: Expr) -> Iterator[str]:
         yield from re.findall(r"[A-Za-z_]\w*", expr.template)
         for operand in expr.operands:
             yield from _named(operand)
+
+
+def is_check(s: Stmt) -> bool:
+    """``if not ok: leave the kernel``."""
+    return (
+        isinstance(s, If)
+        and not s.orelse
+        and bool(s.body)
+        and isinstance(s.body[-1], Exit)
+        and all(isinstance(t, Free) for t in s.body[:-1])
+    )
+
+
+def is_division(s: Let) -> bool:
+    """A division of 64-bit integers, but for a power of two: that is a shift."""
+    if not isinstance(s.value, Apply) or s.value.template not in DIVISIONS:
+        return False
+    divisor = s.value.operands[1]
+    is_shift = isinstance(divisor, Number) and int(divisor.value).bit_count() == 1
+    return s.value.token == "i64" and not is_shift
+
+
+def moduli(s: Stmt) -> Iterator[int]:
+    """The number by which a statement divides, if it wants the remainder."""
+    if isinstance(s, Let) and isinstance(s.value, Apply) and s.value.template in DIVISIONS:
+        divisor = s.value.operands[1]
+        if "mod" in s.value.template and isinstance(divisor, Number):
+            yield int(divisor.value)
+
+
+def is_work(s: Stmt) -> bool:
+    """Whether facts may help: a check, or a division."""
+    return is_check(s) or (isinstance(s, Let) and is_division(s))
+
+
+def is_nest(loop: For) -> bool:
+    """Whether a loop holds others, or memory of its own: that is not written twice."""
+    return any(isinstance(s, For | While | ParallelFor | Scratch) for s in flat(loop.body))
