@@ -85,8 +85,11 @@ def _float_to_int(builder: Any, target: Any, x: Value) -> Value:
     return number if bits == target.bitwidth else builder.trunc(number, ir.IntType(target.bitwidth))
 
 
-def _is_real(kind: Any) -> bool:
-    return isinstance(kind, types.Integer | types.Float | types.Boolean)
+def _is_cast(source: Any, target: Any) -> bool:
+    """Whether `_convert` knows the conversion: complex numbers stay what they are."""
+    reals = types.Integer | types.Float | types.Boolean
+    same_complex = source == target and isinstance(source, types.Complex)
+    return same_complex or (isinstance(source, reals) and isinstance(target, reals))
 
 
 @intrinsic
@@ -94,7 +97,7 @@ def cast(typingctx: Any, x: Any, token: Any) -> Any:
     """``ndarray.astype`` for one value."""
     target = token_type(token)
     source = types.unliteral(x)
-    if not _is_real(target) or not _is_real(source):
+    if not _is_cast(source, target):
         raise TypingError(f"cast: {x} to {token}")
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
@@ -108,7 +111,7 @@ def _make_token(name: str) -> Any:
 
     def token(typingctx: Any, x: Any) -> Any:
         source = types.unliteral(x)
-        if not _is_real(source) or not _is_real(target):
+        if not _is_cast(source, target):
             raise TypingError(f"{name}: cannot cast {x}")
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:

@@ -25,6 +25,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -279,6 +280,45 @@ def modulus_of_arrays(builder: Builder, operands: Sequence[int]) -> int:
     return op("select", is_infinite, infinity, size)
 
 
+_LARGE = {4: 88.0, 8: 709.0}
+"""Exponents from which on the exponential is computed in two factors, by the size of a float."""
+
+
+def exponential(builder: Builder, operands: Sequence[int]) -> int:
+    """``exp(a) (cos b + i sin b)``, infinite only where that is.
+
+    The imaginary part of a real number stays 0; ``exp(-inf)`` is 0 whatever the angle, and the real
+    part of ``exp(inf)`` infinite, as in C's ``cexp``.
+    """
+    a, b = parts(builder, operands[0])
+    dtype = builder.dtype_of(a)
+
+    def op(name: str, *refs: int) -> int:
+        return builder.op(name, refs, dtype)
+
+    def test(name: str, *refs: int) -> int:
+        return builder.op(name, refs, _BOOL)
+
+    number = _LARGE[dtype.itemsize]
+    zero, large = builder.const(0, dtype), builder.const(number, dtype)
+    is_large = test("greater", a, large)
+    size = op("exp", op("select", is_large, op("subtract", a, large), a))
+    one, rest = builder.const(1, dtype), builder.const(math.exp(number), dtype)
+    factor = op("select", is_large, rest, one)
+    real = op("multiply", size, op("multiply", factor, op("cos", b)))
+    imag = op("multiply", size, op("multiply", factor, op("sin", b)))
+    is_real = test("equal", b, zero)
+    real = op("select", is_real, op("multiply", size, factor), real)
+    imag = op("select", is_real, b, imag)
+    infinity, lowest = builder.const(np.inf, dtype), builder.const(-np.inf, dtype)
+    has_angle = test("isfinite", b)
+    is_lost = test("logical_and", test("equal", a, lowest), test("logical_not", has_angle))
+    is_wide = test("logical_and", test("equal", a, infinity), test("logical_not", has_angle))
+    real = op("select", is_wide, infinity, op("select", is_lost, zero, real))
+    imag = op("select", is_lost, op("copysign", zero, b), imag)
+    return joined(builder, real, imag)
+
+
 RULES: dict[str, Rule] = {
     "add": _each_part("add"),
     "subtract": _each_part("subtract"),
@@ -288,6 +328,7 @@ RULES: dict[str, Rule] = {
     "square": square,
     "reciprocal": reciprocal,
     "absolute": modulus,
+    "exp": exponential,
     "select": _select,
     "equal": _test("equal", "logical_and"),
     "not_equal": _test("not_equal", "logical_or"),
