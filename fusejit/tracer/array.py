@@ -388,7 +388,7 @@ METHODS: dict[str, Any] = {
     "cumprod": np.cumprod,
     "repeat": np.repeat,
     "conj": np.conjugate,
-    "conjugate": np.conjugate,
+    "conjugate": "conjugate",
 }
 
 # names of this class that ndarray does not have, or has for something else

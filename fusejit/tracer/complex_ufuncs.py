@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +25,14 @@ from fusejit.ir.complex_numbers import (
 )
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
+from fusejit.tracer.array import TracedArray
+from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import Declined
-from fusejit.tracer.elementwise import Compute
-from fusejit.tracer.operands import Operand
+from fusejit.tracer.dispatch import HANDLERS, handles
+from fusejit.tracer.elementwise import Compute, emit_elementwise
+from fusejit.tracer.operands import C128, F64, Operand
 
+BOOL = np.dtype(np.bool_)
 _SAMPLE = 3
 
 
@@ -53,12 +58,9 @@ def _rule(ufunc: np.ufunc, operands: Sequence[Operand]) -> Rule | None:
     if ufunc is np.conjugate:
         return conjugate
     kinds = {o.array.kind for o in operands if o.array is not None}
-    if Kind.ARRAY in kinds:
-        of_arrays = _of_arrays().get(ufunc)
-        if of_arrays is not None:
-            return of_arrays
-    elif ufunc is np.true_divide and all(o.token is complex for o in operands):
-        return functools.partial(quotient, python=True)
+    of_arrays = _of_arrays().get(ufunc) if Kind.ARRAY in kinds else None
+    if of_arrays is not None:
+        return of_arrays
     return RULES.get(ufunc.__name__)
 
 
@@ -80,27 +82,19 @@ def complex_computation(
 
 
 def _power(operands: Sequence[Operand], loop: Sequence[np.dtype]) -> Rule | None:
-    """``z ** n`` for whole ``n`` from 1 on, by products as NumPy and Python order them."""
-    exponent = operands[1].literal
-    if exponent is None or exponent != exponent or exponent.imag or not 1 <= exponent.real < 100:
-        return None
-    n = int(exponent.real)
-    if n != exponent.real:
-        return None
-    is_python = not any(isinstance(o.token, np.dtype) for o in operands)
-    if is_python and type(exponent) is not int:
+    """``z ** n`` for whole ``n`` from 1 on, by products as NumPy orders them."""
+    n = _whole(operands[1].literal)
+    if n is None:
         return None
 
     def rule(builder: Builder, refs: Sequence[int]) -> int:
         base = refs[0]
-        if n <= 3 and not is_python:  # without the factor 1, which shows for infinities
+        if n <= 3:  # without the factor 1, which shows for infinities
             total = base
             for _ in range(n - 1):
                 total = product(builder, [base, total])
         else:
-            total = _by_squaring(builder, base, n, loop[0])
-        if is_python:
-            return total
+            total = _by_squaring(builder, base, n)
         zero = builder.const(0, loop[0])
         is_zero = builder.op("equal", [base, zero], np.dtype(np.bool_))
         return builder.op("select", [is_zero, zero, total], loop[0])
@@ -108,8 +102,15 @@ def _power(operands: Sequence[Operand], loop: Sequence[np.dtype]) -> Rule | None
     return rule
 
 
-def _by_squaring(builder: Builder, base: int, n: int, dtype: np.dtype) -> int:
-    total = builder.const(1, dtype)
+def _whole(exponent: Any) -> int | None:
+    """An exponent for which there is a rule."""
+    if exponent is None or exponent != exponent or exponent.imag or not 1 <= exponent.real < 100:
+        return None
+    return int(exponent.real) if int(exponent.real) == exponent.real else None
+
+
+def _by_squaring(builder: Builder, base: int, n: int) -> int:
+    total = builder.const(1, builder.dtype_of(base))
     while True:
         if n % 2:
             total = product(builder, [total, base])
@@ -125,3 +126,42 @@ def operator_of_power(exponent: object) -> np.ufunc | None:
         return None
     table = {1: np.positive, 2: np.square, -1: np.reciprocal}
     return table.get(exponent)  # type: ignore[call-overload, no-any-return]
+
+
+@handles("python complex")
+def python_complex(ufunc: np.ufunc, operands: Sequence[TracedArray], exponent: Any) -> TracedArray:
+    """An operator on Python's complex numbers: quotients and powers are not those of NumPy."""
+    n = _whole(exponent) if type(exponent) is int else None
+    rule = RULES.get(ufunc.__name__) if ufunc is not np.conjugate else conjugate
+    if ufunc is np.true_divide:
+        rule = functools.partial(quotient, python=True)
+    elif ufunc is np.power:
+        rule = None if n is None else lambda builder, refs: _by_squaring(builder, refs[0], n)
+    if ufunc is np.positive:
+        return operands[0]
+    if rule is None:
+        raise Declined(f"Python's {ufunc.__name__} of complex numbers")
+    found = rule
+    given = operands[:1] if ufunc is np.power else operands
+    result = {np.absolute: F64, np.equal: BOOL, np.not_equal: BOOL}.get(ufunc, C128)
+    return emit_elementwise(
+        current_trace(),
+        ufunc.__name__,
+        [Operand(C128, array=o) for o in given],
+        [C128] * len(given),
+        result,
+        lambda builder, refs: found(builder, refs),
+        extents=(),
+        kind=Kind.PYTHON,
+        order=None,
+    )
+
+
+@handles("conjugate")
+def conjugate_of(number: TracedArray) -> Any:
+    """``z.conjugate()``, which Python's numbers have too."""
+    if number.kind is not Kind.PYTHON:
+        return HANDLERS[np.conjugate](number)
+    if number.dtype.kind != "c":
+        return number
+    return python_complex(np.conjugate, [number], None)

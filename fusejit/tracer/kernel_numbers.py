@@ -165,18 +165,6 @@ _UFUNCS: dict[str, np.ufunc] = {
     "tanh": np.tanh,
 }
 _ON_BOOLS = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.logical_and, np.logical_not}
-_ON_COMPLEX = {
-    np.add,
-    np.subtract,
-    np.multiply,
-    np.true_divide,
-    np.negative,
-    np.positive,
-    np.absolute,
-    np.equal,
-    np.not_equal,
-    np.power,
-}
 _DIVISIONS = {np.true_divide, np.floor_divide, np.remainder}
 _FLOAT_ONLY = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh"}
 
@@ -210,10 +198,12 @@ def python_arithmetic(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
         )
     if ufunc in _DIVISIONS and not _needs_kernel(operands[1]) and operands[1] == 0:
         raise numpy_raises("ZeroDivisionError")
-    if C128 in kinds and ufunc not in _ON_COMPLEX:
-        raise Declined(f"Python's {ufunc.__name__} of complex numbers")
     if C128 in kinds:
-        return _on_strong(ufunc, operands)
+        base = as_kernel_number(operands[0], Kind.PYTHON, C128)
+        if ufunc is np.power:  # only by an int that is known
+            return HANDLERS["python complex"](ufunc, [base], operands[1])
+        others = [as_kernel_number(o, Kind.PYTHON, C128) for o in operands[1:]]
+        return HANDLERS["python complex"](ufunc, [base, *others], None)
     if ufunc is np.power:
         if all(k != F64 for k in kinds):
             return _integer_power(*operands)

@@ -199,6 +199,23 @@ def test_parts_reshaped_and_under_masks() -> None:
     check(reshaped, (numbers(3, 4),), jit=True, bound=SUM)
 
 
+def test_arrays_bound_anew_in_loops() -> None:
+    def swapped(a: Any, b: Any, n: Any) -> Any:
+        for _ in range(n):
+            a, b = b * 1j + a * 0.5, a - b * 0.25
+            a.real[1:] += b.imag[:-1]
+        return a, b
+
+    check(swapped, (numbers(9, 5), numbers(9, 5, seed=1), 7), jit=True)
+
+
+def test_unaligned_pairs_are_declined() -> None:
+    """At half an item, or with such strides."""
+    shifted = np.arange(9.0)[1:].view(complex)
+    gaps = np.arange(12.0).reshape(4, 3)[:, :2].view(complex)
+    check(lambda a: a * 2, (shifted,), (gaps,), variants=None)
+
+
 def test_gathers_and_scatters() -> None:
     def moved(a: Any, i: Any) -> Any:
         out = np.zeros_like(a)
@@ -280,6 +297,24 @@ def of_elements(points: Any) -> Any:
             z = z**2 + points[i]
             out[i] = k
     return out
+
+
+def test_python_s_own_complex_numbers() -> None:
+    """Their quotients are not NumPy's to the last bit, and they stay Python's."""
+
+    def iterated(a: Any) -> Any:
+        out = np.zeros(len(a), complex)
+        total = 0
+        w = complex(a[0].real, 2.0)
+        for i in range(len(a)):
+            w = (w * w - 1) / (w + 3) if abs(w) < 3 else w / 4
+            out[i] = w + a[i]
+            total += w.real * w.imag
+            if w == 1j:
+                break
+        return out, total, w.conjugate(), -w, w**3, w / (1 + 2j), 2 / w, w - 1, 2.5 * w, abs(w)
+
+    check(iterated, (numbers(30),), (numbers(9),), jit=True)
 
 
 def test_loops_over_single_numbers() -> None:
