@@ -42,6 +42,8 @@ class BlockContext:
     ----------
     verdicts : dict
         What the cost model has found out about pairs of ops, which do not change.
+    structural : dict
+        What legality has found out about them: the rules that ask for nothing else.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class BlockContext:
         self.target = target
         self.leaving = leaving
         self.verdicts: dict[tuple[Op, Op], Any] = {}
+        self.structural: dict[tuple[Op, int, Op], Any] = {}
         self._slots: list[Op | None] = list(block.ops)
         self._place = {op: i for i, op in enumerate(block.ops)}
         self._definitions = dict(outer)

@@ -133,7 +133,12 @@ def check_fold(
     rules: tuple[Rule, ...] = RULES,
 ) -> Illegal | None:
     """The first of the rules that a fold would break, or None."""
-    return _first_broken(rules, producer, operand_index, consumer, context)
+    if rules is not RULES:
+        return _first_broken(rules, producer, operand_index, consumer, context)
+    key = (producer, operand_index, consumer)
+    if key not in context.structural:  # ops do not change: only memory between them may
+        context.structural[key] = _first_broken(STRUCTURAL_RULES, *key, context)
+    return context.structural[key] or _first_broken(RULES[-1:], *key, context)
 
 
 # ---------------------------------------------------------------- keeping results of the producer

@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from fusejit import fuse_jit
 from fusejit.testing.compare import assert_same
 from fusejit.testing.oracle import check, decorate, run
-from fusejit.tracer.order_statistics import MOST_SELECTED, MOST_SORTED
+from fusejit.tracer.order_statistics import (
+    MOST_EXCHANGED,
+    MOST_SELECTED,
+    MOST_SORTED,
+    _network,
+)
 
 
 def windows(x: Any, half: int) -> Any:
@@ -111,6 +116,50 @@ def test_long_rows_are_left_to_numpy() -> None:
         half = most // 2
         assert "host_call" in str(fuse_jit(function).trace(numbers(2 * half + 4, "f8"), half))
         assert "host_call" not in str(fuse_jit(function).trace(numbers(2 * half, "f8"), half - 1))
+
+
+def test_networks_sort() -> None:
+    """Whatever sorts all zeros and ones sorts everything (Knuth, 5.3.4, Theorem Z)."""
+    for count in range(2, MOST_EXCHANGED + 1):
+        numbers_in_columns = (np.arange(2**count) >> np.arange(count)[:, None]) & 1
+        for i, j in _network(count):
+            x, y = numbers_in_columns[[i, j]]
+            numbers_in_columns[[i, j]] = np.minimum(x, y), np.maximum(x, y)
+        assert (np.diff(numbers_in_columns, axis=0) >= 0).all()
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "u1"])
+def test_few_elements_along_an_axis(dtype: str) -> None:
+    def neighbours(a: Any) -> Any:
+        s = np.stack([a[:-2], a[1:-1], a[2:], a[:-2]])
+        return np.sort(s, axis=0), np.median(s, axis=0), np.median(s[:3], axis=0)
+
+    def last_axis(a: Any) -> Any:
+        s = np.stack([a, a[::-1], a], axis=-1)
+        return np.sort(s), np.median(s, axis=1), np.sort(s.T, 0, kind="stable")[1]
+
+    def transposed(a: Any) -> Any:
+        s = np.stack([a, a * 2, a[::-1]])
+        return np.sort(s.T, axis=-1), np.median(s.transpose(2, 0, 1), axis=1)
+
+    calls = [(numbers(rows * 5, dtype).reshape(rows, 5),) for rows in (6, 9)]
+    if dtype[0] == "f":
+        calls[1][0][4, :3] = np.nan
+    for function, args in (
+        (neighbours, calls),
+        (transposed, calls),
+        (last_axis, [(c[0][0],) for c in calls]),
+    ):
+        check(function, *args)
+        assert "host_call" not in str(fuse_jit(function).trace(*args[0]))
+    check(neighbours, calls[0], jit=True)
+
+
+def test_lengths_of_the_call_are_left_to_numpy() -> None:
+    def f(a: Any) -> Any:
+        return np.sort(a, axis=0)
+
+    assert "host_call" in str(fuse_jit(f).trace(np.ones((3, 4))))
 
 
 def test_outside_of_loops_numpy_sorts() -> None:
