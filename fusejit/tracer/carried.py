@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Alloc, Buffer, Loop, Value, View
+from fusejit.ir.graph import Alloc, Bind, Buffer, Loop, Value, View
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind, TensorType
 from fusejit.tracer.array import TracedArray
@@ -85,6 +85,7 @@ class Carried(Region):
         self._cells: dict[str, TracedArray] = {}
         self._changing: dict[str, Extents] = {}  # of cells whose length each iteration changes
         self._cut: dict[str, str] = {}  # of cells that lose rows, with whom they share the number
+        self._rows: list[tuple[AffineExpr, Value, AffineExpr]] = []  # symbol, number, the most
         self._late: list[tuple[str, NumberType, Value]] = []  # defined in the loop only
         self._results: dict[str, Value] = {}
         self._renewed: dict[str, TracedArray] = {}  # other objects that show what was shown before
@@ -192,9 +193,17 @@ class Carried(Region):
                 number = self.argument_of(length_name(group))
                 assert number is not None
                 lengths[group] = number_of_rows(self.trace, number, cell.extents[0])
+                self._rows.append((lengths[group], number, cell.extents[0]))
             shown = rows(cell, (lengths[group], *cell.extents[1:]))
             cell.storage.front = shown.extents
             self._cells[name] = self._entry[name] = shown
+
+    def bind_rows_again(self) -> None:
+        """In the body of a loop whose condition has seen how many rows are left."""
+        for length, number, most in self._rows:
+            (name,) = length.symbols()
+            self.trace.move_symbol(name, AffineExpr.const(0), most)
+            self.trace.emit(Bind(symbol=name, value=number))
 
     def _buffer(self, like: TracedArray, extents: Extents | None = None) -> Buffer:
         trace = self.trace

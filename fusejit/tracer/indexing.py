@@ -219,12 +219,11 @@ def select(array: TracedArray, index: tuple[Any, ...]) -> Selection:
 def index_of(trace: Trace, item: Any, size: AffineExpr) -> AffineExpr:
     """An index as one that counts from the start, resolved here or in the kernel."""
     local = affine_index(trace, item)
-    if local is None:
-        return resolve_index(trace.decisions, integer(item), size)
+    index = integer(item) if local is None else local
     try:
-        return resolve_index(trace.decisions, local, size)
-    except Varies:
-        return checked_index(trace, local, size)
+        return resolve_index(trace.decisions, index, size)
+    except Varies:  # the index differs between iterations, or the number of elements does
+        return checked_index(trace, index, size)
 
 
 def slice_of(trace: Trace, item: slice, size: AffineExpr) -> tuple[AffineExpr, AffineExpr, int]:

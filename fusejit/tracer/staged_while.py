@@ -54,7 +54,12 @@ class StagedWhile(Carried):
         """Begin the condition; what the names hold in it and in the body."""
         self.begin(names)
         self.open(Block(arguments=self.arguments()))
+        self.show_changing_cells()
         return self.entries()
+
+    def cuts(self) -> bool:
+        """Whether arrays may lose rows in an iteration."""
+        return self.staged
 
     def test(self, condition: Any) -> bool:
         """The condition: Python's truth, or the end of the condition's block."""
@@ -66,6 +71,7 @@ class StagedWhile(Carried):
         block.yields = yields
         self._condition = block
         self.open(Block(arguments=block.arguments))
+        self.bind_rows_again()
         return True
 
     def _is_true(self, condition: Any) -> bool:

@@ -408,6 +408,11 @@ class Trace:
         self.decisions.add_local(name, hint, low, high)
         return name
 
+    def move_symbol(self, name: str, low: AffineExpr, high: AffineExpr) -> None:
+        """A symbol of a block that has ended becomes one of the current block."""
+        self._home_of_local[name] = self.block
+        self.decisions.add_local(name, 0, low, high)
+
     def forget_symbols_of(self, block: Block) -> None:
         """A block has ended, which may not run: what its symbols say of others need not hold."""
         for name, home in self._home_of_local.items():

@@ -117,7 +117,32 @@ def rows_are_left(x: Any, steps: int) -> Any:
     return y
 
 
+def until_none_is_left(x: Any, steps: int) -> Any:
+    at = np.arange(len(x))
+    out = np.zeros(len(x), np.int64)
+    rounds = 0
+    while len(at):
+        x = x - steps
+        keep = x > 0
+        out[at[~keep]] = rounds
+        x, at = x[keep], at[keep]
+        rounds += 1
+    return out, rounds
+
+
+def sieves(x: Any, steps: int) -> Any:
+    """The first of what is left; there is one whenever it is read."""
+    y = np.arange(2, 10 * steps)
+    found = 0
+    while y.size:
+        found += y[0]
+        y = y[y % y[0] != 0]
+    return found
+
+
 ALL = [
+    until_none_is_left,
+    sieves,
     cut_together,
     stops_first,
     stops_last,
@@ -135,7 +160,9 @@ def test_like_numpy(function: Any) -> None:
     check(function, (numbers(11), 6), (numbers(30), 9), variants=1)
 
 
-@pytest.mark.parametrize("function", [cut_together, stops_first, cut_in_a_branch, changed_in_place])
+@pytest.mark.parametrize(
+    "function", [sieves, stops_first, until_none_is_left, cut_in_a_branch, changed_in_place]
+)
 def test_jitted(function: Any) -> None:
     check(function, (numbers(11), 6), (numbers(300), 9), jit=True)
 
