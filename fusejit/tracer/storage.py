@@ -159,6 +159,8 @@ class Storage:
             self._restart_as_buffer()
         value.order = self.order
         self.value = value
+        if self.trace.table and mutation_key(self.trace, value) in self.trace.table:
+            self.to_buffer()
 
     def _restart_as_buffer(self) -> None:
         """A value that a loop or a conditional changes in place has to be memory from the start."""
