@@ -202,7 +202,7 @@ def _is_apart(touched: Sequence[Access], axis: int, loop: Loop, varying: set[str
     if base is None or high - low >= abs(coefficient * step):
         return False
     first, last = loop.lower, loop.upper
-    if not fixed_reads or first is None or last is None:
+    if not fixed_reads or first is None or last is None or step < 0:
         return not fixed_reads
     ends = (first, last - 1) if coefficient > 0 else (last - 1, first)
     least, most = base + ends[0] * coefficient + low, base + ends[1] * coefficient + high

@@ -17,6 +17,7 @@ from fusejit.ir.printer import print_graph
 from fusejit.pipeline import Fused
 
 N = 12
+PLUS = "{ t0 = add in0, in1 : f64; yield t0 }"
 
 
 def fused(function: Callable[..., Any], *args: Any) -> Fused:
@@ -203,6 +204,29 @@ def test_iterations_that_meet_are_kept_in_order(
     stage = fused(program, first(), second())
     assert not any(isinstance(op, Loop) and op.is_parallel for op in walk(stage.graph.block))
     assert stage.report.loops[-1].rule == rule
+
+
+@pytest.mark.parametrize(
+    ("bounds", "parallel"), [("1 to s0 step 1", True), ("s0 - 1 to -1 step -1", False)]
+)
+def test_an_element_that_one_iteration_writes_and_all_read(bounds: str, parallel: bool) -> None:
+    text = f"""graph @f
+  symbol s0 = size(arg:x, 0)
+  buffer @x : s0 x f64 = arg:x class 0
+{{
+  for i0 = {bounds} {{
+    %x = load @x v1 : s0 x f64
+    %a = view %x [() -> (i0)] : f64 scalar
+    %b = view %x [() -> (0)] : f64 scalar
+    %c = generic "add" domain () ins (%a, %b) outs (write) {PLUS} : f64 scalar
+    store @x v2 [() -> (i0)] () = %c
+  }}
+  return
+}}
+"""
+    (loop,) = mark_independent_loops(parse_graph(text)).block.ops
+    assert isinstance(loop, Loop)
+    assert loop.is_parallel == parallel
 
 
 def test_computed_places_may_be_equal() -> None:
