@@ -15,6 +15,7 @@ from fusejit.codegen.merged_nests import merge_nests
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
 from fusejit.codegen.parallel_loops import ParallelLoopWriter
 from fusejit.codegen.placement import place
+from fusejit.codegen.short_nests import write_short_nests
 from fusejit.codegen.tests_at_the_end import move_tests
 from fusejit.codegen.time_tiles import move_time_loops
 from fusejit.ir.affine import AffineExpr
@@ -346,7 +347,7 @@ class _Lowering(ParallelLoopWriter):
             statements = move_time_loops(merge_nests(statements, notes), notes)
         dtypes = {f"p_{name}": dtype for name, (dtype, _) in self.arrays.items()}
         statements = move_tests(prove_checks(statements, self._facts, dtypes))
-        statements = hoist_offsets(statements)
+        statements = hoist_offsets(write_short_nests(statements))
         kernel = kernel_top(
             self.program, statements, self.arrays, self.classes, self.num_kernels, self.symbols
         )

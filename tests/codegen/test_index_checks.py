@@ -299,6 +299,13 @@ def test_both_ends_are_asked_in_front_of_a_loop() -> None:
     assert num_checks(slow) == 1
 
 
+def test_a_short_condition_is_asked_at_the_end_of_the_body() -> None:
+    text = source(insertion, SHORT[3])
+    assert "while True" not in text
+    assert text.count("n19 = y20t1") == 2  # in front of the loop, and behind its body
+    assert text.index("n19 = y20t1") < text.index("while n32:") < text.rindex("n19 = y20t1")
+
+
 def test_an_element_as_index_is_compared_once() -> None:
     text = source(histogram, SHORT[3], NUMBERS[1])
     assert num_checks(text) == 1
