@@ -30,7 +30,12 @@ from fusejit.tracer.masked import MaskedElements, as_array, is_same_value, with_
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import Operand, operand_of
 from fusejit.tracer.shapes import Decisions, Extents, Varies
-from fusejit.tracer.stores import assign_masked, assign_operand, require_writeable
+from fusejit.tracer.stores import (
+    assign_masked,
+    assign_operand,
+    note_store_of_itself,
+    require_writeable,
+)
 from fusejit.tracer.trace import Trace
 
 _CHOOSE = "choose element by element with np.where(mask, x, y) instead"
@@ -107,6 +112,7 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
     if array.kind is Kind.SCALAR:
         raise numpy_raises("TypeError: a NumPy scalar does not support item assignment")
     if isinstance(value, TracedArray) and _same_view(value, target):
+        note_store_of_itself(target)
         return  # `x[i] += y` stores into x[i] first and then assigns it to itself
     operand = operand_of(value)
     if selection.is_element and operand.extents:

@@ -26,6 +26,15 @@ def require_writeable(target: TracedArray) -> None:
         raise Declined("a store into an array whose elements overlap")
 
 
+def note_store_of_itself(target: TracedArray) -> None:
+    """``x[...] = x`` changes nothing, but NumPy refuses it for a read-only array."""
+    if not target.writeable:
+        raise numpy_raises("ValueError: assignment destination is read-only")
+    buffer = target.storage.root.buffer
+    if buffer is not None:
+        buffer.writeable = True
+
+
 def store_order(target: TracedArray) -> tuple[int, ...] | None:
     """The axis order that a value stored into all of ``target`` should have."""
     return target.storage.order if target.is_whole else None
