@@ -132,7 +132,7 @@ class PartStorage(Storage):
         )
         trace.graph.buffers.append(alias)
         alias_op = Alias(buffer=alias)
-        trace.append(alias_op, self.root.home)
+        trace.append(alias_op, self.base.home)
         return alias
 
     def stride_expr(self, axis: int) -> Any:

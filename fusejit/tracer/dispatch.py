@@ -57,12 +57,18 @@ def _is_complex(obj: Any) -> bool:
 
 
 def of_reals(function: Any, handler: _H) -> _H:
-    """The handler, which declines complex numbers among its arguments."""
+    """The handler, without complex numbers among its arguments.
+
+    With some, NumPy runs the function between kernels if it is a host function; else it declines.
+    """
     name = getattr(function, "__name__", function)
 
     @functools.wraps(handler)
     def call(*args: Any, **kwargs: Any) -> Any:
         if any(map(_is_complex, args)) or any(map(_is_complex, kwargs.values())):
+            host = HANDLERS.get(("host", function))
+            if host is not None:
+                return host(*args, **kwargs)
             raise Declined(f"{name} of complex numbers")
         return handler(*args, **kwargs)
 

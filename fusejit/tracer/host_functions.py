@@ -230,7 +230,8 @@ def _install() -> None:
             function = host_function(row.name)
         except AttributeError:  # this NumPy has no such function
             continue
-        HANDLERS.setdefault(function, _handler(row, function))
+        handler = HANDLERS["host", function] = _handler(row, function)
+        HANDLERS.setdefault(function, handler)
         if row.method and row.method not in vars(TracedArray):
             setattr(TracedArray, row.method, _method(function))
     TracedArray.compress = _compress  # type: ignore[attr-defined]
