@@ -38,6 +38,8 @@ _CODE_MAKERS = (
     "text_names",
     "vector_math_jit",
     "division_jit",
+    "late_values",
+    "late_values_jit",
 )
 """Modules that decide which machine code a given source text becomes."""
 

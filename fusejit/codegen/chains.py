@@ -16,6 +16,7 @@ from typing import TypeGuard
 from fusejit.ir.loops import (
     Apply,
     Element,
+    Exit,
     Expr,
     For,
     Free,
@@ -240,6 +241,9 @@ def _mention(s: Stmt, found: set[str]) -> None:
         _mention_in(s.condition, found)
         _mention_all(s.body, found)
         _mention_all(s.orelse, found)
+    elif isinstance(s, Exit):
+        for value in s.values or ():
+            _mention_in(value, found)
     elif isinstance(s, ParallelFor):
         _mention_in(s.extent, found)
         _mention_in(s.work_ns, found)

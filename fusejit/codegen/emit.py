@@ -114,12 +114,14 @@ class _Emitter:
         if isinstance(s, ParallelFor):
             return self.parallel_for(s, pad)
         if isinstance(s, Exit):
-            return self.exit(s.status, depth)
+            return self.exit(s, depth)
         assert isinstance(s, Comment)
         return [f"{pad}# {s.text}"]
 
-    def exit(self, status: int, depth: int) -> list[str]:
-        pad = _INDENT * depth
+    def exit(self, s: Exit, depth: int) -> list[str]:
+        pad, status = _INDENT * depth, str(s.status)
+        if s.values is not None:
+            status = f"late_values({', '.join([status, *map(expression, s.values)])})"
         if not self.fault:
             return [f"{pad}return {status}"]
         return [f"{pad}put({self.fault}, 0, i64({status}))", f"{pad}return"]

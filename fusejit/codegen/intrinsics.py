@@ -36,6 +36,7 @@ PROVIDERS = (
     "fusejit.codegen.streaming",
     "fusejit.codegen.vector_math",
     "fusejit.codegen.products",
+    "fusejit.codegen.late_values",
 )
 """Modules that call `register` when they are imported."""
 

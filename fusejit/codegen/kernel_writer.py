@@ -53,6 +53,7 @@ from fusejit.ir.loops import (
     Element,
     Exit,
     Expr,
+    For,
     Free,
     If,
     Integer,
@@ -70,7 +71,7 @@ from fusejit.ir.starts import is_overwritten
 from fusejit.ir.types import IteratorType
 
 NO_MEMORY, OUT_OF_BOUNDS = 4, 5
-EARLY_ERRORS = {"ValueError": 9, **dict.fromkeys(NONE_TO_REDUCE, 9), "SizeError": 9}
+EARLY_ERRORS = {"ValueError": 9, **dict.fromkeys(NONE_TO_REDUCE, 9), "SizeError": 9, "choice": 9}
 LARGEST_ON_STACK = 1024  # bytes of a buffer of constant size that is not taken from the heap
 _MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions
 
@@ -238,11 +239,7 @@ class KernelWriter:
                 return  # computed at its store
             self.generic(op, [self._new_place(r) for r in op.results])
         elif isinstance(op, Check):
-            condition = self.locate(op.condition).element(IndexingMap.identity(0), {})
-            status = EARLY_ERRORS.get(op.error, OUT_OF_BOUNDS)
-            if op.is_late:
-                status = late_status(self.graph, op)
-            self.statements.append(If(Apply("not {0}", (condition,)), self._leave(status)))
+            self.check(op)
         elif isinstance(op, Scatter):
             self.scatter(op)
         elif isinstance(op, Store):
@@ -264,15 +261,51 @@ class KernelWriter:
         else:
             assert isinstance(op, ViewOp | ReshapeOp | ConstantOp | Alias)
 
-    def _leave(self, status: int) -> list[Stmt]:
-        """What gives memory back and ends the function with a status."""
+    def check(self, op: Check) -> None:
+        """Leave the kernel where a condition does not hold."""
+        condition = self.locate(op.condition).element(IndexingMap.identity(0), {})
+        status = EARLY_ERRORS.get(op.error, OUT_OF_BOUNDS)
+        if op.is_late:
+            status = late_status(self.graph, op)
+        values: tuple[Integer, Integer] | None = None
+        body: list[Stmt] = []
+        if op.is_late and op.shown is not None:
+            size = Integer(Polynomial.from_affine(op.shown.size))
+            if isinstance(op.shown.index, Value):
+                body = self._search(op.shown.index, size, status)
+            else:
+                values = Integer(Polynomial.from_affine(op.shown.index)), size
+        body += self._leave(Exit(status, values))
+        self.statements.append(If(Apply("not {0}", (condition,)), body))
+
+    def _leave(self, end: Exit) -> list[Stmt]:
+        """What gives memory back and ends the function."""
         chunks = [at for at, region in enumerate(self.regions) if region.is_chunk]
         regions = self.regions[chunks[-1] if chunks else 0 :]
         outside = [name for region in regions for name in region.frees]
-        leave: list[Stmt] = [*map(Free, [*outside, *self.frees]), Exit(status)]
+        leave: list[Stmt] = [*map(Free, [*outside, *self.frees]), end]
         for region in regions:
             region.leaves.append(leave)
         return leave
+
+    def _search(self, integers: Value, size: Integer, status: int) -> list[Stmt]:
+        """Leave with the first of ``integers``, in C order, that is no index of an axis."""
+        rank = integers.type.rank
+        names = [self._name("w") for _ in range(rank)]
+        dims = {d: Polynomial.name(name) for d, name in enumerate(names)}
+        element = self.locate(integers).element(IndexingMap.identity(rank), dims)
+        name = self._name("n")
+        values = Integer(Polynomial.name(name)), size
+        test = Apply("{0} < -{1} or {0} >= {1}", (Var(name), size))
+        statements: list[Stmt] = [
+            Let(name, Apply("{T}({0})", (element,), "i64")),
+            If(test, self._leave(Exit(status, values))),
+        ]
+        for d in reversed(range(rank)):
+            (extent,) = extent_polynomials(integers.type.extents[d : d + 1])
+            zero = Integer(Polynomial.const(0))
+            statements = [For(names[d], zero, Integer(extent), statements, 1)]
+        return statements
 
     def generic(
         self,

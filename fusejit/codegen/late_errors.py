@@ -1,7 +1,8 @@
 """Errors that a kernel ends with: raised by the launcher, at the line of the user's program.
 
 Where the caller's memory may have been modified, NumPy cannot run the call again; the kernel then
-returns a status that names the failed `Check`: its kind in the low bits, its number above.
+returns a status that names the failed `Check`: its kind in the low bits, its number above. Between
+them is the slot of the index and the size that the text names (`fusejit.codegen.late_values`).
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
+from fusejit.codegen.late_values import SLOT_BITS, SLOT_SHIFT, values_of
 from fusejit.ir.graph import Check, Graph, HostCall, walk
 from fusejit.ir.host_calls import is_effect
 from fusejit.ir.source import Location
 
-_KIND_BITS = 4
+_KIND_BITS = SLOT_SHIFT
+_NUMBER_SHIFT = SLOT_SHIFT + SLOT_BITS
 _KINDS: dict[str, tuple[int, type[Exception], str]] = {
     "IndexError": (6, IndexError, "an index is out of bounds for its axis"),
     "OverflowError": (
@@ -36,6 +39,7 @@ _KINDS: dict[str, tuple[int, type[Exception], str]] = {
     ),
     "no argmax": (12, ValueError, "attempt to get argmax of an empty sequence"),
     "no argmin": (13, ValueError, "attempt to get argmin of an empty sequence"),
+    "choice": (15, ValueError, "invalid entry in choice array"),
     "SizeError": (14, ValueError, "negative dimensions are not allowed"),
 }
 NONE_TO_REDUCE = ("no max", "no min", "no argmax", "no argmin")
@@ -65,22 +69,39 @@ def late_checks(graph: Graph) -> list[Check]:
 
 def late_status(graph: Graph, check: Check) -> int:
     """What the kernel returns where ``check`` fails."""
-    return _KINDS[check.error][0] | late_checks(graph).index(check) << _KIND_BITS
+    return _KINDS[check.error][0] | late_checks(graph).index(check) << _NUMBER_SHIFT
 
 
-def raise_late(status: int, places: tuple[Location, ...]) -> None:
+class LatePlace(NamedTuple):
+    """Where a check stands, and the axis that its text names."""
+
+    location: Location
+    axis: int
+
+
+def late_places(graph: Graph) -> tuple[LatePlace, ...]:
+    """The places of `late_checks`."""
+    return tuple(LatePlace(c.location, c.shown.axis if c.shown else 0) for c in late_checks(graph))
+
+
+def raise_late(status: int, places: tuple[LatePlace, ...]) -> None:
     """Raise the error of a status, if it is one of these.
 
     Parameters
     ----------
     status : int
-    places : tuple of Location
+    places : tuple of LatePlace
         Where the checks of `late_checks` stand.
     """
     kind = status & (1 << _KIND_BITS) - 1
     if status > 0 and kind in _BY_KIND:
         error, text = _BY_KIND[kind]
-        raise_at(error(text), places[status >> _KIND_BITS])
+        location, axis = places[status >> _NUMBER_SHIFT]
+        values = values_of(status)
+        if values is not None:
+            index, size = values
+            text = f"index {index} is out of bounds for axis {axis} with size {size}"
+        raise_at(error(text), location)
 
 
 def raise_at(error: Exception, location: Location) -> NoReturn:

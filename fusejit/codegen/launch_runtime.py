@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
-from fusejit.codegen.late_errors import raise_late
+from fusejit.codegen.late_errors import LatePlace, raise_at, raise_late
 from fusejit.ir.indexing_map import has_overlaps
 from fusejit.ir.source import Location
 
@@ -56,13 +56,13 @@ def put_back(saved: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]) -> Miss:
     return EXTENTS_DIFFER
 
 
-def miss(status: int, places: tuple[Location, ...]) -> Miss:
+def miss(status: int, places: tuple[LatePlace, ...]) -> Miss:
     """The miss that belongs to a kernel's status.
 
     Parameters
     ----------
     status : int
-    places : tuple of Location
+    places : tuple of LatePlace
         Where the checks stand that end a call with an error of their own.
 
     Raises
@@ -74,6 +74,12 @@ def miss(status: int, places: tuple[Location, ...]) -> Miss:
         return _BY_STATUS[status]
     raise_late(status, places)
     raise MemoryError("fusejit: no memory for a temporary array of the kernel")
+
+
+def raise_from(error: Exception, location: Location) -> NoReturn:
+    """Raise what a call that the launcher made has raised, at the line of the user's program."""
+    inside = error.__traceback__
+    raise_at(error.with_traceback(inside and inside.tb_next), location)
 
 
 def host_result(

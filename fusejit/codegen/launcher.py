@@ -19,7 +19,7 @@ import numpy as np
 
 from fusejit.codegen import launch_runtime
 from fusejit.codegen.host_text import host_text
-from fusejit.codegen.late_errors import DIFFERENT_EXTENTS, LATE_KINDS, has_late_extents, late_checks
+from fusejit.codegen.late_errors import DIFFERENT_EXTENTS, LATE_KINDS, has_late_extents, late_places
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.graph import Store, walk
 from fusejit.ir.host import HostExpr, Path
@@ -129,7 +129,7 @@ class _Writer:
             "math": math,
             "matmul": np.matmul,
             "G": globals_,
-            "PLACES": tuple(check.location for check in late_checks(program.graph)),
+            "PLACES": late_places(program.graph),
             **{
                 name: getattr(launch_runtime, name)
                 for name in (
@@ -141,6 +141,7 @@ class _Writer:
                     "errors_raise",
                     "error_state",
                     "HOST_FAILED",
+                    "raise_from",
                     "host_result",
                     "require_shape",
                     "axis_slice",
@@ -468,11 +469,12 @@ class _Writer:
             )
         lines += [f"{name} = {step.outs[at].name}.shape[{axis}]" for name, at, axis in step.sizes]
         lines += [f"require_shape({s.name}, {_shape(s.extents)})" for s in step.outs if s.extents]
+        self.put("try:")
+        self.lines += [f"    {line}" for line in lines]
         if step.is_late:
-            self.lines += lines
+            self.put("except Exception as error:")
+            self.put(f"    raise_from(error, {self.bind('place', step.location)})")
         else:
-            self.put("try:")
-            self.lines += [f"    {line}" for line in lines]
             self.put("except NameError:")
             self.put("    raise")
             self.put("except Exception:")

@@ -377,6 +377,7 @@ class _Lowering(ParallelLoopWriter):
             tuple(sizes_of(op)),
             op in self.late or not op.pure,
             op.objects,
+            op.location,
         )
         self.program_steps.append(call)
 

@@ -17,6 +17,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
+from fusejit.codegen.late_values import register_late_symbol
 from fusejit.codegen.pool import register_pool_symbol
 from fusejit.codegen.products import register_product_symbols
 
@@ -41,6 +42,7 @@ def register_symbols() -> None:
     llvm.add_symbol(NDARRAY_TYPE_SYMBOL, id(np.ndarray))
     register_pool_symbol()
     register_product_symbols()
+    register_late_symbol()
 
 
 def undefined_symbols(object_code: bytes) -> tuple[str, ...]:

@@ -119,7 +119,10 @@ def substitute_in_op(op: Op, values: Mapping[Value, Value]) -> Op:
             )
             return replace(op, value=new(op.value), subscripts=subscripts)
         case Check():
-            return replace(op, condition=new(op.condition))
+            shown = op.shown
+            if shown is not None and isinstance(shown.index, Value):
+                shown = replace(shown, index=new(shown.index))
+            return replace(op, condition=new(op.condition), shown=shown)
         case Store():
             mask = None if op.mask is None else new(op.mask)
             return replace(op, value=new(op.value), mask=mask)

@@ -19,7 +19,8 @@ a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines
               | %r  "=" "reshape" %source reassoc               axes split or merged
               | "store" @a v1 ( map "(" expr* ")" )? "=" %value ( "mask" %m )?
               | "scatter" combine? @a v1 ( map "(" expr* ")" )? "at" "(" sub* ")" "=" %value
-              | "check" %condition "reason"                     false: NumPy runs the call
+              | "check" %condition "reason" ( "raises" "error" )?   false: NumPy runs the call, or
+              |     ( "late" ( "index" ("(" expr ")" | %v) "axis" number "size" "(" expr ")" )? )?   the kernel raises
               | "alloc" @t ":" type memory
               | "alias" @t ":" type "of" @a reassoc memory      @a with axes split or merged
               | "bind" i0 "=" %value                              an integer as a symbol of the block

@@ -305,18 +305,32 @@ class Scatter(Store):
         return (self.value, *(s.value for s in self.subscripts if isinstance(s, Operand)))
 
 
+@dataclass(frozen=True, slots=True)
+class CheckedIndex:
+    """What the text of an IndexError names: ``index`` for ``axis`` with ``size``.
+
+    Of a value it is the first element in C order that is out of bounds.
+    """
+
+    index: AffineExpr | Value
+    axis: int
+    size: AffineExpr
+
+
 @dataclass(eq=False, slots=True, kw_only=True)
 class Check(Op):
     """The call goes on only if ``condition``, a bool, is true; otherwise NumPy runs it.
 
     Where the caller's memory may have been modified in front of it (``is_late``), it cannot: the
-    call then ends with ``error``, having done what NumPy would have done up to there.
+    call then ends with ``error``, having done what NumPy would have done up to there. ``shown`` is
+    what its text names, kept where the kernel raises.
     """
 
     condition: Value
     reason: str
     error: str = "IndexError"
     is_late: bool = False
+    shown: CheckedIndex | None = None
 
     @property
     def effect(self) -> Effect:
@@ -324,6 +338,8 @@ class Check(Op):
 
     @property
     def operand_values(self) -> tuple[Value, ...]:
+        if self.shown is not None and isinstance(self.shown.index, Value):
+            return (self.condition, self.shown.index)
         return (self.condition,)
 
 

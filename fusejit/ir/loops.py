@@ -170,12 +170,13 @@ class ParallelFor:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """Leave the kernel with a status; 0 is success, anything else means nothing was written.
+    """Leave the kernel with a status; 0 is success. In a chunk it goes to the loop's ``fault``.
 
-    In a chunk it goes to the loop's ``fault``.
+    ``values`` are the index and the size that the text of an error mentions.
     """
 
     status: int
+    values: tuple[Integer, Integer] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from fusejit.ir.graph import (
     Block,
     Buffer,
     Check,
+    CheckedIndex,
     Cond,
     ConstantOp,
     GenericOp,
@@ -283,10 +284,7 @@ class _GraphParser:
     def subscript(self) -> AffineExpr | tuple[Value, IndexingMap | None]:
         """``(d0 + 1)``, or ``%i [(d0, d1) -> (d1)]``."""
         if self.cursor.at("("):
-            self.cursor.expect("(")
-            expr = self.affine()
-            self.cursor.expect(")")
-            return expr
+            return self.in_parentheses()
         value = self.value()
         return value, self.map() if self.cursor.at("[") else None
 
@@ -294,7 +292,22 @@ class _GraphParser:
         condition, reason = self.value(), self.cursor.string("the reason")
         error = self.cursor.string("the error") if self.cursor.accept("raises") else "IndexError"
         late = self.cursor.accept("late")
-        return Check(condition=condition, reason=reason, error=error, is_late=late)
+        shown = self.checked_index() if self.cursor.accept("index") else None
+        return Check(condition=condition, reason=reason, error=error, is_late=late, shown=shown)
+
+    def checked_index(self) -> CheckedIndex:
+        """``(i0 + 1) axis 0 size (s0)``, behind ``index``; or ``%v axis 0 ..``."""
+        index = self.in_parentheses() if self.cursor.at("(") else self.value()
+        self.cursor.expect("axis")
+        axis = self.cursor.integer("an axis")
+        self.cursor.expect("size")
+        return CheckedIndex(index, axis, self.in_parentheses())
+
+    def in_parentheses(self) -> AffineExpr:
+        self.cursor.expect("(")
+        expr = self.affine()
+        self.cursor.expect(")")
+        return expr
 
     def alloc(self, names: list[str]) -> Op:
         buffer = self.buffer_definition()

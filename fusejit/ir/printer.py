@@ -19,6 +19,7 @@ from fusejit.ir.graph import (
     Block,
     Buffer,
     Check,
+    CheckedIndex,
     Cond,
     ConstantOp,
     GenericOp,
@@ -147,7 +148,8 @@ class Printer:
                 raises = "" if op.error == "IndexError" else f" raises {json.dumps(op.error)}"
                 late = " late" if op.is_late else ""
                 reason = json.dumps(op.reason)
-                return f"check {self.value(op.condition)} {reason}{raises}{late}"
+                shown = "" if op.shown is None else self.checked_index(op.shown)
+                return f"check {self.value(op.condition)} {reason}{raises}{late}{shown}"
             case Store():
                 mask = "" if op.mask is None else f" mask {self.value(op.mask)}"
                 return f"store {self.view(op.view, op.version)} = {self.value(op.value)}{mask}"
@@ -166,6 +168,12 @@ class Printer:
                 given = f"({self.value_list(op.arguments)}){call}{objects}"
                 return f"host_call {name}{given}{sizes}{effect}"
         raise TypeError(f"no printed form for {type(op).__name__}")
+
+    def checked_index(self, shown: CheckedIndex) -> str:
+        """`` index (i0 + 1) axis 0 size (s0)``, or `` index %v ..``."""
+        index = shown.index
+        text = self.value(index) if isinstance(index, Value) else f"({index})"
+        return f" index {text} axis {shown.axis} size ({shown.size})"
 
     def generic(self, op: GenericOp) -> str:
         """A generic op: domain, iterators, inputs, inits, payload."""

@@ -16,6 +16,7 @@ from fusejit.ir.graph import Buffer, Graph, Guard
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import LoopKernel
+from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.types import Kind
 
 
@@ -81,7 +82,8 @@ class HostStepCall:
 
     ``sizes`` are symbols that are lengths of axes of the results: name, result, axis. ``objects``
     are outside objects that it is given. With ``is_late`` NumPy cannot run the whole call any more:
-    the caller could see something already, or sees the call itself.
+    the caller could see something already, or sees the call itself. Its exceptions are then raised
+    at ``location``.
     """
 
     function: str
@@ -91,6 +93,7 @@ class HostStepCall:
     sizes: tuple[tuple[str, int, int], ...]
     is_late: bool
     objects: tuple[HostExpr, ...] = ()
+    location: Location = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from fusejit.ir.graph import (
     Bind,
     Block,
     Buffer,
+    Check,
     GenericOp,
     Graph,
     HostCall,
@@ -185,6 +186,9 @@ def symbols_of(op: Op) -> frozenset[str]:
                 exprs += subscript_exprs(op)
         case Alloc() | Alias():
             exprs += op.buffer.type.extents
+        case Check():
+            shown = () if op.shown is None else (op.shown.index, op.shown.size)
+            exprs += [e for e in shown if isinstance(e, AffineExpr)]
         case Loop():
             exprs += [e for e in (op.lower, op.upper) if e is not None]
     return more.union(*(e.symbols() for e in exprs))

@@ -4,13 +4,25 @@ Each `Check` moves to the start of the graph with the ops that it needs, which h
 read memory as it is when the call begins. One that needs memory as it is later (integers that were
 stored before, or that a loop carries) stays where it is; if something of the caller's may have been
 modified by then, the kernel raises the error itself.
+
+Which of many integers its text names is found in the branch that raises: what computes them is
+repeated there, so that the way on stays as it would be::
+
+    check %ok "..." index %i axis 0 size (s0)      ->      if %ok {} else {
+                                                             %j = ...        # as %i
+                                                             check %ok "..." late index %j ..
+                                                           }
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from fusejit.ir.graph import (
     Block,
     Check,
+    Cond,
     GenericOp,
     Graph,
     Load,
@@ -21,6 +33,7 @@ from fusejit.ir.graph import (
     walk,
 )
 from fusejit.ir.host_calls import late_ops, sizes_defined
+from fusejit.ir.memory import walk_versions
 from fusejit.ir.verifier_scope import symbols_of
 from fusejit.tracer.declined import Declined
 
@@ -44,7 +57,9 @@ def checks_first(graph: Graph) -> None:
     for op in walk(graph.block):
         if isinstance(op, Check):
             op.is_late = op in late
+            op.shown = op.shown if op.is_late else None  # NumPy words its errors itself
     _decline_late_sizes(graph)
+    _search_apart(graph, defined)
 
 
 def _decline_late_sizes(graph: Graph) -> None:
@@ -88,3 +103,51 @@ def _take_out(block: Block, moved: dict[Op, None]) -> None:
         for inner in op.blocks:
             _take_out(inner, moved)
     block.ops[:] = [op for op in block.ops if op not in moved]
+
+
+def _search_apart(graph: Graph, defined: dict[Value, Op]) -> None:
+    """Each check whose text names one of many integers stands in a branch of its own."""
+    branches: dict[Op, Op] = {}
+    for op, counters in walk_versions(graph.block):
+        if isinstance(op, Check) and op.shown is not None and isinstance(op.shown.index, Value):
+            ops: list[Op] = []
+            index = op.shown.index
+            if _can_repeat(index, defined, counters):
+                index = _repeated(index, defined, ops)
+            check = replace(op, shown=replace(op.shown, index=index))
+            branches[op] = Cond(
+                predicate=op.condition,
+                then_block=Block(),
+                else_block=Block(ops=[*ops, check]),
+                location=op.location,
+            )
+    if branches:
+        blocks = [graph.block, *(b for op in walk(graph.block) for b in op.blocks)]
+        for block in blocks:
+            block.ops[:] = [branches.get(op, op) for op in block.ops]
+
+
+def _can_repeat(value: Value, defined: dict[Value, Op], counters: Mapping[int, int]) -> bool:
+    """Whether a value can be computed again: elementwise, from memory as it was then."""
+    op = defined.get(value)
+    if isinstance(op, Load):
+        return counters.get(op.view.buffer.alias_class, 0) == op.version
+    if isinstance(op, ViewOp) or (isinstance(op, GenericOp) and op.is_elementwise):
+        return all(_can_repeat(v, defined, counters) for v in op.operand_values)
+    return True
+
+
+def _repeated(value: Value, defined: dict[Value, Op], ops: list[Op]) -> Value:
+    """The value computed again by ``ops``; what is in memory is read where it is."""
+    op = defined.get(value)
+    if isinstance(op, ViewOp):
+        op = replace(op, source=_repeated(op.source, defined, ops))
+    elif isinstance(op, GenericOp) and op.is_elementwise:
+        inputs = tuple(replace(o, value=_repeated(o.value, defined, ops)) for o in op.inputs)
+        op = replace(op, inputs=inputs)
+    else:
+        return value
+    (result,) = op.results
+    op.results = (replace(result, name=f"{result.name}_again"),)
+    ops.append(op)
+    return op.results[0]

@@ -14,6 +14,7 @@ import numpy as np
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
+    Check,
     GenericOp,
     HostCall,
     Load,
@@ -277,6 +278,10 @@ def _canonicalize_op(op: Op, canonical: Canonical) -> None:
         op.payload = replace(op.payload, instrs=instrs)
     elif isinstance(op, ViewOp):
         op.map = _canonical_map(op.map, canonical)
+    elif isinstance(op, Check) and op.shown is not None:
+        at = op.shown
+        index = canonical(at.index) if isinstance(at.index, AffineExpr) else at.index
+        op.shown = replace(at, index=index, size=canonical(at.size))
     elif isinstance(op, Loop):
         op.lower = None if op.lower is None else canonical(op.lower)
         op.upper = None if op.upper is None else canonical(op.upper)

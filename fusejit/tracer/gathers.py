@@ -89,7 +89,7 @@ def pick(array: TracedArray, index: tuple[Any, ...], integers: Sequence[Any]) ->
             axes.append((None, start + AffineExpr.dim(at_dim) * step))
             plain.append(extent)
         else:
-            axes.append((None, index_of(array.trace, item, size)))
+            axes.append((None, index_of(array.trace, item, size, axis - 1)))
     extents = (*plain[:first], *fancy, *plain[first:])
     to_fancy = IndexingMap.select(len(extents), range(first, first + len(fancy)))
     subscripts = tuple(
@@ -214,17 +214,19 @@ def gather(array: TracedArray, picked: Picked, name: str = "take") -> TracedArra
 
 def check_bounds(array: TracedArray, picked: Picked) -> None:
     """Checks that every integer lies within its axis."""
-    for subscript, extent in zip(picked.subscripts, array.extents, strict=True):
+    pairs = zip(picked.subscripts, array.extents, strict=True)
+    for axis, (subscript, extent) in enumerate(pairs):
         if isinstance(subscript, tuple):
-            check_index(array.trace, subscript[0], extent)
+            check_index(array.trace, subscript[0], extent, axis)
 
 
-def check_index(trace: Trace, integers: TracedArray, extent: AffineExpr) -> None:
+def check_index(trace: Trace, integers: TracedArray, extent: AffineExpr, axis: int) -> None:
     """A `Check` that ``-extent <= integers < extent``."""
     known, dtype = trace.decisions.constant(extent), integers.dtype
     if known is not None and dtype.kind == "u" and known > np.iinfo(dtype).max:
         return  # bytes into a table of 256
-    check_that(trace, integers, _reach, extent)
+    shown = ir.CheckedIndex(integers.value(), axis, trace.decisions.canonical(extent))
+    check_that(trace, integers, _reach, extent, shown)
 
 
 def _reach(builder: PayloadBuilder, ref: int) -> int:
@@ -249,6 +251,8 @@ def check_that(
     integers: TracedArray,
     reach: Callable[[PayloadBuilder, int], int],
     extent: AffineExpr,
+    shown: ir.CheckedIndex | None = None,
+    error: str = "IndexError",
 ) -> None:
     """A `Check` that the largest ``reach`` is below ``extent``; none where one has been made."""
     extent = trace.decisions.canonical(extent)
@@ -272,7 +276,7 @@ def check_that(
             name="in_bounds",
         )
     )
-    trace.emit(ir.Check(condition=ok, reason=OUT_OF_BOUNDS))
+    trace.emit(ir.Check(condition=ok, reason=OUT_OF_BOUNDS, error=error, shown=shown))
 
 
 def _largest(

@@ -217,19 +217,19 @@ def select(array: TracedArray, index: tuple[Any, ...]) -> Selection:
             results.append(start + AffineExpr.dim(len(extents)) * step)
             extents.append(extent)
         else:
-            results.append(index_of(array.trace, item, size))
+            results.append(index_of(array.trace, item, size, axis - 1))
     element = not extents and not has_ellipsis
     return Selection(IndexingMap(len(extents), tuple(results)), tuple(extents), element)
 
 
-def index_of(trace: Trace, item: Any, size: AffineExpr) -> AffineExpr:
+def index_of(trace: Trace, item: Any, size: AffineExpr, axis: int) -> AffineExpr:
     """An index as one that counts from the start, resolved here or in the kernel."""
     local = affine_index(trace, item)
     index = integer(item) if local is None else local
     try:
         return resolve_index(trace.decisions, index, size)
     except Varies:  # the index differs between iterations, or the number of elements does
-        return checked_index(trace, index, size)
+        return checked_index(trace, index, size, axis)
 
 
 def slice_of(trace: Trace, item: slice, size: AffineExpr) -> tuple[AffineExpr, AffineExpr, int]:

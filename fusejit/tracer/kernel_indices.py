@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Bind, Check, GenericOp, Init, Operand, Value
+from fusejit.ir.graph import Bind, Check, CheckedIndex, GenericOp, Init, Operand, Value
 from fusejit.ir.index_symbols import LARGEST_SYMBOL
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import I64, PayloadBuilder
@@ -53,7 +53,7 @@ def is_strided(index: tuple[Any, ...], trace: Trace) -> bool:
     return any(isinstance(i, slice) and affine_index(trace, i.step) is not None for i in index)
 
 
-def checked_index(trace: Trace, index: AffineExpr, size: AffineExpr) -> AffineExpr:
+def checked_index(trace: Trace, index: AffineExpr, size: AffineExpr, axis: int = 0) -> AffineExpr:
     """An index that may be negative as one that counts from the start; a check that it is there.
 
     ``start = index + size if index < 0 else index`` is inside if it is, as an unsigned number,
@@ -76,7 +76,9 @@ def checked_index(trace: Trace, index: AffineExpr, size: AffineExpr) -> AffineEx
         return builder.op("less", ends, _BOOL)  # of unsigned numbers: below 0 is too large
 
     ok = scalar(trace, "in_bounds", _BOOL, is_inside)
-    trace.emit(Check(condition=ok, reason="an index is out of bounds"))
+    canonical = trace.decisions.canonical
+    shown = CheckedIndex(canonical(index), axis, canonical(size))
+    trace.emit(Check(condition=ok, reason="an index is out of bounds", shown=shown))
     return start
 
 

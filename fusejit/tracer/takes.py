@@ -128,7 +128,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Traced
         raise numpy_raises("TypeError or ValueError: no choices, or no integers")
     last = len(arrays) - 1
     if mode == "raise":
-        check_that(trace, selector, _choice_reach, AffineExpr.const(last + 1))
+        check_that(trace, selector, _choice_reach, AffineExpr.const(last + 1), error="choice")
     dtype = np.result_type(*(c.dtype for c in arrays))
 
     def chosen(builder: PayloadBuilder, refs: list[int]) -> int:
