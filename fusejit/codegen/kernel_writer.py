@@ -71,7 +71,10 @@ from fusejit.ir.starts import is_overwritten
 from fusejit.ir.types import IteratorType
 
 NO_MEMORY, OUT_OF_BOUNDS = 4, 5
-EARLY_ERRORS = {"ValueError": 9, **dict.fromkeys(NONE_TO_REDUCE, 9), "SizeError": 9, "choice": 9}
+EARLY_ERRORS = {
+    **dict.fromkeys(("ValueError", *NONE_TO_REDUCE, "SizeError", "choice"), 9),
+    "64 bits": 16,
+}
 LARGEST_ON_STACK = 1024  # bytes of a buffer of constant size that is not taken from the heap
 _MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions
 

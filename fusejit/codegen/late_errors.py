@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 from fusejit.codegen.late_values import SLOT_BITS, SLOT_SHIFT, values_of
+from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import Check, Graph, HostCall, walk
 from fusejit.ir.host_calls import is_effect
 from fusejit.ir.source import Location
@@ -39,6 +40,12 @@ _KINDS: dict[str, tuple[int, type[Exception], str]] = {
     ),
     "no argmax": (12, ValueError, "attempt to get argmax of an empty sequence"),
     "no argmin": (13, ValueError, "attempt to get argmin of an empty sequence"),
+    "64 bits": (
+        17,
+        UnsupportedError,
+        "a Python int goes beyond 64 bits, behind stores to an argument; "
+        "use np.int64(..) to wrap around, or mask with & 0xFFFFFFFF",
+    ),
     "choice": (15, ValueError, "invalid entry in choice array"),
     "SizeError": (14, ValueError, "negative dimensions are not allowed"),
 }
@@ -101,6 +108,8 @@ def raise_late(status: int, places: tuple[LatePlace, ...]) -> None:
         if values is not None:
             index, size = values
             text = f"index {index} is out of bounds for axis {axis} with size {size}"
+        if error is UnsupportedError:
+            text = f"{location.file}:{location.line}, in {location.function}: {text}"
         raise_at(error(text), location)
 
 

@@ -34,14 +34,16 @@ _BY_STATUS = {
     2: Miss("strides or alignment differ"),
     3: Miss("arrays overlap in memory"),
     5: Miss("NumPy raises IndexError: an index is out of bounds"),
+    16: Miss("a Python int goes beyond 64 bits; np.int64(..) wraps around, & 0xFFFFFFFF masks"),
     9: Miss("NumPy raises, or sizes that only the call knows are not as assumed"),
 }
+BEYOND_64_BITS = _BY_STATUS[16]
 HOST_FAILED = Miss("NumPy raises, or has another result than expected, in a host call")
 OVERLAP = _BY_STATUS[3]
 OUT_OF_BOUNDS = _BY_STATUS[5]
 EXTENTS_DIFFER = Miss("NumPy broadcasts an extent of 1 that only the kernel knows, or raises")
 SIZES_DIFFER = _BY_STATUS[9]
-LEFT_TO_NUMPY = (OUT_OF_BOUNDS, EXTENTS_DIFFER, HOST_FAILED, SIZES_DIFFER)
+LEFT_TO_NUMPY = (OUT_OF_BOUNDS, EXTENTS_DIFFER, HOST_FAILED, SIZES_DIFFER, BEYOND_64_BITS)
 
 
 def keep(*arrays: Any) -> list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:

@@ -55,6 +55,7 @@ from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.overflow import check_overflows
 from fusejit.tracer.regions import Undefined
 from fusejit.tracer.trace import Trace
 
@@ -88,6 +89,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     _drop_unused(trace)
     _require_known_results(trace)
     renumber_versions(trace.graph.block)
+    check_overflows(trace.graph, frozenset(trace.nonnegative))
     checks_first(trace.graph)
     _drop_implied_guards(trace)
     _require_bounded_symbols(trace)

@@ -8,6 +8,7 @@ Integers have 64 bits.
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +25,7 @@ from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import emit_elementwise
 from fusejit.tracer.locations import unsupported
-from fusejit.tracer.number import TracedNumber, is_host_number
+from fusejit.tracer.number import TracedNumber, apply_host, is_host_number
 from fusejit.tracer.operands import C128, F64, I64, Operand, operand_of
 
 BOOL = np.dtype(np.bool_)
@@ -166,6 +167,7 @@ _UFUNCS: dict[str, np.ufunc] = {
 }
 _ON_BOOLS = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.logical_and, np.logical_not}
 _DIVISIONS = {np.true_divide, np.floor_divide, np.remainder}
+_LARGEST_PRODUCT = 4  # the exponent up to which a power of an int is a product
 _FLOAT_ONLY = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh"}
 
 
@@ -196,6 +198,8 @@ def python_arithmetic(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
         operands = tuple(
             python_number(o, I64) if k == BOOL else o for o, k in zip(operands, kinds, strict=True)
         )
+    if ufunc is np.bitwise_and:
+        _decide_signs(operands)
     if ufunc in _DIVISIONS and not _needs_kernel(operands[1]) and operands[1] == 0:
         raise numpy_raises("ZeroDivisionError")
     if C128 in kinds:
@@ -212,11 +216,25 @@ def python_arithmetic(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
     return _on_strong(ufunc, operands)
 
 
+def _decide_signs(operands: tuple[Any, ...]) -> None:
+    """Masks that each call knows are told from negative numbers: then only low bits count."""
+    for operand in operands:
+        if isinstance(operand, TracedNumber) and not operand.is_local:
+            is_int = type(operand.value) is int
+            if is_int and bool(apply_host("ge", operand, 0)):
+                trace = current_trace()
+                trace.nonnegative.add(trace.scalar(operand))
+
+
 def _integer_power(base: Any, exponent: Any) -> Any:
     if type(exponent) is not int:
         return HANDLERS["integer_power"](base, exponent)
     if exponent < 0:
         return HANDLERS["python_float_power"](base, exponent)
+    if exponent > _LARGEST_PRODUCT:
+        return HANDLERS["integer_power"](base, exponent)
+    if exponent > 1:
+        return functools.reduce(lambda x, y: _on_strong(np.multiply, (x, y)), [base] * exponent)
     return _on_strong(np.power, (base, exponent))
 
 

@@ -50,7 +50,7 @@ def integer_power(base: Any, exponent: Any) -> TracedArray:
                 high = builder.op("less_equal", [size, builder.const(_SURELY_FITS, F64)], _BOOL)
             return builder.op("logical_and", [ok, high], _BOOL)
 
-        _check(is_allowed, (base, exponent), loop, "a power of integers fits 64 bits")
+        _check(is_allowed, (base, exponent), loop, "a Python int fits 64 bits", "64 bits")
 
     def compute(builder: PayloadBuilder, refs: list[int]) -> int:
         if type(base) is int and base == 2:
@@ -76,7 +76,7 @@ def float_power(base: Any, exponent: Any) -> TracedArray:
             made = builder.op("logical_or", [made, special], _BOOL)
         return made
 
-    _check(is_allowed, (base, exponent), loop, "a power is a finite number")
+    _check(is_allowed, (base, exponent), loop, "a power is a finite number", "OverflowError")
     return _emit(
         "power", lambda builder, refs: builder.op("power", refs, F64), (base, exponent), loop, F64
     )
@@ -114,9 +114,11 @@ def _operands(numbers: tuple[Any, ...]) -> list[Operand]:
     return list(map(operand_of, kernel))
 
 
-def _check(compute: Compute, numbers: tuple[Any, ...], loop: list[np.dtype], reason: str) -> None:
+def _check(
+    compute: Compute, numbers: tuple[Any, ...], loop: list[np.dtype], reason: str, error: str
+) -> None:
     ok = _emit("power_allowed", compute, numbers, loop, _BOOL).value()
-    current_trace().emit(Check(condition=ok, reason=reason, error="OverflowError"))
+    current_trace().emit(Check(condition=ok, reason=reason, error=error))
 
 
 def _emit(

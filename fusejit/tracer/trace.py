@@ -92,6 +92,7 @@ class Trace:
         self.table = {} if table is None else table
         self.versions: dict[int, int] = {}
         self.checked: dict[Value, list[Any]] = {}  # what has been checked of integers
+        self.nonnegative: set[Value] = set()  # scalars that a guard keeps from being negative
         self.originals: dict[Path, np.ndarray] = {}
         self.containers: list[tuple[Any, Any, Path]] = []
         self._paths: dict[Path, Any] = {}
