@@ -60,6 +60,7 @@ from fusejit.tracer import (
     triangles,
     ufuncs,
     views,
+    where_arguments,
     windows,
 )
 from fusejit.tracer.declined import Declined, Restart, numpy_raises
@@ -116,6 +117,7 @@ HANDLER_MODULES = (
     ufuncs,
     views,
     windows,
+    where_arguments,
     host_functions,
     counting,  # these two behind the rows that they fall back to
     order_statistics,

@@ -78,6 +78,9 @@ def call_ufunc(
     ufunc: np.ufunc, *args: Any, out: Any = None, dtype: Any = None, **kwargs: Any
 ) -> Any:
     """A call of a ufunc with its keyword arguments."""
+    given = kwargs.get("where", True)
+    if given is not True and contains_traced([*args, out, given]):
+        return HANDLERS["ufunc_where"](ufunc, args, out, dtype, given)
     for key, value in kwargs.items():
         if key not in _IGNORED:
             raise unsupported(f"np.{ufunc.__name__} with {key}= is not traced", MOVE_OUTSIDE)

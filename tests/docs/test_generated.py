@@ -57,6 +57,7 @@ CALLS: dict[Any, str] = {
     np.select: "np.select([v > 0.5, v < 0.1], [v, v * 2])",
     np.piecewise: "np.piecewise(v, [v > 0.5], [lambda t: t * 2, 0])",
     np.nan_to_num: "np.nan_to_num(x)",
+    np.place: "(z := x.copy(), np.place(z, x > 0, v))[0]",
     np.copyto: "(z := x.copy(), np.copyto(z, y, where=x > 0))[0]",
     np.putmask: "(z := x.copy(), np.putmask(z, x > 0, 2))[0]",
     np.take: "np.take(v, [0, -1])",
