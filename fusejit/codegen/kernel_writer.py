@@ -10,7 +10,7 @@ import numpy as np
 from fusejit.codegen.accumulators import accumulators
 from fusejit.codegen.elementwise import lower_elementwise
 from fusejit.codegen.hazards import Overlap
-from fusejit.codegen.late_errors import NONE_TO_REDUCE, late_status
+from fusejit.codegen.late_errors import late_status
 from fusejit.codegen.nest import (
     LoopDim,
     Nest,
@@ -70,11 +70,8 @@ from fusejit.ir.split import one_result_each, split_reduction
 from fusejit.ir.starts import is_overwritten
 from fusejit.ir.types import IteratorType
 
-NO_MEMORY, OUT_OF_BOUNDS = 4, 5
-EARLY_ERRORS = {
-    **dict.fromkeys(("ValueError", *NONE_TO_REDUCE, "SizeError", "choice"), 9),
-    "64 bits": 16,
-}
+NO_MEMORY, OUT_OF_BOUNDS, NUMPY_DECIDES = 4, 5, 9
+EARLY_ERRORS = {"IndexError": OUT_OF_BOUNDS, "OverflowError": OUT_OF_BOUNDS, "64 bits": 16}
 LARGEST_ON_STACK = 1024  # bytes of a buffer of constant size that is not taken from the heap
 _MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions
 
@@ -267,7 +264,7 @@ class KernelWriter:
     def check(self, op: Check) -> None:
         """Leave the kernel where a condition does not hold."""
         condition = self.locate(op.condition).element(IndexingMap.identity(0), {})
-        status = EARLY_ERRORS.get(op.error, OUT_OF_BOUNDS)
+        status = EARLY_ERRORS.get(op.error, NUMPY_DECIDES)
         if op.is_late:
             status = late_status(self.graph, op)
         values: tuple[Integer, Integer] | None = None

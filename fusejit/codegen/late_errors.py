@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
@@ -20,6 +21,17 @@ from fusejit.ir.source import Location
 
 _KIND_BITS = SLOT_SHIFT
 _NUMBER_SHIFT = SLOT_SHIFT + SLOT_BITS
+
+
+def _text(fails: Callable[[], object]) -> str:
+    """How this Python words an error."""
+    try:
+        fails()
+    except (ArithmeticError, ValueError) as error:
+        return str(error)
+    raise AssertionError
+
+
 _KINDS: dict[str, tuple[int, type[Exception], str]] = {
     "IndexError": (6, IndexError, "an index is out of bounds for its axis"),
     "OverflowError": (
@@ -46,6 +58,16 @@ _KINDS: dict[str, tuple[int, type[Exception], str]] = {
         "a Python int goes beyond 64 bits, behind stores to an argument; "
         "use np.int64(..) to wrap around, or mask with & 0xFFFFFFFF",
     ),
+    "int / 0": (18, ZeroDivisionError, _text(lambda: 1 / 0)),
+    "int // 0": (19, ZeroDivisionError, _text(lambda: 1 // 0)),
+    "int % 0": (20, ZeroDivisionError, _text(lambda: 1 % 0)),
+    "float / 0": (21, ZeroDivisionError, _text(lambda: 1.0 / 0.0)),
+    "float // 0": (22, ZeroDivisionError, _text(lambda: 1.0 // 0.0)),
+    "float % 0": (23, ZeroDivisionError, _text(lambda: 1.0 % 0.0)),
+    "math domain": (24, ValueError, _text(lambda: math.tan(math.inf))),
+    "math range": (25, OverflowError, _text(lambda: math.exp(1e9))),
+    "int of NaN": (26, ValueError, _text(lambda: int(math.nan))),
+    "AssertionError": (27, AssertionError, ""),
     "choice": (15, ValueError, "invalid entry in choice array"),
     "SizeError": (14, ValueError, "negative dimensions are not allowed"),
 }

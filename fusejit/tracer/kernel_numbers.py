@@ -23,6 +23,7 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
+from fusejit.tracer.domains import check_convertible, check_divisor, check_domain
 from fusejit.tracer.elementwise import emit_elementwise
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber, apply_host, is_host_number
@@ -181,11 +182,14 @@ def kernel_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
     )
     if op in ("int", "float", "truth"):
         kind = {"int": I64, "float": F64, "truth": BOOL}[op]
+        if op == "int":
+            _check_convertible(operands[0])
         return python_number(operands[0], kind)
     if op in ("floor", "ceil", "round"):
         return _rounded(op, operands[0])
     if op in _FLOAT_ONLY:
         operands = tuple(python_number(o, F64) for o in operands)
+        check_domain(op, operands[0])
     if op not in _UFUNCS:
         raise unsupported(f"computes {op} of a number of the kernel", "use a NumPy function")
     return HANDLERS["operator"](_UFUNCS[op], operands)
@@ -208,6 +212,10 @@ def python_arithmetic(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
             return HANDLERS["python complex"](ufunc, [base], operands[1])
         others = [as_kernel_number(o, Kind.PYTHON, C128) for o in operands[1:]]
         return HANDLERS["python complex"](ufunc, [base, *others], None)
+    if ufunc in _DIVISIONS and _needs_kernel(operands[1]):
+        divisor = as_kernel_number(operands[1])
+        operands = (operands[0], divisor)
+        check_divisor(ufunc, divisor, any(k == F64 for k in kinds))
     if ufunc is np.power:
         if all(k != F64 for k in kinds):
             return _integer_power(*operands)
@@ -278,11 +286,17 @@ def python_number(obj: Any, dtype: np.dtype) -> Any:
     return as_kernel_number(number, Kind.PYTHON, dtype)
 
 
+def _check_convertible(number: Any) -> None:
+    if is_kernel_number(number) and number.dtype.kind == "f":
+        check_convertible(number)
+
+
 def _rounded(op: str, number: Any) -> Any:
     number = as_kernel_number(number)
     if number.dtype.kind != "f":
         return as_kernel_number(number, Kind.PYTHON, I64)
     ufunc = {"floor": np.floor, "ceil": np.ceil, "round": np.rint}[op]
+    _check_convertible(number)
     whole = HANDLERS["ufunc_on"](ufunc, (_strong(number),))
     return as_kernel_number(whole, Kind.PYTHON, I64)
 

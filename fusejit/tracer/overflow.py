@@ -33,8 +33,9 @@ _WRAPPING = {"add", "subtract", "multiply", "left_shift", "negative", "invert"} 
 
 def check_overflows(graph: Graph, nonnegative: frozenset[Value]) -> None:
     """Put a `Check` behind each operation on Python integers that may leave 64 bits."""
+    divisions = [op for op in walk(graph.block) if isinstance(op, Check) and op.error[-2:] == " 0"]
     candidates = [op for op in walk(graph.block) if isinstance(op, GenericOp) and _is_python(op)]
-    if not candidates:
+    if not candidates and not divisions:
         return
     ranges, uses = Ranges(graph, nonnegative), _uses(graph)
     low_bits: dict[Value, bool] = {}
@@ -43,12 +44,20 @@ def check_overflows(graph: Graph, nonnegative: frozenset[Value]) -> None:
         for op in candidates
         if _is_wide(op, ranges) and not _only_low_bits(op.results[0], uses, ranges, low_bits)
     )
-    if not wide:
-        return
-    ranges = Ranges(graph, nonnegative, wide)  # with a check behind each, others may be needless
+    if wide:
+        ranges = Ranges(
+            graph, nonnegative, wide
+        )  # with a check behind each, others may be needless
     left = [op for op in candidates if op in wide and _is_wide(op, ranges)]
-    checks: dict[Op, list[Op]] = {op: _check(op, ranges.operands[op]) for op in left}
-    _insert(graph.block, checks)
+    changed: dict[Op, list[Op]] = {op: [op, *_check(op, ranges.operands[op])] for op in left}
+    defined = {value: op for op in walk(graph.block) for value in op.results}
+    for check in divisions:
+        made = defined.get(check.condition)
+        if made is not None and made in ranges.operands:
+            low, high = ranges.operands[made][0]
+            if low > 0 or high < 0:
+                changed[check] = []
+    _replace(graph.block, changed)
 
 
 def _is_wide(op: Op, ranges: Ranges) -> bool:
@@ -67,11 +76,11 @@ def _is_python(op: GenericOp) -> bool:
     return op.payload.instrs[-1].op == op.name and op.payload.results == (last,)
 
 
-def _insert(block: Block, checks: Mapping[Op, list[Op]]) -> None:
+def _replace(block: Block, changed: Mapping[Op, list[Op]]) -> None:
     for op in block.ops:
         for inner in op.blocks:
-            _insert(inner, checks)
-    block.ops[:] = [new for op in block.ops for new in (op, *checks.get(op, ()))]
+            _replace(inner, changed)
+    block.ops[:] = [new for op in block.ops for new in changed.get(op, [op])]
 
 
 # ------------------------------------------------------------------------------------- low bits

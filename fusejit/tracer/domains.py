@@ -1,0 +1,110 @@
+"""Where Python raises for a number and NumPy does not: each is a `Check` in the kernel.
+
+``1 / x`` of Python numbers raises ZeroDivisionError for 0, ``math.sqrt(x)`` ValueError below 0,
+``int(x)`` for NaN and infinity, where the loops of NumPy have infinity, NaN and some integer. What
+ranges show not to happen (`fusejit.tracer.overflow`) is not checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.graph import Check
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.types import Kind
+from fusejit.tracer.context import current_trace
+from fusejit.tracer.elementwise import emit_elementwise
+from fusejit.tracer.operands import F64, I64, operand_of
+
+_BOOL = np.dtype(np.bool_)
+_END = 2.0**63  # of what int64 holds
+Condition = Callable[[PayloadBuilder, int], int]
+
+DIVISOR = "divisor"
+"""The name of the op that asks whether a divisor is not 0."""
+
+_SIGNS: dict[np.ufunc, str] = {np.true_divide: "/", np.floor_divide: "//", np.remainder: "%"}
+
+
+def check_divisor(ufunc: np.ufunc, divisor: Any, is_float: bool) -> None:
+    """See to it that what Python divides by is not 0."""
+    dtype = F64 if divisor.dtype == F64 else I64
+
+    def differs(builder: PayloadBuilder, ref: int) -> int:
+        return builder.op("not_equal", [ref, builder.const(0, dtype)], _BOOL)
+
+    kind = "float" if is_float else "int"
+    _check(DIVISOR, divisor, dtype, differs, "a divisor is not 0", f"{kind} {_SIGNS[ufunc]} 0")
+
+
+def check_domain(function: str, number: Any) -> None:
+    """See to it that a function of `math` has a value for a float."""
+    if function in _DOMAINS:
+        inside, error = _DOMAINS[function]
+        _check("domain", number, F64, inside, f"math.{function} has a value", error)
+
+
+def check_convertible(number: Any) -> None:
+    """See to it that a float has a whole number of 64 bits."""
+
+    def is_a_number(builder: PayloadBuilder, ref: int) -> int:
+        return builder.op("equal", [ref, ref], _BOOL)
+
+    def fits(builder: PayloadBuilder, ref: int) -> int:
+        low = builder.op("greater_equal", [ref, builder.const(-_END, F64)], _BOOL)
+        high = builder.op("less", [ref, builder.const(_END, F64)], _BOOL)
+        return builder.op("logical_and", [low, high], _BOOL)
+
+    _check("convertible", number, F64, is_a_number, "a float is not NaN", "int of NaN")
+    _check("convertible", number, F64, fits, "a Python int fits 64 bits", "64 bits")
+
+
+def _check(
+    name: str, number: Any, dtype: np.dtype, condition: Condition, reason: str, error: str
+) -> None:
+    trace = current_trace()
+    ok = emit_elementwise(
+        trace,
+        name,
+        [operand_of(number)],
+        [dtype],
+        _BOOL,
+        lambda builder, refs: condition(builder, refs[0]),
+        extents=(),
+        kind=Kind.PYTHON,
+        order=None,
+    )
+    trace.emit(Check(condition=ok.value(), reason=reason, error=error))
+
+
+def _not(name: str) -> Condition:
+    """Not compared with 0 in this way; of NaN it is true."""
+
+    def holds(builder: PayloadBuilder, ref: int) -> int:
+        compared = builder.op(name, [ref, builder.const(0.0, F64)], _BOOL)
+        return builder.op("logical_not", [compared], _BOOL)
+
+    return holds
+
+
+def _not_infinite(builder: PayloadBuilder, ref: int) -> int:
+    return builder.op("logical_not", [builder.op("isinf", [ref], _BOOL)], _BOOL)
+
+
+def _no_overflow(builder: PayloadBuilder, ref: int) -> int:
+    """``exp`` of what is no infinity is none."""
+    made = _not_infinite(builder, builder.op("exp", [ref], F64))
+    return builder.op("logical_or", [made, builder.op("isinf", [ref], _BOOL)], _BOOL)
+
+
+_DOMAINS: dict[str, tuple[Condition, str]] = {
+    "sqrt": (_not("less"), "math domain"),
+    "log": (_not("less_equal"), "math domain"),
+    "sin": (_not_infinite, "math domain"),
+    "cos": (_not_infinite, "math domain"),
+    "tan": (_not_infinite, "math domain"),
+    "exp": (_no_overflow, "math range"),
+}
