@@ -102,15 +102,18 @@ def late_status(graph: Graph, check: Check) -> int:
 
 
 class LatePlace(NamedTuple):
-    """Where a check stands, and the axis that its text names."""
+    """Where a check stands, the axis that its text names, and the message of an ``assert``."""
 
     location: Location
     axis: int
+    message: str
 
 
 def late_places(graph: Graph) -> tuple[LatePlace, ...]:
     """The places of `late_checks`."""
-    return tuple(LatePlace(c.location, c.shown.axis if c.shown else 0) for c in late_checks(graph))
+    return tuple(
+        LatePlace(c.location, c.shown.axis if c.shown else 0, c.reason) for c in late_checks(graph)
+    )
 
 
 def raise_late(status: int, places: tuple[LatePlace, ...]) -> None:
@@ -125,11 +128,13 @@ def raise_late(status: int, places: tuple[LatePlace, ...]) -> None:
     kind = status & (1 << _KIND_BITS) - 1
     if status > 0 and kind in _BY_KIND:
         error, text = _BY_KIND[kind]
-        location, axis = places[status >> _NUMBER_SHIFT]
+        location, axis, message = places[status >> _NUMBER_SHIFT]
         values = values_of(status)
         if values is not None:
             index, size = values
             text = f"index {index} is out of bounds for axis {axis} with size {size}"
+        if error is AssertionError:
+            raise_at(AssertionError(*([message] if message else [])), location)
         if error is UnsupportedError:
             text = f"{location.file}:{location.line}, in {location.function}: {text}"
         raise_at(error(text), location)

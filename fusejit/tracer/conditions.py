@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.graph import Check
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.dispatch import HANDLERS
-from fusejit.tracer.kernel_numbers import is_number, truth_of
+from fusejit.tracer.kernel_numbers import as_kernel_number, is_number, truth_of
 from fusejit.tracer.locations import current_location, unsupported
 from fusejit.tracer.staged_if import StagedIf, decide
 
@@ -124,12 +125,21 @@ def _chosen(truth: TracedArray, first: Callable[[], Any], second: Callable[[], A
     return result
 
 
-def asserted(operand: Any) -> Any:
-    """What ``assert`` asks for, which has to be known here."""
-    if isinstance(decide(operand) if is_number(operand) else operand, TracedArray):
-        what = "asserts something about elements, which are known only when the kernel runs"
-        raise unsupported(what, "return the condition and assert it outside")
-    return operand
+def asserted(operand: Any, message: Any = None) -> Any:
+    """What ``assert`` asks for; what only the kernel knows becomes a `Check`.
+
+    ``message`` is the literal behind the comma, "" for none, None for what has to be computed.
+    """
+    truth = decide(operand) if is_number(operand) else operand
+    if not isinstance(truth, TracedArray):
+        return operand
+    if type(message) is not str or truth.ndim:
+        what = "asserts something about elements, with a message that is computed"
+        raise unsupported(what, "write the message as a literal")
+    trace = current_trace()
+    holds = as_kernel_number(truth_of(truth))
+    trace.emit(Check(condition=holds.value(), reason=message, error="AssertionError"))
+    return True
 
 
 def any_of(*flags: Any) -> Any:

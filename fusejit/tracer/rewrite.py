@@ -430,8 +430,12 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Assert(self, node: ast.Assert) -> ast.Assert:
         self._only_truth(node.test)
+        message = node.msg if isinstance(node.msg, ast.Constant) else None
+        if node.msg is None:
+            message = _place(ast.Constant(value=""), node.test)
         self.generic_visit(node)
-        node.test = self._hook("asserted", node.test, node.test)
+        known = () if message is None else (message,)
+        node.test = self._hook("asserted", node.test, node.test, *known)
         return node
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:

@@ -1,0 +1,77 @@
+"""``assert`` on what only the kernel knows.
+
+PYTEST_DONT_REWRITE: the programs below have asserts of their own.
+"""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit.errors import UnsupportedError
+from fusejit.testing.oracle import compare_outcomes, decorate, run
+
+
+def last_line(error: BaseException | None) -> str | None:
+    assert error is not None
+    frames = traceback.extract_tb(error.__traceback__)
+    return [f.line for f in frames if f.filename == __file__][-1]
+
+
+def asserts(x: Any) -> Any:
+    s = 0.0
+    for i in range(len(x)):
+        assert x[i] > 0, "positive numbers"
+        assert s < 100
+        s = s + x[i]
+    return s
+
+
+def asserts_behind_stores(x: Any) -> Any:
+    for i in range(len(x)):
+        x[i] = x[i] - 2
+        assert x[i] > 0, "positive numbers"
+    return x
+
+
+def asserts_without_words(x: Any) -> Any:
+    for i in range(len(x)):
+        x[i] = x[i] - 2
+        assert x[i] > 0 and np.sqrt(x[i]) < 9  # noqa: PT018
+    return x.sum()
+
+
+def asserts_of_arrays(x: Any) -> Any:
+    assert np.all(x > 2), "all"
+    assert len(x) > 1
+    return x * 2
+
+
+@pytest.mark.parametrize("jit", [False, True], ids=["unjitted", "jitted"])
+@pytest.mark.parametrize(
+    "program", [asserts, asserts_behind_stores, asserts_without_words, asserts_of_arrays]
+)
+def test_assertions_about_elements(program: Any, jit: bool) -> None:
+    decorated = decorate(program, jit=jit)
+    errors = []
+    for x in ([5.0, 3.0, 4.0], [5.0, 1.0, 4.0], [50.0, 60.0, 1.0], [90.0, 3.0]):
+        expected, actual = run(program, (np.array(x),)), run(decorated, (np.array(x),))
+        compare_outcomes(expected, actual)
+        errors.append(type(expected.error))
+        if expected.error is not None:
+            assert last_line(actual.error) == last_line(expected.error)
+    assert AssertionError in errors
+    assert len(decorated.variants) == 1
+
+
+def test_a_message_that_is_computed_is_refused() -> None:
+    def f(x: Any) -> Any:
+        for i in range(len(x)):
+            assert x[i] > 0, f"{i}"
+        return x + 1
+
+    with pytest.raises(UnsupportedError, match="write the message as a literal"):
+        decorate(f, jit=False)(np.ones(9))
