@@ -69,6 +69,7 @@ class Activation:
         self._outside = outside
         self._access = access
         self._invoke = invoke
+        self.sure: frozenset[str] = frozenset()  # see `fusejit.tracer.definite`
         self._globals: dict[str, Any] = {}
         self._closure: dict[str, Any] = {}
         self.attr = access.attr
@@ -165,7 +166,9 @@ class Activation:
         trace = active_trace()
         if trace is None:
             return NativeLoop(iterable)
-        return StagedFor(trace, key, iterable, names, targets, frozenset(live), flags, bound, dead)
+        loop = StagedFor(trace, key, iterable, names, targets, frozenset(live), flags, bound, dead)
+        loop.sure = self.sure
+        return loop
 
     def while_(
         self,
@@ -181,7 +184,9 @@ class Activation:
         trace = active_trace()
         if trace is None:
             return NativeLoop()
-        return StagedWhile(trace, key, names, frozenset(live), flags, dead)
+        loop = StagedWhile(trace, key, names, frozenset(live), flags, dead)
+        loop.sure = self.sure
+        return loop
 
     def if_(
         self, condition: Any, line: int, column: int, names: tuple[str, ...], live: tuple[str, ...]
@@ -191,7 +196,9 @@ class Activation:
         trace = active_trace()
         if trace is None:
             return NativeIf(bool(condition))
-        return StagedIf(trace, key, condition, names, frozenset(live))
+        branches = StagedIf(trace, key, condition, names, frozenset(live))
+        branches.sure = self.sure
+        return branches
 
     def bound(self, obj: Any) -> Any:
         """What a name holds that is only handed on: something, or the trace ends."""

@@ -118,7 +118,7 @@ class Carried(Region):
     def _at_entry(self, name: str, obj: Any) -> Any:
         if name in self.dead:
             self._before[name] = UNDEFINED
-            return Undefined(name, "is bound anew in each iteration")
+            return Undefined(name, "is bound anew in each iteration", is_unbound=True)
         if is_number(obj):
             return self._carry(name, self._type_at_entry(name, number_type(obj)), obj)
         if self.decided("late", name):
@@ -450,7 +450,8 @@ class Carried(Region):
             ):
                 continue
             now = self.look_up(names, name)
-            if not self.runs and not name.startswith("_st"):  # the result of a `return`
+            before = self._before.get(name, UNDEFINED)
+            if not self.runs and not self.is_sure(name, before):
                 self.after[name] = Undefined(name, _ONLY_INSIDE)
             elif isinstance(now, TracedNumber) and now.affine is not None:
                 self._views[name] = now

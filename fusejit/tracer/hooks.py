@@ -106,6 +106,7 @@ class Hooks:
                     self.call,
                     self._calls.exact,
                 )
+                activation.sure = form.sure
                 bound = form.bind(activation)
                 self.watch.allow(bound.__code__)
                 self._note_rewritten(bound.__code__)

@@ -32,10 +32,14 @@ _OTHER_VISITS = ("peel", "period", "staged")  # decisions after which loops insi
 
 
 class Undefined:
-    """A name without a value here; any use of it is refused."""
+    """A name without a value here; any use of it is refused.
 
-    def __init__(self, name: str, why: str) -> None:
+    With ``is_unbound`` it has none in the program either; else it may have one that cannot be told.
+    """
+
+    def __init__(self, name: str, why: str, is_unbound: bool = False) -> None:
         object.__setattr__(self, "_text", (name, why))
+        object.__setattr__(self, "_is_unbound", is_unbound)
 
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         name, why = object.__getattribute__(self, "_text")
@@ -46,6 +50,11 @@ class Undefined:
         """What stands in a message of which it is the object."""
         name, why = object.__getattribute__(undefined, "_text")
         return f"{_shown(name)}, which {why}; {_remedy(name)}"
+
+    @staticmethod
+    def is_unbound(obj: Any) -> bool:
+        """Whether it stands for a name that the program has not bound."""
+        return isinstance(obj, Undefined) and bool(object.__getattribute__(obj, "_is_unbound"))
 
     __getattr__ = __call__ = __getitem__ = __setitem__ = __iter__ = __bool__ = _refuse
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
@@ -71,7 +80,7 @@ def _remedy(name: str) -> str:
     )
 
 
-UNDEFINED = Undefined("a name", "is not defined")
+UNDEFINED = Undefined("a name", "is not defined", is_unbound=True)
 
 
 class Region:
@@ -90,6 +99,7 @@ class Region:
 
     can_unroll = False
     repeats = False  # whether its blocks may run several times
+    sure: frozenset[str] = frozenset()  # names that have a value wherever they are read
 
     def __init__(
         self, trace: Trace, key: tuple[Any, ...], names: tuple[str, ...], live: frozenset[str]
@@ -105,6 +115,12 @@ class Region:
     def own_names(self) -> frozenset[str]:
         """The names that the body may give another object."""
         return frozenset(self.names)
+
+    def is_sure(self, name: str, missing: Any) -> bool:
+        """Whether a name is read behind the region, but not where it has no value (``missing``)."""
+        if name.startswith("_st"):  # the result of a `return` has a flag
+            return True
+        return name in self.sure and name in self.live and Undefined.is_unbound(missing)
 
     # -- decisions --------------------------------------------------------------------------------
     def decided(self, what: str, *more: Any) -> Any:

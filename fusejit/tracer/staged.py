@@ -6,6 +6,7 @@ import types
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 
+from fusejit.tracer.definite import sure_names
 from fusejit.tracer.rewrite import CannotRewrite, rewrite_node
 from fusejit.tracer.source_text import compile_function, find_source
 
@@ -24,12 +25,15 @@ class StagedFunction:
         The free variable of ``code`` that holds the hooks.
     note : str or None
         Why the function is traced plainly, for `explain`.
+    sure : frozenset of str
+        Names that have a value wherever they are read.
     """
 
     function: FunctionType
     code: CodeType | None
     helper: str
     note: str | None
+    sure: frozenset[str] = frozenset()
 
     def bind(self, hooks: object) -> FunctionType:
         """The rewritten function with ``hooks`` in its closure."""
@@ -60,6 +64,7 @@ class _Rewritten:
     code: CodeType | None
     helper: str
     note: str | None
+    sure: frozenset[str] = frozenset()
 
 
 def staged(function: FunctionType) -> StagedFunction:
@@ -70,7 +75,7 @@ def staged(function: FunctionType) -> StagedFunction:
         if len(_cache) >= _CACHE_SIZE:
             _cache.clear()
         result = _cache[key] = _rewrite(function)
-    return StagedFunction(function, result.code, result.helper, result.note)
+    return StagedFunction(function, result.code, result.helper, result.note, result.sure)
 
 
 _CACHE_SIZE = 1024
@@ -84,7 +89,8 @@ def _rewrite(function: FunctionType) -> _Rewritten:
         return _Rewritten(None, "", f"{function.__qualname__} was traced plainly: {source}")
     try:
         node, helper = rewrite_node(source, code.co_freevars)
-        return _Rewritten(compile_function(source, node, code, helper), helper, None)
+        made = compile_function(source, node, code, helper)
+        return _Rewritten(made, helper, None, sure_names(source.node))
     except CannotRewrite as error:
         note = f"{function.__qualname__} was traced plainly: {error} is not supported"
         return _Rewritten(None, "", note)

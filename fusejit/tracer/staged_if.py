@@ -110,7 +110,8 @@ class StagedIf(Region):
                 joined[name] = pair[0] if is_one else pair[0].one_of_two()
             elif any(isinstance(o, Undefined) for o in pair):
                 known = next((o for o in pair if not isinstance(o, Undefined)), None)
-                if not name.startswith("_st"):  # not the result of a `return`
+                missing = next(o for o in pair if isinstance(o, Undefined))
+                if not self.is_sure(name, missing):
                     joined[name] = Undefined(name, "is not defined in both branches")
                 elif is_number(known):
                     plans.append((name, number_type(known)))

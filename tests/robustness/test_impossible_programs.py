@@ -103,13 +103,11 @@ def found_with_start(x: Any) -> Any:
 
 
 @row(found_with_start, X, says=("'at'", "at = -1"))
-def found_in_else(x: Any) -> Any:
+def found_or_unbound(x: Any) -> Any:
     for i in range(len(x)):
         if x[i] > 3:
             at = i
             break
-    else:
-        at = -1
     return at
 
 
