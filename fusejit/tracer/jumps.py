@@ -194,6 +194,8 @@ class Jumps:
         if isinstance(node, ast.With):
             node.body, ends, flags = self._block(node.body)
             return [node], ends, flags
+        if isinstance(node, ast.While) and _binds(node.test) and not _has_jump(node.orelse):
+            return self._loop(_with_test_inside(node))
         if isinstance(node, ast.For | ast.While):
             return self._loop(node)
         return [node], False, set()
@@ -254,6 +256,42 @@ def _is_endless(node: ast.stmt) -> bool:
         elif not isinstance(child, _SCOPES):
             pending.extend(ast.iter_child_nodes(child))
     return bool(node.test.value)
+
+
+def _binds(test: ast.expr) -> bool:
+    """Whether a test has a ``:=``."""
+    return any(isinstance(n, ast.NamedExpr) for n in [test, *own_nodes(test)])
+
+
+def _has_jump(body: list[ast.stmt]) -> bool:
+    nodes = [n for statement in body for n in [statement, *own_nodes(statement)]]
+    return any(isinstance(n, _JUMPS) for n in nodes)
+
+
+def _with_test_inside(node: ast.While) -> ast.While:
+    """``while a and b: body; else: rest`` with ``a`` and ``b`` as statements of the loop.
+
+    ::
+
+        while True:
+            if a:
+                if b:
+                    body
+                    continue
+            rest
+            break
+    """
+    is_and = isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And)
+    tests = node.test.values if is_and and isinstance(node.test, ast.BoolOp) else [node.test]
+    leave: list[ast.stmt] = [*node.orelse, _at(ast.Break(), node)]
+    if len(tests) == 1:
+        body: list[ast.stmt] = [_at(ast.If(test=tests[0], body=node.body, orelse=leave), node)]
+    else:
+        body = [*node.body, _at(ast.Continue(), node)]
+        for test in reversed(tests):
+            body = [_at(ast.If(test=test, body=body, orelse=[]), node)]
+        body += leave
+    return _at(ast.While(test=_at(ast.Constant(value=True), node), body=body, orelse=[]), node)
 
 
 def _name(name: str, at: ast.AST, ctx: ast.expr_context | None = None) -> ast.Name:

@@ -80,6 +80,44 @@ def two_ends(x: Any, v: Any) -> Any:
     return kind
 
 
+def walrus(x: Any, v: Any) -> Any:
+    i, s = 0, np.float64(0.0)
+    while (y := x[i]) < v:
+        s = s + y
+        i += 1
+    return s, y, i
+
+
+def walrus_behind_and(x: Any, v: Any) -> Any:
+    i, n = 0, 0
+    while i < len(x) and (y := x[i]) < v:
+        i += 1
+        if y < 0:
+            continue
+        n += 1
+        if n > 2:
+            break
+    else:
+        n = n + 100
+    return i, n
+
+
+def two_walruses(x: Any, v: Any) -> Any:
+    i = 0
+    while (y := x[i] * 2) < v and (z := y + i) < 6:
+        i += 1
+        if z > 5:
+            break
+    return i, y
+
+
+def walrus_of_sizes(x: Any, v: Any) -> Any:
+    k = 0
+    while (rest := len(x) - k) > 3:
+        k += 1
+    return x[:rest] * k
+
+
 X = np.array([0.5, -1.0, 2.5, 4.0, -3.0])
 M = np.arange(12.0).reshape(3, 4) % 5
 CALLS: dict[Any, list[tuple[Any, ...]]] = {
@@ -88,6 +126,10 @@ CALLS: dict[Any, list[tuple[Any, ...]]] = {
     found_while: [(X, 2.0), (X, 9.0)],
     first_of_each_row: [(M, 2.5), (M, 3.5), (M, 7.0)],
     within_an_iteration: [(X, 1.0), (X, 9.0)],
+    walrus: [(X, 2.0), (X, 3.0)],
+    walrus_behind_and: [(X, 2.0), (X, 9.0), (X, 3.0)],
+    two_walruses: [(X, 3.0), (X, 9.0), (X, 100.0)],
+    walrus_of_sizes: [(X, 1.0)],
     two_ends: [(X, 2.0), (X, 2.9), (X, 9.0), (X, 0.9)],
 }
 
