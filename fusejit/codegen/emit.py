@@ -85,7 +85,7 @@ class _Emitter:
             function = "scratch" if s.on_stack else "heap_scratch"
             lines = [f"{pad}{s.name} = {function}({size}, {token(s.dtype)}{scope_text(s.scope)})"]
             if not s.on_stack and s.exit_status is not None:
-                lines += [f"{pad}if is_null({s.name}):", *self.exit(s.exit_status, depth + 1)]
+                lines += [f"{pad}if is_null({s.name}):", *self.exit(Exit(s.exit_status), depth + 1)]
             return lines
         if isinstance(s, Free):
             return [f"{pad}free_scratch({s.name})"]

@@ -87,7 +87,7 @@ class ParallelLoopWriter(RegionWriter):
         self.statements.append(launch)
         for status in statuses:
             failed = Apply(f"({{0}} == {status})", (Element(fault, _ZERO),))
-            self.statements.append(If(failed, self._leave(status)))
+            self.statements.append(If(failed, self._leave(Exit(status))))
 
     def _chunk_body(self, op: Loop) -> tuple[Enclosing, list[Stmt]]:
         """The statements of one iteration; what a chunk does around them is in the region."""
