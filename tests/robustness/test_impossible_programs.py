@@ -442,27 +442,6 @@ def recursion(x: Any) -> Any:
     return go(x[0])
 
 
-def value_before_the_test(x: Any) -> Any:
-    i = 0
-    s = 0.0
-    y = x[0]
-    while y < 3 and i < 5:
-        s += y
-        i += 1
-        y = x[i]
-    return s
-
-
-@row(value_before_the_test, X, says=("bool()", "`while`"))
-def walrus_in_a_while(x: Any) -> Any:
-    i = 0
-    s = 0.0
-    while (y := x[i]) < 3 and i < 5:
-        s += y
-        i += 1
-    return s
-
-
 # ---------------------------------------------------------------------- functions that call back
 def where_instead(x: Any) -> Any:
     return np.where(x > 0, x * 2, 0.0)
