@@ -44,6 +44,7 @@ from fusejit.ir.loops import (
     For,
     If,
     Let,
+    ParallelFor,
     Scratch,
     Stmt,
     StoreElement,
@@ -146,6 +147,8 @@ class _Walk:
             return self.counted(s)
         if isinstance(s, While):
             return [self.conditional(s)]
+        if isinstance(s, ParallelFor) and s.of_program:
+            return [self.chunk(s)]
         return [s]
 
     def let(self, s: Let) -> Let:
@@ -284,6 +287,19 @@ class _Walk:
         is_better = len(self.open) - num_open < 2 * len(still_open)
         self.open[num_open:] = still_open
         return [If(tested(conditions), [fast], slow)] if is_better else slow
+
+    def chunk(self, s: ParallelFor) -> ParallelFor:
+        """Iterations ``lo`` to ``hi`` of a parallel loop: they lie within its extent."""
+        before, mark, extent = self._state(), self.facts.mark(), self.values.read(s.extent)
+        low, high = (self.values.new_atom() for _ in range(2))
+        self.values.of.update(lo=low, hi=high)
+        self.facts.add(low)
+        if isinstance(extent, Polynomial) and self.facts.is_exact(extent):
+            self.facts.add(extent - high)
+        body = self.block(s.body)
+        self.facts.forget(mark)
+        self._restore(before)
+        return replace(s, body=body)
 
     def conditional(self, s: While) -> While:
         """A loop with a condition, which holds in its body."""

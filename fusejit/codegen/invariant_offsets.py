@@ -29,6 +29,7 @@ from fusejit.ir.loops import (
     If,
     Integer,
     Let,
+    ParallelFor,
     Stmt,
     StoreElement,
     While,
@@ -68,6 +69,8 @@ class _Hoist:
             condition = s.condition if loop is None else loop.expr(s.condition)
             body, orelse = self.block(s.body, loop), self.block(s.orelse, loop)
             return [replace(s, condition=condition, body=body, orelse=orelse)]
+        if isinstance(s, ParallelFor) and s.of_program:
+            return [replace(s, body=self.block(s.body, None))]
         if loop is None:
             return [s]
         if isinstance(s, Let):

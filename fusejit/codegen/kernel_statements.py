@@ -28,7 +28,7 @@ DIVISIONS = frozenset(
 
 
 def flat(statements: Sequence[Stmt]) -> Iterator[Stmt]:
-    """Every statement, those inside loops and branches behind them; not those of nests."""
+    """Every statement, those inside loops of the program and branches behind them."""
     for s in statements:
         yield s
         yield from flat(_inner(s))
@@ -39,6 +39,8 @@ def _inner(s: Stmt) -> Sequence[Stmt]:
         return s.body
     if isinstance(s, While):
         return (*s.head, *s.body)
+    if isinstance(s, ParallelFor):
+        return s.body if s.of_program else ()
     return (*s.body, *s.orelse) if isinstance(s, If) else ()
 
 

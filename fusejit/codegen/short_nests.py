@@ -26,6 +26,7 @@ from fusejit.ir.loops import (
     If,
     Integer,
     Let,
+    ParallelFor,
     Stmt,
     StoreElement,
     Var,
@@ -64,13 +65,10 @@ class _Writer:
         if isinstance(s, If):
             body, orelse = self.block(s.body, varying), self.block(s.orelse, varying)
             return replace(s, body=body, orelse=orelse)
+        if isinstance(s, ParallelFor) and s.of_program:
+            return replace(s, body=self.block(s.body, varying))
         chain = chain_of(s)
-        if (
-            chain is None
-            or chain.nest.of_program
-            or len(chain.loops) > 1
-            or len(chain.points) > MOST
-        ):
+        if chain is None or len(chain.loops) > 1 or len(chain.points) > MOST:
             return s
         if not mentions(Let("_", chain.nest.extent)) & varying:
             return s

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fusejit.ir.loops import Exit, For, Free, If, Let, Stmt, StoreElement, While
+from fusejit.ir.loops import Exit, For, Free, If, Let, ParallelFor, Stmt, StoreElement, While
 
 MOST = 40  # statements of a condition that is written twice
 
@@ -31,6 +31,8 @@ def _moved(s: Stmt) -> list[Stmt]:
         return [replace(s, body=move_tests(s.body))]
     if isinstance(s, If):
         return [replace(s, body=move_tests(s.body), orelse=move_tests(s.orelse))]
+    if isinstance(s, ParallelFor) and s.of_program:
+        return [replace(s, body=move_tests(s.body))]
     if not isinstance(s, While):
         return [s]
     head, body = move_tests(s.head), move_tests(s.body)

@@ -6,7 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fusejit.codegen.chains import mentions
-from fusejit.ir.loops import Apply, Element, Expr, For, If, Integer, Let, Number, Stmt, Var, While
+from fusejit.ir.loops import (
+    Apply,
+    Element,
+    Expr,
+    For,
+    If,
+    Integer,
+    Let,
+    Number,
+    ParallelFor,
+    Stmt,
+    Var,
+    While,
+)
 
 _DROPPED = ("i64", "u64", "boolean")
 
@@ -36,6 +49,9 @@ def _block(statements: Sequence[Stmt], cells: frozenset[str], read: set[str]) ->
             body = _block(s.body, cells, read)
             read |= mentions(While((), s.condition, ()))
             s = replace(s, head=_block(s.head, cells, read), body=body)
+        elif isinstance(s, ParallelFor) and s.of_program:
+            read |= mentions(replace(s, body=()))
+            s = replace(s, body=_block(s.body, cells, read))
         else:
             read |= mentions(s)
         kept.append(s)
