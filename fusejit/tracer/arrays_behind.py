@@ -76,6 +76,8 @@ class ArraysBehind:
         others = {*self._parts, *(other.root for other in (*self._kept, *self._copies))}
         if storage.root in others:
             raise Declined("a loop leaves several views of one array")
+        if storage.root is not storage and storage.root.home is not self._trace.block:
+            raise Declined("a loop leaves a reshaped view of an array made in front of it")
         whole = TracedArray.whole(storage)
         made = self._copies[storage] = Storage.of_buffer(self._trace, self._new_buffer(whole))
         made.home = self._trace.blocks[-2]

@@ -24,3 +24,15 @@ def test_flattened_array_in_two_loops() -> None:
 
     rng = np.random.default_rng(0)
     check(f, (rng.integers(0, 4, (5, 7)),), (rng.integers(0, 4, (9, 3)),))
+
+
+def test_a_reshape_that_a_loop_leaves_is_a_view() -> None:
+    """It was an array of its own, which a store into the argument did not change."""
+
+    def left(z: Any, n: int) -> Any:
+        for k in range(n):
+            q = z.reshape(2, -1)
+            q[0] = k
+        return z.reshape(-1, 2), q
+
+    check(left, (np.arange(16.0), 5), (np.arange(12.0), 3), variants=None)
