@@ -24,6 +24,7 @@ whether the loop takes as long as makes threads pay; otherwise it runs as it was
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -74,6 +75,7 @@ BLOCK = 8192  # iterations whose numbers are kept at a time
 WORTH_NS = 2.5  # of an iteration's own functions in vector form, if it has no loop or nest
 FEW = 8  # points of a loop that does not count as one
 LAUNCH_NS = 50_000  # of a loop that is worth threads
+_BLOCKS = re.compile(r"_b\d+$")  # behind the name of an induction: counts its blocks
 CHEAP_NS = 1.0  # of a number that both loops compute
 
 _I64, _F64, _BOOL = np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_)
@@ -118,6 +120,9 @@ class _Splitting:
         self.buffers: list[Buffer] = []
         self.last_class = max((b.alias_class for b in graph.buffers), default=-1)
         self.count = 0
+        inductions = {op.induction or "" for op in walk(graph.block) if isinstance(op, Loop)}
+        blocks = {name for name in inductions if _BLOCKS.search(name)}
+        self.done = blocks | {_BLOCKS.sub("", name) for name in blocks}
 
     def block(self, block: Block) -> Block:
         """A block with its loops split, but not those inside, which would wait too often."""
@@ -133,6 +138,8 @@ class _Splitting:
     def split(self, loop: Loop) -> list[Op] | None:
         """What stands for the loop, or None if it stays as it is."""
         if loop.condition is not None or not loop.carried or loop.step != 1:
+            return None
+        if loop.induction in self.done:  # the loop over blocks, or as it was written, beside it
             return None
         if any(value.type.rank for value in loop.carried):
             return None

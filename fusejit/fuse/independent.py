@@ -78,6 +78,8 @@ def mark_independent_loops(graph: Graph, report: FusionReport | None = None) -> 
         return map_ops(block, lambda op: marked(op, is_inside))
 
     def marked(op: Op, is_inside: bool) -> Op:
+        if isinstance(op, Loop) and op.is_parallel:
+            return op
         if isinstance(op, Loop) and op.condition is None:
             found = dependence(op, defined)
             if found is None and is_inside:

@@ -8,7 +8,7 @@ import numpy as np
 
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.tracer.elementwise import Compute
-from fusejit.tracer.operands import F64, Operand, int_fits
+from fusejit.tracer.operands import F64, I64, Operand, int_fits
 
 BOOL, U64 = np.dtype(np.bool_), np.dtype(np.uint64)
 COMPARISONS = {np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal}
@@ -33,6 +33,11 @@ def decide_comparison(operands: Sequence[Operand]) -> list[Operand]:
     for k, operand in enumerate(operands):
         other = operands[1 - k].token
         if not operand.is_weak_int or not isinstance(other, np.dtype) or other.kind not in "iu":
+            continue
+        is_counter = operand.number is not None and operand.number.is_local
+        if operand.array is not None or is_counter:  # an int of the kernel has 64 bits
+            whole = Operand(I64, array=operand.array, number=operand.number)
+            operands = [whole if i == k else o for i, o in enumerate(operands)]
             continue
         if operand.number is None:
             info = np.iinfo(other)

@@ -77,7 +77,7 @@ def without_masks(array: TracedArray, index: tuple[Any, ...]) -> tuple[Any, ...]
         mask = operand_of(item).array if is_mask(item) else None
         if is_mask(item) and (mask is None or not mask.ndim):
             what = "fusejit does not trace this index: a bool that is no array beside others"
-            raise unsupported(what, "use np.where, or `if` around the statement")
+            raise unsupported(what, "write `if` around the statement, or np.where(condition, x, y)")
         if mask is None:
             made.append(item)
         else:

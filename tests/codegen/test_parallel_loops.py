@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -89,7 +88,7 @@ def sweeps(a: np.ndarray, b: np.ndarray) -> None:
     for i in range(len(a)):
         row = b[i]
         for j in range(1, len(row)):
-            row[j] = 0.25 * row[j - 1] + math.sin(a[i, j])
+            row[j] = 0.25 * row[j - 1] + np.sin(a[i, j])
 
 
 def own_scratch(a: np.ndarray, b: np.ndarray) -> None:
@@ -103,7 +102,7 @@ def own_scratch(a: np.ndarray, b: np.ndarray) -> None:
 def in_steps_of_three(x: np.ndarray) -> None:
     for i in range(1, len(x) - 2, 3):
         for _ in range(20):
-            x[i] = math.cos(x[i] + x[i + 1]) + x[i + 2]
+            x[i] = np.cos(x[i] + x[i + 1]) + x[i + 2]
 
 
 def rows_of_sums(a: np.ndarray) -> np.ndarray:
@@ -116,7 +115,7 @@ def rows_of_sums(a: np.ndarray) -> np.ndarray:
 def gathered(x: np.ndarray, at: np.ndarray) -> np.ndarray:
     y = np.zeros(len(at))
     for i in range(len(at)):
-        y[i] = math.sin(x[at[i]])
+        y[i] = np.sin(x[at[i]])
     return y
 
 
@@ -278,7 +277,7 @@ def test_an_index_out_of_bounds_unjitted() -> None:
 # ----------------------------------------------------------------------------------------- overlap
 def add_next(x: np.ndarray, y: np.ndarray) -> None:
     for i in range(len(y)):
-        y[i] = math.sin(x[i]) + 1.0
+        y[i] = np.sin(x[i]) + 1.0
 
 
 @pytest.mark.parametrize("distance", [0, 1, -1, 5])

@@ -29,7 +29,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 def primes(n: int) -> int:
     count = 0
     for i in range(2, n):
-        d, is_prime = 2, True
+        d, is_prime = np.int64(2), True
         while d * d <= i:
             if i % d == 0:
                 is_prime = False
@@ -43,7 +43,7 @@ def primes(n: int) -> int:
 def longest(limit: int) -> tuple[int, int]:
     best, best_start = 0, 1
     for start in range(1, limit):
-        n, length = start, 1
+        n, length = np.int64(start), 1
         while n != 1:
             n = n // 2 if n % 2 == 0 else 3 * n + 1
             length += 1

@@ -70,6 +70,33 @@ LOOPS = """graph @loops
 """
 
 
+# A loop of the program with what each iteration computes for itself, and a total that it carries.
+HALVES = """graph @halves
+  symbol s0 = size(arg:x, 0)
+  guard ge(s0, 1) is true "a loop runs"
+  buffer @x : s0 x f64 = arg:x class 0 readonly
+{
+  %zero = generic "number" domain () ins () outs (write) { t0 = const 0.0 : f64; yield t0 } : f64 python
+  %total = for i0 = 0 to s0 step 1 carry (%t = %zero : f64 python) {
+    %x = load @x v0 : s0 x f64
+    %e = view %x [() -> (i0)] : f64 scalar
+    %p = generic "sin" domain () ins (%e) outs (write) { t0 = sin in0 : f64; yield t0 } : f64 scalar
+    %q = generic "exp" domain () ins (%e) outs (write) { t0 = exp in0 : f64; yield t0 } : f64 scalar
+    %r = generic "tan" domain () ins (%e) outs (write) { t0 = tan in0 : f64; yield t0 } : f64 scalar
+    %s = generic "add" domain () ins (%p, %q) outs (write) { t0 = add in0, in1 : f64; yield t0 } : f64 scalar
+    %w = generic "multiply" domain () ins (%r, %s) outs (write) { t0 = multiply in0, in1 : f64; yield t0 } : f64 scalar
+    %u = generic "add" domain () ins (%t, %w) outs (write) { t0 = add in0, in1 : f64; yield t0 } : f64 python
+    yield %u
+  } : f64 python
+  return %total
+}
+"""
+
+
+def halves(seed: int) -> RandomProgram:
+    return RandomProgram(parse_graph(HALVES), {"x": np.random.default_rng(seed).random(5)})
+
+
 def loops(seed: int) -> RandomProgram:
     rng = np.random.default_rng(seed)
     arguments = {"x": rng.random(4) * 0.1, "w": rng.random(4) * 0.1}
@@ -88,6 +115,7 @@ MAKERS: dict[str, Callable[[int], RandomProgram]] = {
     "reshapes": random_graph_with_reshapes,
     "diamond": diamond,
     "loops": loops,
+    "halves": halves,
 }
 SEEDS = range(120)
 # The result is the same graph: it only reports.
