@@ -16,6 +16,7 @@ import importlib.metadata
 import importlib.util
 import os
 import threading
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -24,6 +25,7 @@ WORD_THREADS, WORD_BUSY, WORD_LAUNCH = 0, 1, 2
 """Words of the pool's memory: threads to use, 1 during a launch, address of its parallel_for."""
 
 _TBB_MINIMUM_INTERFACE = 12060
+_FORK_WAITS_S = 0.25
 
 _words = (ctypes.c_int64 * 8)()
 _lock = threading.Lock()
@@ -37,7 +39,7 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-_words[WORD_THREADS] = available_cores()
+_num_threads = _words[WORD_THREADS] = available_cores()
 
 
 def set_num_threads(n: int) -> None:
@@ -50,12 +52,14 @@ def set_num_threads(n: int) -> None:
     """
     if n < 1:
         raise ValueError(f"set_num_threads({n}): the number of threads must be at least 1")
-    _words[WORD_THREADS] = int(n)
+    global _num_threads
+    with _lock:
+        _num_threads = _words[WORD_THREADS] = int(n)
 
 
 def get_num_threads() -> int:
     """Most threads that a kernel's next launch may use."""
-    return int(_words[WORD_THREADS])
+    return _num_threads
 
 
 def pool_kind() -> str:
@@ -134,14 +138,40 @@ def start_pool() -> str:
     return pool_kind()
 
 
+def _before_fork() -> None:
+    """Wait until no kernel uses the pool: TBB may hang in both processes if it is at work then.
+
+    Kernels that start meanwhile run serially. One that takes long is not waited for.
+    """
+    _lock.acquire()
+    _words[WORD_THREADS] = 1
+    if not _words[WORD_LAUNCH]:
+        return
+    end = time.monotonic() + _FORK_WAITS_S
+    times_idle = 0  # more than once: a launch that had begun before may not be marked yet
+    while times_idle < 3 and time.monotonic() < end:
+        times_idle = 0 if _words[WORD_BUSY] else times_idle + 1
+        time.sleep(2e-5)
+
+
+def _after_fork_in_parent() -> None:
+    _words[WORD_THREADS] = _num_threads
+    _lock.release()
+
+
 def _after_fork_in_child() -> None:
     """TBB restarts in a child by itself; if it was at work during the fork, stay serial."""
     global _lock
     _lock = threading.Lock()
+    _words[WORD_THREADS] = _num_threads
     if _words[WORD_BUSY]:
         _words[WORD_LAUNCH] = 0
         _words[WORD_BUSY] = 0
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_after_fork_in_parent,
+        after_in_child=_after_fork_in_child,
+    )

@@ -245,6 +245,28 @@ def test_fork_while_the_pool_is_busy():
     run_program(text)
 
 
+@pytest.mark.parametrize(("seconds", "kind"), [(0.05, "tbb"), (5.0, "serial")])
+def test_a_fork_waits_a_little_for_kernels_at_work(seconds, kind):
+    """TBB hung in one of the processes, about once in some thousand forks."""
+    if importlib.util.find_spec("tbb") is None and not list(importlib.metadata.files("tbb") or ()):
+        pytest.skip("no TBB here")
+    text = f"""
+    check()
+    pool._words[pool.WORD_BUSY] = 1
+    timer = threading.Timer({seconds}, lambda: pool._words.__setitem__(pool.WORD_BUSY, 0))
+    timer.start()
+    child = os.fork()
+    if child == 0:
+        check()
+        as_before = pool.get_num_threads() == pool._words[pool.WORD_THREADS] == 2
+        os._exit(0 if as_before and pool.pool_kind() == {kind!r} else 1)
+    assert pool.get_num_threads() == pool._words[pool.WORD_THREADS] == 2
+    assert os.waitpid(child, 0)[1] == 0
+    timer.cancel()
+    """
+    run_program(text)
+
+
 def test_without_tbb_everything_is_serial():
     before = "def no_tbb():\n    raise OSError\npool._load_tbb = no_tbb"
     run_program("check()\nassert pool.pool_kind() == 'serial'", before)
