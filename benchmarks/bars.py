@@ -102,7 +102,7 @@ def _gain_ns(case: CaseRecord, engine: EngineRecord) -> float:
     return (case.engines["numpy"].median_ns or 0.0) - (engine.median_ns or float("inf"))
 
 
-def _speedup_over(rival: str) -> Figure:
+def speedup_over(rival: str) -> Figure:
     """Median over the rounds of rival time / engine time."""
 
     def figure(case: CaseRecord, engine: EngineRecord) -> float | None:
@@ -246,7 +246,7 @@ BARS: tuple[Bar, ...] = (
         Bar(
             f"{name} {dtype}, 4096 x 1024, against {rival}",
             _rows(name, dtype),
-            _speedup_over(rival),
+            speedup_over(rival),
             1.0,
             part="B",
         )
@@ -266,7 +266,7 @@ BARS: tuple[Bar, ...] = (
     Bar(
         "programs against njit, geometric mean",
         _is_program,
-        _speedup_over("njit"),
+        speedup_over("njit"),
         PROGRAMS_OVER_NJIT,
         part="C",
         mean=True,
@@ -275,7 +275,7 @@ BARS: tuple[Bar, ...] = (
     Bar(
         "programs: at most 10 % slower than njit",
         _is_program,
-        _speedup_over("njit"),
+        speedup_over("njit"),
         NJIT_NOISE,
         part="C",
     ),

@@ -2,19 +2,24 @@
 
 from collections.abc import Iterable, Sequence
 
-from benchmarks.bars import PARTS, BarResult, evaluate
+from benchmarks.bars import NJIT_NOISE, BarResult, Part, evaluate, speedup_over
 from benchmarks.records import RunRecord
 from benchmarks.report import duration, worst_figure
 from benchmarks.summary import NOISE, family_means, lost_cases
 
+PARTS: tuple[Part, ...] = ("A", "B", "C")
+
 
 def markdown(run: RunRecord) -> str:
     """Machine, bars, means per family, first calls and lost cases of a run."""
-    bars = [_bars(evaluate(run.cases, parts=(part,))) for part in PARTS]
-    parts = [_machine(run), *bars, _means(run)]
+    results = [evaluate(run.cases, parts=(part,)) for part in PARTS]
+    measured = [r for r in results if any(one.verdict != "not measured" for one in r)]
+    parts = [_machine(run), *map(_bars, measured), _means(run)]
     if run.first_calls:
         parts.append(_first_calls(run))
     parts.append(_losses(run))
+    if behind := _behind_njit(run):
+        parts.append(behind)
     return "\n".join(parts)
 
 
@@ -79,3 +84,18 @@ def _losses(run: RunRecord) -> str:
         return f"No case is slower than NumPy (below {NOISE}).\n"
     rows = [(case.label, f"{speedup:.2f}x") for case, speedup in lost]
     return _table((f"slower than NumPy (below {NOISE})", "NumPy / fusejit"), "lr", rows)
+
+
+def _behind_njit(run: RunRecord) -> str:
+    """Programs slower than ``numba.njit`` of the same source; "" if none is, or none was run."""
+    over_njit = speedup_over("njit")
+    found = []
+    for case in run.cases:
+        engine = case.engines.get("fusejit")
+        if engine is not None and engine.rounds_ns:
+            speedup = over_njit(case, engine)
+            if speedup is not None and speedup < NJIT_NOISE:
+                found.append((speedup, case.label))
+    rows = [(label, f"{speedup:.2f}x") for speedup, label in sorted(found)]
+    header = (f"slower than njit (below {NJIT_NOISE:.2f})", "njit / fusejit")
+    return _table(header, "lr", rows) if rows else ""
