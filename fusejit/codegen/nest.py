@@ -243,7 +243,7 @@ class PayloadWriter:
                 assert template is not None, f"{instr.op} has no template for {first}"
                 value = Apply(template, tuple(given), token(instr.dtype))
             name = f"{self.prefix}t{position}"
-            lets.append(Let(name, value))
+            lets.append(Let(name, value, guarded=instr.op == "extract"))
             refs.append(Var(name))
         results = [refs[r] for r in payload.results]
         return lets, [r for r in results if r is not None]
@@ -268,11 +268,15 @@ def wrap(loops: Sequence[LoopDim], body: Sequence[Stmt]) -> list[Stmt]:
 def place_by_depth(
     loops: Sequence[LoopDim], lets: Sequence[Let], innermost: Sequence[Stmt]
 ) -> list[Stmt]:
-    """Loops around statements, each ``let`` in front of the first loop it does not depend on."""
+    """Loops around statements, each ``let`` in front of the first loop it does not depend on.
+
+    Gathered elements stay inside: LLVM moves them where it is safe.
+    """
     depth_of: dict[str, int] = {loop.var: at + 1 for at, loop in enumerate(loops)}
     at_depth: list[list[Stmt]] = [[] for _ in range(len(loops) + 1)]
     for let in lets:
         depth = max((depth_of.get(n, 0) for n in expr_names(let.value)), default=0)
+        depth = len(loops) if let.guarded else depth
         depth_of[let.name] = depth
         at_depth[depth].append(let)
     statements: list[Stmt] = [*at_depth[len(loops)], *innermost]

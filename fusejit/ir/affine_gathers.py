@@ -66,10 +66,27 @@ def affine_subscript(payload: Payload, ref: int) -> AffineExpr | None:
 
 
 def _fits(op: GenericOp, operand: Operand) -> bool:
-    """Whether no dim is known to be longer than the axis it would be (in a domain of no points)."""
+    """Whether the element may be read where the domain has no points, and nothing was checked.
+
+    No dim is known to be longer than the axis it would be. What does not depend on a dim is read in
+    front of its loop: that loop has an iteration, or the element is there in any case.
+    """
+    used = {d for expr in operand.map.results for d in expr.dims()}
+    unused = [(extent - 1).as_constant() for d, extent in enumerate(op.domain) if d not in used]
+    if any(n is None or n < 0 for n in unused) and not _is_there(operand):
+        return False
     for expr, extent in zip(operand.map.results, operand.value.type.extents, strict=True):
         dim = expr.as_dim()
         excess = None if dim is None else (op.domain[dim] - extent).as_constant()
         if excess is not None and excess > 0:
+            return False
+    return True
+
+
+def _is_there(operand: Operand) -> bool:
+    """Whether all subscripts are constants within the axes."""
+    for expr, extent in zip(operand.map.results, operand.value.type.extents, strict=True):
+        at, room = expr.as_constant(), (extent - 1 - expr).as_constant()
+        if at is None or at < 0 or room is None or room < 0:
             return False
     return True

@@ -66,11 +66,16 @@ Expr = Var | Number | Integer | Element | Apply
 # ------------------------------------------------------------------------------------ statements
 @dataclass(frozen=True, slots=True)
 class Let:
-    """Give an expression a name; ``rebind`` when the name exists (a loop-carried scalar)."""
+    """Give an expression a name; ``rebind`` when the name exists (a loop-carried scalar).
+
+    What is ``guarded`` is not computed in front of a loop, which may have no iteration: it reads an
+    element that is known to be there only for the points of the loop.
+    """
 
     name: str
     value: Expr
     rebind: bool = False
+    guarded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
