@@ -571,5 +571,4 @@ def _gathered(source: Located, subscripts: Sequence[Expr]) -> Expr:
         else:
             assert isinstance(subscript, Var)
             dims[axis] = Polynomial.name(subscript.name)
-    pointer, offset = source.address(IndexingMap.identity(len(subscripts)), dims)
-    return Element(pointer, offset)
+    return source.element(IndexingMap.identity(len(subscripts)), dims)

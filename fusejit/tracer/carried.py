@@ -88,6 +88,7 @@ class Carried(Region):
         self._rows: list[tuple[AffineExpr, Value, AffineExpr]] = []  # symbol, number, the most
         self._late: list[tuple[str, NumberType, Value]] = []  # defined in the loop only
         self._results: dict[str, Value] = {}
+        self._now: dict[str, Any] = {}  # what the names hold at the end of the body
         self._renewed: dict[str, TracedArray] = {}  # other objects that show what was shown before
         self._views: dict[str, Any] = {}  # what is defined late and has its memory outside
         self.targets: tuple[str, ...] = ()
@@ -225,7 +226,7 @@ class Carried(Region):
     # -- the end of the body ----------------------------------------------------------------------
     def end(self, names: Mapping[str, Any]) -> None:
         """Compare what the names hold with what they held; start again where that was wrong."""
-        now = {name: self.look_up(names, name) for name in self.names}
+        now = self._now = {name: self.look_up(names, name) for name in self.names}
         self._find_swaps(now)
         self._find_cuts(now)
         fresh = [n for n in self.names if is_array(now[n]) and self._is_mine(now[n].storage)]
@@ -331,8 +332,10 @@ class Carried(Region):
         if name not in self._cells:
             self.decide(True, "cell", name)
         if before.storage.num_stores:  # in place first, then bound anew
-            if self.can_peel() and not self.decided("peel"):
-                self.decide(1, "peel")
+            arrays = {n: o for n, o in self._now.items() if is_array(o)}
+            needed = 1 + self._num_moved_on(name, arrays)  # until it is an array of the loop's own
+            if self.can_peel() and (self.decided("peel") or 0) < needed:
+                self.decide(needed, "peel")
             if not self.decided("peel"):
                 what = f"{name!r} is changed in place and bound anew in one loop"
                 raise unsupported(what, f"write {name} = {name}.copy() before the loop")
@@ -408,7 +411,8 @@ class Carried(Region):
         """After how many iterations a name holds no array any more that was there before them."""
         owners = {cell.storage: other for other, cell in self._cells.items()}
         for count in range(len(owners)):
-            source = owners.get(names[name].storage)
+            held = names.get(name)
+            source = owners.get(held.storage) if isinstance(held, TracedArray) else None
             if source is None or source == name:
                 return count
             name = source
