@@ -16,11 +16,12 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import Payload, PayloadBuilder
 
 
-def read_through_maps(op: GenericOp) -> GenericOp:
+def read_through_maps(op: GenericOp, is_there: bool = False) -> GenericOp:
     """The op with an input for each element that it extracts at affine subscripts.
 
     What was gathered from stays an input, even if nothing reads it any more. The same object if
-    there is no such gather.
+    there is no such gather. With ``is_there`` the elements are known to exist even where the domain
+    has no points, as those of an operand are: text that was written from one is read back.
     """
     payload = op.payload
     inputs = list(op.inputs)
@@ -31,7 +32,7 @@ def read_through_maps(op: GenericOp) -> GenericOp:
         known = [affine_subscript(payload, o) for o in instr.operands]
         results = tuple(e for e in known if e is not None)
         operand = Operand(inputs[instr.attr].value, IndexingMap(len(op.domain), results))
-        if len(results) < len(known) or not _fits(op, operand):
+        if len(results) < len(known) or not _fits(op, operand, is_there):
             continue
         if operand not in inputs:
             inputs.append(operand)
@@ -65,7 +66,7 @@ def affine_subscript(payload: Payload, ref: int) -> AffineExpr | None:
     return AffineExpr.const(instr.attr) if instr.op == "const" else None
 
 
-def _fits(op: GenericOp, operand: Operand) -> bool:
+def _fits(op: GenericOp, operand: Operand, is_there: bool) -> bool:
     """Whether the element may be read where the domain has no points, and nothing was checked.
 
     No dim is known to be longer than the axis it would be. What does not depend on a dim is read in
@@ -73,7 +74,7 @@ def _fits(op: GenericOp, operand: Operand) -> bool:
     """
     used = {d for expr in operand.map.results for d in expr.dims()}
     unused = [(extent - 1).as_constant() for d, extent in enumerate(op.domain) if d not in used]
-    if any(n is None or n < 0 for n in unused) and not _is_there(operand):
+    if any(n is None or n < 0 for n in unused) and not (is_there or _is_there(operand)):
         return False
     for expr, extent in zip(operand.map.results, operand.value.type.extents, strict=True):
         dim = expr.as_dim()

@@ -45,7 +45,7 @@ def normalized(op: GenericOp) -> GenericOp:
     Inputs that the payload does not read are dropped, and so are starts of which every element is
     overwritten unread.
     """
-    op = read_through_maps(_without_unread_starts(op))
+    op = read_through_maps(_without_unread_starts(op), is_there=True)
     payload = op.payload
     kept = [k for k in range(len(op.inputs)) if k in payload.used_arguments()]
     if len(kept) == len(op.inputs):
