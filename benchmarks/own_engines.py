@@ -34,7 +34,10 @@ class FusejitEngine(Engine):
         return fused
 
     def declined(self, function: Callable[..., Any]) -> str | None:
-        causes: Any = getattr(function, "variants").declined  # noqa: B009 - not a plain function
+        variants: Any = getattr(function, "variants")  # noqa: B009 - not a plain function
+        causes = list(variants.declined)
+        if variants.segmented is not None:
+            causes.append("Python runs statements between compiled segments")
         return "; ".join(causes) or None
 
 

@@ -12,7 +12,8 @@ import functools
 import inspect
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
 
 from fusejit.check import check_text
@@ -23,17 +24,29 @@ from fusejit.codegen.launch_runtime import (
     OVERLAP,
     Miss,
 )
-from fusejit.errors import FusejitError, UnsupportedError
-from fusejit.explain import explain_text
+from fusejit.errors import FusejitError, InternalError, UnsupportedError, VerificationError
+from fusejit.explain import explain_text, segments_text, sizes_of_call
 from fusejit.fuse.policy import FusionPolicyFn, policy
 from fusejit.locks import ForkSafeLock
 from fusejit.options import Options, options_from_environment
-from fusejit.pipeline import Compiled, Traced, trace
+from fusejit.pipeline import Compiled, Lowered, Traced, trace
+from fusejit.segments import (
+    FusedFunctions,
+    SegmentedFunction,
+    can_be_opened,
+    contents_that_differ,
+    of_python,
+    opened,
+    opened_for_contents,
+)
 from fusejit.tracer.declined import NUMPY_RAISES, Declined
 from fusejit.tracer.locations import strip_frames
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
+
+
+MOST_OF_A_PART = 4  # variants, before lists and texts it is given are left to Python
 
 
 class FuseWarning(UserWarning):
@@ -64,10 +77,14 @@ class Fused(Protocol[P, R]):
 
 
 class Variants:
-    """The variants of a decorated function, newest first, and its declined calls."""
+    """The variants of a decorated function, newest first, and its declined calls.
+
+    A function that runs in segments has none itself: each segment has its own.
+    """
 
     def __init__(self) -> None:
         self.compiled: tuple[Compiled, ...] = ()
+        self.segmented: SegmentedFunction | None = None
         self.declined: Counter[str] = Counter()
 
     def __len__(self) -> int:
@@ -88,13 +105,23 @@ class Variants:
             where = "from cache" if variant.from_cache else "compiled"
             lines.append(f"  {at}: {arrays} ({where})")
         lines += [f"  declined {n}x: {cause}" for cause, n in self.declined.items()]
+        if self.segmented is not None:
+            places = ", ".join(str(b.line) for b in self.segmented.boundaries)
+            lines.append(f"  runs in segments: Python runs lines {places}")
         return "\n".join(lines)
 
 
 class _State:
     """What a decorated function knows: its options, variants, and the slow way of a call."""
 
-    def __init__(self, function: Callable[..., Any], options: Options) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        options: Options,
+        fused: FusedFunctions | None = None,
+    ) -> None:
+        # of a part: its newest variant, and the sizes of the call that it was made for
+        self.newest: tuple[Lowered, dict[str, int]] | None = None
         self.function = function
         self.options = options
         self.variants = Variants()
@@ -102,6 +129,7 @@ class _State:
         self.namespace: dict[str, Any] = {}
         self.signature = inspect.signature(function, follow_wrapped=False)
         self.carrier: Callable[..., Any] | None = None
+        self.fused = FusedFunctions() if fused is None else fused
 
     def slow(self, args: tuple[Any, ...], missed: Miss) -> Any:
         """A call that the newest variant does not serve; ``args`` are in parameter order."""
@@ -113,15 +141,20 @@ class _State:
                     self.namespace["k0"] = variant.launch
                     return result
                 missed = missed if result is MISS else result
+            if self.variants.segmented is not None:
+                return self.variants.segmented.run(*args)
             positional, keywords = self.split(args)
             if missed in (ERRSTATE, OVERLAP, *LEFT_TO_NUMPY):
                 return self.decline(missed.reason, positional, keywords)
             with self.lock:
-                if self.variants.compiled is seen:  # no other thread made one meanwhile
+                if self.variants.compiled is seen and self.variants.segmented is None:
+                    # no other thread made one meanwhile
                     made = self.compiled(positional, keywords)
                     break
         if isinstance(made, str):
             return self.decline(made, positional, keywords)
+        if isinstance(made, SegmentedFunction):
+            return made.run(*args)
         result = made.launch(*args)
         if isinstance(result, Miss) and result in LEFT_TO_NUMPY:
             return self.decline(result.reason, positional, keywords)
@@ -133,19 +166,77 @@ class _State:
         self.namespace["k0"] = made.launch
         return result
 
-    def compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Compiled | str:
-        """A new variant for a call, entered into the table, or why there is none."""
+    def compiled(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Compiled | SegmentedFunction | str:
+        """A new variant for a call, entered into the table, or why there is none.
+
+        A function in which Python has to run a statement is opened instead, once and for all calls
+        that no earlier variant serves.
+        """
+        if self.options.is_part and len(self.variants) >= MOST_OF_A_PART:
+            self.variants.segmented = self.without_contents(args, kwargs)
+            if self.variants.segmented is not None:
+                self.namespace["k0"] = self.variants.segmented.run
+                return self.variants.segmented
         if len(self.variants) >= self.options.max_variants:
             return f"more than {self.options.max_variants} variants"
         try:
-            stage = trace(self.function, args, kwargs, self.options)
-            variant = stage.fuse().lower().compile()
+            lowered = trace(self.function, args, kwargs, self.options).fuse().lower()
+            variant = lowered.compile()
             self.variants.compiled = (variant, *self.variants.compiled)
+            if self.options.is_part:  # nobody but us has its arguments
+                self.newest = lowered, sizes_of_call(lowered, self.bound(args, kwargs))
             return variant
         except Declined as declined:
             return declined.cause
         except FusejitError as error:
+            if self.may_open(error):
+                self.variants.segmented = self.opened(error, args, kwargs)
+                if self.variants.segmented is None and self.options.is_part:
+                    self.variants.segmented = self.of_python(error)
+            if self.variants.segmented is not None:
+                if not self.variants.compiled:  # what is whole for other types stays so
+                    self.namespace["k0"] = self.variants.segmented.run
+                return self.variants.segmented
+            if self.options.is_part and not isinstance(error, InternalError | VerificationError):
+                return str(error)  # what stands in front of it has run already
             raise strip_frames(error) from error.__cause__
+
+    def may_open(self, error: FusejitError) -> bool:
+        """Whether Python may run the statement at which the trace ended."""
+        return not self.options.fullgraph and can_be_opened(error)
+
+    def opened(
+        self, error: FusejitError, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> SegmentedFunction | None:
+        """The function as segments with Python between them."""
+        values = self.bound(args, kwargs)
+        return opened(cast(Any, self.function), values, error, self.decorate_part, self.fused)
+
+    def of_python(self, error: FusejitError) -> SegmentedFunction:
+        """A part as Python runs it."""
+        return of_python(cast(Any, self.function), lambda *args: _plain(self, args), error)
+
+    def without_contents(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> SegmentedFunction | None:
+        """A part for which the contents of lists or texts make variants: Python reads those."""
+        values = self.bound(args, kwargs)
+        function = cast(Any, self.function)
+        differing = contents_that_differ(v.traced.checks for v in self.variants.compiled)
+        return opened_for_contents(function, values, differing, self.decorate_part, self.fused)
+
+    def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """All arguments of a call by parameter, in order."""
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.arguments
+
+    def decorate_part(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A segment, or a function that Python calls between segments, in its fused form."""
+        options = replace(self.options, is_part=True)
+        return _carrier_of(function, _State(function, options, self.fused))
 
     def split(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Values in parameter order as positional and keyword arguments of the function."""
@@ -275,13 +366,8 @@ def _decorate(
             error.add_note("the environment variable FUSEJIT_FUSION names it")
         raise
     state = _State(function, options)
-    carrier = _carrier(state)
-    functools.update_wrapper(carrier, function)
-    carrier.__defaults__ = function.__defaults__
-    carrier.__kwdefaults__ = function.__kwdefaults__
-    state.carrier = carrier
+    carrier = _carrier_of(function, state)
     result = cast(Any, carrier)
-    result.__fusejit_state__ = state
     result.variants = state.variants
     result.trace = functools.wraps(function)(
         lambda *args, **kwargs: _trace_only(state, args, kwargs)
@@ -296,6 +382,17 @@ def _decorate(
         lambda *args, **kwargs: check_text(function, carrier, args, kwargs)
     )
     return result
+
+
+def _carrier_of(function: Callable[..., Any], state: _State) -> Callable[..., Any]:
+    """The function that stands for the decorated one."""
+    carrier = cast(Any, _carrier(state))
+    functools.update_wrapper(carrier, function)
+    carrier.__defaults__ = cast(Any, function).__defaults__
+    carrier.__kwdefaults__ = cast(Any, function).__kwdefaults__
+    carrier.__fusejit_state__ = state
+    state.carrier = carrier
+    return cast(Callable[..., Any], carrier)
 
 
 def _carrier(state: _State) -> Callable[..., Any]:
@@ -388,7 +485,10 @@ def _explain(state: _State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> st
     except Declined as declined:
         return f"{state.function.__name__} runs as plain NumPy for this call: {declined.cause}\n"
     except FusejitError as error:
+        if state.may_open(error):
+            shown = state.variants.segmented or state.opened(error, args, kwargs)
+            if shown is not None:
+                return segments_text(shown, state.function.__name__)
         raise strip_frames(error) from error.__cause__
-    bound = state.signature.bind(*args, **kwargs)
-    bound.apply_defaults()
-    return explain_text(stage.fuse().lower(), bound.arguments, state.variants)
+    lowered = stage.fuse().lower()
+    return explain_text(lowered, sizes_of_call(lowered, state.bound(args, kwargs)), state.variants)

@@ -5,39 +5,57 @@ Whatever NumPy would raise, NumPy raises: see Declining in docs/design.md.
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class FusejitError(Exception):
-    """Base class of the errors that only fusejit raises."""
+    """Base class of the errors that only fusejit raises.
+
+    Attributes
+    ----------
+    location : fusejit.ir.source.Location or None
+        The user's line that ran, where there is one.
+    position : tuple of (int, int) or None
+        Line and column in the traced function itself of the expression that was evaluated.
+    """
+
+    location: Any = None
+    position: tuple[int, int] | None = None
 
 
 class UnsupportedError(FusejitError):
-    """The function uses something that fusejit does not trace.
+    """The function uses something that fusejit does not compile.
 
-    The message names the function that was called, the user's line and what to write instead::
+    The message names the variable or function, the user's line and what to write instead::
 
         @fuse_jit
         def f(x):
-            return np.linalg.eigvals(x)      # ... numpy.linalg.eigvals ... line 3 ...
+            return "up" if x[0] > 0 else "down"    # ... line 3 ... 'up' or 'down', depending on ...
 
-        def f(x):                     # remedy: keep the call outside the decorated function
-            return np.linalg.eigvals(g(x))
+        def f(x):                                  # remedy: numbers of one type
+            return 1 if x[0] > 0 else -1
+    """
+
+
+class NeedsPython(UnsupportedError):
+    """The function does what Python itself has to do: it calls what cannot be followed, say.
+
+    Under ``fullgraph=True`` this is an error. Otherwise Python runs the statement, and what stands
+    around it is compiled in segments.
     """
 
 
 class ConcretizationError(FusejitError):
     """Python asked for the value of something that is known only when the kernel runs.
 
-    ``if``, ``while``, ``int()`` and ``float()`` need a value; an element of an array has none
-    while the function is traced::
+    As `NeedsPython`, an error under ``fullgraph=True`` alone::
 
-        @fuse_jit
+        @fuse_jit(fullgraph=True)
         def f(x):
-            if x.sum() > 0:           # ConcretizationError: line 3 ...
-                return x
-            return -x
+            return x / x.max().item()     # ConcretizationError: line 3 ...
 
-        def f(x):                     # remedy: choose element by element
-            return np.where(x.sum() > 0, x, -x)
+        def f(x):                         # remedy: an element is a number already
+            return x / x.max()
     """
 
 

@@ -48,6 +48,9 @@ class Options:
     fusion : str or callable
         The policy: ``"auto"``, ``"none"``, ``"aggressive"``, or a function that decides about each
         legal fold (`fusejit.fuse.policy`).
+    is_part : bool
+        True: the function is a segment of one that runs already, or is called between segments.
+        Text of its numbers is then made in Python: they differ from call to call.
     max_variants : int
         Variants of one function (by dtypes, ranks, layouts, guards) before calls are declined.
     dump : frozenset of str
@@ -58,6 +61,7 @@ class Options:
 
     enabled: bool = True
     fullgraph: bool = False
+    is_part: bool = False
     jit: bool = True
     cache: bool = True
     cache_dir: Path | None = None

@@ -374,7 +374,7 @@ def trace(
         Also for a host call or an effect, if the options ask for ``fullgraph``.
     """
     start = time.perf_counter()
-    traced = trace_function(function, args, dict(kwargs))
+    traced = trace_function(function, args, dict(kwargs), is_part=options.is_part)
     stage = Traced(function, traced, options, host_target())
     stage.seconds["trace"] = time.perf_counter() - start
     if options.fullgraph:
@@ -386,7 +386,7 @@ def trace(
 def _require_no_boundary(graph: Graph) -> None:
     """Under ``fullgraph=True`` nothing runs in Python between kernels."""
     for op in walk(graph.block):
-        if isinstance(op, HostCall):
+        if isinstance(op, HostCall) and not op.inline:
             at = op.location
             name = op.function.removeprefix("builtins.")
             why = "is an effect" if not op.pure else "is no loop over elements"

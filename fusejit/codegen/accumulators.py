@@ -26,6 +26,8 @@ from fusejit.ir.loops import (
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.scalar_ops import COMBINERS, SCALAR_OPS
 
+PLAIN_BLOCK = 4096  # numbers of a parallel block where the order of merging does not show
+
 
 @dataclass(frozen=True, slots=True)
 class Accumulator:
@@ -94,6 +96,29 @@ def reduction_point(
         inputs = [r.substitute(var, value) for r in inputs]
         dims = {d: p.substitute(var, value) for d, p in dims.items()}
     return PayloadWriter(nest, nest.prefix).write(inputs, [None] * len(nest.outputs), dims)
+
+
+def block_dtypes(nest: Nest, accs: Sequence[Accumulator]) -> dict[str, np.dtype]:
+    """By suffix, the integers in which the sums of blocks have room, where those are narrower.
+
+    ``count_nonzero`` adds bools as int64, eight in a register; the total of `PLAIN_BLOCK` of them
+    fits 16 bits. Totals of 8 and 16 bits fit 32.
+    """
+    payload = nest.op.payload
+    found: dict[str, np.dtype] = {}
+    for acc, ref in zip(accs, payload.results, strict=True):
+        instr = (
+            payload.instrs[ref - payload.num_arguments] if ref >= payload.num_arguments else None
+        )
+        if instr is None or instr.op != "cast" or acc.combiner != "add":
+            continue
+        source = payload.dtype_of(instr.operands[0])
+        if source.kind in "iub" and acc.dtype.kind in "iu" and acc.dtype.itemsize == 8:
+            if source.kind == "b":
+                found[acc.suffix] = np.dtype(np.uint16)
+            elif source.itemsize < 4:
+                found[acc.suffix] = np.dtype(f"{source.kind}4")
+    return found
 
 
 def write_totals(nest: Nest, accs: Sequence[Accumulator], values: Sequence[Expr]) -> list[Stmt]:

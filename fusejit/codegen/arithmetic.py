@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.codegen.intrinsics import DTYPE_TOKENS, register, twin
+from fusejit.ir.scalar_ops import FITS
 
 Scalar = Any
 
@@ -103,6 +104,14 @@ _numpy_twin(
 _numpy_twin("int_mod", "iu", np.remainder, "``a % b`` with the sign of b; 0 for b == 0.")
 _numpy_twin("lone_floordiv", "iu", np.floor_divide, "`int_floordiv` of numbers on their own.")
 _numpy_twin("lone_mod", "iu", np.remainder, "`int_mod` of numbers on their own.")
+_numpy_twin("near_mod", "iu", np.remainder, "`lone_mod` of numbers near their remainder.")
+for _name, _function in FITS.items():
+    register(
+        f"{_name}_fits",
+        _function,
+        f"fusejit.codegen.arithmetic_jit:{_name}_fits",
+        f"Whether the result of {_name} has 64 bits.",
+    )
 _numpy_twin("int_fmod", "iu", np.fmod, "``a - trunc(a / b) * b``; 0 for b == 0.")
 _numpy_twin("int_pow", "iu", np.power, "``a ** b`` modulo the width, for b >= 0.")
 _numpy_twin("int_abs", "iu", np.absolute, "``abs(a)``; INT_MIN stays INT_MIN.")
@@ -124,6 +133,12 @@ TOKENS = {name: DtypeToken(name) for name in DTYPE_TOKENS}
 
 for _name, _token in TOKENS.items():
     register(_name, _token, f"fusejit.codegen.arithmetic_jit:{_name}", doc=f"dtype {_token.dtype}")
+
+
+@twin("seldom", "fusejit.codegen.arithmetic_jit:seldom")
+def seldom(condition: Scalar) -> Scalar:
+    """The condition of a branch that is seldom taken."""
+    return condition
 
 
 @twin("select", "fusejit.codegen.arithmetic_jit:select")

@@ -13,6 +13,7 @@ from fusejit.codegen.division_jit import (
     emit_int_floordiv,
     emit_int_fmod,
     emit_int_mod,
+    emit_near_mod,
 )
 from fusejit.codegen.intrinsics import DTYPE_TOKENS
 from fusejit.codegen.numba_api import TypingError, from_dtype, intrinsic, ir, types
@@ -150,6 +151,30 @@ def _same_type_intrinsic(name: str, arity: int, kind: Any, emit: Emit) -> Any:
     return intrinsic(function)
 
 
+@intrinsic
+def seldom(typingctx: Any, condition: Any) -> Any:
+    """The condition itself; `fusejit.codegen.native_text` tells LLVM what is seldom."""
+    if types.unliteral(condition) != types.boolean:
+        raise TypingError(f"seldom({condition})")
+    return types.boolean(types.boolean), lambda context, builder, signature, args: args[0]
+
+
+def _fits(name: str) -> Any:
+    """Whether a sum, a difference or a product of int64 has 64 bits: the flag of the processor."""
+
+    def fits(typingctx: Any, a: Any, b: Any) -> Any:
+        if any(types.unliteral(x) != types.int64 for x in (a, b)):
+            raise TypingError(f"{name}_fits({a}, {b})")
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
+            both = getattr(builder, f"s{name}_with_overflow")(*args)
+            return builder.not_(builder.extract_value(both, 1))
+
+        return types.boolean(types.int64, types.int64), codegen
+
+    return intrinsic(fits)
+
+
 def _emit_shift_left(builder: Any, integer: Any, args: list[Value]) -> Value:
     a, b = args
     fits = builder.icmp_unsigned("<", b, ir.Constant(b.type, integer.bitwidth))
@@ -221,12 +246,14 @@ lone_floordiv = _same_type_intrinsic(
     "lone_floordiv", 2, types.Integer, partial(emit_int_floordiv, lone=True)
 )
 lone_mod = _same_type_intrinsic("lone_mod", 2, types.Integer, partial(emit_int_mod, lone=True))
+near_mod = _same_type_intrinsic("near_mod", 2, types.Integer, emit_near_mod)
 int_fmod = _same_type_intrinsic("int_fmod", 2, types.Integer, emit_int_fmod)
 int_pow = _same_type_intrinsic("int_pow", 2, types.Integer, _emit_int_pow)
 int_abs = _same_type_intrinsic("int_abs", 1, types.Integer, _emit_int_abs)
 int_add = _same_type_intrinsic("int_add", 2, types.Integer, _emit_wrapping("add"))
 int_sub = _same_type_intrinsic("int_sub", 2, types.Integer, _emit_wrapping("sub"))
 int_mul = _same_type_intrinsic("int_mul", 2, types.Integer, _emit_wrapping("mul"))
+add_fits, subtract_fits, multiply_fits = map(_fits, ("add", "sub", "mul"))
 int_neg = _same_type_intrinsic("int_neg", 1, types.Integer, _emit_int_neg)
 shift_left = _same_type_intrinsic("shift_left", 2, types.Integer, _emit_shift_left)
 shift_right = _same_type_intrinsic("shift_right", 2, types.Integer, _emit_shift_right)

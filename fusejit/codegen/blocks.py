@@ -15,11 +15,13 @@ twice or otherwise than without bands, so the number of bands changes no bit.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
 from fusejit.codegen.group_writer import GroupWriter
 from fusejit.codegen.hazards import Overlap
+from fusejit.codegen.kernel_writer import Enclosing
 from fusejit.codegen.nest import calls_vector_functions, point_cost_ps, zero
 from fusejit.codegen.operands import Located, Memory, extent_polynomials
 from fusejit.ir.graph import GenericOp, Store
@@ -28,6 +30,7 @@ from fusejit.ir.loops import (
     Apply,
     Expr,
     For,
+    Free,
     If,
     Integer,
     Let,
@@ -71,6 +74,9 @@ class BlockWriter(GroupWriter):
             blocks = replace(overlap, rows=overlap.outermost, backwards=frozenset())
             if blocks.rows is not None:
                 overlap = blocks
+        if overlap.rows is not None and overlap.constants is None:
+            self._in_blocks_if_they_meet(store, producer, overlap, target, mask)
+            return
         if overlap.rows is not None:
             self._in_blocks(store, producer, overlap, target, mask)
             return
@@ -83,6 +89,37 @@ class BlockWriter(GroupWriter):
         self.reversed = {}
         inside, self.statements = self.statements, outer
         self.statements += in_one_piece(inside)
+
+    def _in_blocks_if_they_meet(
+        self,
+        store: Store,
+        producer: GenericOp,
+        overlap: Overlap,
+        target: Located,
+        mask: Located | None,
+    ) -> None:
+        """In any order where no row that is read is one that is written, else in blocks.
+
+        Only the kernel knows how far it is from the one to the other. Where the rows are elements
+        and the distance is 0, each point reads what it writes itself.
+        """
+        assert overlap.rows is not None
+        rows = extent_polynomials(producer.domain)[overlap.rows]
+        apart = [
+            _is_apart(Polynomial.from_affine(d), rows, len(producer.domain) == 1)
+            for d in overlap.distances
+        ]
+        outer, self.statements = self.statements, []
+        self.generic(producer, [target], None if mask is None else (mask, producer.inits[0].map))
+        together, self.statements = self.statements, []
+        frees, self.frees = self.frees, []
+        self.regions.append(Enclosing(outer, frees, is_loop=False))
+        self._in_blocks(store, producer, overlap, target, mask)
+        self.regions.pop()
+        in_blocks = [*self.statements, *map(Free, self.frees)]
+        self.statements, self.frees = outer, frees
+        test = functools.reduce(lambda a, b: Apply("({0} & {1})", (a, b), "boolean"), apart)
+        self.statements.append(If(test, together, in_blocks))
 
     def _in_blocks(
         self,
@@ -254,6 +291,16 @@ def _most(numbers: Sequence[Polynomial]) -> Expr:
         return Integer(Polynomial.const(max((0, *constants))))
     places = ", ".join(f"{{{at}}}" for at in range(len(numbers)))
     return Apply(f"max(0, {places})", tuple(map(Integer, numbers)))
+
+
+def _is_apart(distance: Polynomial, rows: Polynomial, is_line: bool) -> Apply:
+    """Whether ``distance`` rows are as many as there are, or there are none; or, of a line, 0."""
+    far, zero = Integer(rows), Integer(Polynomial.const(0))
+    tests = [(Integer(distance), far), (Integer(-distance), far), (zero, far)]
+    found = [Apply("({0} >= {1})", pair, "i64") for pair in tests]
+    if is_line:
+        found.append(Apply("({0} == {1})", (Integer(distance), zero), "i64"))
+    return functools.reduce(lambda a, b: Apply("({0} | {1})", (a, b), "boolean"), found)
 
 
 def _alone(statements: Sequence[Stmt]) -> list[Stmt]:

@@ -38,8 +38,11 @@ _CODE_MAKERS = (
     "text_names",
     "vector_math_jit",
     "division_jit",
+    "draws",
+    "draws_jit",
     "late_values",
     "late_values_jit",
+    "uniform_division_jit",
 )
 """Modules that decide which machine code a given source text becomes."""
 

@@ -7,8 +7,9 @@ No processor divides vectors of integers, so quotients of integers go through fl
 - 64 bits through ``a * (1 / b)`` in float64, which is off by a few thousand at most, then once more
   for the remainder, then steps of one.
 
-The reciprocal of a uniform divisor is taken out of the loop by LLVM. A positive constant needs no
-float: LLVM makes the division a multiplication, and a power of two is a shift or a mask.
+A positive constant needs no float: LLVM makes the division a multiplication, and a power of two is
+a shift or a mask. Divisors that a nest leaves as they are have multipliers of their own, see
+`fusejit.codegen.uniform_division`.
 
 For numbers on their own (``lone``: nothing to vectorise) the processor's division is three to six
 times faster than the way through floats.
@@ -203,6 +204,28 @@ def emit_int_mod(builder: Any, integer: Any, args: list[Value], *, lone: bool = 
             return _hardware_divmod(builder, integer, a, b)[1]
         quotient = _floor_quotient(builder, integer, a, b)
     return builder.sub(a, builder.mul(quotient, b))
+
+
+def emit_near_mod(builder: Any, integer: Any, args: list[Value]) -> Value:
+    """`emit_int_mod` where ``a`` mostly is the remainder or one divisor away from it."""
+    a, b = args
+    compare = builder.icmp_signed if integer.signed else builder.icmp_unsigned
+    near = builder.select(compare("<", a, b), a, builder.sub(a, b))
+    if integer.signed:
+        zero = ir.Constant(a.type, 0)
+        near = builder.select(compare("<", a, zero), builder.add(a, b), near)
+        # by a negative number nothing is near: its remainders are negative
+        inside = builder.and_(compare(">=", near, zero), compare("<", near, b))
+    else:
+        inside = compare("<", near, b)
+    start = builder.block
+    with builder.if_then(builder.not_(inside), likely=False):
+        far = emit_int_mod(builder, integer, args, lone=True)
+        end = builder.block
+    result = builder.phi(a.type)
+    result.add_incoming(near, start)
+    result.add_incoming(far, end)
+    return result
 
 
 def emit_int_fmod(builder: Any, integer: Any, args: list[Value]) -> Value:

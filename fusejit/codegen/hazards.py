@@ -9,7 +9,8 @@ that the point ``p + distance`` writes. A store needs no copy of its whole value
 3. the distances along the outermost dim are known when the kernel runs: rows are computed in
    *blocks*, and a block is written back once no later row reads it. `fusejit.codegen.blocks` says
    how many blocks must wait: none if all distances along the dim have one sign, else as many as the
-   nearer side reaches (``u[1:-1] = u[:-2] + u[2:]``).
+   nearer side reaches (``u[1:-1] = u[:-2] + u[2:]``). Where a distance is known only in a loop, it
+   is compared with the number of rows there: slices that do not meet need no blocks.
 
 Anything else (``a += a.T``) goes through a copy of the whole value.
 """
@@ -161,8 +162,9 @@ def in_blocks(
     rows = _outermost(producer, target, buffer)
     if rows is None:
         return "it writes a single row"
-    distances = tuple(d for distance in found if (d := distance[rows]) is not None)
-    if len(distances) < len(found):
+    elsewhere = [distance for distance in found if not _is_zero(distance)]
+    distances = tuple(d for distance in elsewhere if (d := distance[rows]) is not None)
+    if len(distances) < len(elsewhere):
         return "it reads rows other than those around the one it writes"
     return Overlap(frozenset(), rows, tuple(dict.fromkeys(distances)), rows)
 

@@ -142,7 +142,7 @@ class _Walk:
             self.values.read(s.value)
             return [s]
         if isinstance(s, If):
-            return self.check(s) if is_check(s) else [self.branch(s)]
+            return self.check(s) if is_check(s) else self.branch(s)
         if isinstance(s, For):
             return self.counted(s)
         if isinstance(s, While):
@@ -190,9 +190,12 @@ class _Walk:
         self.facts.assume(condition, False)
         return [s]
 
-    def branch(self, s: If) -> If:
+    def branch(self, s: If) -> list[Stmt]:
         """A conditional: each branch knows the condition, what they give is joined behind."""
         condition = self.values.condition(s.condition)
+        has_two_forms = bool(s.body and s.orelse) and isinstance(s.body[-1], ParallelFor)
+        if has_two_forms and self.facts.decides_by_cases(condition):
+            return self.block(s.body)
         before, mark = self._state(), self.facts.mark()
         bodies: list[list[Stmt]] = []
         ends: list[dict[str, Known64]] = []
@@ -216,7 +219,7 @@ class _Walk:
                 for sign, bound in kept[0][name]:
                     if (sign, bound) in kept[1][name]:
                         self.facts.add((joined - bound) * sign)
-        return replace(s, body=bodies[0], orelse=bodies[1])
+        return [replace(s, body=bodies[0], orelse=bodies[1])]
 
     def _bounds_of(self, known: Known64 | None) -> list[Bound]:
         """Which of the bounds that loops around ask for an integer keeps."""

@@ -9,12 +9,15 @@ between 0 and a size needs no such care.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import gcd
 
 from fusejit.ir.polynomial import Polynomial
 
 DEPTH = 6  # facts that one proof adds up
+SPLITS = 4  # extrema of which both cases are tried
+DEPTH_OF_CASES, STEPS = 3, 600  # such proofs are many, and most lead nowhere
 FITS = 1 << 62
 
 Monomial = tuple[str, ...]
@@ -83,6 +86,8 @@ class Facts:
         self._facts: list[Polynomial] = []
         self._of: dict[Monomial, list[tuple[int, Polynomial]]] = {}
         self._rank: dict[str, int] = {}
+        self._choices: dict[str, tuple[int, Polynomial, Polynomial]] = {}
+        self._depth, self._steps = DEPTH, -1  # left of a proof by cases
         self.newest = 0
 
     def new_atom(self, name: str) -> Polynomial:
@@ -113,8 +118,18 @@ class Facts:
             if monomial:
                 self._of.setdefault(monomial, []).append((coefficient, fact))
 
+    def add_extremum(self, atom: Polynomial, operands: tuple[Polynomial, ...], sign: int) -> None:
+        """Note that an atom is the larger (1) or the smaller (-1) of two integers."""
+        first, second = operands
+        for operand in operands:
+            self.add((atom - operand) * sign)
+        if sign < 0 and all(map(self.proves, operands)):
+            self.add(atom)
+        (name,) = atom.names()
+        self._choices[name] = sign, first, second
+
     # -- proofs --------------------------------------------------------------------------------
-    def proves(self, goal: Polynomial, depth: int = DEPTH) -> bool:
+    def proves(self, goal: Polynomial, depth: int | None = None) -> bool:
         """Whether ``goal >= 0`` follows: a sum of facts and of a constant that is not negative.
 
         >>> i, n = Polynomial.name("i"), Polynomial.name("n")
@@ -127,8 +142,10 @@ class Facts:
         constant = goal.as_constant()
         if constant is not None:
             return constant >= 0
-        if depth == 0:
+        depth = self._depth if depth is None else depth
+        if depth == 0 or self._steps == 0:
             return False
+        self._steps -= 1
         monomial, coefficient = max(goal.terms, key=lambda term: self._rank_of(term[0]))
         for given, fact in reversed(self._of.get(monomial, ())):
             if given * coefficient < 0:
@@ -167,10 +184,57 @@ class Facts:
             distance = condition.left - condition.right
             proved = self.proves(distance if truth else -distance - 1)
             return proved and self.is_exact(condition.left) and self.is_exact(condition.right)
+        if isinstance(condition, Equal):
+            distance = condition.left - condition.right
+            if truth:
+                proved = self.proves(distance) and self.proves(-distance)
+            else:
+                proved = self.proves(distance - 1) or self.proves(-distance - 1)
+            return proved and self.is_exact(condition.left) and self.is_exact(condition.right)
         if isinstance(condition, Inside) and truth:
             index, size = condition.index, condition.size
             return self.proves(index) and self.proves(size - 1 - index) and self.proves(FITS - size)
         return False
+
+    def decides_by_cases(self, condition: Condition) -> bool:
+        """Whether a condition holds, whichever of two integers an extremum is.
+
+        >>> i, last, count = map(Polynomial.name, ["i", "last", "count"])
+        >>> zero, facts = Polynomial.const(0), Facts()
+        >>> for name in (i, last):
+        ...     facts.add(name), facts.add(1000 - name)
+        (None, None)
+        (None, None)
+        >>> facts.add_extremum(count, (last - i, zero), 1)
+        >>> none, fits = NonNegative(zero, count), NonNegative(last - i, count)
+        >>> either = Not(And(Not(none), Not(fits)))
+        >>> [facts.decides_by_cases(c) for c in (none, fits, either)]
+        [False, False, True]
+        """
+        self._steps, self._depth = STEPS, DEPTH_OF_CASES
+        holds = any(
+            all(self._decides_case(condition, name, case) for case in (0, 1))
+            for name in self._extrema_near(condition)
+        )
+        self._steps, self._depth = -1, DEPTH
+        return holds
+
+    def _decides_case(self, condition: Condition, name: str, case: int) -> bool:
+        sign, *operands = self._choices[name]
+        chosen, other = operands[case], operands[1 - case]
+        mark, atom = self.mark(), Polynomial.name(name)
+        for fact in (atom - chosen, chosen - atom, (chosen - other) * sign):
+            self.add(fact)
+        holds = self.decides(condition)
+        self.forget(mark)
+        return holds
+
+    def _extrema_near(self, condition: Condition) -> list[str]:
+        """Extrema of which a condition tells something, or the facts about its integers do."""
+        names = {n for side in _sides(condition) for n in side.names()}
+        facts = [fact for name in names for _, fact in self._of.get((name,), ())]
+        near = names.union(*(fact.names() for fact in facts)) & self._choices.keys()
+        return sorted(near, key=self.rank, reverse=True)[:SPLITS]
 
     def assume(self, condition: Condition, truth: bool = True) -> None:
         """Note what follows from a condition."""
@@ -199,3 +263,16 @@ class Facts:
             self.add(distance - 1)
         elif self.proves(-distance):
             self.add(-distance - 1)
+
+
+def _sides(condition: Condition) -> Iterator[Polynomial]:
+    """The integers that a condition compares."""
+    if isinstance(condition, NonNegative | Equal):
+        yield from (condition.left, condition.right)
+    elif isinstance(condition, Inside):
+        yield from (condition.index, condition.size)
+    elif isinstance(condition, Not):
+        yield from _sides(condition.of)
+    elif isinstance(condition, And):
+        yield from _sides(condition.first)
+        yield from _sides(condition.second)

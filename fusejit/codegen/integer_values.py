@@ -226,8 +226,7 @@ def _extremum(sign: int) -> _Reader:
             if values.facts.proves((one - other) * sign):
                 return one
         atom = values.new_atom(name)
-        for operand in known:
-            values.facts.add((atom - operand) * sign)
+        values.facts.add_extremum(atom, known, sign)
         return atom
 
     return read

@@ -31,11 +31,13 @@ PROVIDERS = (
     "fusejit.codegen.memory",
     "fusejit.codegen.lanes",
     "fusejit.codegen.arithmetic",
+    "fusejit.codegen.uniform_division",
     "fusejit.codegen.complex_numbers",
     "fusejit.codegen.parallel",
     "fusejit.codegen.streaming",
     "fusejit.codegen.vector_math",
     "fusejit.codegen.products",
+    "fusejit.codegen.draws",
     "fusejit.codegen.late_values",
 )
 """Modules that call `register` when they are imported."""

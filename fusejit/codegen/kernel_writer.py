@@ -30,6 +30,7 @@ from fusejit.codegen.scan import lower_scan
 from fusejit.codegen.scattered import operand_maps, scatter_payload
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.degenerate import without_idle_reduction_dims, without_reductions
+from fusejit.ir.draws import draw_arguments, draw_of
 from fusejit.ir.graph import (
     Alias,
     Alloc,
@@ -38,6 +39,7 @@ from fusejit.ir.graph import (
     ConstantOp,
     GenericOp,
     Graph,
+    HostCall,
     Load,
     Op,
     Operand,
@@ -230,14 +232,11 @@ class KernelWriter:
     def op(self, op: Op) -> None:
         """Lower one op of a kernel."""
         if isinstance(op, GenericOp):
-            at_store = (
-                self.placement.straight,
-                self.placement.scattered,
-                self.placement.over_cells,
-            )
-            if len(op.results) == 1 and any(op.results[0] in values for values in at_store):
-                return  # computed at its store
+            if self.placement.is_computed_at_use(op):
+                return
             self.generic(op, [self._new_place(r) for r in op.results])
+        elif isinstance(op, HostCall):
+            self.draw(op)
         elif isinstance(op, Check):
             self.check(op)
         elif isinstance(op, Scatter):
@@ -260,6 +259,36 @@ class KernelWriter:
                 )
         else:
             assert isinstance(op, ViewOp | ReshapeOp | ConstantOp | Alias)
+
+    def draw(self, op: HostCall) -> None:
+        """A draw of random numbers, in C order."""
+        (result,) = op.results
+        numbers: list[Expr] = [
+            self.locate(v).element(IndexingMap.identity(0), {}) for v in draw_arguments(op)
+        ]
+        name = draw_of(op).intrinsic
+        target = self._new_place(result)
+        if not result.type.rank:
+            drawn = Apply(
+                f"{name}({', '.join(f'{{{k}}}' for k in range(len(numbers)))})", tuple(numbers)
+            )
+            if isinstance(target.expr, Var):
+                self.statements.append(Let(target.expr.name, drawn))
+            else:
+                self.statements.append(
+                    StoreElement(*target.address(IndexingMap.identity(0), {}), drawn)
+                )
+            return
+        memory = target.memory
+        extents = extent_polynomials(result.type.extents)
+        if memory is None or memory.strides != dense_strides(extents):
+            memory = self._heap(result.type.dtype, result.type.extents, None)
+        fill: tuple[Expr, ...] = (Var(memory.pointer), Integer(product(extents)), *numbers)
+        text = f"{name}s({', '.join(f'{{{k}}}' for k in range(len(fill)))})"
+        self.statements.append(Let("_", Apply(text, fill)))
+        if memory is not target.memory:
+            source = Located(memory, IndexingMap.identity(result.type.rank))
+            self._copy_from(source, result, target, "draw")
 
     def check(self, op: Check) -> None:
         """Leave the kernel where a condition does not hold."""

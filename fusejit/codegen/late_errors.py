@@ -8,15 +8,19 @@ them is the slot of the index and the size that the text names (`fusejit.codegen
 from __future__ import annotations
 
 import ast
+import builtins
 import linecache
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
+import numpy as np
+
 from fusejit.codegen.late_values import SLOT_BITS, SLOT_SHIFT, values_of
 from fusejit.errors import UnsupportedError
-from fusejit.ir.graph import Check, Graph, HostCall, walk
-from fusejit.ir.host_calls import is_effect
+from fusejit.ir.draws import BOUNDS
+from fusejit.ir.graph import Check, Graph, walk
+from fusejit.ir.host_calls import can_undo
 from fusejit.ir.source import Location
 
 _KIND_BITS = SLOT_SHIFT
@@ -58,6 +62,12 @@ _KINDS: dict[str, tuple[int, type[Exception], str]] = {
         "a Python int goes beyond 64 bits, behind stores to an argument; "
         "use np.int64(..) to wrap around, or mask with & 0xFFFFFFFF",
     ),
+    "53 bits": (
+        29,
+        UnsupportedError,
+        "an int that may be a float goes beyond 53 bits, behind stores to an argument; "
+        "make both sides ints, or both floats",
+    ),
     "int / 0": (18, ZeroDivisionError, _text(lambda: 1 / 0)),
     "int // 0": (19, ZeroDivisionError, _text(lambda: 1 // 0)),
     "int % 0": (20, ZeroDivisionError, _text(lambda: 1 % 0)),
@@ -68,12 +78,15 @@ _KINDS: dict[str, tuple[int, type[Exception], str]] = {
     "math range": (25, OverflowError, _text(lambda: math.exp(1e9))),
     "int of NaN": (26, ValueError, _text(lambda: int(math.nan))),
     "AssertionError": (27, AssertionError, ""),
+    "TypeError": (30, TypeError, ""),
     "choice": (15, ValueError, "invalid entry in choice array"),
+    **{text: (31 + at, ValueError, text) for at, text in enumerate(BOUNDS.values())},
     "SizeError": (14, ValueError, "negative dimensions are not allowed"),
 }
 NONE_TO_REDUCE = ("no max", "no min", "no argmax", "no argmin")
 LATE_TEXTS = frozenset(text for _, _, text in _KINDS.values())
 _BY_KIND = {kind: (error, text) for kind, error, text in _KINDS.values()}
+_RAISE, _RAISE_KIND = "raise ", 28  # what a ``raise`` of the program becomes: its class follows
 
 
 LATE_KINDS = (1 << _KIND_BITS) - 1  # of a status: its kind
@@ -86,9 +99,7 @@ def has_late_extents(graph: Graph) -> bool:
     NumPy broadcasts where one of them is 1, and raises otherwise: it runs the call again, once
     what the kernel wrote is put back.
     """
-    ops = list(walk(graph.block))
-    can_undo = not any(isinstance(op, HostCall) and is_effect(op) for op in ops)
-    return can_undo and any(check.error == "ValueError" for check in late_checks(graph))
+    return can_undo(graph) and any(check.error == "ValueError" for check in late_checks(graph))
 
 
 def late_checks(graph: Graph) -> list[Check]:
@@ -98,21 +109,27 @@ def late_checks(graph: Graph) -> list[Check]:
 
 def late_status(graph: Graph, check: Check) -> int:
     """What the kernel returns where ``check`` fails."""
-    return _KINDS[check.error][0] | late_checks(graph).index(check) << _NUMBER_SHIFT
+    kind = _RAISE_KIND if check.error.startswith(_RAISE) else _KINDS[check.error][0]
+    return kind | late_checks(graph).index(check) << _NUMBER_SHIFT
 
 
 class LatePlace(NamedTuple):
-    """Where a check stands, the axis that its text names, and the message of an ``assert``."""
+    """Where a check stands, the axis that its text names, and what an ``assert`` or ``raise`` says.
+
+    ``error`` is the name of the class behind ``raise``.
+    """
 
     location: Location
     axis: int
     message: str
+    error: str
 
 
 def late_places(graph: Graph) -> tuple[LatePlace, ...]:
     """The places of `late_checks`."""
     return tuple(
-        LatePlace(c.location, c.shown.axis if c.shown else 0, c.reason) for c in late_checks(graph)
+        LatePlace(c.location, c.shown.axis if c.shown else 0, c.reason, c.error)
+        for c in late_checks(graph)
     )
 
 
@@ -126,18 +143,29 @@ def raise_late(status: int, places: tuple[LatePlace, ...]) -> None:
         Where the checks of `late_checks` stand.
     """
     kind = status & (1 << _KIND_BITS) - 1
+    if status > 0 and kind == _RAISE_KIND:
+        place = places[status >> _NUMBER_SHIFT]
+        raise_at(_exception(place.error, place.message), place.location)
     if status > 0 and kind in _BY_KIND:
         error, text = _BY_KIND[kind]
-        location, axis, message = places[status >> _NUMBER_SHIFT]
+        location, axis, message, _ = places[status >> _NUMBER_SHIFT]
         values = values_of(status)
         if values is not None:
             index, size = values
             text = f"index {index} is out of bounds for axis {axis} with size {size}"
-        if error is AssertionError:
-            raise_at(AssertionError(*([message] if message else [])), location)
+        if error in (AssertionError, TypeError):
+            raise_at(error(*([message] if message else [])), location)
         if error is UnsupportedError:
             text = f"{location.file}:{location.line}, in {location.function}: {text}"
         raise_at(error(text), location)
+
+
+def _exception(text: str, message: str) -> Exception:
+    """The exception of ``raise ValueError(message)``; without one if the message is empty."""
+    name = text.removeprefix(_RAISE)
+    kind = np.linalg.LinAlgError if name == "LinAlgError" else getattr(builtins, name)
+    made: Exception = kind(*([message] if message else []))
+    return made
 
 
 def raise_at(error: Exception, location: Location) -> NoReturn:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -44,6 +45,16 @@ OUT_OF_BOUNDS = _BY_STATUS[5]
 EXTENTS_DIFFER = Miss("NumPy broadcasts an extent of 1 that only the kernel knows, or raises")
 SIZES_DIFFER = _BY_STATUS[9]
 LEFT_TO_NUMPY = (OUT_OF_BOUNDS, EXTENTS_DIFFER, HOST_FAILED, SIZES_DIFFER, BEYOND_64_BITS)
+
+
+@contextlib.contextmanager
+def locked(*generators: np.random.Generator) -> Iterator[None]:
+    """Hold the locks of several generators, taken in one order whatever the call."""
+    bits = {id(rng.bit_generator): rng.bit_generator for rng in generators}
+    with contextlib.ExitStack() as stack:
+        for key in sorted(bits):
+            stack.enter_context(bits[key].lock)
+        yield
 
 
 def keep(*arrays: Any) -> list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
@@ -138,6 +149,12 @@ def _error_state_reader() -> Callable[[], Any]:
 error_state = _error_state_reader()
 
 DEFAULT_ERROR_STATE: Any = error_state()
+
+
+def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A view that nobody else has, made read-only."""
+    array.flags.writeable = False
+    return array
 
 
 def axis_slice(start: int, step: int, length: int) -> slice:

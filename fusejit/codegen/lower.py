@@ -7,17 +7,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fusejit.codegen.branch_checks import ask_in_front
+from fusejit.codegen.common_loads import load_in_front
 from fusejit.codegen.in_place import overwritten_products
 from fusejit.codegen.index_checks import facts_of_symbols, prove_checks
 from fusejit.codegen.invariant_offsets import hoist_offsets
 from fusejit.codegen.kernel_top import kernel_top
 from fusejit.codegen.merged_nests import merge_nests
+from fusejit.codegen.near_remainders import try_near_remainders
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
 from fusejit.codegen.parallel_loops import ParallelLoopWriter
 from fusejit.codegen.placement import place
+from fusejit.codegen.reused_memory import reuse_memory
+from fusejit.codegen.seldom_wraps import wrap_seldom
 from fusejit.codegen.short_nests import write_short_nests
+from fusejit.codegen.symbolic_steps import hide_steps
 from fusejit.codegen.tests_at_the_end import move_tests
 from fusejit.codegen.time_tiles import move_time_loops
+from fusejit.codegen.uniform_divisors import prepare_divisors
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Alloc,
@@ -71,6 +78,20 @@ def lower(schedule: Schedule, checks: Sequence[PathCheck], merge: bool = True) -
     With ``merge``, neighbouring nests over the same points become one.
     """
     return _Lowering(schedule, checks, merge).run()
+
+
+# What is done to the statements of a kernel once their checks are proved, in order.
+STATEMENT_PASSES = (
+    ask_in_front,
+    wrap_seldom,
+    move_tests,
+    reuse_memory,
+    write_short_nests,
+    load_in_front,
+    hoist_offsets,
+    hide_steps,
+    prepare_divisors,
+)
 
 
 class _Lowering(ParallelLoopWriter):
@@ -137,7 +158,7 @@ class _Lowering(ParallelLoopWriter):
             step = here
             if isinstance(op, GenericOp) and op.library_call is not None:
                 self._library_step(op.library_call, [o.value for o in op.inputs], op.results[0])
-            elif isinstance(op, HostCall):
+            elif isinstance(op, HostCall) and not op.inline:
                 self._host_step(op)
             elif isinstance(op, Bind) and op in self.binds:
                 self._begin_step()
@@ -346,8 +367,9 @@ class _Lowering(ParallelLoopWriter):
             notes = self.program.nest_notes
             statements = move_time_loops(merge_nests(statements, notes), notes)
         dtypes = {f"p_{name}": dtype for name, (dtype, _) in self.arrays.items()}
-        statements = move_tests(prove_checks(statements, self._facts, dtypes))
-        statements = hoist_offsets(write_short_nests(statements))
+        statements = try_near_remainders(prove_checks(statements, self._facts, dtypes))
+        for rewrite in STATEMENT_PASSES:
+            statements = rewrite(statements)
         kernel = kernel_top(
             self.program, statements, self.arrays, self.classes, self.num_kernels, self.symbols
         )

@@ -28,6 +28,8 @@ class MathFunction:
         Dtypes whose 256-bit form is faster than the 512-bit one even where both exist.
     prefer_svml : frozenset of str
         Dtypes for which NumPy's copy of Intel's SVML is faster than libmvec at 512 bits.
+    high_accuracy : frozenset of str
+        Dtypes for which SVML's form ``.._ha``, which NumPy itself calls, is the faster one.
     """
 
     name: str
@@ -37,6 +39,7 @@ class MathFunction:
     vector_ns: tuple[float, float]
     half_width: frozenset[str] = frozenset()
     prefer_svml: frozenset[str] = frozenset()
+    high_accuracy: frozenset[str] = frozenset()
 
     def preferred_bits(self, dtype: str, widest: int) -> int:
         """Register width to use on a machine whose widest is `widest` bits (0: none)."""
@@ -54,7 +57,7 @@ _NONE: frozenset[str] = frozenset()
 
 # fmt: off
 _ROWS = (
-    #            name       libm   arity  scalar ns      vector ns      half width, prefer SVML
+    #            name       libm   arity  scalar ns      vector ns      half width, prefer SVML, _ha
     MathFunction("exp",     "exp",   1, (1.95, 3.85),  (0.34, 0.63), _NONE, _F64),
     MathFunction("exp2",    "exp2",  1, (2.22, 2.49),  (0.23, 0.60)),
     MathFunction("expm1",   "expm1", 1, (9.10, 6.91),  (0.36, 0.89)),
@@ -65,7 +68,7 @@ _ROWS = (
     MathFunction("sin",     "sin",   1, (2.38, 8.58),  (0.32, 0.71)),
     MathFunction("cos",     "cos",   1, (2.59, 8.65),  (0.34, 0.75)),
     MathFunction("tan",     "tan",   1, (10.7, 10.2),  (0.44, 0.97)),
-    MathFunction("sinh",    "sinh",  1, (12.5, 11.1),  (0.38, 1.36)),
+    MathFunction("sinh",    "sinh",  1, (12.5, 11.1),  (0.38, 1.20), _NONE, _F64, _F64),
     MathFunction("cosh",    "cosh",  1, (4.97, 5.52),  (0.34, 0.81)),
     MathFunction("tanh",    "tanh",  1, (11.7, 10.0),  (0.45, 1.86)),
     MathFunction("arcsin",  "asin",  1, (3.27, 4.59),  (0.43, 1.09)),

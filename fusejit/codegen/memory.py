@@ -133,6 +133,12 @@ def heap_scratch(n: int, token: DtypeToken, scope: int = 0) -> Flat:
     return _garbage(max(int(n), 0), token)
 
 
+@twin("any_step", "fusejit.codegen.memory_jit:any_step")
+def any_step(n: int) -> int:
+    """`n`, which LLVM does not see to be a name alone (`fusejit.codegen.symbolic_steps`)."""
+    return n
+
+
 @twin("is_null", "fusejit.codegen.memory_jit:is_null")
 def is_null(pointer: Flat) -> bool:
     """True if `heap_scratch` found no memory."""

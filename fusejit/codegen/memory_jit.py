@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
 
+import llvmlite.binding as llvm
+
 from fusejit.codegen.arithmetic_jit import token_type
 from fusejit.codegen.memory import MAX_SCOPES, MAX_STACK_BYTES
 from fusejit.codegen.numba_api import (
@@ -280,6 +282,28 @@ def heap_scratch(typingctx: Any, n: Any, token: Any, scope: Any = None) -> Any:
         return builder.bitcast(memory, _memory_type(dtype).as_pointer())
 
     return pointer_type(types.int64, token, types.none if scope is None else scope), codegen
+
+
+def _prefer_scalar_loads(context: Any, function: Any) -> None:
+    """On AMD's processors a gather takes longer than as many loads, which LLVM does not reckon."""
+    if llvm.get_host_cpu_name().startswith("znver"):
+        features = f"{context.codegen()._tm_features},+prefer-no-gather,+prefer-no-scatter"
+        set.add(function.attributes, f'"target-features"="{features}"')
+
+
+@intrinsic
+def any_step(typingctx: Any, n: Any) -> Any:
+    """The number plus a zero that an empty piece of assembler hands through."""
+    if not _is_index(n):
+        raise TypingError(f"any_step({n})")
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
+        kind = ir.FunctionType(_INT64, [_INT64])
+        _prefer_scalar_loads(context, builder.function)
+        zero = builder.asm(kind, "", "=r,0", [ir.Constant(_INT64, 0)], side_effect=False)
+        return builder.add(args[0], zero, flags=["nsw"])
+
+    return types.int64(types.int64), codegen
 
 
 @intrinsic

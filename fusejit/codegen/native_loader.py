@@ -17,6 +17,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
+from fusejit.codegen.draws import register_draw_symbols
 from fusejit.codegen.late_values import register_late_symbol
 from fusejit.codegen.pool import register_pool_symbol
 from fusejit.codegen.products import register_product_symbols
@@ -42,6 +43,7 @@ def register_symbols() -> None:
     llvm.add_symbol(NDARRAY_TYPE_SYMBOL, id(np.ndarray))
     register_pool_symbol()
     register_product_symbols()
+    register_draw_symbols()
     register_late_symbol()
 
 

@@ -21,13 +21,15 @@ from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from fusejit.codegen.math_table import MATH_FUNCTIONS
 from fusejit.codegen.numba_api import TypingError, cgutils, ir, types
 from fusejit.codegen.parallel_jit import TextBody
 from fusejit.codegen.text_expressions import ExpressionWriter, Typed, Unwritten
 from fusejit.codegen.text_names import Form, Places
 
 Value = Any
-_I64 = ir.IntType(64)
+_I32, _I64 = ir.IntType(32), ir.IntType(64)
+_SELDOM = 2000  # times that a kernel goes on at a check to one time that it ends
 
 
 class KernelModule:
@@ -60,6 +62,7 @@ class KernelModule:
         self._forms: dict[str, Form] = {}
         self._implementations: dict[Any, tuple[Any, ...]] = {}
         self._tokens: dict[str, Any] = {}
+        self._num_loops = 0
         self._bodies = {name: TextBody(name, self.function) for name in self.definitions}
 
     def function(
@@ -92,6 +95,18 @@ class KernelModule:
     def body(self, name: str) -> TextBody | None:
         """A definition as an argument of ``parallel_for``."""
         return self._bodies.get(name)
+
+    def one_vector_at_a_time(self) -> Any:
+        """Metadata of one more loop: LLVM makes a vector of an iteration, not several.
+
+        A call of a vector function leaves no register as it was, so the operands and results of
+        others beside it would go to the stack and back: a tenth to a fifth of the time.
+        """
+        count = self.module.add_metadata(["llvm.loop.interleave.count", ir.Constant(_I32, 1)])
+        self._num_loops += 1
+        loop = self.module.add_metadata([f"loop {self._num_loops}", count])
+        loop.operands = (loop, count)  # a loop is named by metadata that names itself
+        return loop
 
     def token(self, name: str) -> Any:
         """The Numba type of a global name that is no number."""
@@ -236,7 +251,9 @@ class _Writer(ExpressionWriter):
         condition = self.truth(node.test)
         then, done = (builder.append_basic_block(name) for name in ("then", "done"))
         other = builder.append_basic_block("else") if node.orelse else done
-        builder.cbranch(condition, then, other)
+        branch = builder.cbranch(condition, then, other)
+        if _is_seldom(node):  # a check: else LLVM may ask two conditions as one, each time
+            branch.set_weights([1, _SELDOM])
         branches = [(then, node.body), (other, node.orelse)] if node.orelse else [(then, node.body)]
         goes_on = not node.orelse
         for start, statements in branches:
@@ -297,7 +314,9 @@ class _Writer(ExpressionWriter):
         if not builder.block.is_terminated:
             following = builder.add(counter, ir.Constant(_I64, step), flags=("nsw",))
             counter.add_incoming(following, builder.block)
-            builder.branch(header)
+            back = builder.branch(header)
+            if _calls_functions(node):
+                back.set_metadata("llvm.loop", self.module.one_vector_at_a_time())
         builder.position_at_end(done)
 
     def _loop_body(self, body: Any, done: Any, statements: Sequence[ast.stmt]) -> None:
@@ -324,6 +343,15 @@ class _Writer(ExpressionWriter):
         self.target.call_conv.return_value(self.builder, returned)
 
 
+def _calls_functions(loop: ast.For) -> bool:
+    """Whether an innermost loop calls functions of the C library."""
+    inside = [node for statement in loop.body for node in ast.walk(statement)]
+    if any(isinstance(node, ast.For | ast.While) for node in inside):
+        return False
+    names = (node.func for node in inside if isinstance(node, ast.Call))
+    return any(isinstance(name, ast.Name) and name.id in MATH_FUNCTIONS for name in names)
+
+
 _STATEMENTS: dict[type[ast.stmt], Callable[[_Writer, Any], None]] = {
     ast.Assign: _Writer._assign,
     ast.Expr: _Writer._expression,
@@ -336,3 +364,18 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[_Writer, Any], None]] = {
 }
 
 __all__ = ["KernelModule", "Unwritten"]
+
+
+def _is_seldom(node: ast.If) -> bool:
+    test = node.test
+    if isinstance(test, ast.Call) and isinstance(test.func, ast.Name):
+        return test.func.id == "seldom"
+    return _leaves(node)
+
+
+def _leaves(node: ast.If) -> bool:
+    """Whether the function ends there if a condition, or two, hold."""
+    last = node.body[-1]
+    return not node.orelse and (
+        isinstance(last, ast.Return) or (isinstance(last, ast.If) and _leaves(last))
+    )

@@ -51,6 +51,8 @@ _UNUSED_PASSES = frozenset(
 )
 """Passes for closures, `with`, raising, `literal_unroll` and array expressions."""
 
+_TAILS = ("nor_r", "nor_inv_r", "exp_r")
+
 
 @dataclass(frozen=True, slots=True)
 class NativeKernel:
@@ -106,6 +108,26 @@ def _contexts() -> tuple[Any, Any]:
         target.typing_context.refresh()
         target.target_context.refresh()
     return target.typing_context, target.target_context
+
+
+@functools.cache
+def ziggurat_tables() -> dict[str, Any]:
+    """NumPy's tables of the ziggurat, which Numba has copied; empty where it has none.
+
+    ``wi``, ``ki``, ``fi`` of the normal and ``we``, ``ke``, ``fe`` of the exponential distribution,
+    and ``nor_r``, ``nor_inv_r``, ``exp_r``, where their tails begin.
+    """
+    try:
+        constants = _numba(".np.random._constants")
+        arrays = {
+            n: getattr(constants, f"{n}_double") for n in ("wi", "ki", "fi", "we", "ke", "fe")
+        }
+        numbers = {n: float(getattr(constants, f"ziggurat_{n}")) for n in _TAILS}
+    except (ImportError, AttributeError):
+        return {}
+    if any(a.shape != (256,) or a.dtype.str not in ("<f8", "<u8") for a in arrays.values()):
+        return {}
+    return {**arrays, **numbers}
 
 
 def private_api_works() -> bool:

@@ -12,18 +12,19 @@ Decided before anything is lowered, from the uses of each value and the versions
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fusejit.codegen.hazards import FREE, Overlap, overlap_of
 from fusejit.codegen.rotations import Rotation, rotations_of
+from fusejit.codegen.scatter_operands import reads_allow_scatter
+from fusejit.ir.draws import is_host_call
 from fusejit.ir.graph import (
     Alloc,
     Block,
     Buffer,
     GenericOp,
     Graph,
-    HostCall,
     Init,
     Load,
     Loop,
@@ -73,6 +74,11 @@ class Placement:
             op = self.defining.get(value)
         return value
 
+    def is_computed_at_use(self, op: GenericOp) -> bool:
+        """Whether an op is written where its results are read: at a store, over a cell."""
+        at_use = self.straight, self.scattered, self.over_cells
+        return any(result in values for result in op.results for values in at_use)
+
 
 def place(schedule: Schedule) -> Placement:
     """Decide where each value of the schedule's graph lives."""
@@ -104,7 +110,7 @@ def _number_steps(graph: Graph, placement: Placement) -> None:
         for op in block.ops:
             is_library = isinstance(op, GenericOp) and op.library_call is not None
             is_region = runs_on_host(op)
-            if is_library or is_region or isinstance(op, HostCall) or op in binds:
+            if is_library or is_region or is_host_call(op) or op in binds:
                 step += 1
                 placement.step_of[id(op)] = step
                 step += 1
@@ -153,12 +159,7 @@ def _find_straight_stores(graph: Graph, placement: Placement) -> None:
         if len(users) != 1 or not isinstance(users[0], Store):
             continue
         store = users[0]
-        if isinstance(store, Scatter):
-            if _may_be_computed_at(store, producer, placement, block_of):
-                assert isinstance(producer, GenericOp)
-                placement.scattered[value] = producer
-            continue
-        if store.value is not value:
+        if isinstance(store, Scatter) or store.value is not value:
             continue
         if (
             isinstance(producer, GenericOp)
@@ -178,36 +179,37 @@ def _find_straight_stores(graph: Graph, placement: Placement) -> None:
             placement.straight[value] = store
             if overlap != FREE:
                 placement.overlaps[store] = overlap
+    for op in walk(graph.block):
+        if isinstance(op, Scatter):
+            _find_scattered(op, uses, placement, block_of)
 
 
-def _may_be_computed_at(
-    scatter: Scatter, producer: Op | None, placement: Placement, block_of: dict[int, Block]
-) -> bool:
-    """Whether an operand of a scatter may be computed point by point as it is written.
-
-    It must not read the memory that is written at all: which elements have been is not known.
-    """
-    if (
-        not isinstance(producer, GenericOp)
-        or producer.library_call is not None
-        or len(producer.results) != 1
-        or not producer.is_elementwise
-        or block_of[id(producer)] is not block_of[id(scatter)]
-        or not producer.inits[0].map.is_identity
-        or producer.inits[0].start is not None
-        or placement.step_of.get(id(producer)) != placement.step_of.get(id(scatter))
-    ):
-        return False
-    here = placement.versions_at[id(scatter)]
-    for operand in producer.inputs:
-        load = placement.defining.get(placement.root(operand.value))
-        if isinstance(load, Load):
-            alias_class = load.view.buffer.alias_class
-            if alias_class == scatter.view.buffer.alias_class:
-                return False
-            if here.get(alias_class, 0) != load.version:
-                return False
-    return True
+def _find_scattered(
+    scatter: Scatter,
+    uses: Mapping[Value, Sequence[Op | None]],
+    placement: Placement,
+    block_of: Mapping[int, Block],
+) -> None:
+    """Operands of a scatter that are computed point by point as it is written."""
+    for value in scatter.operand_values:
+        producer = placement.defining.get(value)
+        if (
+            isinstance(producer, GenericOp)
+            and producer.library_call is None
+            and producer.is_elementwise
+            and all(uses.get(result, [scatter]) == [scatter] for result in producer.results)
+            and block_of[id(producer)] is block_of[id(scatter)]
+            and all(i.map.is_identity and i.start is None for i in producer.inits)
+            and placement.step_of.get(id(producer)) == placement.step_of.get(id(scatter))
+            and reads_allow_scatter(
+                scatter,
+                producer,
+                placement.defining,
+                placement.root,
+                placement.versions_at[id(scatter)],
+            )
+        ):
+            placement.scattered[value] = producer
 
 
 def _blocks(block: Block, found: dict[int, Block]) -> None:
@@ -295,13 +297,12 @@ def _find_snapshots(graph: Graph, placement: Placement) -> None:
         if isinstance(load, Load) and here.get(load.view.buffer.alias_class, 0) != load.version:
             placement.snapshots.add(load.results[0])
 
-    at_store = {*placement.straight, *placement.scattered, *placement.over_cells}
     for value, user, block in _uses(graph.block):
         if isinstance(user, ViewOp | ReshapeOp) or user in placement.rotated:
             continue
         if user is None:
             check(value, _versions_at_end(block, placement, end))
-        elif isinstance(user, GenericOp) and len(user.results) == 1 and user.results[0] in at_store:
+        elif isinstance(user, GenericOp) and placement.is_computed_at_use(user):
             continue
         else:
             check(value, placement.versions_at[id(user)])
@@ -344,7 +345,7 @@ def _find_slots(graph: Graph, placement: Placement) -> None:
             _find_slots_of_operands(op, placement)
             is_library = isinstance(op, GenericOp) and op.library_call is not None
             is_region = runs_on_host(op)
-            if is_library or is_region or isinstance(op, HostCall) or op in binds:
+            if is_library or is_region or is_host_call(op) or op in binds:
                 _find_slots_of_call(op.operand_values, placement)
                 placement.slot_values.update(op.results)
             if isinstance(op, Loop) and op.condition is not None and is_region:

@@ -130,7 +130,8 @@ def vector_symbol(function: MathFunction, dtype: str, bits: int) -> str:
 
 def svml_symbol(function: MathFunction, dtype: str) -> str:
     """Name of NumPy's 512-bit SVML function: ``__svml_pow8``, ``__svml_powf16``."""
-    return f"__svml_{function.libm}{'f16' if dtype == 'f32' else '8'}"
+    accuracy = "_ha" if dtype in function.high_accuracy else ""
+    return f"__svml_{function.libm}{'f16' if dtype == 'f32' else '8'}{accuracy}"
 
 
 def scalar_symbol(function: MathFunction, dtype: str) -> str:

@@ -6,12 +6,16 @@ reductions of a few numbers, which loops make by the million, need neither block
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from fusejit.codegen import deviations
 from fusejit.codegen.accumulators import (
+    PLAIN_BLOCK,
     Accumulator,
+    block_dtypes,
     ceil_div,
     let,
     name,
@@ -22,7 +26,7 @@ from fusejit.codegen.accumulators import (
 )
 from fusejit.codegen.chunks import chunked, work_ns
 from fusejit.codegen.lanes import FEW, FOLDS, HANDFUL
-from fusejit.codegen.nest import LoopDim, Nest, point_cost_ps, wrap, zero
+from fusejit.codegen.nest import LoopDim, Nest, point_cost_ps, token, wrap, zero
 from fusejit.ir.loops import (
     Apply,
     Element,
@@ -32,6 +36,7 @@ from fusejit.ir.loops import (
     If,
     Integer,
     Let,
+    Number,
     ParallelFor,
     Scratch,
     Stmt,
@@ -43,7 +48,6 @@ from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.summation import BLOCK
 
 STACK = 64  # levels of block totals: more than any array has
-_PLAIN_BLOCK = 4096  # numbers of a parallel block where the order of merging does not show
 
 
 def along_rows(
@@ -74,7 +78,7 @@ def of_everything(
     totals = [Var(f"total{acc.suffix}") for acc in accs]
     end = write_totals(nest, accs, totals)
     if not often or of_numbers(accs):
-        return [*_of_blocks(nest, accs, loop), *end]
+        return [*_of_blocks(nest, accs, loop, on_stack=not of_numbers(accs)), *end]
     extent = loop.extent.as_constant()
     if extent is not None and extent <= FEW:
         some = _of_a_handful if 0 < extent <= HANDFUL else _of_few
@@ -140,7 +144,7 @@ def _of_blocks(
 
     ``on_stack``: where there are few blocks their totals need no memory of the heap.
     """
-    block = BLOCK if _is_ordered(accs) else _PLAIN_BLOCK
+    block = BLOCK if _is_ordered(accs) else PLAIN_BLOCK
     blocks = Var("blocks")
     statements: list[Stmt] = [Let("blocks", Integer(ceil_div(loop.extent, block)))]
     are_many = Apply(f"{{0}} > {FEW}", (blocks,))
@@ -156,7 +160,7 @@ def _of_blocks(
     inner: list[Stmt] = [
         Let("base", Integer(name("b") * block)),
         let("m", f"min({{0}} - base, {block})", Integer(loop.extent)),
-        *_block_totals(nest, accs, loop, name("base"), Var("m")),
+        *_block_totals(nest, accs, loop, name("base"), Var("m"), block_dtypes(nest, accs)),
     ]
     for acc in accs:
         s = acc.suffix
@@ -219,13 +223,19 @@ def _lane_0(lanes: str, acc: Accumulator) -> Element:
 
 
 def _block_totals(
-    nest: Nest, accs: Sequence[Accumulator], loop: LoopDim, base: Polynomial, m: Expr
+    nest: Nest,
+    accs: Sequence[Accumulator],
+    loop: LoopDim,
+    base: Polynomial,
+    m: Expr,
+    dtypes: Mapping[str, np.dtype] | None = None,
 ) -> list[Stmt]:
     """Statements that leave the totals of ``m`` numbers from ``base`` on in ``block<suffix>``.
 
     A pair of mean and squares is left in lane 0 of its own lanes; the block is in the nearest cache
-    then.
+    then. ``dtypes`` says which accumulators are narrower than their totals, see `block_dtypes`.
     """
+    narrow = dtypes or {}
     pairs: list[Stmt] = []
     for at, acc in of_numbers(accs):
         pairs += deviations.block_of_row(nest, acc, at, loop, base, m)
@@ -239,14 +249,18 @@ def _block_totals(
             lanes = FOLDS[acc.combiner][0]
             starts.append(let("_", f"fill(lanes{s}, 0, {lanes}, {{0}})", acc.identity))
             ends.append(let(f"block{s}", f"fold_{acc.combiner}(lanes{s})"))
+        elif s in narrow:
+            starts.append(Let(f"narrow{s}", Number(0, narrow[s])))
+            wide = Apply("cast({0}, {T})", (Var(f"narrow{s}"),), token(acc.dtype))
+            ends.append(Let(f"block{s}", wide))
         else:
             starts.append(Let(f"block{s}", acc.identity))
     widths = {FOLDS[acc.combiner][0] for acc in plain(accs) if acc.in_lanes}
     if not widths:
-        return [*starts, _lane_loop(nest, accs, loop, m, base)]
+        return [*starts, _lane_loop(nest, accs, loop, m, base, narrow), *ends, *pairs]
     (lanes,) = widths
     groups = _lane_loop(
-        nest, accs, loop, Integer(Polynomial.const(lanes)), base + name("g") * lanes
+        nest, accs, loop, Integer(Polynomial.const(lanes)), base + name("g") * lanes, narrow
     )
     rest = let("rest", f"{{0}} - full * {lanes}", m)
     return [
@@ -254,14 +268,19 @@ def _block_totals(
         let("full", f"({{0}} // {lanes})", m),
         For("g", zero(), Var("full"), [groups]),
         rest,
-        _lane_loop(nest, accs, loop, Var("rest"), base + name("full") * lanes),
+        _lane_loop(nest, accs, loop, Var("rest"), base + name("full") * lanes, narrow),
         *ends,
         *pairs,
     ]
 
 
 def _lane_loop(
-    nest: Nest, accs: Sequence[Accumulator], loop: LoopDim, count: Expr, start: Polynomial
+    nest: Nest,
+    accs: Sequence[Accumulator],
+    loop: LoopDim,
+    count: Expr,
+    start: Polynomial,
+    narrow: Mapping[str, np.dtype] | None = None,
 ) -> For:
     """Neighbours from ``start`` on, each into its lane (or into one accumulator)."""
     lets, results = reduction_point(nest, {loop.var: start + name("j")})
@@ -273,6 +292,11 @@ def _lane_loop(
         if acc.in_lanes:
             lanes = f"lanes{acc.suffix}"
             body.append(StoreElement(lanes, lane, acc.combine(Element(lanes, lane), result)))
+        elif narrow and acc.suffix in narrow:
+            total, dtype = f"narrow{acc.suffix}", narrow[acc.suffix]
+            part = Apply("cast({0}, {T})", (result,), token(dtype))
+            narrower = replace(acc, dtype=dtype).combine(Var(total), part)
+            body.append(Let(total, narrower, rebind=True))
         else:
             block = f"block{acc.suffix}"
             body.append(Let(block, acc.combine(Var(block), result), rebind=True))

@@ -7,9 +7,12 @@ from dataclasses import replace
 
 from fusejit.codegen.placement import Placement
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Operand, Scatter
+from fusejit.ir.graph import GenericOp, Operand, Scatter, Value
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import I64, Instr, Payload, PayloadBuilder
+
+_Source = tuple[Value | GenericOp, IndexingMap]
+"""What is read or computed, and from which dims."""
 
 
 def operand_maps(op: Scatter) -> Iterator[IndexingMap]:
@@ -29,32 +32,43 @@ def scatter_payload(
     scatter alone reads are computed in the payload from what their ops read.
     """
     inputs: list[Operand] = []
-    starts: list[int] = []
+    starts: dict[_Source, int] = {}
+    sources: list[_Source] = []
     for operand in operands:
-        starts.append(len(inputs))
         producer = placement.scattered.get(operand.value)
+        source: _Source = (operand.value if producer is None else producer, operand.map)
+        sources.append(source)
+        if source in starts:
+            continue
+        starts[source] = len(inputs)
         if producer is None:
             inputs.append(operand)
         else:
             inputs += [Operand(o.value, o.map.compose(operand.map)) for o in producer.inputs]
     builder = PayloadBuilder([o.value.type.dtype for o in inputs], [])
+    computed: dict[_Source, tuple[int, ...]] = {}
     refs: list[int] = []
-    for operand, start in zip(operands, starts, strict=True):
-        producer = placement.scattered.get(operand.value)
+    for operand, source in zip(operands, sources, strict=True):
+        producer, start = placement.scattered.get(operand.value), starts[source]
         if producer is None:
             refs.append(start)
             continue
-        shift, to_producer = start, operand.map.results
+        to_producer = operand.map.results
 
         def moved(
-            instr: Instr, shift: int = shift, dims: Sequence[AffineExpr] = to_producer
+            instr: Instr, shift: int = start, dims: Sequence[AffineExpr] = to_producer
         ) -> Instr:
             if instr.op == "index":
                 return replace(instr, attr=instr.attr.substitute(list(dims)))
             return replace(instr, attr=instr.attr + shift) if instr.op == "extract" else instr
 
-        arguments = [*range(start, start + len(producer.inputs)), None]
-        refs += builder.inline(producer.payload, arguments, moved)
+        if source not in computed:
+            arguments = [
+                *range(start, start + len(producer.inputs)),
+                *(None for _ in producer.inits),
+            ]
+            computed[source] = builder.inline(producer.payload, arguments, moved)
+        refs.append(computed[source][producer.results.index(operand.value)])
     integers = iter(refs[1:])
     results = [
         builder.index(subscript)

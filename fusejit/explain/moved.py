@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import GenericOp, Graph, Op, Scatter, Store, Value, ViewOp, walk
+from fusejit.ir.graph import Block, GenericOp, Graph, Loop, Op, Scatter, Store, Value, ViewOp
 from fusejit.ir.schedule import Group
 
 
@@ -19,7 +19,9 @@ def moved_bytes(
 
     A view moves nothing; an operand read through a view counts as many elements as the op reads.
     What the ops of a group read alike counts once, and what stays in tiles not at all. The
-    ``straight`` values are written where a store takes them, and not read again.
+    ``straight`` values are written where a store takes them, and not read again. What stands in a
+    counted loop of the program counts in each iteration, if their number is known here; of `while`
+    loops and of both branches of conditionals it counts once.
     """
     total = 0
     local = {value for group in groups for value in group.local}
@@ -27,7 +29,8 @@ def moved_bytes(
     for group in groups:
         shared: set[tuple[Value, object]] = set()
         seen_by.update(dict.fromkeys(group.ops, shared))
-    for op in walk(graph.block):
+    for op, times in repeated(graph.block, symbols):
+        once = total
         if isinstance(op, ViewOp) and op.source in local:
             local.update(op.results)
         if isinstance(op, GenericOp):
@@ -54,7 +57,28 @@ def moved_bytes(
             itemsize = op.view.buffer.type.dtype.itemsize
             size = points_of(op.view.extents, symbols) * itemsize
             total += size if op.value in straight else 2 * size
+        total = once + times * (total - once)
     return total
+
+
+def repeated(block: Block, symbols: Mapping[str, int], times: int = 1) -> Iterator[tuple[Op, int]]:
+    """The ops of a block and of those inside, with the number of iterations they run in."""
+    for op in block.ops:
+        yield op, times
+        trips = iterations(op, symbols) if isinstance(op, Loop) else None
+        for inner in op.blocks:
+            yield from repeated(inner, symbols, times * (1 if trips is None else trips))
+
+
+def iterations(loop: Loop, symbols: Mapping[str, int]) -> int | None:
+    """The number of iterations of a loop; None if it is not known before it runs."""
+    if loop.lower is None or loop.upper is None:
+        return None
+    try:
+        distance = int((loop.upper - loop.lower).evaluate((), symbols))
+    except KeyError:
+        return None
+    return max(0, -(-distance // loop.step))
 
 
 def points_of(extents: Sequence[AffineExpr], symbols: Mapping[str, int]) -> int:

@@ -6,8 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fusejit.codegen.placement import Placement
-from fusejit.explain.moved import size_of
-from fusejit.ir.graph import GenericOp, Graph, Load, Op, Origin, Scatter, Store, Value, walk
+from fusejit.explain.moved import iterations, size_of
+from fusejit.ir.graph import (
+    Cond,
+    GenericOp,
+    Graph,
+    Load,
+    Loop,
+    Op,
+    Origin,
+    Scatter,
+    Store,
+    Value,
+    walk,
+)
 from fusejit.ir.schedule import Group, KernelStep
 from fusejit.ir.types import IteratorType
 
@@ -27,6 +39,8 @@ class Nest:
     def is_loop(self) -> bool:
         """Whether it loops: an op on numbers does not."""
         (op, *others) = self.ops
+        if isinstance(op, Cond):
+            return any(isinstance(o, Loop) for block in op.blocks for o in walk(block))
         return bool(others) or not isinstance(op, GenericOp) or bool(op.domain)
 
 
@@ -70,7 +84,9 @@ def _origins(op: Op, order: Mapping[Value, int], placement: Placement) -> list[O
         apart = [i for i in ops if not isinstance(i, Store) or _is_work(i, placement)]
         return [o for i in apart for o in _origins(i, order, placement)]
     if isinstance(op, Scatter):
-        made = [placement.scattered[v] for v in op.operand_values if v in placement.scattered]
+        made = dict.fromkeys(
+            placement.scattered[v] for v in op.operand_values if v in placement.scattered
+        )
         computed = [o for producer in made for o in _origins(producer, order, placement)]
         return [*computed, Origin("scatter", op.location, op.value)]
     if isinstance(op, Store):
@@ -93,8 +109,11 @@ def domain_text(op: Op, symbols: Mapping[str, int], only: Sequence[int] | None =
         extents, iterators = op.view.extents, tuple(kinds)
     elif isinstance(op, GenericOp):
         extents, iterators = op.domain, op.iterators
+    elif isinstance(op, Loop):
+        trips = iterations(op, symbols)
+        return "iterations" if trips is None else f"{trips} iterations"
     else:
-        return type(op).__name__.lower()
+        return "under a condition"
     marks = {IteratorType.REDUCTION: " reduced", IteratorType.SEQUENTIAL: " in sequence"}
     dims = [
         f"d{d} < {size_of(extent, symbols)}{marks.get(kind, '')}"

@@ -56,32 +56,39 @@ WORDS_JOINED = {"fold": "into", "merge": "beside", "hoist": "in front of"}
 WORDS_APART = {"fold": "and", "merge": "beside", "group": "in one loop with"}
 
 
-def explain_text(lowered: Lowered, arguments: Mapping[str, Any], variants: Variants) -> str:
+def sizes_of_call(lowered: Lowered, arguments: Mapping[str, Any]) -> dict[str, int]:
+    """The value of each symbol in the call with these bound arguments."""
+    traced = lowered.before.before
+    find = resolver(traced.function, arguments, traced.traced.constants)
+    sizes: dict[str, int] = {}
+    for symbol in lowered.before.schedule.unfused.symbols:
+        sizes[symbol.name] = int(symbol.expr.evaluate(find, sizes))
+    return sizes
+
+
+def explain_text(lowered: Lowered, sizes: dict[str, int], variants: Variants) -> str:
     """The report for one call.
 
     Parameters
     ----------
     lowered : Lowered
         The stages of the call.
-    arguments : mapping
-        The call's bound arguments: sizes are read from them.
+    sizes : dict of str to int
+        Those of the call: `sizes_of_call`.
     variants : Variants
         The compiled variants and declined calls so far.
     """
-    return "\n".join(_Report(lowered, arguments).lines(variants)) + "\n"
+    return "\n".join(_Report(lowered, sizes).lines(variants)) + "\n"
 
 
 class _Report:
-    def __init__(self, lowered: Lowered, arguments: Mapping[str, Any]) -> None:
+    def __init__(self, lowered: Lowered, sizes: dict[str, int]) -> None:
         self.traced = lowered.before.before
         self.schedule = lowered.before.schedule
         self.report = self.schedule.report
         self.nest_notes = lowered.program.nest_notes
         self.placement = place(self.schedule)
-        find = resolver(self.traced.function, arguments, self.traced.traced.constants)
-        self.symbols: dict[str, int] = {}
-        for symbol in self.schedule.unfused.symbols:
-            self.symbols[symbol.name] = int(symbol.expr.evaluate(find, self.symbols))
+        self.symbols = sizes
         self.nests = {
             step: nests_of(step, self.schedule.unfused, self.placement)
             for step in walk_steps(self.schedule.steps)
@@ -150,15 +157,16 @@ class _Report:
     def nest(self, nest: Nest) -> Iterator[str]:
         if nest.group is None:
             dims = domain_text(nest.ops[0], self.symbols)
-            yield f"    {'loop over ' if nest.is_loop else ''}{dims}"
+            loops = nest.is_loop and not isinstance(nest.ops[0], Cond)
+            yield f"    {'loop over ' if loops else ''}{dims}"
         else:
             dims = domain_text(nest.ops[0], self.symbols, nest.group.bands[0])
             kept = len(nest.group.local)
             rest = f"; {_plural(kept, 'result')} in cache, never in memory" if kept else ""
             yield f"    one loop over tiles of {dims}{rest}"
         rows = [row for origins in nest.members for row in by_line(origins)]
-        place_width = max(len(location.short) for location, _ in rows)
-        width = min(max(len(names) for _, names in rows), 44)
+        place_width = max((len(location.short) for location, _ in rows), default=0)
+        width = min(max((len(names) for _, names in rows), default=0), 44)
         shown: Location | None = None
         for location, names in rows:
             text = shortened(location.text, MAX_SOURCE) if location != shown else ""
@@ -322,12 +330,18 @@ def _scalar_functions(graph: Graph, vector: frozenset[str]) -> list[tuple[str, L
 
 
 def _called_inside(nest: Nest) -> Iterator[str]:
-    """Products of a loop of the program: the kernel calls BLAS for them."""
+    """Products of a loop of the program, for which the kernel calls BLAS, and draws in it."""
     inner = [o for op in nest.ops for block in op.blocks for o in walk(block)]
     calls = [op for op in inner if isinstance(op, GenericOp) and op.library_call is not None]
     if calls:
         names = dict.fromkeys(f"{base_name(op.name)} {op.location.short}" for op in calls)
         yield f"      calls BLAS from inside: {', '.join(names)}"
+    draws = [op for op in inner if isinstance(op, HostCall) and op.inline]
+    if draws:
+        names = dict.fromkeys(
+            f"{op.function.rpartition('.')[2]} {op.location.short}" for op in draws
+        )
+        yield f"      draws numbers inside: {', '.join(names)}"
 
 
 def _loop_lines(note: LoopNote) -> Iterator[str]:

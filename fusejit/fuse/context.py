@@ -9,7 +9,17 @@ from typing import Any
 
 from fusejit.fuse.memory import read_classes
 from fusejit.fuse.rewrite import used_values
-from fusejit.ir.graph import Block, GenericOp, Op, Store, Value, written_classes
+from fusejit.ir.graph import (
+    Bind,
+    Block,
+    Check,
+    GenericOp,
+    HostCall,
+    Op,
+    Store,
+    Value,
+    written_classes,
+)
 from fusejit.ir.target import Target
 
 
@@ -62,8 +72,14 @@ class BlockContext:
         self._definitions = dict(outer)
         self._users: dict[Value, dict[Op, None]] = {}
         self._writes: dict[int, list[int]] = {}
+        self._checks = [place for place, op in enumerate(block.ops) if isinstance(op, Check)]
+        self._bound_at: dict[str, int] = {}
         for place, op in enumerate(block.ops):
             self._register(op)
+            if isinstance(op, Bind):
+                self._bound_at[op.symbol] = place
+            elif isinstance(op, HostCall):
+                self._bound_at.update(dict.fromkeys(op.sizes, place))
             for alias_class in sorted(_written_by(op)):
                 self._writes.setdefault(alias_class, []).append(place)
 
@@ -137,6 +153,15 @@ class BlockContext:
         places = self._writes.get(alias_class, [])
         low, high = sorted((self.place(first), self.place(last)))
         return bisect_left(places, high) > bisect_right(places, low)
+
+    def is_checked_between(self, first: Op, last: Op) -> bool:
+        """Whether a check stands between the two."""
+        low, high = sorted((self.place(first), self.place(last)))
+        return bisect_left(self._checks, high) > bisect_right(self._checks, low)
+
+    def is_bound_behind(self, symbol: str, op: Op) -> bool:
+        """Whether an integer of this block is not known yet where an op stands."""
+        return self._bound_at.get(symbol, -1) > self.place(op)
 
     # -- changes --------------------------------------------------------------------------------
     def replace(self, old: Sequence[Op], new: GenericOp, at: Op) -> None:

@@ -135,6 +135,9 @@ def _effect(ops: Sequence[Op]) -> Dependence | None:
     for op in ops:
         if isinstance(op, HostCall):
             name = op.function.removeprefix("builtins.")
+            if op.inline:
+                why = f"{name} draws in the order of the program"
+                return Dependence("draw", why, op.location)
             return Dependence("host call", f"{name} runs in Python", op.location)
         if isinstance(op, Check) and (op.is_late or endless):
             why = f"{op.reason}: the iterations behind must not run then"

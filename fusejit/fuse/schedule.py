@@ -94,7 +94,7 @@ def make_schedule(
             if isinstance(op, GenericOp) and op.library_call is not None:
                 end_kernel()
                 steps.append(LibraryStep(op))
-            elif isinstance(op, HostCall):
+            elif isinstance(op, HostCall) and not op.inline:
                 end_kernel()
                 steps.append(HostStep(op))
             elif isinstance(op, Bind) and op in binds:

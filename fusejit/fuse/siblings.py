@@ -29,6 +29,7 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.schedule import Folded, FusionReport, Refusal
 from fusejit.ir.target import GENERIC, Target
 from fusejit.ir.types import IteratorType
+from fusejit.ir.verifier_scope import symbols_of
 
 ControlMergeFn = Callable[[GenericOp, GenericOp, BlockContext], Accept | Reject]
 """Asked about an op and a later one that may be merged with it; neither is computed again."""
@@ -68,9 +69,10 @@ def merge_siblings(
     """
     outer = definitions(graph.block)
     notes = FusionReport() if report is None else report
+    fixed = frozenset(s.name for s in graph.symbols)
 
     def rewrite(block: Block, leaving: frozenset[Value]) -> Block:
-        session = _Session(BlockContext(block, leaving, outer, target), control, notes)
+        session = _Session(BlockContext(block, leaving, outer, target), control, notes, fixed)
         changed = session.run()
         return replace(block, ops=list(session.context.ops())) if changed else block
 
@@ -79,11 +81,12 @@ def merge_siblings(
 
 @dataclass(slots=True)
 class _Session:
-    """One block whose siblings are merged."""
+    """One block whose siblings are merged; ``fixed`` are the integers that each call has."""
 
     context: BlockContext
     control: ControlMergeFn
     notes: FusionReport
+    fixed: frozenset[str]
     refused: dict[tuple[GenericOp, GenericOp], Refusal] = field(default_factory=dict)
 
     def run(self) -> bool:
@@ -123,7 +126,7 @@ class _Session:
                 continue
             if _may_move_down(other, op, context):
                 place = op
-            elif not op.payload.has_extract() and _may_move_up(op, other, context):
+            elif not op.payload.has_extract() and _may_move_up(op, other, context, self.fixed):
                 # (a gather stays behind the check of its integers)
                 place = other
             else:
@@ -265,9 +268,18 @@ def _may_move_down(op: GenericOp, to: GenericOp, context: BlockContext) -> bool:
     )
 
 
-def _may_move_up(op: GenericOp, to: GenericOp, context: BlockContext) -> bool:
-    """Whether ``op`` may run where ``to`` does: what it reads, but for ``to``, is defined there."""
-    start = context.place(to)
+def _may_move_up(
+    op: GenericOp, to: GenericOp, context: BlockContext, fixed: frozenset[str]
+) -> bool:
+    """Whether ``op`` may run where ``to`` does: what it reads, but for ``to``, is defined there.
+
+    Integers of the kernel are bound there, and what has been checked of them is.
+    """
+    start, varying = context.place(to), symbols_of(op) - fixed
+    if varying and context.is_checked_between(to, op):
+        return False
+    if any(context.is_bound_behind(name, to) for name in varying):
+        return False
     producers = (context.producer(v) for v in op.operand_values)
     return all(
         p is None or p is to or p not in context or context.place(p) < start for p in producers

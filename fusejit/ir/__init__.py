@@ -18,7 +18,7 @@ a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines
               | %r  "=" "load" @a v0 map?                       no map: all of the buffer
               | %r  "=" "reshape" %source reassoc               axes split or merged
               | "store" @a v1 ( map "(" expr* ")" )? "=" %value ( "mask" %m )?
-              | "scatter" combine? @a v1 ( map "(" expr* ")" )? "at" "(" sub* ")" "=" %value
+              | "scatter" combine? @a v1 ( map "(" expr* ")" )? "at" "distinct"? "from_start"? "(" sub* ")" "=" %value
               | "check" %condition "reason" ( "raises" "error" )?   false: NumPy runs the call, or
               |     ( "late" ( "index" ("(" expr ")" | %v) "axis" number "size" "(" expr ")" )? )?   the kernel raises
               | "alloc" @t ":" type memory
@@ -28,7 +28,7 @@ a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines
               | %r* "=" "while" carry? block "do" block         the first block yields one bool
               | %r* "=" "if" %p block "else" block
               | %r* "=" "host_call" "module.function" "(" %x* ")" ("as" "call")?
-              |     ("with" "(" host* ")")? ("sizes" "(" s* ")")? "effect"?
+              |     ("with" "(" host* ")")? ("sizes" "(" s* ")")? "inline"? "effect"?
     iters   ::= "iterators" "(" ("parallel" | "reduction" | "sequential")* ")"   not if all parallel
     ins     ::= "ins" "(" ( %x map? )* ")"                      no map: the identity
     outs    ::= "outs" "(" ( ("write" | combiner) map? ("from" %start)? )* ")"

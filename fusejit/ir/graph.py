@@ -292,13 +292,15 @@ class Scatter(Store):
     the integers of an operand, of which negative ones count from the end once. Where several points
     reach one element the last one wins. With ``combine``, a binary scalar op, the element becomes
     ``combine(element, value[p])``, for one point after the other. ``from_start`` says that no
-    integer is negative, because they were made within bounds. Value and integers are read before
-    anything is written; a `Check` in front has made sure that they are within bounds.
+    integer is negative, because they were made within bounds, ``distinct`` that no two points reach
+    one element. Value and integers are read before anything is written; a `Check` in front has made
+    sure that they are within bounds.
     """
 
     subscripts: tuple[Operand | AffineExpr, ...]
     combine: str | None = None
     from_start: bool = False
+    distinct: bool = False
 
     @property
     def operand_values(self) -> tuple[Value, ...]:
@@ -446,7 +448,8 @@ class HostCall(Op):
     ``call`` is the text of its arguments (`fusejit.ir.host_calls`), empty for all of them by
     position. ``sizes`` are symbols that the call defines: lengths of axes of its results, which
     maps, extents and payloads behind it may use. ``objects`` are outside objects that the call is
-    given as they are (``{o0}``). A call that is not ``pure`` is an effect: a draw, a text.
+    given as they are (``{o0}``). A call that is not ``pure`` is an effect: a draw, a text. An
+    ``inline`` one is a draw that kernels make themselves (`fusejit.ir.draws`).
     """
 
     function: str
@@ -455,6 +458,7 @@ class HostCall(Op):
     call: str = ""
     sizes: tuple[str, ...] = ()
     objects: tuple[HostExpr, ...] = ()
+    inline: bool = False
 
     @property
     def effect(self) -> Effect:

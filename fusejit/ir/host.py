@@ -66,12 +66,32 @@ def _bool_or(a: Any, b: Any) -> bool:
     return bool(a) or bool(b)
 
 
+def generator_address(rng: Any) -> int:
+    """The address of a generator's ``bitgen_t`` (numpy/random/bitgen.h).
+
+    Raises
+    ------
+    AttributeError
+        If its bit generator is no `BitGenerator` of NumPy.
+    """
+    address: int = rng.bit_generator.ctypes.bit_generator.value
+    return address
+
+
 # what NumPy computes of a float in its own way: as good as the kernel's, with other last bits
 NUMPY_FUNCTIONS: tuple[np.ufunc, ...] = (
     *(np.sqrt, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p),
     *(np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan),
     *(np.sinh, np.cosh, np.tanh, np.arcsinh, np.arccosh, np.arctanh),
 )
+
+# functions of `math`, named alike in kernels; and those of two numbers
+_MATH_FUNCTIONS = (
+    "sqrt exp log sin cos tan tanh floor ceil log10 log2 log1p expm1 exp2 cbrt asin "
+    "acos atan sinh cosh asinh acosh atanh degrees radians isnan isinf isfinite trunc "
+    "gamma lgamma erf erfc"
+)
+_MATH_OF_TWO = ("atan2", "hypot", "copysign", "fmod")
 
 _ROWS: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("add", operator.add, "({0} + {1})"),
@@ -105,18 +125,15 @@ _ROWS: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("int", int, "int({0})"),
     ("float", float, "float({0})"),
     ("round", round, "round({0})"),
-    ("sqrt", math.sqrt, "math.sqrt({0})"),
-    ("exp", math.exp, "math.exp({0})"),
-    ("log", math.log, "math.log({0})"),
-    ("sin", math.sin, "math.sin({0})"),
-    ("cos", math.cos, "math.cos({0})"),
-    ("tan", math.tan, "math.tan({0})"),
-    ("tanh", math.tanh, "math.tanh({0})"),
-    ("floor", math.floor, "math.floor({0})"),
-    ("ceil", math.ceil, "math.ceil({0})"),
+    *((name, getattr(math, name), f"math.{name}({{0}})") for name in _MATH_FUNCTIONS.split()),
+    *((name, getattr(math, name), f"math.{name}({{0}}, {{1}})") for name in _MATH_OF_TWO),
+    ("math_pow", math.pow, "math.pow({0}, {1})"),
     ("is_integer", float.is_integer, "float.is_integer({0})"),
+    ("bits", generator_address, "bits({0})"),
     *((f"np_{f.__name__}", f, f"np.{f.__name__}({{0}})") for f in NUMPY_FUNCTIONS),
 )
+MAY_RAISE = frozenset([*_MATH_FUNCTIONS.split(), *_MATH_OF_TWO, "math_pow", "pow", "int", "round"])
+"""Ops that raise for some numbers: the launcher computes them before anything is modified."""
 HOST_OPS: dict[str, HostOp] = {name: HostOp(name, fn, text) for name, fn, text in _ROWS}
 _NEGATED = {"eq": "ne", "ne": "eq"}
 _NEGATED_ORDERS = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}  # where there is no NaN
@@ -195,6 +212,11 @@ class HostExpr:
             if opposite is not None:
                 return HostExpr(opposite, inner.operands)._user_text(names)
         return HOST_OPS[self.op].template.format(*(o._user_text(names) for o in self.operands))
+
+    @property
+    def may_raise(self) -> bool:
+        """Whether computing it may raise."""
+        return self.op in MAY_RAISE or any(o.may_raise for o in self.operands)
 
     def _is_integer(self, names: Mapping[str, HostExpr]) -> bool:
         if self.op == "const":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fusejit.ir.draws import is_host_call
 from fusejit.ir.graph import Bind, Block, Cond, GenericOp, Graph, HostCall, Loop, Op, View, walk
 
 
@@ -16,7 +17,7 @@ def runs_on_host(op: Op) -> bool:
     """Whether it is a loop or conditional of the launcher: a host call is somewhere inside."""
     if not isinstance(op, Loop | Cond):
         return False
-    return any(isinstance(inner, HostCall) for block in op.blocks for inner in walk(block))
+    return any(is_host_call(inner) for block in op.blocks for inner in walk(block))
 
 
 def host_blocks(graph: Graph) -> Iterator[Block]:
@@ -49,7 +50,7 @@ def launcher_binds(graph: Graph) -> frozenset[Op]:
 def _is_step_of_its_own(op: Op) -> bool:
     if isinstance(op, GenericOp):
         return op.library_call is not None
-    return isinstance(op, HostCall) or runs_on_host(op)
+    return is_host_call(op) or runs_on_host(op)
 
 
 def result_symbols(graph: Graph) -> frozenset[str]:

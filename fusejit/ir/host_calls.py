@@ -104,6 +104,11 @@ def is_effect(op: Op) -> bool:
     return isinstance(op, Store) and op.view.buffer.root.origin is not None
 
 
+def can_undo(graph: Graph) -> bool:
+    """Whether all that a call does can be undone: stores can, draws and texts cannot."""
+    return not any(isinstance(op, HostCall) and is_effect(op) for op in walk(graph.block))
+
+
 def late_ops(graph: Graph) -> frozenset[Op]:
     """The ops that may run after the caller could see something: NumPy cannot take over there.
 

@@ -271,6 +271,8 @@ class _Interpreter:
         if not op.from_start:
             where = [np.where(w < 0, w + n, w) for w, n in zip(where, extents, strict=True)]
         check_bounds(where, extents, "scatter")
+        if op.distinct and len({*zip(*(w.ravel() for w in where), strict=True)}) < value.size:
+            raise InternalError(f"a scatter of %{op.value.name} reaches one element twice")
         order = op.value.order or tuple(range(value.ndim))
         for ordered in np.ndindex(*(value.shape[axis] for axis in order)):
             point = tuple(ordered[order.index(axis)] for axis in range(value.ndim))

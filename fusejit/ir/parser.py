@@ -262,6 +262,7 @@ class _GraphParser:
         version = self.version()
         view = self.view(buffer)
         self.cursor.expect("at")
+        distinct = self.cursor.accept("distinct")
         from_start = self.cursor.accept("from_start")
         subscripts = self.listed(self.subscript)
         self.cursor.expect("=")
@@ -279,6 +280,7 @@ class _GraphParser:
             ),
             combine=combine,
             from_start=from_start,
+            distinct=distinct,
         )
 
     def subscript(self) -> AffineExpr | tuple[Value, IndexingMap | None]:
@@ -392,6 +394,7 @@ class _GraphParser:
         sizes: list[str] = []
         if self.cursor.accept("sizes"):
             sizes = self.listed(lambda: self.cursor.name("the name of a symbol"))
+        inline = self.cursor.accept("inline")
         pure = not self.cursor.accept("effect")
         return HostCall(
             function=function,
@@ -400,6 +403,7 @@ class _GraphParser:
             call=call,
             sizes=tuple(sizes),
             objects=tuple(objects),
+            inline=inline,
         )
 
     # -- values, memory -------------------------------------------------------------------------

@@ -142,8 +142,8 @@ class Printer:
                     self.operand(s) if isinstance(s, Operand) else f"({s})" for s in op.subscripts
                 )
                 combine = "" if op.combine is None else f" {op.combine}"
-                at = f"from_start ({at})" if op.from_start else f"({at})"
-                return f"scatter{combine} {target} at {at} = {self.value(op.value)}"
+                marks = "distinct " * op.distinct + "from_start " * op.from_start
+                return f"scatter{combine} {target} at {marks}({at}) = {self.value(op.value)}"
             case Check():
                 raises = "" if op.error == "IndexError" else f" raises {json.dumps(op.error)}"
                 late = " late" if op.is_late else ""
@@ -166,7 +166,8 @@ class Printer:
                 sizes = f" sizes ({', '.join(op.sizes)})" if op.sizes else ""
                 objects = f" with ({', '.join(map(str, op.objects))})" if op.objects else ""
                 given = f"({self.value_list(op.arguments)}){call}{objects}"
-                return f"host_call {name}{given}{sizes}{effect}"
+                inline = " inline" if op.inline else ""
+                return f"host_call {name}{given}{sizes}{inline}{effect}"
         raise TypeError(f"no printed form for {type(op).__name__}")
 
     def checked_index(self, shown: CheckedIndex) -> str:

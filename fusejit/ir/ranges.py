@@ -1,8 +1,10 @@
 """Ranges of the integers of a graph: between which bounds each number of rank 0 is.
 
 Loops are run until the ranges of what they carry hold, widened in stages, then once more from what
-was found. A counter, which one iteration moves by at
-most ``DRIFT``, is taken to stay within ``SLOW``: to leave it would take 2**50 iterations.
+was found. A counter, which one iteration moves by at most ``DRIFT``, is taken to stay within
+``SLOW``, one that it moves by at most ``STEP`` within ``STEPS``: to leave them would take 2**50
+iterations. Behind the check of an index the integer is a size at most, until the block ends in
+which it is checked.
 """
 
 from __future__ import annotations
@@ -12,7 +14,18 @@ from collections.abc import Callable
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr, Atom, FloorDiv, Mod
-from fusejit.ir.graph import Bind, Block, Cond, ConstantOp, GenericOp, Graph, HostCall, Loop, Op
+from fusejit.ir.graph import (
+    Bind,
+    Block,
+    Check,
+    Cond,
+    ConstantOp,
+    GenericOp,
+    Graph,
+    HostCall,
+    Loop,
+    Op,
+)
 from fusejit.ir.graph import Value as GraphValue
 from fusejit.ir.index_symbols import LARGEST_SYMBOL
 
@@ -20,7 +33,8 @@ Range = tuple[int, int]
 
 FULL: Range = (-(2**63), 2**63 - 1)
 SLOW, DRIFT = 2**62, 2**12
-_STAGES = (0, 2**8, 2**16, 2**32, 2**53)
+STEPS, STEP = 2**52, 2**2
+_STAGES = (0, 2**8, 2**16, 2**32, STEPS, 2**53)
 
 
 class Ranges:
@@ -54,6 +68,8 @@ class Ranges:
         self.exact: dict[Op, Range] = {}
         self.operands: dict[Op, list[Range]] = {}
         self._carried: dict[Op, list[Range]] = {}
+        self._bound: dict[str, GraphValue] = {}  # what symbols of blocks name
+        self._narrowed: dict[GraphValue, Range] = {}  # in the current block: ranges before it
         for symbol in graph.symbols:
             low = 0 if symbol.expr.op == "size" else -LARGEST_SYMBOL
             self.symbols[symbol.name] = (low, LARGEST_SYMBOL)
@@ -81,8 +97,11 @@ class Ranges:
         return rule(self.affine(atom.numerator), divisor)
 
     def _block(self, block: Block) -> None:
+        outer, self._narrowed = self._narrowed, {}
         for op in block.ops:
             self._op(op)
+        self.values.update(self._narrowed)  # what is checked in a block holds only there
+        self._narrowed = outer
 
     def _op(self, op: Op) -> None:
         match op:
@@ -94,6 +113,10 @@ class Ranges:
                     self.values[op.results[0]] = (int(op.number), int(op.number))
             case Bind():
                 self.symbols[op.symbol] = self.of(op.value)
+                self._bound[op.symbol] = op.value
+            case Check():
+                if op.shown is not None and isinstance(op.shown.index, AffineExpr):
+                    self._indexed(op.shown.index, self.affine(op.shown.size)[1])
             case HostCall():
                 self.symbols.update(dict.fromkeys(op.sizes, (0, LARGEST_SYMBOL)))
             case Loop():
@@ -104,6 +127,19 @@ class Ranges:
                 pairs = zip(op.then_block.yields, op.else_block.yields, strict=True)
                 for result, (left, right) in zip(op.results, pairs, strict=True):
                     self.values[result] = _hull(self.of(left), self.of(right))
+
+    def _indexed(self, index: AffineExpr, size: int) -> None:
+        """An integer is an index of an axis: it is no further from 0 than the size."""
+        if len(index.terms) != 1 or index.terms[0][1] != 1:
+            return
+        value = self._bound.get(str(index.terms[0][0]))
+        if value is None:
+            return
+        low, high = self.of(value)
+        low, high = max(low, -size - index.constant), min(high, size - 1 - index.constant)
+        if low <= high:
+            self._narrowed.setdefault(value, self.of(value))
+            self.values[value] = (low, high)
 
     def _loop(self, op: Loop) -> None:
         if op.induction is not None and op.lower is not None and op.upper is not None:
@@ -195,6 +231,8 @@ def _widened(now: Range, seen: Range) -> Range:
 def _raised(now: int, seen: int) -> int:
     if seen <= now or (now == SLOW and seen <= SLOW + DRIFT):
         return now
+    if now in _STAGES[1:] and now <= STEPS and seen <= now + STEP:
+        return STEPS
     if now in _STAGES[1:] and seen <= now + DRIFT:
         return SLOW
     if SLOW <= seen <= SLOW + DRIFT:  # counted by a loop inside

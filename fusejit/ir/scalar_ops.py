@@ -12,6 +12,7 @@ take such numbers apart have: see `fusejit.ir.complex_numbers`). The names they 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -87,6 +88,20 @@ class ScalarOp:
         if lone and dtype.kind in self.lone_templates:
             return self.lone_templates[dtype.kind]
         return self.templates.get(dtype.kind)
+
+
+def _fits(compute: Callable[[int, int], int]) -> Callable[..., Any]:
+    """Whether what Python computes of integers has 64 bits."""
+    function = np.frompyfunc(lambda a, b: -(2**63) <= compute(int(a), int(b)) < 2**63, 2, 1)
+    return lambda a, b: np.asarray(function(a, b), np.bool_)[()]
+
+
+FITS: dict[str, Callable[..., Any]] = {
+    "add": _fits(operator.add),
+    "subtract": _fits(operator.sub),
+    "multiply": _fits(operator.mul),
+}
+"""By the name of an op on integers of 64 bits."""
 
 
 def _extremum(ufunc: np.ufunc, left: Any, right: Any) -> Any:
@@ -297,6 +312,10 @@ _ROWS: tuple[ScalarOp, ...] = (
     ScalarOp("isinf", np.isinf, 1, _floating("(fabs({0}) == inf)")),
     ScalarOp("isfinite", np.isfinite, 1, _floating("(fabs({0}) < inf)")),
     ScalarOp("signbit", np.signbit, 1, _floating("signbit({0})")),
+    *(
+        ScalarOp(f"{name}_fits", None, 2, {"i": f"{name}_fits({{0}}, {{1}})"}, function=function)
+        for name, function in FITS.items()
+    ),
     ScalarOp("select", None, 3, {"b": "select({0}, {1}, {2})"}, 0.15),
     ScalarOp("fma", None, 3, _floating("fma({0}, {1}, {2})"), function=fused_multiply_add),
     ScalarOp("real", None, 1, {"c": "real_part({0})"}, 0.0, function=np.real),

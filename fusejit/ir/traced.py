@@ -23,6 +23,7 @@ class CheckKind(enum.Enum):
     EQUAL = "equal"  # same exact type and equal: strings, bools, ints that had to be exact
     CODE = "code"  # a Python function whose __code__ is expected
     KEYS = "keys"  # a dict whose keys are expected, a list or tuple of expected length
+    SAME = "same"  # the object at the path that is expected: one object in two places
     ABSENT = "absent"  # the name or attribute does not exist
 
 
@@ -49,9 +50,10 @@ class PathCheck:
 # ----------------------------------------------------------------------------- how results come out
 @dataclass(frozen=True, slots=True)
 class ResultLeaf:
-    """The ``index``-th result of the graph."""
+    """The ``index``-th result of the graph; a view of it that is read-only, if NumPy's is."""
 
     index: int
+    read_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +78,34 @@ class StaticLeaf:
 
 
 @dataclass(frozen=True, slots=True)
-class ResultSequence:
-    """A tuple or list of results."""
+class ChoiceLeaf:
+    """One of several objects: the graph's result ``which``, an integer or a bool, says which."""
 
-    type: type
+    which: int
     items: tuple[ResultStructure, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class ResultSequence:
+    """A tuple or list of results; a list that stands in several places has a number."""
+
+    type: type
+    items: tuple[ResultStructure, ...]
+    shared: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ResultMapping:
-    """A dict of results."""
+    """A dict of results; one that stands in several places has a number."""
 
     keys: tuple[Any, ...]
     items: tuple[ResultStructure, ...]
+    shared: int | None = None
 
 
-ResultStructure = ResultLeaf | PathLeaf | HostLeaf | StaticLeaf | ResultSequence | ResultMapping
+ResultStructure = (
+    ResultLeaf | PathLeaf | HostLeaf | StaticLeaf | ChoiceLeaf | ResultSequence | ResultMapping
+)
 
 
 @dataclass(eq=False, slots=True)

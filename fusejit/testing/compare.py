@@ -7,8 +7,11 @@ import itertools
 import math
 import operator
 import pickle
+import sys
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -105,6 +108,8 @@ def assert_same(expected: Any, actual: Any, bound: Bound = EXACT, where: str = "
         assert e == a, f"{where}: not as many numbers were drawn"
     elif isinstance(expected, np.ndarray | np.generic | float):
         _assert_same_array(expected, actual, bound, where)
+    elif _has_state(expected):
+        assert_same(vars(expected), vars(actual), bound, where)
     elif expected is not actual:
         assert expected == actual, f"{where}: {actual!r} instead of {expected!r}"
 
@@ -210,7 +215,20 @@ def clone(obj: Any, memo: dict[int, Any] | None = None) -> Any:
         result = make(clone(item, memo) for item in obj)
     elif isinstance(obj, dict):
         result = {key: clone(value, memo) for key, value in obj.items()}
+    elif isinstance(obj, set | deque):
+        memo[id(obj)] = result = copy.copy(obj)
+    elif _has_state(obj):
+        memo[id(obj)] = result = copy.copy(obj)
+        vars(result).update(clone(vars(obj), memo))
     return result
+
+
+def _has_state(obj: Any) -> bool:
+    """Whether it is an instance of a class of the test's."""
+    if not hasattr(obj, "__dict__") or isinstance(obj, type) or callable(obj):
+        return False
+    module = type(obj).__module__.partition(".")[0]
+    return type(obj) is SimpleNamespace or module not in sys.stdlib_module_names | {"numpy"}
 
 
 def _clone_array(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:

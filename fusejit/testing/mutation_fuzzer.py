@@ -99,7 +99,7 @@ def check_program(
             if isinstance(actual.error, UnsupportedError | ConcretizationError):
                 tally.refused[reason(str(actual.error))] += 1
                 return
-            compare_outcomes(_without_late_text(expected, actual), actual, where=where)
+            compare_outcomes(without_late_text(expected, actual), actual, where=where)
             served = expected.error is None
             served &= sum(decorated.variants.declined.values()) == declined
             tally.served += served
@@ -113,7 +113,7 @@ def check_program(
         tally.declined.update({reason(k): n for k, n in decorated.variants.declined.items()})
 
 
-def _without_late_text(expected: Outcome, actual: Outcome) -> Outcome:
+def without_late_text(expected: Outcome, actual: Outcome) -> Outcome:
     """``expected`` with the general text of an error that kernels find late, if it is one."""
     late = actual.error
     if type(late) is type(expected.error) and str(late) in LATE_TEXTS:

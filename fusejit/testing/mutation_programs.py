@@ -158,15 +158,19 @@ class MutationProgram:
             made[parameter.name] = make_argument(changed, self.calls[call], rng, made)
         return tuple(made.values())
 
-    def load(self, folder: Path) -> Callable[..., Any]:
-        """Write its source into ``folder`` and return the function ``f`` that it defines."""
+    def load(self, folder: Path, outside: str = "") -> Callable[..., Any]:
+        """Write its source into ``folder`` and return the function ``f`` that it defines.
+
+        ``outside`` is text of the module in front of it.
+        """
+        source = outside + self.source
         with tempfile.NamedTemporaryFile(
             "w", suffix=".py", prefix=f"program_{self.seed}_", dir=folder, delete=False
         ) as file:
-            file.write(self.source)
+            file.write(source)
         linecache.checkcache(file.name)
         namespace: dict[str, Any] = {"__name__": "mutation_program"}
-        exec(compile(self.source, file.name, "exec"), namespace)
+        exec(compile(source, file.name, "exec"), namespace)
         function: Callable[..., Any] = namespace["f"]
         return function
 

@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 
 from fusejit.api import FuseWarning, fuse_jit
+from fusejit.codegen.launch_runtime import read_only
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import Path
 from fusejit.ir.interpreter import host_environment, interpret
 from fusejit.ir.traced import (
+    ChoiceLeaf,
     HostLeaf,
     PathLeaf,
     ResultLeaf,
@@ -141,9 +143,14 @@ def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: 
     """Put the results of a graph together as the launcher does."""
     match structure:
         case ResultLeaf():
+            if structure.read_only and results[structure.index].flags.writeable:
+                results[structure.index] = read_only(results[structure.index][...])
             return results[structure.index]
         case PathLeaf():
             return paths(structure.path)
+        case ChoiceLeaf():
+            items = [assemble(i, results, paths, names) for i in structure.items]
+            return items[int(results[structure.which])]
         case HostLeaf():
             return structure.expr.evaluate(paths, names)
         case StaticLeaf():

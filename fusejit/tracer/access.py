@@ -15,7 +15,7 @@ from fusejit.tracer.callables import is_library_module, is_stand_in_type, is_use
 from fusejit.tracer.context import ACTIVE, current_trace
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
-from fusejit.tracer.locations import unsupported
+from fusejit.tracer.locations import needs_python, unsupported
 from fusejit.tracer.outside import Outside
 
 _NATIVE_TYPES = (
@@ -163,13 +163,16 @@ class Access:
     ) -> Any:
         if self._outside.path_of(obj) is not None:
             what = f"the cached property {name} of an outside object is computed for the first time"
-            raise unsupported(what, "read it once before")
+            raise needs_python(what, "read it once before")
         self._note_member(obj, owner, name, "func", raw.func)
         value = vars(obj)[name] = self._invoke(raw.func, (obj,), {})
         return value
 
     def item(self, obj: Any, key: Any) -> Any:
         """``obj[key]``."""
+        made_by = HANDLERS.get(("item of", type(obj)))
+        if made_by is not None:  # np.r_ and its like
+            return made_by(key)
         if self._is_native(type(obj)):
             found = obj[key]
             if isinstance(obj, np.generic) and type(found) is np.ndarray:
@@ -276,12 +279,12 @@ class Access:
         path = self._outside.path_of(obj)
         if path is not None:
             what = f"writes {part} to {path.user_text()}, an object from outside"
-            raise unsupported(what, _RETURN_ONLY)
+            raise needs_python(what, _RETURN_ONLY)
         if isinstance(obj, (ModuleType, type)) or (
             isinstance(obj, FunctionType) and not self._made_here(obj)
         ):
             what = f"writes {part} of {getattr(obj, '__name__', obj)!r}"
-            raise unsupported(what, _RETURN_ONLY)
+            raise needs_python(what, _RETURN_ONLY)
 
     # -------------------------------------------------------------------------- classes of objects
     def _is_followed(self, function: object) -> bool:

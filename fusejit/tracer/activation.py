@@ -9,8 +9,10 @@ from types import FunctionType
 from typing import Any, NoReturn
 
 from fusejit.errors import FusejitError
+from fusejit.ir.graph import Cond, Loop
 from fusejit.ir.host import Path
 from fusejit.tracer.access import Access
+from fusejit.tracer.array import TracedArray
 from fusejit.tracer.callables import is_library_module, is_library_object, is_stand_in_type
 from fusejit.tracer.conditions import (
     and_,
@@ -26,9 +28,12 @@ from fusejit.tracer.conditions import (
 )
 from fusejit.tracer.context import active_trace
 from fusejit.tracer.declined import Declined, Restart
-from fusejit.tracer.locations import unsupported
+from fusejit.tracer.either_operators import is_none
+from fusejit.tracer.generators import is_pythons
+from fusejit.tracer.locations import needs_python
 from fusejit.tracer.native_control import NativeIf, NativeLoop
 from fusejit.tracer.outside import Outside
+from fusejit.tracer.raises import caught_inside, raises, trying
 from fusejit.tracer.regions import Undefined
 from fusejit.tracer.staged_for import StagedFor
 from fusejit.tracer.staged_if import StagedIf
@@ -126,7 +131,7 @@ class Activation:
         if is_library_object(value):
             return value
         what = f"{self._function.__qualname__} reads {text}, and each call could not find it again"
-        raise unsupported(what, "pass it as an argument")
+        raise needs_python(what, "pass it as an argument")
 
     def class_binds(self, name: str) -> bool:
         """Whether the class block that is running has assigned a name."""
@@ -135,7 +140,7 @@ class Activation:
     def store_name(self, origin: str, name: str, value: Any = None) -> NoReturn:
         """A global or nonlocal name of somebody else is assigned."""
         kind = "global" if origin == "global" else "nonlocal"
-        raise unsupported(f"assigns the {kind} name {name!r}", "return the new value instead")
+        raise needs_python(f"assigns the {kind} name {name!r}", "return the new value instead")
 
     def name_slot(self, origin: str, name: str) -> NameSlot:
         """A target that refuses."""
@@ -206,6 +211,10 @@ class Activation:
             obj()
         return obj
 
+    def is_none(self, obj: Any) -> Any:
+        """``obj is None``."""
+        return is_none(self.bound(obj))
+
     none_of = staticmethod(none_of)
     stop_flag = staticmethod(stop_flag)
     not_ = staticmethod(not_)
@@ -215,6 +224,9 @@ class Activation:
     or_value = staticmethod(or_value)
     chain = staticmethod(chain)
     asserted = staticmethod(asserted)
+    raises = staticmethod(raises)
+    is_pythons = staticmethod(is_pythons)
+    trying = staticmethod(trying)
     choose = staticmethod(choose)
 
     # --------------------------------------------------------------------------- calls and objects
@@ -238,33 +250,40 @@ class Activation:
         """A target ``obj[key]``."""
         return ItemSlot(self._access, obj, key)
 
-    def caught(self) -> None:
+    def caught(self, depth: int) -> None:
         """The user's ``except`` must not swallow what stops the trace."""
         error = sys.exc_info()[1]
-        if error is not None and isinstance(error, (FusejitError, Declined, Restart)):
+        if error is None:
+            return
+        if isinstance(error, (FusejitError, Declined, Restart)):
             raise error
+        caught_inside(error, depth)
 
     def importing(self, module: str) -> None:
         """An import statement in the function."""
         if module.startswith(".") or not is_library_module(module):
-            raise unsupported(f"imports {module}", "import it at the top of the file")
+            raise needs_python(f"imports {module}", "import it at the top of the file")
 
     def same_object(self, left: Any, right: Any) -> bool:
         """``left is right``."""
-        pair = (left, right)
+        pair = tuple(map(self.bound, (left, right)))
         differ = left is not right and any(is_stand_in_type(type(o)) for o in pair)
         if differ and all(map(_may_be_any_object, pair)):
             what = "asks whether two arguments are one object"
-            raise unsupported(what, "pass a bool, or two functions, instead")
+            raise needs_python(what, "pass a bool, or two functions, instead")
+        if differ and all(isinstance(o, TracedArray) for o in pair) and any(map(_is_one_of, pair)):
+            what = "asks whether arrays that a condition or a loop has bound are one object"
+            raise needs_python(what, "keep a flag beside the array")
         self._outside.identify(left)
         self._outside.identify(right)
         return left is right
 
     def identity(self, obj: Any) -> Any:
         """An operand of ``is`` in a chain of comparisons."""
+        self.bound(obj)
         if is_stand_in_type(type(obj)) and _may_be_any_object(obj):
             what = "compares the identity of an argument in a chain of comparisons"
-            raise unsupported(what, "write them one by one")
+            raise needs_python(what, "write them one by one")
         self._outside.identify(obj)
         return obj
 
@@ -273,13 +292,13 @@ class Activation:
         path = self._outside.path_of(obj)
         if path is not None and not self._outside.is_container_copy(obj):
             what = f"matches {path.user_text()}, an object from outside"
-            raise unsupported(what, "test its attributes with if")
+            raise needs_python(what, "test its attributes with if")
         return obj
 
     def pattern_value(self, value: Any) -> None:
         """A class or dotted name in a pattern, which Python reads again by itself."""
         if is_stand_in_type(type(value)):
-            raise unsupported("a pattern compares with a number from outside", "test it with if")
+            raise needs_python("a pattern compares with a number from outside", "test it with if")
 
 
 def _may_be_any_object(obj: Any) -> bool:
@@ -287,6 +306,14 @@ def _may_be_any_object(obj: Any) -> bool:
     if is_stand_in_type(type(obj)):
         return not hasattr(type(obj), "is_whole") or obj.path is not None
     return isinstance(obj, int | float) and type(obj) is not bool
+
+
+def _is_one_of(array: TracedArray) -> bool:
+    """Whether only the kernel knows which of several objects an array is."""
+    root = array.storage.root
+    is_joined = root.is_chosen or bool(root.copied_from) or root.origin is not None
+    op = None if root.value is None else array.trace.defined.get(root.value)
+    return is_joined or isinstance(op, Loop | Cond) or not array.is_known
 
 
 class AttrSlot:

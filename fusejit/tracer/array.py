@@ -18,7 +18,13 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.layout import arrange
-from fusejit.tracer.locations import MOVE_OUTSIDE, here, name_in_program, unsupported
+from fusejit.tracer.locations import (
+    MOVE_OUTSIDE,
+    here,
+    name_in_program,
+    needs_python,
+    placed,
+)
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.shapes import Extents
 from fusejit.tracer.storage import Storage
@@ -31,7 +37,6 @@ _HASH = "a key of a dict, an element of a set or hash()"
 _REMEDY = "Use np.where to choose element by element"
 _REMEDIES = {
     "an index or a size": "Pass the number as an argument of its own, as a Python int",
-    "item()": "Leave it out, because an element is a number already",
     "tolist()": "Return the array and make the list of the result",
     "`in`": "Write (x == value).any()",
     _HASH: "Use an array as the table (counts[i] += 1)",
@@ -52,13 +57,13 @@ class TracedArray:
         ARRAY, or SCALAR for what NumPy returns as a scalar.
     path : Path or None
         Where the caller's own array object was found, for an argument itself (not a view of it).
-    writeable : bool
-        Whether NumPy would let the program store into it.
+    read_only : bool
+        Whether it is read-only however it is with the memory: broadcasts, windows, diagonals are.
     is_known : bool
         Whether it is known here which object this is: not if only the kernel knows.
     """
 
-    __slots__ = ("_viewed", "extents", "is_known", "kind", "map", "path", "storage", "writeable")
+    __slots__ = ("_viewed", "extents", "is_known", "kind", "map", "path", "read_only", "storage")
     __array_priority__ = 1000
 
     def __init__(
@@ -69,7 +74,7 @@ class TracedArray:
         self.extents = extents
         self.kind = kind
         self.path: Path | None = None
-        self.writeable = True
+        self.read_only = False
         self.is_known = True
         self._viewed: tuple[Value, Block, Value] | None = None
 
@@ -89,13 +94,14 @@ class TracedArray:
     def view(self, index_map: IndexingMap, extents: Extents) -> TracedArray:
         """A view of this view: ``index_map`` takes its indices to indices of this one."""
         result = TracedArray(self.storage, self.map.compose(index_map), extents)
-        result.writeable = self.writeable
+        result.read_only = self.read_only
         return result
 
-    def one_of_two(self) -> TracedArray:
-        """This view, of which only the kernel knows which object of the program it is."""
+    def one_of_two(self, other: TracedArray) -> TracedArray:
+        """This view, of which only the kernel knows whether it is the object ``other``."""
         result = self.view(IndexingMap.identity(self.ndim), self.extents)
         result.is_known = False
+        result.read_only |= other.read_only
         return result
 
     # -- elements ---------------------------------------------------------------------------------
@@ -112,6 +118,12 @@ class TracedArray:
             canonical(a) == canonical(b)
             for a, b in zip(self.extents, self.storage.extents, strict=True)
         )
+
+    @property
+    def writeable(self) -> bool:
+        """Whether NumPy would let the program store into it in this call."""
+        memory = self.storage.root.array
+        return not self.read_only and (memory is None or memory.flags.writeable)
 
     def value(self) -> Value:
         """Its elements at this place of the program."""
@@ -232,8 +244,8 @@ class TracedArray:
         return result
 
     def item(self, *args: Any) -> Any:
-        """The element of an array is known only when the kernel runs."""
-        raise self._concrete("item()")
+        """An element as a Python number of the kernel."""
+        return HANDLERS["item"](self, args)
 
     def tolist(self) -> Any:
         """The elements are known only when the kernel runs."""
@@ -277,10 +289,11 @@ class TracedArray:
         raise self._concrete("`in`")
 
     def _concrete(self, what: str) -> ConcretizationError:
-        return ConcretizationError(
+        error = ConcretizationError(
             f"{here()}: {what} needs the value of {self._called()}, which is known only when the "
             f"kernel runs. {_REMEDIES.get(what, _REMEDY)}, or do it outside the decorated function."
         )
+        return placed(error)
 
     def _called(self) -> str:
         """What the program calls the array."""
@@ -299,7 +312,7 @@ class TracedArray:
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         what = "a function that fusejit does not trace asked for the elements of an array"
-        raise unsupported(what, MOVE_OUTSIDE)
+        raise needs_python(what, MOVE_OUTSIDE)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
         return HANDLERS["ufunc"](ufunc, method, args, kwargs)
@@ -310,12 +323,12 @@ class TracedArray:
         handler = HANDLERS.get(func)
         if handler is None:
             name = f"{getattr(func, '__module__', '?')}.{getattr(func, '__name__', func)}"
-            raise unsupported(f"fusejit does not trace {name}", MOVE_OUTSIDE)
+            raise needs_python(f"fusejit does not trace {name}", MOVE_OUTSIDE)
         return handler(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if hasattr(np.ndarray, name):
-            raise unsupported(f"fusejit does not trace ndarray.{name}", MOVE_OUTSIDE)
+            raise needs_python(f"fusejit does not trace ndarray.{name}", MOVE_OUTSIDE)
         raise AttributeError(f"'numpy.ndarray' object has no attribute '{name}'")
 
     def user_attribute(self, name: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
-from fusejit.tracer.locations import unsupported
+from fusejit.tracer.locations import needs_python
 from fusejit.tracer.masked import as_array
 from fusejit.tracer.number import TracedNumber, apply_host, is_host_number
 from fusejit.tracer.operands import contains_traced, operand_of
@@ -87,6 +88,26 @@ def _array_attribute(a: Any, name: str) -> Any:
     return NotImplemented
 
 
+def _question(function: Callable[..., Any]) -> None:
+    """A question about the dtype or the kind of an object, not about its elements."""
+
+    @handles(function)
+    def ask(x: Any) -> Any:
+        x = as_array(x)
+        if isinstance(x, TracedNumber):
+            return function(x.value)
+        if isinstance(x, TracedArray):
+            one = np.ones((1,) * x.ndim, x.dtype)
+            return function(one if x.kind is Kind.ARRAY else one[()])
+        return NotImplemented
+
+    ask.__name__ = function.__name__
+
+
+for _ask in (np.isscalar, np.iscomplexobj, np.isrealobj):
+    _question(_ask)
+
+
 @handles(np.result_type)
 def result_type(*args: Any) -> Any:
     """``np.result_type``."""
@@ -104,6 +125,8 @@ def _convert(kind: type, op: str) -> None:
             number = args[0]
             return number if type(number.value) is kind else apply_host(op, number)
         if len(args) == 1 and isinstance(args[0], TracedArray):
+            if args[0].kind is Kind.ARRAY and not args[0].ndim:
+                return HANDLERS[kind](args[0][()])
             return kind(args[0])  # raises ConcretizationError
         return NotImplemented
 
@@ -113,13 +136,32 @@ def _convert(kind: type, op: str) -> None:
 @handles(bool)
 def truth(x: Any = False) -> Any:
     """``bool(x)``: a decision."""
+    if isinstance(x, TracedArray) and x.kind is Kind.ARRAY and not x.ndim:
+        return HANDLERS[bool](x[()])
     return bool(x)
+
+
+@handles("item")
+def item_of(array: TracedArray, place: tuple[Any, ...]) -> Any:
+    """``x.item()``: an element as a Python number."""
+    if len(place) == 1 and not isinstance(place[0], tuple) and array.ndim > 1:
+        array = HANDLERS[np.ravel](array)
+    elif len(place) == 1 and isinstance(place[0], tuple):
+        place = place[0]
+    if not place:
+        if any(not array.trace.decisions.equal(e, 1, "item() of one") for e in array.extents):
+            raise numpy_raises("ValueError: can only convert an array of size 1")
+        place = (0,) * array.ndim
+    kind = {"b": bool, "f": float, "c": complex}.get(array.dtype.kind, int)
+    return HANDLERS[kind](array[place])
 
 
 @handles(pow)
 def power(base: Any, exponent: Any, *modulus: Any) -> Any:
-    """``pow(x, y)``."""
-    return NotImplemented if modulus else base**exponent
+    """``pow(x, y)``; with a modulus each call must have the same ints."""
+    if modulus:
+        return pow(*map(operator.index, (base, exponent, *modulus)))
+    return base**exponent
 
 
 _convert(int, "int")
@@ -134,7 +176,9 @@ def _extremum(function: Callable[..., Any], op: str) -> None:
             return NotImplemented  # Python's own comparisons then decide
         best = items[0]
         for item in items[1:]:
-            if {represented_type(best), represented_type(item)} == {int}:
+            if not contains_traced([best, item]):
+                best = function(best, item)
+            elif {represented_type(best), represented_type(item)} == {int}:
                 best = apply_host(op, best, item)
             else:  # the type of the result depends on which one is chosen
                 chosen = item < best if op == "min" else item > best
@@ -154,56 +198,20 @@ def _is_number(obj: Any) -> bool:
 
 @handles(builtins.round)
 def round_of(number: Any, *digits: Any) -> Any:
-    """``round(x)``."""
+    """``round(x)``, of a NumPy scalar of the kernel with digits too."""
+    if isinstance(number, TracedArray) and digits:
+        if number.kind is Kind.PYTHON:
+            what = "rounds a Python number that only the kernel knows to some digits"
+            raise needs_python(what, "use np.round(x, digits)")
+        if number.kind is Kind.SCALAR:
+            return HANDLERS[np.round](number, *digits)
     return NotImplemented if not isinstance(number, TracedNumber) else number.round(*digits)
 
 
-@handles(math.isqrt, math.gcd, math.factorial)
+@handles(math.isqrt, math.gcd, math.lcm, math.factorial, math.comb, math.perm)
 def exact_integers(*args: Any) -> Any:
     """Integer functions run on exact ints: natively, through ``__index__``."""
     return NotImplemented
-
-
-_MATH = {
-    math.sqrt: "sqrt",
-    math.exp: "exp",
-    math.log: "log",
-    math.sin: "sin",
-    math.cos: "cos",
-    math.tan: "tan",
-    math.tanh: "tanh",
-    math.floor: "floor",
-    math.ceil: "ceil",
-    math.fabs: "fabs",
-}
-
-
-def _math_function(function: Callable[..., Any], op: str) -> None:
-    @handles(function)
-    def call(x: Any, *rest: Any) -> Any:
-        if isinstance(x, TracedArray):
-            x = _concrete(function, x)
-        if not isinstance(x, TracedNumber):
-            return NotImplemented
-        if rest:
-            if op != "log" or len(rest) != 1:
-                return NotImplemented
-            return apply_host("truediv", apply_host("log", x), call(rest[0]))
-        if op == "fabs":
-            return apply_host("abs", apply_host("float", x))
-        return apply_host(op, x)
-
-    call.__name__ = function.__name__
-
-
-def _concrete(function: Callable[..., Any], x: TracedArray) -> Any:
-    name = function.__name__
-    what = f"math.{name} needs a Python number, not an element of an array"
-    raise unsupported(what, f"use np.{'abs' if name == 'fabs' else name} instead")
-
-
-for _function, _op in _MATH.items():
-    _math_function(_function, _op)
 
 
 def _scalar_type(kind: type) -> None:

@@ -70,6 +70,7 @@ _CALLBACKS: dict[Any, tuple[int | str, ...]] = {
     itertools.dropwhile: (0,),
     itertools.filterfalse: (0,),
     itertools.groupby: (1, "key"),
+    np.fromfunction: (0, "function"),
 }
 _NATIVE_ITERTOOLS = (
     "product permutations combinations combinations_with_replacement chain count cycle repeat "
@@ -135,7 +136,6 @@ _DENIED_NUMPY = frozenset(
         "apply_along_axis",
         "apply_over_axes",
         "piecewise",
-        "fromfunction",
         "fromiter",
     ]
 )

@@ -26,7 +26,9 @@ from fusejit.tracer.callables import (
     rule_for,
 )
 from fusejit.tracer.declined import numpy_raises
-from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.dispatch import HANDLERS
+from fusejit.tracer.either import is_either
+from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.outside import Outside
 
 MAX_DEPTH = 100
@@ -39,6 +41,8 @@ _ERRSTATE_NATIVE = ("ignore", "warn", None)
 
 class Handlers(Protocol):
     """What `Calls` needs of a trace."""
+
+    is_part: bool
 
     def handler(self, fn: Any) -> Callable[..., Any] | None:
         """The entry of the dispatch table, with the parameters of ``fn``; None if there is none."""
@@ -97,7 +101,10 @@ class Calls:
         handler = self._trace.handler(function)
         if handler is not None:
             args, kwargs = self._with_callbacks(RULES.get(function, NATIVE), args, kwargs)
-            result = handler(*args, **kwargs)
+            if any(map(is_either, args)):
+                result = HANDLERS["call with either"](function, handler, args, kwargs)
+            else:
+                result = handler(*args, **kwargs)
             if result is not NotImplemented:
                 return self._as_constant(result)
         special = self._special.get(function) if _is_hashable(function) else None
@@ -144,7 +151,7 @@ class Calls:
 
     def _inline(self, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-            raise unsupported(f"calls {function.__qualname__}, which is async", MOVE_OUTSIDE)
+            raise needs_python(f"calls {function.__qualname__}, which is async", MOVE_OUTSIDE)
         if self._depth >= MAX_DEPTH:
             what = f"calls of {function.__qualname__} are nested more than {MAX_DEPTH} deep"
             raise unsupported(what, "write the recursion as a loop")
@@ -189,7 +196,7 @@ class Calls:
         init = self.access.note_constructor(cls, "__init__")
         if isinstance(metacall, FunctionType):
             if is_user_function(metacall) or self._any_traced(args, kwargs):
-                raise unsupported(f"constructs {function_name(cls)}", MOVE_OUTSIDE)
+                raise needs_python(f"constructs {function_name(cls)}", MOVE_OUTSIDE)
             return native_call(cls, args, kwargs)
         if new is None and init is None:
             if self._is_plain_class(cls):
@@ -221,17 +228,17 @@ class Calls:
     ) -> Any:
         name = function_name(function)
         if rule.verdict is Verdict.DENY:
-            raise unsupported(f"calls {name}, which {rule.reason}", rule.remedy)
+            raise needs_python(f"calls {name}, which {rule.reason}", rule.remedy)
         if rule.verdict is Verdict.STATIC and self._any_traced(args, kwargs):
             what = f"calls {name}, which is not supported with traced arguments"
-            raise unsupported(what, MOVE_OUTSIDE)
+            raise needs_python(what, MOVE_OUTSIDE)
         if getattr(function, "__name__", "") in MUTATING_METHODS:
             owner = getattr(function, "__self__", None)
             owner = args[0] if hasattr(function, "__objclass__") and args else owner
             path = self._outside.path_of(owner)
             if path is not None:
                 what = f"calls {name} on {path.user_text()}, an object from outside"
-                raise unsupported(what, "work on a copy and return it")
+                raise needs_python(what, "work on a copy and return it")
         if name in ("str.format", "str.format_map"):
             args, kwargs = tuple(map(self.exact, args)), self.exact(kwargs)
         self._meet_native(function, (*args, *kwargs.values()))
@@ -308,10 +315,10 @@ class Calls:
             return {key: self.exact(value) for key, value in obj.items()}
         if isinstance(obj, (list, tuple)):
             return type(obj)(map(self.exact, obj))
-        if hasattr(obj, "exact"):
+        if hasattr(obj, "exact") and not self._trace.is_part:
             return obj.exact()
-        what = "makes text of an array whose values are known only when the kernel runs"
-        raise unsupported(what, MOVE_OUTSIDE)
+        what = "makes text of what is known only when the kernel runs"
+        raise needs_python(what, MOVE_OUTSIDE)
 
     def _object_setattr(self, obj: Any, name: str, value: Any) -> None:
         path = self._outside.path_of(obj)
@@ -321,7 +328,7 @@ class Calls:
 
     def _errstate(self, **kwargs: Any) -> Any:
         if any(value not in _ERRSTATE_NATIVE for value in kwargs.values()):
-            raise unsupported("np.errstate asks for exceptions or callbacks", MOVE_OUTSIDE)
+            raise needs_python("np.errstate asks for exceptions or callbacks", MOVE_OUTSIDE)
         return np.errstate(**kwargs)
 
 

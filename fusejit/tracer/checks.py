@@ -32,10 +32,14 @@ from fusejit.ir.graph import (
     ViewOp,
     walk,
 )
-from fusejit.ir.host_calls import late_ops, sizes_defined
+from fusejit.ir.host_calls import can_undo, late_ops, sizes_defined
 from fusejit.ir.memory import walk_versions
 from fusejit.ir.verifier_scope import symbols_of
 from fusejit.tracer.declined import Declined
+from fusejit.tracer.origins import IS_AN_OBJECT
+
+EXTENTS_DIFFER = "ValueError"
+"""The kind of a check that, where it fails, has stores undone: then NumPy runs the call."""
 
 
 def checks_first(graph: Graph) -> None:
@@ -58,18 +62,28 @@ def checks_first(graph: Graph) -> None:
         if isinstance(op, Check):
             op.is_late = op in late
             op.shown = op.shown if op.is_late else None  # NumPy words its errors itself
-    _decline_late_sizes(graph)
+    _leave_to_numpy(graph)
     _search_apart(graph, defined)
 
 
-def _decline_late_sizes(graph: Graph) -> None:
-    """A check of sizes that a host call returns needs NumPy to take over where it fails."""
+def _leave_to_numpy(graph: Graph) -> None:
+    """A check of what was assumed needs NumPy to take over where it fails.
+
+    Behind a store that is what the launcher does for extents that differ: it puts back what the
+    kernels have written.
+    """
+    undo = can_undo(graph)
     sizes = frozenset(sizes_defined(graph))
     defined = {value: op for op in walk(graph.block) for value in op.results}
     for op in walk(graph.block):
         if isinstance(op, Check) and op.is_late:
             made = defined.get(op.condition)
-            if made is not None and symbols_of(made) & sizes:
+            is_size = made is not None and bool(symbols_of(made) & sizes)
+            if op.error == IS_AN_OBJECT and undo:
+                op.error = EXTENTS_DIFFER
+            elif op.error == IS_AN_OBJECT:
+                raise Declined(f"behind an effect it must be known whether {op.reason}")
+            elif is_size and not (undo and op.error == EXTENTS_DIFFER):
                 raise Declined("a size that a host call returns is checked after a store")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.tracer import host_calls
+from fusejit.tracer import host_calls, mask_indices
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.changing_extents import rows
 from fusejit.tracer.dispatch import HANDLERS, handles
@@ -23,20 +23,41 @@ from fusejit.tracer.kernel_numbers import int_value, is_kernel_number
 from fusejit.tracer.masked import is_same_value
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.shrinking import number_of_rows
+from fusejit.tracer.trace import Trace
 
 
 @handles("select")
 def select(array: TracedArray, mask: TracedArray) -> TracedArray:
     """``array[mask]`` as an array of its own."""
-    trace = array.trace
-    if not any(region.repeats for region in trace.regions) or array.ndim != 1:
+    if not _is_in_loop(array.trace) or array.ndim != 1:
         return host_calls.select(array, mask)
+    return _at_places(array, mask)
+
+
+@handles("select rows")
+def select_rows(array: TracedArray, mask: TracedArray) -> TracedArray:
+    """``array[mask]`` for a mask of fewer axes, as an array of its own."""
+    if not _is_in_loop(array.trace) or mask.ndim != 1:
+        return HANDLERS["getitem"](array, mask_indices.positions(mask))  # type: ignore[no-any-return]
+    return _at_places(array, mask)
+
+
+def _is_in_loop(trace: Trace) -> bool:
+    return any(region.repeats for region in trace.regions)
+
+
+def _at_places(array: TracedArray, mask: TracedArray) -> TracedArray:
+    """The elements, or rows, where a mask of one axis is true."""
+    trace = array.trace
     places = next((p for m, p in trace.places if is_same_value(trace, m, mask.value())), None)
     if places is None or not trace.is_open(places.storage.home):
         places = _true_places(mask)
         trace.places.insert(0, (mask.value(), places))
     mark_within_bounds(trace, places, array.extents[0])
-    chosen: TracedArray = HANDLERS["gather"](array, (places,), [places])
+    behind = (slice(None),) * (array.ndim - 1)
+    chosen: TracedArray = HANDLERS["gather"](
+        array, (places, *behind), [places, *(None for _ in behind)]
+    )
     return chosen
 
 

@@ -237,7 +237,7 @@ def part_view(array: TracedArray, part: str) -> TracedArray:
     if seen is None:
         seen = storage.reshapes[part] = PartStorage(storage, part)
     view = TracedArray(seen, array.map, array.extents)
-    view.writeable = array.writeable
+    view.read_only = array.read_only
     return view
 
 

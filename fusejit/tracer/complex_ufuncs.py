@@ -66,13 +66,13 @@ def _rule(ufunc: np.ufunc, operands: Sequence[Operand]) -> Rule | None:
 
 def complex_computation(
     ufunc: np.ufunc, operands: Sequence[Operand], loop: Sequence[np.dtype]
-) -> Compute:
-    """What a ufunc computes whose loop has complex operands; declines where that is not known."""
+) -> Compute | None:
+    """What a ufunc computes whose loop has complex operands; None where only NumPy knows."""
     rule = _power(operands, loop) if ufunc is np.power else _rule(ufunc, operands)
     if ufunc is np.positive:
         return lambda builder, refs: refs[0]
     if rule is None or ufunc is np.heaviside:
-        raise Declined(f"np.{ufunc.__name__} of {loop[0]}")
+        return None
     found = rule
 
     def compute(builder: PayloadBuilder, refs: list[int]) -> int:

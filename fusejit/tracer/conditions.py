@@ -16,9 +16,11 @@ import numpy as np
 from fusejit.ir.graph import Check
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
-from fusejit.tracer.dispatch import HANDLERS
+from fusejit.tracer.dispatch import HANDLERS, handles
+from fusejit.tracer.either import is_either
 from fusejit.tracer.kernel_numbers import as_kernel_number, is_number, truth_of
-from fusejit.tracer.locations import current_location, unsupported
+from fusejit.tracer.locations import current_location
+from fusejit.tracer.raises import ASSERTS, COMPUTED
 from fusejit.tracer.staged_if import StagedIf, decide
 
 _RESULT = "the value of this expression"
@@ -29,7 +31,11 @@ def not_(operand: Any) -> Any:
     truth = decide(operand)
     if not isinstance(truth, TracedArray):
         return not truth
-    return HANDLERS["operator"](np.logical_not, (truth,))
+    result: TracedArray = HANDLERS["operator"](np.logical_not, (truth,))
+    tests = truth.trace.type_tests
+    if (test := tests.get(truth.value())) is not None:
+        tests[result.value()] = test.negated()
+    return result
 
 
 def and_(first: Any, *others: Callable[[], Any]) -> Any:
@@ -107,6 +113,7 @@ def _same(obj: Any) -> Any:
     return obj
 
 
+@handles("choose")
 def choose(test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
     """``first() if test else second()``."""
     truth = decide(test)
@@ -128,17 +135,18 @@ def _chosen(truth: TracedArray, first: Callable[[], Any], second: Callable[[], A
 def asserted(operand: Any, message: Any = None) -> Any:
     """What ``assert`` asks for; what only the kernel knows becomes a `Check`.
 
-    ``message`` is the literal behind the comma, "" for none, None for what has to be computed.
+    ``message`` is the literal behind the comma, "" for none, None for what has to be computed,
+    which NumPy does: not behind a store to the caller's memory (`refuse_late_raises`).
     """
-    truth = decide(operand) if is_number(operand) else operand
+    truth = decide(operand) if is_number(operand) or is_either(operand) else operand
     if not isinstance(truth, TracedArray):
         return operand
-    if type(message) is not str or truth.ndim:
-        what = "asserts something about elements, with a message that is computed"
-        raise unsupported(what, "write the message as a literal")
     trace = current_trace()
     holds = as_kernel_number(truth_of(truth))
-    trace.emit(Check(condition=holds.value(), reason=message, error="AssertionError"))
+    error, reason = "AssertionError", message
+    if type(message) is not str:
+        error, reason = COMPUTED, ASSERTS
+    trace.emit(Check(condition=holds.value(), reason=reason, error=error))
     return True
 
 

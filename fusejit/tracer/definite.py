@@ -32,7 +32,7 @@ def sure_names(node: ast.AST) -> Names:
     unsure: set[str] = set()
     for inner in ast.walk(node):
         if isinstance(inner, ast.FunctionDef):
-            flow = _Flow()
+            flow = Flow()
             arguments = inner.args
             named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
             named += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
@@ -42,7 +42,7 @@ def sure_names(node: ast.AST) -> Names:
     return frozenset(assigned - unsure)
 
 
-class _Flow:
+class Flow:
     """The walk through one function."""
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class _Flow:
                 self.expression(node.value, state)
                 return None
             case ast.Raise():
-                self.expression(node.exc, state)
+                self.expressions([e for e in (node.exc, node.cause) if e is not None], state)
                 return None
             case ast.Assign():
                 state = self.expression(node.value, state)
@@ -101,7 +101,9 @@ class _Flow:
             case ast.Expr():
                 return self.expression(node.value, state)
             case ast.Assert():
-                return self.expression(node.test, state)
+                state = self.expression(node.test, state)
+                self.expression(node.msg, state)
+                return state
             case ast.With():
                 for item in node.items:
                     state = self.expression(item.context_expr, state)
@@ -148,6 +150,10 @@ class _Flow:
             return state
         if isinstance(node, ast.NamedExpr):
             return self.bound(node.target, self.expression(node.value, state))
+        if isinstance(node, ast.Lambda):
+            state = self.expressions(evaluated_at_once(node), state)
+        elif isinstance(node, _COMPREHENSIONS):
+            state = self.expression(node.generators[0].iter, state)
         if isinstance(node, _FUNCTIONS + _COMPREHENSIONS):
             own = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and _is_store(n)}
             own |= {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
@@ -183,6 +189,13 @@ class _Flow:
         if isinstance(target, ast.Starred):
             return self.bound(target.value, state)
         return self.expression(target, state)
+
+
+def evaluated_at_once(node: ast.Lambda | ast.GeneratorExp) -> list[ast.expr]:
+    """What is evaluated where a function or generator is made: not in its own scope."""
+    if isinstance(node, ast.GeneratorExp):
+        return [node.generators[0].iter]
+    return [d for d in (*node.args.defaults, *node.args.kw_defaults) if d is not None]
 
 
 def _is_store(node: ast.Name) -> bool:

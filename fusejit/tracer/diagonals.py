@@ -8,11 +8,12 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
-from fusejit.tracer.elementwise import full
+from fusejit.tracer.elementwise import emit_elementwise, full
 from fusejit.tracer.operands import contains_traced, operand_of
 from fusejit.tracer.parts import ZERO, store
 from fusejit.tracer.triangles import offset_of
@@ -55,7 +56,7 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     if first == second:
         raise numpy_raises("ValueError: axis1 and axis2 cannot be the same")
     result = diagonal_view(array, offset, first, second)
-    result.writeable = False
+    result.read_only = True
     return result
 
 
@@ -75,9 +76,15 @@ def trace_of(
 
 
 def diagonal_matrix(values: TracedArray, k: Any) -> TracedArray:
-    """Zeros with ``values`` on a diagonal."""
+    """Zeros with ``values`` on a diagonal.
+
+    With the main one it is a choice between numbers, which folds into what reads the matrix; other
+    diagonals start behind the first row or column, and are stored into zeros.
+    """
     trace = values.trace
     offset = offset_of(k)
+    if offset.as_constant() == 0:
+        return _main_diagonal(values)
     away = offset if trace.decisions.nonnegative(offset, "the sign of a diagonal") else -offset
     side = values.extents[0] + away
     zero = operand_of(values.dtype.type(0))
@@ -85,6 +92,30 @@ def diagonal_matrix(values: TracedArray, k: Any) -> TracedArray:
     result.storage.to_buffer()
     store(diagonal_view(result, k, 0, 1), values)
     return result
+
+
+def _main_diagonal(values: TracedArray) -> TracedArray:
+    """``out[i, j] = values[i] if i == j else 0``."""
+    rows = HANDLERS[np.expand_dims](values, 1)
+    side = values.extents[0]
+
+    def compute(builder: PayloadBuilder, refs: list[int]) -> int:
+        place = [builder.index(AffineExpr.dim(0)), builder.index(AffineExpr.dim(1))]
+        zero = builder.const(0, values.dtype)
+        is_there = builder.op("equal", place, np.dtype(np.bool_))
+        return builder.op("select", [is_there, refs[0], zero], values.dtype)
+
+    return emit_elementwise(
+        values.trace,
+        "diag",
+        [operand_of(rows)],
+        [values.dtype],
+        values.dtype,
+        compute,
+        extents=(side, side),
+        kind=Kind.ARRAY,
+        order=None,
+    )
 
 
 @handles(np.diag)

@@ -20,7 +20,9 @@ _H = TypeVar("_H", bound=Handler)
 # Functions whose handlers know of complex numbers. Those of all others are kept from them: many a
 # handler asks only whether numbers are floats.
 _TAKE_COMPLEX = (
-    "abs accumulate all angle any append array array_equal array_split asanyarray asarray astype "
+    "abs accumulate all angle any append array array_equal array_split asanyarray asarray "
+    "ascontiguousarray asfortranarray astype broadcast_arrays deepcopy iscomplexobj isrealobj "
+    "isscalar "
     "atleast_1d atleast_2d atleast_3d block bool broadcast_to column_stack complex complex128 "
     "complex64 concatenate copy copyto cumprod cumsum diag diagonal diff dsplit dstack empty "
     "empty_like enumerate expand_dims fill_diagonal flip fliplr flipud full full_like hsplit "
@@ -62,11 +64,12 @@ def of_reals(function: Any, handler: _H) -> _H:
     With some, NumPy runs the function between kernels if it is a host function; else it declines.
     """
     name = getattr(function, "__name__", function)
+    by_numpy = getattr(np, name, None) if isinstance(function, str) else function
 
     @functools.wraps(handler)
     def call(*args: Any, **kwargs: Any) -> Any:
         if any(map(_is_complex, args)) or any(map(_is_complex, kwargs.values())):
-            host = HANDLERS.get(("host", function))
+            host = HANDLERS.get(("host", by_numpy))
             if host is not None:
                 return host(*args, **kwargs)
             raise Declined(f"{name} of complex numbers")

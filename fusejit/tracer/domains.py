@@ -40,8 +40,11 @@ def check_divisor(ufunc: np.ufunc, divisor: Any, is_float: bool) -> None:
     _check(DIVISOR, divisor, dtype, differs, "a divisor is not 0", f"{kind} {_SIGNS[ufunc]} 0")
 
 
-def check_domain(function: str, number: Any) -> None:
-    """See to it that a function of `math` has a value for a float."""
+def check_domain(function: str, number: Any, *second: Any) -> None:
+    """See to it that a function of `math` has a value for a float, or for two."""
+    if function == "fmod":
+        why = "math.fmod has a value"
+        _check("domain", second[0], F64, _not("equal"), why, "math domain")
     if function in _DOMAINS:
         inside, error = _DOMAINS[function]
         _check("domain", number, F64, inside, f"math.{function} has a value", error)
@@ -80,11 +83,11 @@ def _check(
     trace.emit(Check(condition=ok.value(), reason=reason, error=error))
 
 
-def _not(name: str) -> Condition:
-    """Not compared with 0 in this way; of NaN it is true."""
+def _not(name: str, limit: float = 0.0) -> Condition:
+    """Not compared with a limit in this way; of NaN it is true."""
 
     def holds(builder: PayloadBuilder, ref: int) -> int:
-        compared = builder.op(name, [ref, builder.const(0.0, F64)], _BOOL)
+        compared = builder.op(name, [ref, builder.const(limit, F64)], _BOOL)
         return builder.op("logical_not", [compared], _BOOL)
 
     return holds
@@ -94,10 +97,25 @@ def _not_infinite(builder: PayloadBuilder, ref: int) -> int:
     return builder.op("logical_not", [builder.op("isinf", [ref], _BOOL)], _BOOL)
 
 
-def _no_overflow(builder: PayloadBuilder, ref: int) -> int:
+def _no_overflow(function: str) -> Condition:
     """``exp`` of what is no infinity is none."""
-    made = _not_infinite(builder, builder.op("exp", [ref], F64))
-    return builder.op("logical_or", [made, builder.op("isinf", [ref], _BOOL)], _BOOL)
+
+    def holds(builder: PayloadBuilder, ref: int) -> int:
+        made = _not_infinite(builder, builder.op(function, [ref], F64))
+        return builder.op("logical_or", [made, builder.op("isinf", [ref], _BOOL)], _BOOL)
+
+    return holds
+
+
+def _not_of_size(name: str, limit: float) -> Condition:
+    """Not compared in this way in size with a limit; of NaN it is true."""
+
+    def holds(builder: PayloadBuilder, ref: int) -> int:
+        size = builder.op("absolute", [ref], F64)
+        compared = builder.op(name, [size, builder.const(limit, F64)], _BOOL)
+        return builder.op("logical_not", [compared], _BOOL)
+
+    return holds
 
 
 _DOMAINS: dict[str, tuple[Condition, str]] = {
@@ -106,5 +124,17 @@ _DOMAINS: dict[str, tuple[Condition, str]] = {
     "sin": (_not_infinite, "math domain"),
     "cos": (_not_infinite, "math domain"),
     "tan": (_not_infinite, "math domain"),
-    "exp": (_no_overflow, "math range"),
+    "exp": (_no_overflow("exp"), "math range"),
+    "exp2": (_no_overflow("exp2"), "math range"),
+    "expm1": (_no_overflow("expm1"), "math range"),
+    "sinh": (_no_overflow("sinh"), "math range"),
+    "cosh": (_no_overflow("cosh"), "math range"),
+    "log10": (_not("less_equal"), "math domain"),
+    "log2": (_not("less_equal"), "math domain"),
+    "log1p": (_not("less_equal", -1.0), "math domain"),
+    "asin": (_not_of_size("greater", 1.0), "math domain"),
+    "acos": (_not_of_size("greater", 1.0), "math domain"),
+    "acosh": (_not("less", 1.0), "math domain"),
+    "atanh": (_not_of_size("greater_equal", 1.0), "math domain"),
+    "fmod": (_not_infinite, "math domain"),
 }

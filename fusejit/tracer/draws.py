@@ -18,6 +18,7 @@ from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.host_calls import Source, host_call
+from fusejit.tracer.inline_draws import Draws, Unknown
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.operands import Operand
 from fusejit.tracer.stores import assign_operand
@@ -67,6 +68,11 @@ def draw(rng: Any, method: str, path: Path | None, args: Any, kwargs: dict[str, 
         raise unsupported(what, "pass the generator as an argument")
     _require_one_path(rng)
     stand_in = Source(path, _like(rng))
+    if owner is np.random.Generator and path is not None:
+        try:
+            return Draws(rng, path).draw(method, tuple(args), kwargs)
+        except Unknown:
+            pass  # a host call
     if method == "shuffle":
         array, *rest = args
         if not isinstance(array, TracedArray):

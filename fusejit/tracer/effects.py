@@ -20,7 +20,7 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.host_calls import Arguments
-from fusejit.tracer.locations import unsupported
+from fusejit.tracer.locations import needs_python
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.trace import Trace
 
@@ -78,7 +78,7 @@ def printed(*args: Any, **kwargs: Any) -> None:
     """``print``: the text appears when the call is made, not when it is traced."""
     file = kwargs.pop("file", None)
     if file is not None:
-        raise unsupported("prints to a file", "print to the standard output")
+        raise needs_python("prints to a file", "print to the standard output")
     emit_effect("builtins.print", args, kwargs)
 
 

@@ -21,6 +21,7 @@ from fusejit.tracer import (
     compaction,
     complex_parts,
     composed,
+    contiguous,
     contraction,
     convolutions,
     counting,
@@ -30,16 +31,20 @@ from fusejit.tracer import (
     differences,
     draws,
     effects,
+    either_operators,
     extrema,
     gathers,
+    generators,
     grids,
     host_functions,
+    index_tricks,
     indexing,
     iteration,
     joins,
     kernel_numbers,
     linspaces,
     masked_reductions,
+    math_functions,
     nan_functions,
     norms,
     order_statistics,
@@ -80,6 +85,7 @@ HANDLER_MODULES = (
     compaction,
     complex_parts,
     composed,
+    contiguous,
     contraction,
     convolutions,
     covariance,
@@ -88,8 +94,10 @@ HANDLER_MODULES = (
     differences,
     draws,
     effects,
+    either_operators,
     extrema,
     gathers,
+    generators,
     grids,
     indexing,
     iteration,
@@ -97,6 +105,7 @@ HANDLER_MODULES = (
     kernel_numbers,
     linspaces,
     masked_reductions,
+    math_functions,
     nan_functions,
     norms,
     outer_products,
@@ -119,6 +128,7 @@ HANDLER_MODULES = (
     windows,
     where_arguments,
     host_functions,
+    index_tricks,
     counting,  # these two behind the rows that they fall back to
     order_statistics,
 )
@@ -134,6 +144,7 @@ def trace_function(
     kwargs: Mapping[str, Any],
     *,
     decisions: dict[Any, Any] | None = None,
+    is_part: bool = False,
 ) -> TracedFunction:
     """Run ``fn`` once on stand-ins for its arguments and return its graph.
 
@@ -147,6 +158,8 @@ def trace_function(
         The arguments of one call.
     decisions : dict, optional
         The decision table of an earlier trace of the same call.
+    is_part : bool
+        Whether the function is a segment of one that runs already: see `fusejit.options`.
 
     Returns
     -------
@@ -164,7 +177,7 @@ def trace_function(
     table: dict[Any, Any] = {} if decisions is None else decisions
     for _ in range(MAX_RESTARTS):
         try:
-            return _trace_once(fn, args, kwargs, table)
+            return _trace_once(fn, args, kwargs, table, is_part)
         except Restart:
             continue
     raise UnsupportedError(
@@ -179,11 +192,13 @@ def _trace_once(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     table: dict[Any, Any],
+    is_part: bool,
 ) -> TracedFunction:
     bound = bind(fn, args, dict(kwargs))
     code = fn.__code__
     location = Location(code.co_filename, code.co_firstlineno, code.co_qualname)
     trace = Trace(fn.__name__, table, location)
+    trace.is_part = is_part
     with trace.active():
         arguments = {n: trace.read(Path("arg", n), obj) for n, obj in bound.arguments.items()}
         result = _run(fn, trace, arguments)

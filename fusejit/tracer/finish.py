@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.errors import UnsupportedError
+from fusejit.errors import NeedsPython, UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Check,
@@ -37,6 +37,7 @@ from fusejit.ir.source import Location
 from fusejit.ir.traced import (
     ArrayClass,
     CheckKind,
+    ChoiceLeaf,
     HostLeaf,
     PathLeaf,
     ResultLeaf,
@@ -52,10 +53,13 @@ from fusejit.tracer.callables import is_named_tuple
 from fusejit.tracer.checks import checks_first
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.dispatch import HANDLERS
+from fusejit.tracer.either import Choice, MaybeTuple, is_either
 from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.origins import track
 from fusejit.tracer.overflow import check_overflows
+from fusejit.tracer.raises import refuse_late_raises
 from fusejit.tracer.regions import Undefined
 from fusejit.tracer.trace import Trace
 
@@ -91,6 +95,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     renumber_versions(trace.graph.block)
     check_overflows(trace.graph, frozenset(trace.nonnegative))
     checks_first(trace.graph)
+    refuse_late_raises(trace.graph, trace.tries)
     _drop_implied_guards(trace)
     _require_bounded_symbols(trace)
     _mark_written_arguments(trace)
@@ -113,6 +118,9 @@ class _Results:
         self.results: list[Value | View] = []
         self._containers = {id(copy): path for copy, _, path in trace.containers}
         self._places: dict[int, int] = {}
+        self._copies: dict[int, Any] = {}  # of lists and dicts of the result; None while inside
+        self._uses: Counter[int] = Counter()
+        self._shared: dict[int, int] = {}
         arrays: dict[int, TracedArray] = {}
         result = self._with_arrays(result, arrays)
         self._share_memory(list(arrays.values()))
@@ -127,27 +135,56 @@ class _Results:
             obj = HANDLERS["kernel_number"](obj)
         if isinstance(obj, MaskedElements):
             obj = obj.selected()
+        if is_either(obj) or isinstance(obj, MaybeTuple):
+            obj = HANDLERS["choice"](obj)
+        if isinstance(obj, Choice):
+            return Choice(*(self._with_arrays(o, arrays) for o in obj))
         if isinstance(obj, TracedArray):
             arrays[id(obj)] = obj
+            for other in _choices(obj):
+                self._with_arrays(other, arrays)
         elif id(obj) in self._containers:
             return obj
-        elif type(obj) in (tuple, list):
-            return type(obj)(self._with_arrays(o, arrays) for o in obj)
+        elif type(obj) is tuple:
+            return tuple(self._with_arrays(o, arrays) for o in obj)
         elif is_named_tuple(obj):
             return type(obj)._make(self._with_arrays(o, arrays) for o in obj)
-        elif type(obj) is dict:
-            return {k: self._with_arrays(o, arrays) for k, o in obj.items()}
+        elif type(obj) in (list, dict):
+            return self._container(obj, arrays)
         return obj
+
+    def _container(self, obj: Any, arrays: dict[int, TracedArray]) -> Any:
+        """A list or dict with static arrays traced, the same one wherever it stands."""
+        if id(obj) not in self._copies:
+            self._copies[id(obj)] = None
+            if type(obj) is list:
+                made: Any = [self._with_arrays(o, arrays) for o in obj]
+            else:
+                made = {k: self._with_arrays(o, arrays) for k, o in obj.items()}
+            self._copies[id(obj)] = made
+        copy = self._copies[id(obj)]
+        if copy is None:
+            raise NeedsPython(f"{self.where}: returns a {type(obj).__name__} that holds itself")
+        self._uses[id(copy)] += 1
+        return copy
+
+    def _number(self, obj: Any) -> int | None:
+        """The number of a list or dict that stands in several places of the result."""
+        if self._uses[id(obj)] < 2:
+            return None
+        return self._shared.setdefault(id(obj), len(self._shared))
 
     def _share_memory(self, arrays: list[TracedArray]) -> None:
         """What NumPy would hand out as views of one array becomes views of one buffer."""
         uses = Counter(id(a.storage.root) for a in arrays)
+        roots = {a.storage.root for a in arrays}
+        copies = Counter(id(base) for root in roots for base in root.copied_from)
         for array in arrays:
             storage = array.storage
             bases = storage.root.copied_from
-            is_seen = any(id(base) in uses for base in bases)
+            is_seen = any(id(base) in uses or copies[id(base)] > 1 for base in bases)
             if bases and (not storage.root.may_leave or is_seen):
-                raise Declined(f"returns {storage.root.copied_why}")
+                self._require_choice(array)
             is_part = not array.is_whole or storage.has_gaps
             if storage.buffer is None and (uses[id(storage.root)] > 1 or is_part):
                 storage.to_buffer()
@@ -163,6 +200,17 @@ class _Results:
                 storage.value = root = copied.value()
             used.add(root)
 
+    def _require_choice(self, array: TracedArray) -> None:
+        """A copy where NumPy has the very object: that is handed out if it is known which one."""
+        root = array.storage.root
+        origin = root.origin
+        if origin is not None and origin.array is array:
+            track(self.trace)
+            if root.copied_from.keys() <= origin.roots():
+                return
+        root.require_own()
+        raise Declined(f"returns {root.copied_why}")
+
     def _root(self, value: Value) -> Value:
         """The value whose elements a chain of reshapes shows."""
         while isinstance(op := self.trace.defined.get(value), ReshapeOp):
@@ -173,28 +221,37 @@ class _Results:
         """Whether an op that makes new elements defines a value (a load or a view does not)."""
         return isinstance(self.trace.defined.get(value), GenericOp | HostCall)
 
+    def _place(self, array: TracedArray) -> int:
+        """The number of the graph's result that is an array."""
+        if id(array) not in self._places:
+            self._places[id(array)] = len(self.results)
+            storage = array.storage
+            self.results.append(storage.read() if storage.buffer is None else array.memory())
+        return self._places[id(array)]
+
     def _leaf(self, obj: Any) -> ResultStructure:
         if isinstance(obj, TracedArray):
             if not obj.is_known:
                 raise Declined("which object is returned depends on a condition")
             if obj.path is not None:
                 return PathLeaf(obj.path)
-            if id(obj) not in self._places:
-                self._places[id(obj)] = len(self.results)
-                storage = obj.storage
-                if storage.buffer is None:
-                    self.results.append(storage.read())
-                else:
-                    self.results.append(obj.memory())
-            return ResultLeaf(self._places[id(obj)])
+            own = ResultLeaf(self._place(obj), obj.read_only)
+            origin = obj.storage.root.origin
+            if origin is None or origin.array is not obj or origin.which is None:
+                return own
+            which = self._place(origin.which)
+            return ChoiceLeaf(which, (own, *map(self._leaf, origin.objects)))
         if isinstance(obj, TracedNumber):
             return HostLeaf(obj.expr)
         if id(obj) in self._containers:
             return PathLeaf(self._containers[id(obj)])
+        if isinstance(obj, Choice):
+            return ChoiceLeaf(self._place(obj.tag), tuple(map(self._leaf, obj.numbers)))
         if type(obj) in (tuple, list) or is_named_tuple(obj):
-            return ResultSequence(type(obj), tuple(map(self._leaf, obj)))
+            return ResultSequence(type(obj), tuple(map(self._leaf, obj)), self._number(obj))
         if type(obj) is dict:
-            return ResultMapping(tuple(map(_exact, obj)), tuple(map(self._leaf, obj.values())))
+            keys = tuple(map(_exact, obj))
+            return ResultMapping(keys, tuple(map(self._leaf, obj.values())), self._number(obj))
         if isinstance(obj, _STATIC):
             return StaticLeaf(obj)
         path = self.trace.path_of(obj)
@@ -202,10 +259,18 @@ class _Results:
             return PathLeaf(path)
         if isinstance(obj, Undefined):
             raise UnsupportedError(f"{self.where}: returns {Undefined.text_of(obj)}")
-        raise UnsupportedError(
+        raise NeedsPython(
             f"{self.where}: returns an object of type {type(obj).__name__}; return arrays, "
             "numbers, strings, None, or tuples, lists and dicts of them instead"
         )
+
+
+def _choices(array: TracedArray) -> tuple[TracedArray, ...]:
+    """What an array may be instead of itself, where it is known which one."""
+    origin = array.storage.root.origin
+    if origin is None or origin.array is not array or origin.which is None:
+        return ()
+    return origin.objects
 
 
 def _exact(key: Any) -> Any:
@@ -254,6 +319,7 @@ def _require_separate_memory(trace: Trace) -> None:
 # ------------------------------------------------------------------------------- equal symbols
 def _substitute_equal_symbols(trace: Trace) -> None:
     """Write each extent with one symbol, also where it was used before the decision was taken."""
+    trace.decisions.forget_checked()
     if not trace.decisions.equalities:
         return
     canonical = functools.cache(trace.decisions.canonical)
@@ -341,8 +407,9 @@ def _drop_unused(trace: Trace) -> None:
             kept.append(op)
             needed.update(op.operand_values)
             for block in op.blocks:
-                needed.update(*(inner.operand_values for inner in walk(block)))
                 needed.update(block.yields)
+                for inner in walk(block):
+                    needed.update(inner.operand_values, *(b.yields for b in inner.blocks))
     graph.block.ops[:] = kept[::-1]
     graph.scalars[:] = [s for s in graph.scalars if s.value in needed]
 

@@ -365,5 +365,20 @@ def scatter(
         _is_made_within(trace, s[0]) for s in picked.subscripts if isinstance(s, tuple)
     )
     made = value.value()
-    trace.scatter(target.memory(), made, subscripts, combine, from_start)
+    distinct = _are_distinct(trace, picked)
+    trace.scatter(target.memory(), made, subscripts, combine, from_start, distinct)
     target.storage.root.num_stores += 1
+
+
+def _are_distinct(trace: Trace, picked: Picked) -> bool:
+    """Whether no element is picked twice: along each dim of the integers one array differs.
+
+    Slices differ along their own dims.
+    """
+    along: set[int | None] = set()
+    for subscript in picked.subscripts:
+        if isinstance(subscript, AffineExpr):
+            along |= subscript.dims()
+        elif subscript[0].value() in trace.progressions:
+            along.add(subscript[1].results[0].as_dim())
+    return along.issuperset(range(len(picked.extents)))

@@ -29,8 +29,9 @@ from fusejit.tracer.callables import is_named_tuple
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
+from fusejit.tracer.either import Choice, is_either
 from fusejit.tracer.layout import classify
-from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.shapes import normal_order
@@ -69,6 +70,11 @@ class Arguments:
             obj = self.trace.unfollowed(obj)
         if isinstance(obj, TracedNumber) and obj.is_local:
             obj = HANDLERS["kernel_number"](obj)
+        if is_either(obj):
+            obj = HANDLERS["choice"](obj)
+        if isinstance(obj, Choice):
+            numbers = ", ".join(map(self._text, obj.numbers))
+            return f"[{numbers}][{self._text(obj.tag)}]"
         if isinstance(obj, TracedArray | TracedNumber):
             self.traced.append(obj)
             return f"{{{len(self.traced) - 1}}}"
@@ -79,9 +85,11 @@ class Arguments:
             return f"({inner},)" if obj else "()"
         if isinstance(obj, type):
             obj = np.dtype(obj)
+        if type(obj) is complex:
+            return f"complex({obj.real!r}, {obj.imag!r})"
         if not isinstance(obj, _LITERALS):
             what = f"an argument of type {type(obj).__name__} of a NumPy function is not traced"
-            raise unsupported(what, MOVE_OUTSIDE)
+            raise needs_python(what, MOVE_OUTSIDE)
         return repr(obj).replace("{", "{{").replace("}", "}}")
 
 
@@ -342,15 +350,15 @@ class _Probe:
     def _require_fresh(self, part: Any, stand_ins: Sequence[Any]) -> None:
         if not isinstance(part, np.ndarray | np.generic | bool | int | float):
             what = f"{self.name} returns an object of type {type(part).__name__}"
-            raise unsupported(what, MOVE_OUTSIDE)
+            raise needs_python(what, MOVE_OUTSIDE)
         dtype = np.asarray(part).dtype
         if not is_supported(dtype):
             what = f"{self.name} returns {dtype}, which fusejit does not compile"
-            raise unsupported(what, MOVE_OUTSIDE)
+            raise needs_python(what, MOVE_OUTSIDE)
         if isinstance(part, np.ndarray):
             arrays = [s for s in stand_ins if isinstance(s, np.ndarray)]
             if any(np.may_share_memory(part, s) for s in arrays) or not part.flags.writeable:
-                raise unsupported(f"{self.name} returns a view of its argument", MOVE_OUTSIDE)
+                raise needs_python(f"{self.name} returns a view of its argument", MOVE_OUTSIDE)
 
 
 def _elements(shape: tuple[int, ...], dtype: np.dtype, run: int | None) -> np.ndarray:
@@ -383,13 +391,13 @@ def _results(
     trace = probe.trace
     first, second = runs
     if len(first.parts) != len(second.parts):
-        raise unsupported(f"the number of results of {probe.name} varies", MOVE_OUTSIDE)
+        raise needs_python(f"the number of results of {probe.name} varies", MOVE_OUTSIDE)
     unknown: dict[tuple[int, int], AffineExpr] = {}
     results = []
     for one, other in zip(first.parts, second.parts, strict=True):
         a, b = np.asarray(one), np.asarray(other)
         if a.dtype != b.dtype or a.ndim != b.ndim or type(one) is not type(other):
-            raise unsupported(f"the kind of result of {probe.name} varies", MOVE_OUTSIDE)
+            raise needs_python(f"the kind of result of {probe.name} varies", MOVE_OUTSIDE)
         extents = []
         for pair in zip(a.shape, b.shape, strict=True):
             expr = _explained(probe, pair, assignments)

@@ -13,7 +13,7 @@ from fusejit.ir.host_calls import host_function
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.host_calls import host_call
-from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import Operand
@@ -63,6 +63,8 @@ ROWS: tuple[HostFunction, ...] = (
     HostFunction("numpy.unique_counts", by_data=True),
     HostFunction("numpy.unique_inverse", by_data=True),
     HostFunction("numpy.delete", by_data=True),
+    HostFunction("numpy.resize"),
+    HostFunction("numpy.sort_complex"),
     HostFunction("numpy.tril_indices"),
     HostFunction("numpy.triu_indices"),
     HostFunction("numpy.tril_indices_from"),
@@ -125,9 +127,21 @@ ROWS: tuple[HostFunction, ...] = (
     HostFunction("numpy.nanargmax"),
     HostFunction("numpy.nanargmin"),
     HostFunction("numpy.nanprod"),
+    HostFunction("numpy.prod"),
     HostFunction("numpy.cov"),
     HostFunction("numpy.corrcoef"),
     HostFunction("numpy.average"),
+    # of complex numbers, and products of floats, whose order is NumPy's
+    HostFunction("numpy.prod"),
+    HostFunction("numpy.max"),
+    HostFunction("numpy.min"),
+    HostFunction("numpy.ptp"),
+    HostFunction("numpy.var"),
+    HostFunction("numpy.std"),
+    HostFunction("numpy.round"),
+    HostFunction("numpy.clip"),
+    HostFunction("numpy.matmul"),
+    HostFunction("numpy.dot"),
     # linear algebra
     HostFunction("numpy.linalg.solve"),
     HostFunction("numpy.linalg.inv"),
@@ -194,7 +208,7 @@ def _handler(row: HostFunction, function: Callable[..., Any]) -> Callable[..., A
         if not any(map(is_traced, (*args, *kwargs.values()))):
             return NotImplemented
         if row.refusal:
-            raise unsupported(f"{row.name} {row.refusal}", MOVE_OUTSIDE)
+            raise needs_python(f"{row.name} {row.refusal}", MOVE_OUTSIDE)
         if kwargs.get("out") is not None:
             what = f"{row.name} with out= is not traced"
             raise unsupported(what, "assign its result: out[...] = ...")

@@ -15,6 +15,7 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
+from fusejit.tracer.either import is_either
 from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.index_arrays import index_array
 from fusejit.tracer.kernel_indices import affine_index, checked_index, clamped_slice, is_strided
@@ -28,7 +29,7 @@ from fusejit.tracer.mask_indices import (
 )
 from fusejit.tracer.masked import MaskedElements, as_array, is_same_value, with_trailing_axes
 from fusejit.tracer.number import TracedNumber
-from fusejit.tracer.operands import Operand, operand_of
+from fusejit.tracer.operands import I64, Operand, operand_of
 from fusejit.tracer.shapes import Decisions, Extents, Varies
 from fusejit.tracer.stores import (
     assign_masked,
@@ -50,9 +51,24 @@ class Selection:
     is_element: bool  # ints for all axes and no Ellipsis: NumPy hands out a scalar
 
 
+def _with_integers(index: Any) -> Any:
+    """An index in which integers of one of several types are Python's."""
+    if isinstance(index, tuple):
+        return tuple(map(_with_integers, index)) if any(map(_is_mixed, index)) else index
+    if isinstance(index, slice):
+        ends = (index.start, index.stop, index.step)
+        return slice(*map(_with_integers, ends)) if any(map(is_either, ends)) else index
+    return HANDLERS["as integer"](index) if is_either(index) else index
+
+
+def _is_mixed(item: Any) -> bool:
+    return is_either(item) or isinstance(item, slice)
+
+
 @handles("getitem")
 def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
     """``array[index]`` for ints, slices, Ellipsis and None: a view, or a scalar."""
+    index = _with_integers(index)
     index = _mask_alone(array, as_array(index if isinstance(index, tuple) else (index,)))
     if len(index) == 1 and is_mask(index[0]) and (mask := operand_of(index[0]).array) is not None:
         require_mask_fits(array, mask)
@@ -88,6 +104,10 @@ def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
 @handles("setitem")
 def setitem(array: TracedArray, index: Any, value: Any) -> None:
     """``array[index] = value`` for basic indices, or a mask of the array's shape and a number."""
+    if is_either(value):
+        HANDLERS["store either"](array, index, value)
+        return
+    index = _with_integers(index)
     index = _mask_alone(array, as_array(index if isinstance(index, tuple) else (index,)))
     if len(index) == 1 and is_mask(index[0]):
         _store_masked(array, index[0], value)
@@ -125,8 +145,13 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
 
 
 def require_scalar_fits(operand: Operand, dtype: np.dtype) -> None:
-    """NumPy stores a scalar into signed integers by way of Python's int, which checks its value."""
+    """NumPy stores a scalar into signed integers by way of Python's int, which checks its value.
+
+    So it does with Python's own ints, into unsigned integers as well.
+    """
     array, number = operand.array, operand.number
+    if array is not None and operand.is_weak_int and dtype.kind in "iu" and dtype != I64:
+        HANDLERS["check_fits"](array, dtype)
     is_scalar = array is not None and array.kind is Kind.SCALAR
     if not is_scalar and not (number is not None and number.is_strong):
         return

@@ -20,6 +20,7 @@ from fusejit.tracer.dispatch import handles
 from fusejit.tracer.kernel_indices import (
     affine_index,
     bound_number,
+    check_ends,
     counted,
     require_positive,
     scalar,
@@ -91,6 +92,7 @@ def range_of(*args: Any) -> Any:
     if step == 0:
         raise numpy_raises("ValueError: range() arg 3 must not be zero")
     first, last = _affine(start), _affine(stop)
+    check_ends(trace, *((last, first) if step > 0 else (first, last)), abs(step))
     distance = last - first if step > 0 else first - last
     length = trace.decisions.canonical((distance + (abs(step) - 1)).floordiv(abs(step)))
 
@@ -104,6 +106,7 @@ def _range_of_steps(trace: Trace, start: Any, stop: Any, step: Any, by: AffineEx
     """A ``range`` whose step only the kernel knows, which must be positive."""
     require_positive(trace, by)
     first, last = _affine(start), _affine(stop)
+    check_ends(trace, last, first, 1)
 
     def length(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
         return counted(builder, ref(last - first), ref(by))
@@ -136,8 +139,13 @@ def reversed_of(sequence: Any) -> Any:
 
 @handles(zip)
 def zip_of(*iterables: Any, **kwargs: Any) -> Any:
-    """``zip`` of arrays and ranges; the shortest decides."""
-    if kwargs or not any(_traced_items(i) is not None for i in iterables):
+    """``zip`` of arrays and ranges; the shortest decides, with ``strict`` they are equally long."""
+    strict = kwargs.pop("strict", False)
+    if (
+        kwargs
+        or type(strict) is not bool
+        or not any(_traced_items(i) is not None for i in iterables)
+    ):
         return NotImplemented
     parts = [items_of(i) for i in iterables]
     if any(p is None for p in parts):
@@ -146,7 +154,10 @@ def zip_of(*iterables: Any, **kwargs: Any) -> Any:
     decisions = current_trace().decisions
     length = known[0].length
     for part in known[1:]:
-        if not decisions.at_most(length, part.length, "the shortest sequence of a zip"):
+        if strict:
+            if not decisions.equal(length, part.length, "the sequences of a zip are equally long"):
+                raise numpy_raises("ValueError: zip() arguments of different lengths")
+        elif not decisions.at_most(length, part.length, "the shortest sequence of a zip"):
             length = part.length
     return Items(length, lambda k: tuple(p.item(k) for p in known))
 

@@ -89,7 +89,7 @@ class Jumps:
         nested = [
             c
             for statement in body
-            if not isinstance(statement, ast.Return)
+            if not isinstance(statement, (ast.Return, *_SCOPES))
             for c in [statement, *own_nodes(statement)]
             if isinstance(c, ast.Return)
         ]
@@ -114,6 +114,7 @@ class Jumps:
         returned = [
             child.value
             for statement in body
+            if not isinstance(statement, _SCOPES)
             for child in [statement, *own_nodes(statement)]
             if isinstance(child, ast.Return)
         ]
@@ -130,7 +131,7 @@ class Jumps:
         last = body[-1]
         if isinstance(last, ast.If):
             return bool(last.orelse) and self._ends(last.body) and self._ends(last.orelse)
-        return isinstance(last, ast.Return) or _is_endless(last)
+        return isinstance(last, ast.Return | ast.Raise) or _is_endless(last)
 
     # -- blocks -----------------------------------------------------------------------------------
     def _block(self, body: list[ast.stmt]) -> tuple[list[ast.stmt], bool, set[str]]:
@@ -191,6 +192,8 @@ class Jumps:
             node.body, first, flags = self._block(node.body)
             node.orelse, second, more = self._block(node.orelse)
             return [node], first and second, flags | more
+        if isinstance(node, ast.Raise):
+            return [node], True, set()
         if isinstance(node, ast.With):
             node.body, ends, flags = self._block(node.body)
             return [node], ends, flags
@@ -264,7 +267,8 @@ def _binds(test: ast.expr) -> bool:
 
 
 def _has_jump(body: list[ast.stmt]) -> bool:
-    nodes = [n for statement in body for n in [statement, *own_nodes(statement)]]
+    own = [statement for statement in body if not isinstance(statement, _SCOPES)]
+    nodes = [n for statement in own for n in [statement, *own_nodes(statement)]]
     return any(isinstance(n, _JUMPS) for n in nodes)
 
 

@@ -24,11 +24,15 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.kernel_numbers import int_value, is_kernel_number
 from fusejit.tracer.number import TracedNumber
+from fusejit.tracer.operands import int_fits
 from fusejit.tracer.shapes import Varies
 from fusejit.tracer.trace import Trace
 
 _BOOL, _U64 = np.dtype(np.bool_), np.dtype(np.uint64)
 _SCALAR = IndexingMap.identity(0)
+ENDS = "ends"
+"""The name of the op that asks whether the ends of a range are near enough: ``stop``, ``start``."""
+
 Compute = Callable[[PayloadBuilder, Callable[[AffineExpr], int]], int]
 
 
@@ -136,9 +140,9 @@ def counted(builder: PayloadBuilder, distance: int, step: int) -> int:
     """How many steps, at least 1 each, it takes to cover a distance; no sum overflows."""
     one = builder.const(1, I64)
     distance = builder.op("maximum", [distance, builder.const(0, I64)], I64)
-    reach = builder.op("minimum", [step, builder.op("add", [distance, one], I64)], I64)
-    more = builder.op("add", [distance, builder.op("subtract", [reach, one], I64)], I64)
-    return builder.op("floor_divide", [more, reach], I64)
+    first = builder.op("minimum", [distance, one], I64)  # one step, if there is any distance
+    further = builder.op("subtract", [distance, first], I64)
+    return builder.op("add", [builder.op("floor_divide", [further, step], I64), first], I64)
 
 
 def require_positive(trace: Trace, step: AffineExpr) -> None:
@@ -161,12 +165,31 @@ def require_positive(trace: Trace, step: AffineExpr) -> None:
     )
 
 
+def fits(dtype: np.dtype) -> str:
+    """The reason of checks that a Python int fits a dtype."""
+    return f"a Python integer fits {dtype}"
+
+
+def _fits(number: Any, dtype: np.dtype) -> bool:
+    """Whether an integer fits a dtype, decided for all calls of the variant."""
+    if isinstance(number, TracedNumber):
+        return all(int_fits(number, dtype))
+    info = np.iinfo(dtype)
+    return bool(info.min <= number <= info.max)
+
+
 @handles("check_fits")
 def check_fits(number: TracedArray, dtype: np.dtype) -> None:
-    """A `Check` that a Python integer of the kernel fits an integer dtype, as NumPy demands."""
+    """A `Check` that a Python integer of the kernel fits an integer dtype, as NumPy demands.
+
+    Of integers that each call knows before, guards ask instead.
+    """
     trace = number.trace
     info = np.iinfo(dtype)
     value = number.value()
+    known = trace.chosen_from.get(value)
+    if known is not None and all(_fits(one, dtype) for one in known):
+        return
     builder = PayloadBuilder([I64], [_BOOL])
     not_low = builder.op("greater_equal", [0, builder.const(int(info.min), I64)], _BOOL)
     high = min(int(info.max), int(np.iinfo(np.int64).max))
@@ -184,7 +207,7 @@ def check_fits(number: TracedArray, dtype: np.dtype) -> None:
             name="fits",
         )
     )
-    trace.emit(Check(condition=ok, reason=f"a Python integer fits {dtype}", error="OverflowError"))
+    trace.emit(Check(condition=ok, reason=fits(dtype), error="OverflowError"))
 
 
 @handles("check_equal")
@@ -224,6 +247,32 @@ def size_of_kernel(trace: Trace, number: TracedArray) -> AffineExpr:
         trace.emit(Check(condition=ok, reason="a size is negative", error="SizeError"))
         trace.decisions.assume_nonnegative(size)
     return size
+
+
+def check_ends(trace: Trace, end: AffineExpr, start: AffineExpr, step: int) -> None:
+    """A `Check` that the distance of the ends of a range fits 64 bits, and is far from there.
+
+    `fusejit.tracer.overflow` drops it where it is so for all numbers.
+    """
+    decisions = trace.decisions
+    if not any(decisions.is_local(AffineExpr.symbol(s)) for s in (end - start).symbols()):
+        return
+
+    def is_near(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        ends = [ref(end), ref(start)]
+        distance = builder.op("subtract", ends, I64)
+        signs = [builder.op("bitwise_xor", [ends[0], o], I64) for o in (ends[1], distance)]
+        both = builder.op("bitwise_and", signs, I64)
+        fits = builder.op("greater_equal", [both, builder.const(0, I64)], _BOOL)
+        if step == 1:
+            return fits
+        most = builder.const(2**63 - step, I64)
+        near = builder.op("less_equal", [distance, most], _BOOL)
+        return builder.op("logical_and", [fits, near], _BOOL)
+
+    ok = scalar(trace, ENDS if step < 2**60 else "far ends", _BOOL, is_near)
+    reason = "the ends of a range are less than 2**63 apart"
+    trace.emit(Check(condition=ok, reason=reason, error="64 bits"))
 
 
 @handles("assume")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +23,7 @@ from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.domains import check_convertible, check_divisor, check_domain
+from fusejit.tracer.either import is_either
 from fusejit.tracer.elementwise import emit_elementwise
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber, apply_host, is_host_number
@@ -165,11 +165,44 @@ _UFUNCS: dict[str, np.ufunc] = {
     "cos": np.cos,
     "tan": np.tan,
     "tanh": np.tanh,
+    "log10": np.log10,
+    "log2": np.log2,
+    "log1p": np.log1p,
+    "expm1": np.expm1,
+    "exp2": np.exp2,
+    "cbrt": np.cbrt,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "degrees": np.degrees,
+    "radians": np.radians,
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+    "isfinite": np.isfinite,
+    "atan2": np.arctan2,
+    "hypot": np.hypot,
+    "copysign": np.copysign,
+    "fmod": np.fmod,
+    "fabs": np.fabs,
 }
+_PYTHON_OPERATORS = frozenset(
+    [
+        *(np.add, np.subtract, np.multiply, np.true_divide, np.floor_divide, np.remainder),
+        *(np.power, np.left_shift, np.right_shift, np.bitwise_and, np.bitwise_or, np.bitwise_xor),
+        *(np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal),
+        *(np.minimum, np.maximum, np.negative, np.positive, np.invert, np.absolute),
+    ]
+)
 _ON_BOOLS = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.logical_and, np.logical_not}
 _DIVISIONS = {np.true_divide, np.floor_divide, np.remainder}
 _LARGEST_PRODUCT = 4  # the exponent up to which a power of an int is a product
-_FLOAT_ONLY = {"sqrt", "exp", "log", "sin", "cos", "tan", "tanh"}
+_FLOAT_ONLY = frozenset(_UFUNCS) - {op for op, f in _UFUNCS.items() if f in _PYTHON_OPERATORS}
+"""Functions of `math`: their arguments are converted to floats."""
 
 
 @handles("kernel_arithmetic")
@@ -185,11 +218,11 @@ def kernel_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
         if op == "int":
             _check_convertible(operands[0])
         return python_number(operands[0], kind)
-    if op in ("floor", "ceil", "round"):
+    if op in _ROUNDED:
         return _rounded(op, operands[0])
     if op in _FLOAT_ONLY:
         operands = tuple(python_number(o, F64) for o in operands)
-        check_domain(op, operands[0])
+        check_domain(op, *operands)
     if op not in _UFUNCS:
         raise unsupported(f"computes {op} of a number of the kernel", "use a NumPy function")
     return HANDLERS["operator"](_UFUNCS[op], operands)
@@ -286,18 +319,28 @@ def python_number(obj: Any, dtype: np.dtype) -> Any:
     return as_kernel_number(number, Kind.PYTHON, dtype)
 
 
+@handles("python number")
+def item(number: TracedArray) -> Any:
+    """``x.item()`` of one element: the Python number that it is."""
+    if number.dtype.kind == "c":
+        return as_kernel_number(number, Kind.PYTHON, C128)
+    return python_number(number, {"f": F64, "b": BOOL}.get(number.dtype.kind, I64))
+
+
 def _check_convertible(number: Any) -> None:
     if is_kernel_number(number) and number.dtype.kind == "f":
         check_convertible(number)
+
+
+_ROUNDED = {"floor": np.floor, "ceil": np.ceil, "round": np.rint, "trunc": np.trunc}
 
 
 def _rounded(op: str, number: Any) -> Any:
     number = as_kernel_number(number)
     if number.dtype.kind != "f":
         return as_kernel_number(number, Kind.PYTHON, I64)
-    ufunc = {"floor": np.floor, "ceil": np.ceil, "round": np.rint}[op]
     _check_convertible(number)
-    whole = HANDLERS["ufunc_on"](ufunc, (_strong(number),))
+    whole = HANDLERS["ufunc_on"](_ROUNDED[op], (_strong(number),))
     return as_kernel_number(whole, Kind.PYTHON, I64)
 
 
@@ -311,7 +354,7 @@ def truth_of(obj: Any) -> Any:
         return HANDLERS["operator"](np.not_equal, (_strong(obj), 0))
     if isinstance(obj, TracedNumber) and obj.is_local:
         return truth_of(kernel_number(obj))
-    return bool(obj)
+    return HANDLERS["truth of either"](obj) if is_either(obj) else bool(obj)
 
 
 def _register_truths() -> None:
@@ -320,7 +363,10 @@ def _register_truths() -> None:
     def wrap(function: Callable[..., Any], ufunc: np.ufunc) -> None:
         def call(items: Any) -> Any:
             if isinstance(items, TracedArray):
-                return NotImplemented
+                if items.ndim != 1:
+                    return NotImplemented
+                named = np.all if function is builtins.all else np.any
+                return python_number(HANDLERS[named](items), BOOL)
             result: Any = function is builtins.all
             for item in items:
                 truth = truth_of(item)
@@ -342,7 +388,7 @@ def _register_truths() -> None:
     wrap(builtins.all, np.logical_and)
 
 
-def _register_math() -> None:
+def _register_conversions() -> None:
     def wrap(function: Callable[..., Any], op: str) -> None:
         before = HANDLERS[function]
 
@@ -355,15 +401,6 @@ def _register_math() -> None:
         HANDLERS[function] = call
 
     table: dict[Callable[..., Any], str] = {
-        math.sqrt: "sqrt",
-        math.exp: "exp",
-        math.log: "log",
-        math.sin: "sin",
-        math.cos: "cos",
-        math.tan: "tan",
-        math.tanh: "tanh",
-        math.floor: "floor",
-        math.ceil: "ceil",
         builtins.bool: "truth",
         builtins.int: "int",
         builtins.float: "float",
@@ -397,20 +434,13 @@ def _needs_kernel(obj: Any) -> bool:
     return is_kernel_number(obj) or (isinstance(obj, TracedNumber) and obj.is_local)
 
 
+@handles("chosen")
 def chosen(best: Any, item: Any, ufunc: np.ufunc) -> Any:
     """``item if item < best else best``, as Python's ``min`` compares."""
-    types = [number_type(o) for o in (best, item)]
-    if types[0] != types[1] and types[0][1] != types[1][1]:
-        python = {"b": "bool", "i": "int", "f": "float"}
-        names = [python[t[1].kind] if t[0] is Kind.PYTHON else f"np.{t[1]}" for t in types]
-        what = f"min or max of a number of type {names[0]} and one of type {names[1]}"
-        convert = f"np.{types[types[0][0] is Kind.PYTHON][1]}(..)"
-        raise unsupported(what, f"convert one of them first, as {convert} does")
-    kind = Kind.PYTHON if all(t[0] is Kind.PYTHON for t in types) else Kind.SCALAR
-    dtype = types[0][1]
-    numbers = [
-        as_kernel_number(o, o_type[0]) for o, o_type in zip((best, item), types, strict=True)
-    ]
+    if is_either(best) or is_either(item) or number_type(best) != number_type(item):
+        return HANDLERS["one of two"](best, item, ufunc)
+    kind, dtype = number_type(best)
+    numbers = [as_kernel_number(o, kind) for o in (best, item)]
     operands = [Operand(dtype, array=_strong(n)) for n in numbers]
     name = ufunc.__name__
 
@@ -432,5 +462,5 @@ def chosen(best: Any, item: Any, ufunc: np.ufunc) -> Any:
 
 
 _register_truths()
-_register_math()
+_register_conversions()
 _register_extrema()

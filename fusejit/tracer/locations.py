@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path as FilePath
 from types import CodeType, FrameType, TracebackType
 from typing import Any, TypeVar
@@ -12,12 +13,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 import fusejit
-from fusejit.errors import UnsupportedError
+from fusejit.errors import FusejitError, NeedsPython, UnsupportedError
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.tracer.context import ACTIVE
 
 F = TypeVar("F", bound=Callable[..., Any])
-E = TypeVar("E", bound=BaseException)
+E = TypeVar("E", bound=FusejitError)
 
 _PACKAGE = str(FilePath(fusejit.__file__).parent) + os.sep
 _NUMPY = str(FilePath(np.__file__).parent) + os.sep
@@ -131,7 +132,31 @@ def unsupported(what: str, remedy: str) -> UnsupportedError:
     remedy : str
         What to write instead.
     """
-    return UnsupportedError(f"{here()}: {what}; {remedy}")
+    return _error(UnsupportedError, what, remedy)
+
+
+def needs_python(what: str, remedy: str) -> NeedsPython:
+    """As `unsupported`, of a statement that Python can run between compiled segments."""
+    return _error(NeedsPython, what, remedy)
+
+
+def _error(kind: type[E], what: str, remedy: str) -> E:
+    return placed(kind(f"{here()}: {what}; {remedy}"))
+
+
+def placed(error: E) -> E:
+    """Note in an error which line of the user's runs, and which expression of the function."""
+    error.location = current_location()
+    return placed_in(error, user_frames())
+
+
+def placed_in(error: E, frames: Sequence[FrameType]) -> E:
+    """Note in an error which expression of the function runs, given the frames of the user's."""
+    if frames:
+        code, at = frames[-1].f_code, frames[-1].f_lasti // 2
+        line, _, column, _ = next(itertools.islice(code.co_positions(), at, None))
+        error.position = None if line is None or column is None else (line, column)
+    return error
 
 
 def strip_frames(error: E) -> E:

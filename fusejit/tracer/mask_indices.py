@@ -22,7 +22,6 @@ import numpy as np
 
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import numpy_raises
-from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.host_calls import host_call
 from fusejit.tracer.index_arrays import index_array
 from fusejit.tracer.locations import unsupported
@@ -85,12 +84,6 @@ def without_masks(array: TracedArray, index: tuple[Any, ...]) -> tuple[Any, ...]
             made += positions(mask)
         axis += _axes_of(item)
     return tuple(made)
-
-
-@handles("select rows")
-def select_rows(array: TracedArray, mask: TracedArray) -> TracedArray:
-    """``array[mask]`` for a mask of fewer axes, as an array of its own."""
-    return HANDLERS["getitem"](array, positions(mask))  # type: ignore[no-any-return]
 
 
 def positions(mask: TracedArray) -> tuple[TracedArray, ...]:

@@ -255,9 +255,22 @@ _OF_ELEMENTS: dict[str, Callable[..., Any]] = {
 }
 _PLAIN = {**_SUMS, **_PICKS, "mean": mean_of, "var": variance, "std": standard_deviation}
 
+
+def _or_of_an_array(name: str) -> Callable[..., Any]:
+    """With ``initial=`` or ``where=`` the elements are an array of their own."""
+
+    def call(elements: MaskedElements, *args: Any, **kwargs: Any) -> Any:
+        if "initial" in kwargs or "where" in kwargs:
+            options = {key: as_array(value) for key, value in kwargs.items()}
+            return HANDLERS[getattr(np, name)](elements.selected(), *args, **options)
+        return _OF_ELEMENTS[name](elements, *args, **kwargs)
+
+    return call
+
+
 for _name in METHODS_OF_ELEMENTS:
-    HANDLERS["masked", _name] = _OF_ELEMENTS[_name]
-    _register(getattr(np, _name), _PLAIN[_name], _OF_ELEMENTS[_name])
+    HANDLERS["masked", _name] = _or_of_an_array(_name)
+    _register(getattr(np, _name), _PLAIN[_name], HANDLERS["masked", _name])
 HANDLERS[np.amax], HANDLERS[np.amin] = HANDLERS[np.max], HANDLERS[np.min]
 _register(np.count_nonzero, count_nonzero, _count_nonzero)
 

@@ -176,7 +176,8 @@ def nanvar(
 
 def where_not(missing: TracedArray, values: TracedArray) -> TracedArray:
     """``values``, 0 where NaN stood."""
-    return where(missing, values.dtype.type(0), values)
+    chosen: TracedArray = where(missing, values.dtype.type(0), values)
+    return chosen
 
 
 @handles(np.nanstd)

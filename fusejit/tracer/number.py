@@ -13,7 +13,7 @@ from fusejit.ir.host import HOST_OPS, HostExpr
 from fusejit.ir.index_symbols import LARGEST_COEFFICIENT, LARGEST_SYMBOL
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
-from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.shapes import host_of
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class TracedNumber:
             raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
         if self.is_strong and not name.startswith("__"):
             return self.as_scalar().user_attribute(name)
-        raise unsupported(f"fusejit does not trace {kind.__name__}.{name}", MOVE_OUTSIDE)
+        raise needs_python(f"fusejit does not trace {kind.__name__}.{name}", MOVE_OUTSIDE)
 
     def user_attribute(self, name: str) -> Any:
         """``p.name`` in the user's program, to which what only the tracer uses is hidden."""
@@ -173,7 +173,7 @@ class TracedNumber:
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         what = f"a function that fusejit does not trace asked for the value of {self.expr}"
-        raise unsupported(what, MOVE_OUTSIDE)
+        raise needs_python(what, MOVE_OUTSIDE)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
         return HANDLERS["ufunc"](ufunc, method, args, kwargs)

@@ -153,7 +153,7 @@ def require_number_fits(operand: Operand, dtype: np.dtype) -> None:
             raise unsupported(
                 f"stores a float into an array of {dtype}", "convert it with int(...)"
             )
-        if dtype != I64:
+        if dtype != I64 and operand.array.dtype.kind != "b":
             HANDLERS["check_fits"](operand.array, dtype)
     if number is None or dtype.kind not in "iu":
         return

@@ -41,6 +41,20 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
     return call_ufunc(np.multiply, _flat(a)[:, None], _flat(b)[None, :], out=out)
 
 
+def _outer_of(ufunc: np.ufunc) -> None:
+    @handles(ufunc.outer)
+    def outer_method(a: Any, b: Any, /, **kwargs: Any) -> Any:
+        if not contains_traced([a, b]):
+            return NotImplemented
+        first, second = array_from(a), array_from(b)
+        return call_ufunc(ufunc, first[(..., *(None,) * second.ndim)], second, **kwargs)
+
+
+for _ufunc in {f for f in vars(np).values() if isinstance(f, np.ufunc)}:
+    if _ufunc.nin == 2 and _ufunc.nout == 1 and not _ufunc.signature:
+        _outer_of(_ufunc)
+
+
 @handles(np.linalg.outer)
 def linalg_outer(x1: Any, x2: Any, /) -> Any:
     """``np.linalg.outer``: of vectors only."""

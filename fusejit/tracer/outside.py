@@ -28,7 +28,7 @@ import numpy as np
 from fusejit.ir.host import Path
 from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.tracer.callables import is_library_module, is_named_tuple, is_user_function
-from fusejit.tracer.locations import unsupported
+from fusejit.tracer.locations import needs_python, unsupported
 
 _MUTABLE_TYPES = (
     set,
@@ -67,6 +67,8 @@ _KNOWN_TYPES = (
     type(np.sum),
     type(Ellipsis),
 )
+# what is checked to be the very object wherever it is found
+_EVERYWHERE = (type, ModuleType, BuiltinFunctionType, np.ufunc, type(np.sum))
 _PROTOCOLS = (
     "__len__",
     "__iter__",
@@ -168,9 +170,12 @@ class Outside:
             self.note(path, standin)
 
     def note(self, path: Path, obj: object) -> None:
-        """Remember where an object was found; the first path wins."""
-        if type(obj) is not tuple or obj:  # () is a singleton
-            self._objects.setdefault(id(obj), (path, obj))
+        """Remember where an object was found; the first path wins, and is checked to hold it."""
+        if type(obj) is tuple and not obj:  # a singleton
+            return
+        first, _ = self._objects.setdefault(id(obj), (path, obj))
+        if first != path and not isinstance(obj, _EVERYWHERE) and not _is_told_by_code(obj):
+            self._trace.check(PathCheck(path, CheckKind.SAME, first))
 
     def fix(self, path: Path, value: object) -> None:
         """Record that the variant is right only for this very value (an int, a string, None)."""
@@ -205,7 +210,7 @@ class Outside:
         kind = type(obj)
         if isinstance(obj, _MUTABLE_TYPES):
             what = f"{path.user_text()} is a {kind.__name__} from outside"
-            raise unsupported(what, "pass its items as a list, tuple or dict")
+            raise needs_python(what, "pass its items as a list, tuple or dict")
         if isinstance(obj, enum.Enum):
             self.fix(path, obj)
         elif is_library_module(kind.__module__) and not isinstance(obj, _KNOWN_TYPES):
@@ -214,13 +219,13 @@ class Outside:
                 self.fix(path, obj)
             elif any(hasattr(kind, name) for name in _PROTOCOLS):
                 what = f"{path.user_text()} is a {kind.__name__} from outside"
-                raise unsupported(what, "pass numbers, arrays, or lists and dicts of them")
+                raise needs_python(what, "pass numbers, arrays, or lists and dicts of them")
         elif not isinstance(obj, _KNOWN_TYPES):
             for name in _PROTOCOLS:  # `for x in obj` runs those of a library unnoticed
                 found = next((c.__dict__[name] for c in kind.__mro__ if name in c.__dict__), None)
                 if found is not None and not is_user_function(found):
                     what = f"{path.user_text()} is a {kind.__name__}, whose {name} is a library's"
-                    raise unsupported(what, "pass its items as a list, tuple or dict")
+                    raise needs_python(what, "pass its items as a list, tuple or dict")
 
 
 def is_open(obj: object) -> bool:
@@ -232,6 +237,13 @@ def is_open(obj: object) -> bool:
     if obj is None or isinstance(obj, (bool, int, float, complex, str, bytes, np.generic)):
         return False
     return not isinstance(obj, (np.ndarray, np.dtype, CellType))
+
+
+def _is_told_by_code(obj: object) -> bool:
+    """Whether it is a function of which the code is all: that is checked wherever it is found."""
+    return isinstance(obj, FunctionType) and not (
+        obj.__closure__ or obj.__defaults__ or obj.__kwdefaults__ or obj.__dict__
+    )
 
 
 def _is_hashable(obj: object) -> bool:

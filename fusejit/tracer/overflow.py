@@ -22,10 +22,23 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import I64, Instr, PayloadBuilder
 from fusejit.ir.ranges import FULL, Range, Ranges, is_inside
 from fusejit.ir.types import Kind, TensorType
+from fusejit.tracer.kernel_indices import ENDS, fits
 
-_BOOL, _F64 = np.dtype(np.bool_), np.dtype(np.float64)
+_BOOL = np.dtype(np.bool_)
 _SCALAR = IndexingMap.identity(0)
-_SURELY_FITS = 2.0**62  # what a rounded product may be at most
+_NEAR = 2**63 - 2**60  # how far the ends of a range are apart, surely
+
+
+EXACT = "a Python int that may be a float has at most 53 bits"
+"""The reason of checks that an integer is the same number as a float64."""
+
+_ALLOWED: dict[str, Range] = {
+    EXACT: (-(2**53), 2**53),
+    **{
+        fits(np.dtype(name)): (int(np.iinfo(name).min), int(np.iinfo(name).max))
+        for name in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
+    },
+}
 _WRAPPING = {"add", "subtract", "multiply", "left_shift", "negative", "invert"} | {
     f"bitwise_{name}" for name in ("and", "or", "xor")
 }
@@ -33,9 +46,12 @@ _WRAPPING = {"add", "subtract", "multiply", "left_shift", "negative", "invert"} 
 
 def check_overflows(graph: Graph, nonnegative: frozenset[Value]) -> None:
     """Put a `Check` behind each operation on Python integers that may leave 64 bits."""
-    divisions = [op for op in walk(graph.block) if isinstance(op, Check) and op.error[-2:] == " 0"]
+    checks = [op for op in walk(graph.block) if isinstance(op, Check)]
+    divisions = [op for op in checks if op.error[-2:] == " 0"]
+    conversions = {op: _ALLOWED[op.reason] for op in checks if op.reason in _ALLOWED}
+    far = [op for op in walk(graph.block) if isinstance(op, GenericOp) and op.name == ENDS]
     candidates = [op for op in walk(graph.block) if isinstance(op, GenericOp) and _is_python(op)]
-    if not candidates and not divisions:
+    if not candidates and not divisions and not conversions and not far:
         return
     ranges, uses = Ranges(graph, nonnegative), _uses(graph)
     low_bits: dict[Value, bool] = {}
@@ -57,7 +73,21 @@ def check_overflows(graph: Graph, nonnegative: frozenset[Value]) -> None:
             low, high = ranges.operands[made][0]
             if low > 0 or high < 0:
                 changed[check] = []
+    near = {op.results[0] for op in far if _are_near(op, ranges)}
+    for op in walk(graph.block):
+        if isinstance(op, Check) and op.condition in near:
+            changed[op] = []
+    for check, allowed in conversions.items():
+        made = defined.get(check.condition)
+        if isinstance(made, GenericOp) and is_inside(ranges.of(made.inputs[0].value), allowed):
+            changed[check] = []
     _replace(graph.block, changed)
+
+
+def _are_near(op: GenericOp, ranges: Ranges) -> bool:
+    """Whether the ends of a range are never far from each other."""
+    end, start = (instr.attr for instr in op.payload.instrs[:2])
+    return is_inside(ranges.affine(end - start), (-_NEAR, _NEAR))
 
 
 def _is_wide(op: Op, ranges: Ranges) -> bool:
@@ -127,6 +157,8 @@ def _keeps_low_bits(
 ) -> bool:
     if op not in ranges.operands or op.results[0].type.dtype != I64:
         return False
+    if not op.payload.instrs:  # the same number, as another kind of one
+        return _only_low_bits(op.results[0], uses, ranges, known)
     last, refs = op.payload.instrs[-1], [k for k, o in enumerate(op.inputs) if o.value is value]
     if any(set(refs) & set(instr.operands) for instr in op.payload.instrs[:-1]):
         return False
@@ -179,14 +211,13 @@ class _Sum:
 
 
 def _added(s: _Sum) -> int:
-    """Only where both operands have one sign is it lost, and then the result has the other."""
+    """What is added to a number that is not negative becomes no less."""
     for ref, other in ((0, 1), (1, 0)):
         if s.ranges[other][0] >= 0:
             return s.asks("greater_equal", s.result, s.refs[ref])
         if s.ranges[other][1] <= 0:
             return s.asks("less_equal", s.result, s.refs[ref])
-    signs = [s.op("bitwise_xor", ref, s.result) for ref in s.refs]
-    return s.asks("greater_equal", s.op("bitwise_and", *signs), s.const(0))
+    return s.asks("add_fits", *s.refs)
 
 
 def _subtracted(s: _Sum) -> int:
@@ -194,8 +225,7 @@ def _subtracted(s: _Sum) -> int:
         return s.asks("less_equal", s.result, s.refs[0])
     if s.ranges[1][1] <= 0:
         return s.asks("greater_equal", s.result, s.refs[0])
-    signs = [s.op("bitwise_xor", s.refs[0], other) for other in (s.refs[1], s.result)]
-    return s.asks("greater_equal", s.op("bitwise_and", *signs), s.const(0))
+    return s.asks("subtract_fits", *s.refs)
 
 
 def _multiplied(s: _Sum) -> int:
@@ -204,10 +234,7 @@ def _multiplied(s: _Sum) -> int:
         if low == high > 0:
             allowed = (-(-FULL[0] // high), FULL[1] // high)
             return s.at_most(s.refs[ref], s.ranges[ref], allowed)
-    floats = [s.builder.cast(ref, _F64) for ref in s.refs]
-    size = s.builder.op("absolute", [s.builder.op("multiply", floats, _F64)], _F64)
-    most = s.builder.const(_SURELY_FITS, _F64)
-    return s.builder.op("less_equal", [size, most], _BOOL)
+    return s.asks("multiply_fits", *s.refs)
 
 
 def _shifted(s: _Sum) -> int:

@@ -12,23 +12,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-import numpy as np
-
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Block, Op, Value
 from fusejit.ir.source import Location
 from fusejit.ir.types import Kind, TensorType
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.callables import is_named_tuple
 from fusejit.tracer.declined import Restart
-from fusejit.tracer.kernel_numbers import as_kernel_number, is_number, number_type
-from fusejit.tracer.locations import current_location, unsupported
+from fusejit.tracer.dispatch import handles
+from fusejit.tracer.either import Either, EitherType, MaybeTuple, NumberType, TypeTest, is_either
+from fusejit.tracer.either_types import narrowed, tag, type_of, wide
+from fusejit.tracer.kernel_numbers import as_kernel_number, is_number
+from fusejit.tracer.locations import current_location, needs_python, unsupported
 from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.python_state import PythonState
+from fusejit.tracer.storage import Storage
 from fusejit.tracer.trace import Trace
 
-NumberType = tuple[Kind, np.dtype]
 _OTHER_VISITS = ("peel", "period", "staged")  # decisions after which loops inside are met anew
+
+
+_MADE_INSIDE = "was made in a loop or a conditional that has ended"
 
 
 class Undefined:
@@ -56,11 +61,17 @@ class Undefined:
         """Whether it stands for a name that the program has not bound."""
         return isinstance(obj, Undefined) and bool(object.__getattribute__(obj, "_is_unbound"))
 
-    __getattr__ = __call__ = __getitem__ = __setitem__ = __iter__ = __bool__ = _refuse
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
-    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _refuse
-    __pow__ = __rpow__ = __neg__ = __abs__ = __index__ = __int__ = __float__ = _refuse
-    __lt__ = __le__ = __gt__ = __ge__ = __and__ = __or__ = __xor__ = __len__ = _refuse
+    __call__ = _refuse
+
+
+_BINARY = "add sub mul truediv floordiv mod pow matmul divmod and or xor lshift rshift"
+_ASKED = (
+    "getattr setattr delattr getitem setitem delitem contains iter next reversed len bool int "
+    "float complex index round trunc floor ceil neg pos abs invert lt le gt ge eq ne hash str "
+    "format enter exit"
+)
+for _name in (*(f"{way}{o}" for o in _BINARY.split() for way in ("", "r", "i")), *_ASKED.split()):
+    setattr(Undefined, f"__{_name}__", Undefined._refuse)  # whatever is asked
 
 
 def _shown(name: str) -> str:
@@ -81,6 +92,7 @@ def _remedy(name: str) -> str:
 
 
 UNDEFINED = Undefined("a name", "is not defined", is_unbound=True)
+ABSENT = Undefined("an item", "is one of None", is_unbound=True)  # of what may be a tuple
 
 
 class Region:
@@ -111,6 +123,7 @@ class Region:
         self.location: Location = current_location()
         self._states: list[PythonState] = []
         self._before: dict[str, Any] = {}  # what the names held in front
+        self._tuples: dict[str, tuple[type, list[str], str | None]] = {}  # class, items, flag
 
     def own_names(self) -> frozenset[str]:
         """The names that the body may give another object."""
@@ -118,9 +131,15 @@ class Region:
 
     def is_sure(self, name: str, missing: Any) -> bool:
         """Whether a name is read behind the region, but not where it has no value (``missing``)."""
-        if name.startswith("_st"):  # the result of a `return` has a flag
+        if missing is ABSENT:
             return True
+        if name.startswith("_st"):  # the result of a `return` has a flag
+            return Undefined.is_unbound(missing)
         return name in self.sure and name in self.live and Undefined.is_unbound(missing)
+
+    def type_test(self) -> TypeTest | None:
+        """What is known of the type of a number in the block that is open."""
+        return None
 
     # -- decisions --------------------------------------------------------------------------------
     def decided(self, what: str, *more: Any) -> Any:
@@ -138,17 +157,38 @@ class Region:
         raise Restart
 
     def look_up(self, names: Mapping[str, Any], name: str) -> Any:
-        """What a name holds, if that can be seen here: what an ended block made cannot."""
-        obj = names.get(name, UNDEFINED)
+        """What a name holds, if that can be seen here: what an ended block made cannot.
+
+        A name may be that of an item of a tuple, ``at[0]``.
+        """
+        base, *places = name.split("[")
+        obj = names.get(base, UNDEFINED)
+        for place in places:
+            obj = _item(obj, place.rstrip("]"))
+        return self._seen(obj, name)
+
+    def _seen(self, obj: Any, name: str) -> Any:
+        obj = narrowed(obj)
+        if isinstance(obj, MaybeTuple):
+            if not self.trace.is_open(obj.tag.storage.home):
+                return Undefined(name, _MADE_INSIDE)
+            return MaybeTuple(obj.tag, self._seen(obj.items, name))
+        if is_tuple(obj):
+            items = [self._seen(item, f"{name}[{k}]") for k, item in enumerate(obj)]
+            same = all(one is item for one, item in zip(items, obj, strict=True))
+            return obj if same else tuple_of(type(obj), items)
         trace = self.trace
-        if isinstance(obj, MaskedElements) and self._needs_array(name) and obj.ndim == 1:
+        if is_either(obj):
+            is_seen = trace.is_open(obj.value.storage.home) and trace.is_open(obj.tag.storage.home)
+            return obj if is_seen else Undefined(name, _MADE_INSIDE)
+        if isinstance(obj, MaskedElements) and self._needs_array(name):
             obj = obj.selected()
         left: tuple[AffineExpr, ...] = ()
         if isinstance(obj, TracedNumber):
             left = () if obj.affine is None else (obj.affine,)
         elif isinstance(obj, TracedArray):
             if not trace.is_open(obj.storage.home):
-                return Undefined(name, "was made in a loop or a conditional that has ended")
+                return Undefined(name, _MADE_INSIDE)
             left = (*obj.map.results, *obj.extents)
         if all(map(trace.is_visible, left)):
             return obj
@@ -170,7 +210,7 @@ class Region:
         changed = self._states.pop().change()
         if changed is not None:
             what = f"changes {changed[0]!r}, {changed[1]}, in a loop or conditional of the kernel"
-            raise unsupported(what, "use numbers and arrays: out = np.empty(n); out[i] = ...")
+            raise needs_python(what, "use numbers and arrays: out = np.empty(n); out[i] = ...")
         self.trace.regions.pop()
         block = self.trace.blocks.pop()
         self.trace.forget_symbols_of(block)
@@ -180,6 +220,38 @@ class Region:
         """Append the op of the region behind what was computed before it."""
         op.location = self.location
         self.trace.append(op, self.trace.block)
+
+    # -- tuples -----------------------------------------------------------------------------------
+    def taken_apart(self, name: str, obj: Any, may_be_none: bool = False) -> dict[str, Any]:
+        """The items of a tuple as what names hold; else what the name itself holds.
+
+        Of one that may be None there is a flag as well, which is true for the tuple.
+        """
+        held = items_of(obj)
+        if held is None:
+            return {name: obj}
+        may_be_none |= isinstance(obj, MaybeTuple)
+        flag = flag_of(name) if may_be_none else None
+        items = [f"{name}[{k}]" for k in range(len(held))]
+        self._tuples[name] = (type(held), items, flag)
+        parts = [*items, *([] if flag is None else [flag])]
+        self.live |= set(parts if name in self.live else ())
+        self.sure |= set(parts if name in self.sure else ())
+        inner = [self.taken_apart(n, o) for n, o in zip(items, held, strict=True)]
+        made = {n: o for part in inner for n, o in part.items()}
+        if flag is not None:
+            made[flag] = obj.tag if isinstance(obj, MaybeTuple) else True
+        return made
+
+    def put_together(self, name: str, held: Mapping[str, Any]) -> Any:
+        """What a name holds, from what it or the items of its tuple hold."""
+        if name not in self._tuples:
+            return held[name]
+        kind, items, flag = self._tuples[name]
+        made = tuple_of(kind, [self.put_together(item, held) for item in items])
+        if flag is None or held[flag] is True:
+            return made
+        return MaybeTuple(as_kernel_number(held[flag]), made)
 
     # -- values -----------------------------------------------------------------------------------
     def argument(self, name: str, type_: NumberType) -> Value:
@@ -192,6 +264,61 @@ class Region:
         base = value.name if value.type.rank == 0 else "v"
         made = Value(self.trace.unique_name(base), value.type, value.kind, value.order)
         return made
+
+
+def is_held(names: Mapping[str, Any], name: str, storage: Storage) -> bool:
+    """Whether another name than ``name`` has an array of a storage, or a container of such."""
+    return any(_holds(held, storage) for other, held in names.items() if other != name)
+
+
+def _holds(held: Any, storage: Storage) -> bool:
+    if isinstance(held, list | tuple | dict):
+        return any(_holds(o, storage) for o in (held.values() if isinstance(held, dict) else held))
+    if not isinstance(held, TracedArray):
+        return False
+    root = held.storage.root
+    return root is storage or storage in root.copied_from
+
+
+def is_tuple(obj: Any) -> bool:
+    """Whether an object is a tuple, whose items are what the program has put there."""
+    return type(obj) is tuple or is_named_tuple(obj)
+
+
+def is_tuple_like(obj: Any, kind: Any, count: int, may_be_none: bool) -> bool:
+    """Whether an object is a tuple of the class ``kind`` with so many items, or perhaps None."""
+    if obj is None or isinstance(obj, MaybeTuple):
+        obj = items_of(obj) if may_be_none else None
+        if obj is None:
+            return may_be_none
+    return type(obj) is kind and bool(len(obj) == count)
+
+
+def items_of(obj: Any) -> Any:
+    """The tuple that an object is, or may be; None if there is none."""
+    if isinstance(obj, MaybeTuple):
+        return obj.items
+    return obj if is_tuple(obj) else None
+
+
+def flag_of(name: str) -> str:
+    """The name of the bool that says whether ``name`` holds a tuple, not None."""
+    return f"{name}[?]"
+
+
+def _item(obj: Any, place: str) -> Any:
+    """What the name of a part of a tuple holds: an item, or the flag."""
+    if place == "?":
+        return obj.tag if isinstance(obj, MaybeTuple) else obj is not None
+    held, at = items_of(obj), int(place)
+    if held is None:
+        return ABSENT if obj is None else UNDEFINED
+    return held[at] if at < len(held) else UNDEFINED
+
+
+def tuple_of(kind: type, items: Sequence[Any]) -> Any:
+    """A tuple of the class ``kind``."""
+    return getattr(kind, "_make", kind)(items)
 
 
 def is_array(obj: Any) -> bool:
@@ -217,27 +344,11 @@ def same_object(trace: Trace, left: Any, right: Any) -> bool:
         return left.affine is not None and left.affine == right.affine
     if is_array(left) and is_array(right):
         return same_view(trace, left, right)
+    if is_tuple(left) and type(left) is type(right) and len(left) == len(right):
+        return all(same_object(trace, *pair) for pair in zip(left, right, strict=True))
     if type(left) is type(right) and isinstance(left, bool | int | float | str | type(None)):
         return left == right and repr(left) == repr(right)
     return False
-
-
-def joined_type(left: NumberType, right: NumberType) -> NumberType | None:
-    """The type of a number that is one or the other; None where the values would change."""
-    if left == right:
-        return left
-    (left_kind, left_dtype), (right_kind, right_dtype) = left, right
-    kind = Kind.PYTHON if left_kind is right_kind is Kind.PYTHON else Kind.SCALAR
-    if left_dtype == right_dtype:
-        return kind, left_dtype
-    weak = [t for t in (left, right) if t[0] is Kind.PYTHON]
-    if len(weak) == 2 and {left_dtype.kind, right_dtype.kind} == {"i", "f"}:
-        return kind, np.dtype(np.float64)
-    if len(weak) == 1:
-        strong = right_dtype if left_kind is Kind.PYTHON else left_dtype
-        if weak[0][1].kind == "i" and strong.kind in "if" and strong.itemsize == 8:
-            return kind, strong
-    return None
 
 
 def number_value(obj: Any, type_: NumberType) -> Value:
@@ -246,8 +357,44 @@ def number_value(obj: Any, type_: NumberType) -> Value:
     return value
 
 
-def type_text(type_: NumberType) -> str:
+def number_values(obj: Any, type_: NumberType | EitherType) -> tuple[Value, ...]:
+    """A number as values of the current block: itself, and its tag if it has one of several types.
+
+    The types of these values are `types_of_values`.
+    """
+    if not isinstance(type_, EitherType):
+        return (number_value(obj, type_),)
+    return wide(obj, type_.dtype).value(), tag(obj, type_).value()
+
+
+def types_of_values(type_: NumberType | EitherType) -> tuple[NumberType, ...]:
+    """The types of the values that a number is made of."""
+    return ((Kind.SCALAR, type_.dtype), type_.tag) if isinstance(type_, EitherType) else (type_,)
+
+
+def zero(type_: NumberType | EitherType) -> Any:
+    """A number of a type that nothing reads, or the first of several types."""
+    own = type_.types[0] if isinstance(type_, EitherType) else type_
+    if own is None:
+        return None
+    kind, dtype = own
+    number = dtype.type(0)
+    return number.item() if kind is Kind.PYTHON else number
+
+
+def of_values(trace: Trace, type_: NumberType | EitherType, values: Sequence[Value]) -> Any:
+    """The number of a type that is made of values."""
+    made = [TracedArray.of_value(trace, value) for value in values]
+    return Either(type_, *made) if isinstance(type_, EitherType) else made[0]
+
+
+@handles("type text")
+def type_text(type_: NumberType | EitherType | None) -> str:
     """The type of a number as messages name it."""
+    if type_ is None:
+        return "None"
+    if isinstance(type_, EitherType):
+        return " or ".join(map(type_text, type_.types))
     kind, dtype = type_
     name = {"i": "int", "f": "float", "b": "bool"}.get(dtype.kind, str(dtype))
     return name if kind is Kind.PYTHON else f"np.{dtype}"
@@ -255,8 +402,8 @@ def type_text(type_: NumberType) -> str:
 
 def describe(obj: Any) -> str:
     """The type of an object as messages name it."""
-    if is_number(obj):
-        return type_text(number_type(obj))
+    if is_number(obj) or is_either(obj):
+        return type_text(type_of(obj))
     if is_array(obj):
         sizes = " x ".join(map(str, obj.extents))
         return f"an array of {obj.dtype} of shape ({sizes})"

@@ -24,6 +24,7 @@ import ast
 import functools
 from typing import Any, TypeVar
 
+from fusejit.tracer.generators import reductions_as_loops
 from fusejit.tracer.jumps import Jumps, can_be_structured
 from fusejit.tracer.locations import LATER
 from fusejit.tracer.rewrite_control import ControlBuilder, is_hook_name
@@ -57,8 +58,11 @@ def rewrite_node(source: FunctionSource, free: tuple[str, ...]) -> tuple[Functio
         if isinstance(node, (ast.Global, ast.Nonlocal)):
             taken.update(node.names)
     helper = next(n for n in map("_st{}".format, ["", *range(len(taken) + 1)]) if n not in taken)
-    node = _copied(source.node)
+    node = copied(source.node)
     flags: dict[ast.AST, dict[ast.AST, tuple[str, ...]]] = {}
+    for inner in [n for n in ast.walk(node) if isinstance(n, ast.FunctionDef)]:
+        if can_be_structured(inner):
+            reductions_as_loops(inner, helper)
     for inner in [n for n in ast.walk(node) if isinstance(n, ast.FunctionDef)]:
         if can_be_structured(inner):
             jumps = Jumps(helper)
@@ -82,6 +86,8 @@ class _Rewriter(ast.NodeTransformer):
         self.control: ControlBuilder | None = None
         self.has_hooks = False  # whether ``and``, ``or``, ``not``, ``if`` go through hooks
         self._tests: set[ast.AST] = set()  # of which only the truth counts
+        self._tries: list[str] = []  # of the `try` around: where its depth is kept
+        self._num_tries = 0
 
     def rewrite(self, node: FunctionNode) -> FunctionNode:
         self._enter(node)
@@ -224,6 +230,12 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         operands = self._all([node.left, *node.comparators])
+        if len(operands) == 2 and isinstance(node.ops[0], (ast.Is, ast.IsNot)) and self.has_hooks:
+            others = [o for o in operands if not (_is_constant(o) and o.value is None)]
+            if len(others) == 1:
+                asked = self._hook("is_none", node, others[0])
+                is_positive = isinstance(node.ops[0], ast.Is)
+                return asked if is_positive else self._hook("not_", node, asked)
         is_identity = len(operands) == 2 and isinstance(node.ops[0], (ast.Is, ast.IsNot))
         if is_identity and not any(map(_is_constant, operands)):
             same = self._hook("same_object", node, *operands)
@@ -232,8 +244,9 @@ class _Rewriter(ast.NodeTransformer):
             return ast.copy_location(ast.UnaryOp(ast.Not(), same), node)
         for at, operator in enumerate(node.ops):
             pair = operands[at : at + 2]
-            if isinstance(operator, (ast.Is, ast.IsNot)) and not any(map(_is_constant, pair)):
-                operands[at : at + 2] = [self._hook("identity", o, o) for o in pair]
+            if isinstance(operator, (ast.Is, ast.IsNot)):
+                hook = "bound" if any(map(_is_constant, pair)) else "identity"
+                operands[at : at + 2] = [self._hook(hook, o, o) for o in pair]
         node.left, *node.comparators = operands
         names = [_COMPARISONS[type(o)] for o in node.ops if type(o) in _COMPARISONS]
         is_chain = len(names) == len(node.ops) > 1
@@ -438,10 +451,28 @@ class _Rewriter(ast.NodeTransformer):
         node.test = self._hook("asserted", node.test, node.test, *known)
         return node
 
+    def visit_Raise(self, node: ast.Raise) -> ast.stmt:
+        if node.exc is None:
+            return node
+        kind: ast.expr = node.exc
+        arguments: list[ast.expr] = []
+        if isinstance(node.exc, ast.Call) and not node.exc.keywords:
+            kind, arguments = node.exc.func, node.exc.args
+        known: list[ast.expr] = []
+        if _is_dotted(kind):
+            known.append(self.visit(copied(kind)))
+            if not arguments:
+                known.append(_place(ast.Constant(value=""), node.exc))
+            elif len(arguments) == 1 and isinstance(arguments[0], ast.Constant):
+                known.append(copied(arguments[0]))
+        self.generic_visit(node)
+        return _place(ast.If(test=self._hook("raises", node, *known), body=[node], orelse=[]), node)
+
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
         if node.type is not None:
             node.type = self.visit(node.type)
-        node.body = [self._statement("caught", node), *self._all(node.body)]
+        depth = _place(ast.Name(id=self._tries[-1], ctx=ast.Load()), node)
+        node.body = [self._statement("caught", node, depth), *self._all(node.body)]
         return node
 
     def _try(self, node: ast.Try | ast.TryStar) -> list[ast.stmt]:
@@ -449,7 +480,12 @@ class _Rewriter(ast.NodeTransformer):
         for handler in node.handlers:
             if handler.name is not None:
                 before += self._name_stores(handler, handler.name)
+        self._num_tries += 1
+        self._tries.append(f"{self.helper}_c_try{self._num_tries}")
+        store = _place(ast.Name(id=self._tries[-1], ctx=ast.Store()), node)
+        before.append(_place(ast.Assign(targets=[store], value=self._hook("trying", node)), node))
         self.generic_visit(node)
+        self._tries.pop()
         return [*before, node]
 
     visit_Try = visit_TryStar = _try
@@ -474,10 +510,10 @@ class _Rewriter(ast.NodeTransformer):
         for case in node.cases:
             for part in ast.walk(case.pattern):
                 if isinstance(part, ast.MatchClass):  # read natively: noted here
-                    value = self.visit(_copied(part.cls))
+                    value = self.visit(copied(part.cls))
                     before.append(self._statement("pattern_value", part, value))
                 elif isinstance(part, ast.MatchValue) and isinstance(part.value, ast.Attribute):
-                    value = self.visit(_copied(part.value))
+                    value = self.visit(copied(part.value))
                     before.append(self._statement("pattern_value", part, value))
                 elif isinstance(part, (ast.MatchAs, ast.MatchStar)) and part.name:
                     before += self._name_stores(part, part.name)
@@ -489,14 +525,14 @@ class _Rewriter(ast.NodeTransformer):
         return [*before, node]
 
 
-def _copied(node: Node) -> Node:
+def copied(node: Node) -> Node:
     """A copy of a tree, some times faster than `copy.deepcopy`."""
     made = type(node)()
     for name, value in vars(node).items():
         if isinstance(value, ast.AST):
-            value = _copied(value)
+            value = copied(value)
         elif isinstance(value, list):
-            value = [_copied(v) if isinstance(v, ast.AST) else v for v in value]
+            value = [copied(v) if isinstance(v, ast.AST) else v for v in value]
         setattr(made, name, value)
     return made
 
@@ -511,6 +547,13 @@ def _has_plain_format(part: ast.expr) -> bool:
     if not isinstance(spec, ast.JoinedStr):
         return True
     return len(spec.values) <= 1 and all(map(_is_constant, spec.values))
+
+
+def _is_dotted(node: ast.expr) -> bool:
+    """Whether it is a name, or an attribute of one: ``np.linalg.LinAlgError``."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
 
 
 def _is_constant(node: ast.expr) -> bool:

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from fusejit.tracer.generators import IS_PYTHONS
 from fusejit.tracer.jumps import NONE_OF, own_nodes
 from fusejit.tracer.scopes import Origin, Scope
 
@@ -286,7 +287,13 @@ def _is_bound_first(name: str, loop: ast.For | ast.While) -> bool:
     """Whether a body gives a name a value before anything else mentions it."""
     if isinstance(loop, ast.While) and _mentions(name, loop.test):
         return False
-    first = next((s for s in loop.body if _mentions(name, s)), None)
+    mentions = [s for s in loop.body if _mentions(name, s)]
+    first = mentions[0] if mentions else None
+    if isinstance(first, ast.For) and len(mentions) == 1:  # only of its body, which it binds for
+        is_else = any(_mentions(name, s) for s in first.orelse)
+        return name in assigned_names([first.target]) and not (
+            is_else or _mentions(name, first.iter)
+        )
     if not isinstance(first, ast.Assign) or _mentions(name, first.value):
         return False
     targets = [
@@ -305,5 +312,5 @@ def _names_of_inner_functions(nodes: Sequence[ast.AST]) -> set[str]:
 
 
 def is_hook_name(name: str, helper: str) -> bool:
-    """Whether a name stands for a hook that `jumps` has put in."""
-    return name == f"{helper}.{NONE_OF}"
+    """Whether a name stands for a hook that `jumps` or `generators` has put in."""
+    return name in (f"{helper}.{NONE_OF}", f"{helper}.{IS_PYTHONS}")

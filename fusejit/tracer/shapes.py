@@ -54,6 +54,9 @@ class Decisions:
         self._guarded: set[tuple[str, bool]] = set()
         self._locals: dict[str, tuple[AffineExpr | None, AffineExpr | None]] = {}
         self._facts_of: dict[str, list[AffineExpr]] = {}
+        self._checked_equal: dict[
+            str, AffineExpr
+        ] = {}  # integers of open blocks, and what they are
         self.emit_check: Callable[[AffineExpr, AffineExpr, str], None] = _cannot_check
         self._of_results: set[str] = set()  # sizes of what host calls return
         self.emit_some: Callable[[AffineExpr, str], None] = _cannot_ask_for_some
@@ -84,11 +87,16 @@ class Decisions:
     def forget_local(self, name: str) -> None:
         """Its block has ended: what was known there need not hold behind it."""
         facts = self._facts_of.pop(name, [])
+        self._checked_equal.pop(name, None)
         self._nonnegative = [
             f
             for f in self._nonnegative
             if name not in f.symbols() and not any(f is one for one in facts)
         ]
+
+    def age_of(self, name: str) -> int:
+        """A number that is larger for an integer of a block that was declared later."""
+        return list(self._locals).index(name) if name in self._locals else -1
 
     def is_local(self, expr: AffineExpr) -> bool:
         """Whether an expression varies within a call."""
@@ -110,7 +118,26 @@ class Decisions:
 
     def canonical(self, expr: AffineExpr) -> AffineExpr:
         """The expression with equal symbols and quotients replaced by one of them."""
-        return self.equalities.canonical(expr)
+        expr = self.equalities.canonical(expr)
+        while not self._checked_equal.keys().isdisjoint(expr.symbols()):
+            expr = self.equalities.canonical(expr.substitute(symbols=self._checked_equal))
+        return expr
+
+    def note_checked(self, zero: AffineExpr, name: str) -> None:
+        """A check has found that ``zero`` is 0: from here on ``name`` is what that makes it.
+
+        ``name`` belongs to the block of the check, so that it is nowhere without it; but it has
+        been before, where it stays what it is.
+        """
+        zero = self.canonical(zero)
+        sign = zero.coefficient(Sym(name))
+        rest = AffineExpr.symbol(name) - zero * sign
+        if abs(sign) == 1 and name not in rest.symbols():
+            self._checked_equal[name] = rest
+
+    def forget_checked(self) -> None:
+        """The trace is complete: what follows is about the whole graph."""
+        self._checked_equal.clear()
 
     def hint(self, expr: AffineExpr) -> int:
         """The value in this call."""

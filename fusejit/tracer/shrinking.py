@@ -37,6 +37,14 @@ def is_left_of(before: Any, now: Any) -> bool:
     return bool(decisions.proves_nonnegative(before.extents[0] - now.extents[0]))
 
 
+def has_room(cell: TracedArray, now: Any) -> bool:
+    """Whether the memory that a cell shows rows of has room for those of an array.
+
+    It may have more than the cell has now: ``old`` in ``old = z; z = z[keep]``.
+    """
+    return is_left_of(cell, now) or is_left_of(TracedArray.whole(cell.storage), now)
+
+
 def as_long_as(one: Any, other: Any) -> bool:
     """Whether two arrays are known to have as many rows."""
     canonical = one.trace.decisions.canonical

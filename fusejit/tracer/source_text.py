@@ -13,6 +13,7 @@ import copy
 import functools
 import linecache
 import warnings
+import weakref
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 
@@ -61,6 +62,9 @@ class FunctionSource:
 def find_source(function: FunctionType) -> FunctionSource | str:
     """The syntax tree of ``function``, or the reason why there is none."""
     code = function.__code__
+    made = _made_from_trees.get(id(code))
+    if made is not None:
+        return made
     linecache.checkcache(code.co_filename)
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines:
@@ -82,6 +86,15 @@ def find_source(function: FunctionType) -> FunctionSource | str:
     if matches:  # positions differ in the prologue of decorated functions
         return matches[0]
     return "its source does not give its bytecode (edited since, or rewritten by another tool)"
+
+
+_made_from_trees: dict[int, FunctionSource] = {}  # by the ids of code that is alive
+
+
+def made_from(code: CodeType, source: FunctionSource) -> None:
+    """Note the tree of code that was compiled from part of a function: it stands in no file."""
+    _made_from_trees[id(code)] = source
+    weakref.finalize(code, _made_from_trees.pop, id(code), None).atexit = False
 
 
 def compile_function(

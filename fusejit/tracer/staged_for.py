@@ -32,7 +32,7 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.carried import Carried
 from fusejit.tracer.iteration import Items, items_of
 from fusejit.tracer.kernel_numbers import arithmetic, as_kernel_number
-from fusejit.tracer.locations import unsupported
+from fusejit.tracer.locations import needs_python
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import I64
 from fusejit.tracer.trace import Trace
@@ -182,7 +182,7 @@ class StagedFor(Carried):
         read = sorted(self.live.intersection(self.bound))
         if read:
             what = f"{read[0]!r} is read behind an unrolled loop that an element may end early"
-            raise unsupported(what, f"keep it under another name in the loop: last = {read[0]}")
+            raise needs_python(what, f"keep it under another name in the loop: last = {read[0]}")
 
     def leave(self, names: Mapping[str, Any]) -> None:
         """End the body: what the names hold now is carried on, and the op is made."""

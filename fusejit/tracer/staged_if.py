@@ -14,6 +14,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,19 +27,29 @@ from fusejit.ir.types import Kind, TensorType
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.changing_extents import rows
 from fusejit.tracer.declined import Declined
+from fusejit.tracer.dispatch import HANDLERS
+from fusejit.tracer.either import EitherType, MaybeTuple, NumberType, TypeTest, is_either
+from fusejit.tracer.either_types import has_type, joined, narrowed, type_of
 from fusejit.tracer.elementwise import full
-from fusejit.tracer.kernel_numbers import as_kernel_number, is_number, number_type, truth_of
+from fusejit.tracer.kernel_numbers import BOOL, as_kernel_number, is_number, truth_of
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import I64, Operand
+from fusejit.tracer.origins import OBJECT_OF, Origin, are_tracked, is_outside, number_of
 from fusejit.tracer.regions import (
-    NumberType,
+    ABSENT,
     Region,
     Undefined,
     describe,
+    flag_of,
     is_array,
-    joined_type,
-    number_value,
+    is_held,
+    is_tuple,
+    items_of,
+    number_values,
+    of_values,
     same_object,
+    types_of_values,
+    zero,
 )
 from fusejit.tracer.shapes import Extents, Varies
 from fusejit.tracer.shrinking import (
@@ -71,8 +83,15 @@ class StagedIf(Region):
         self._then: dict[str, Any] = {}
         self._now: dict[str, Any] = {}
         self._then_block: Block | None = None
+        self._sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})  # without tuples
         self._fronts: dict[str, TracedArray] = {}  # of names whose arrays are cut in one branch
         self._never_grow: set[str] = set()  # of those, what has no more rows than in front
+
+    def type_test(self) -> TypeTest | None:
+        """What the condition says of the type of a number in the block that is open."""
+        assert self.predicate is not None
+        test: TypeTest | None = self.trace.type_tests.get(self.predicate.value())
+        return test if test is None or self._then_block is None else test.negated()
 
     def then(self, names: Mapping[str, Any]) -> None:
         """Begin the first block."""
@@ -94,6 +113,15 @@ class StagedIf(Region):
         self._now = {name: self.look_up(names, name) for name in self.names}
         return self.join(self._then, self._now, names)
 
+    def condition_here(self) -> TracedArray:
+        """The condition under which the block runs that is being traced."""
+        assert self.predicate is not None
+        holds = as_kernel_number(self.predicate, Kind.SCALAR, BOOL)
+        if self._then_block is None:
+            return holds
+        opposite: TracedArray = HANDLERS["operator"](np.logical_not, (holds,))
+        return opposite
+
     # -- joining ----------------------------------------------------------------------------------
     def join(
         self, left: dict[str, Any], right: dict[str, Any], names: Mapping[str, Any]
@@ -101,31 +129,33 @@ class StagedIf(Region):
         """One object for each name, whichever block has run; the op is made."""
         assert self._then_block is not None
         assert self.predicate is not None
-        joined: dict[str, Any] = {}
-        plans: list[tuple[str, NumberType | None]] = []
+        all_names = list(left)
+        left, right = self._sides = self._without_tuples(left, right)
+        joined_names: dict[str, Any] = {}
+        plans: list[tuple[str, NumberType | EitherType | None]] = []
         for name in left:
             pair = (left[name], right[name])
             if same_object(self.trace, *pair):
                 is_one = pair[0] is pair[1] or not is_array(pair[0])
-                joined[name] = pair[0] if is_one else pair[0].one_of_two()
+                joined_names[name] = pair[0] if is_one else pair[0].one_of_two(pair[1])
             elif any(isinstance(o, Undefined) for o in pair):
                 known = next((o for o in pair if not isinstance(o, Undefined)), None)
                 missing = next(o for o in pair if isinstance(o, Undefined))
                 if not self.is_sure(name, missing):
-                    joined[name] = Undefined(name, "is not defined in both branches")
-                elif is_number(known):
-                    plans.append((name, number_type(known)))
-                elif is_array(known) and self._is_around(known):
-                    joined[name] = known  # where there is none, nothing reads it
+                    joined_names[name] = Undefined(name, "is not defined in both branches")
+                elif is_number(known) or is_either(known):
+                    plans.append((name, type_of(known)))
+                elif known is None or (is_array(known) and self._is_around(known)):
+                    joined_names[name] = known  # where there is none, nothing reads it
                 elif is_array(known):
                     plans.append((name, None))
                 else:
-                    joined[name] = Undefined(name, "is not defined in both branches")
-            elif all(map(is_number, pair)):
-                type_ = joined_type(*map(number_type, pair))
+                    joined_names[name] = Undefined(name, "is not defined in both branches")
+            elif all(map(has_type, pair)):
+                type_ = joined(*pair)
                 if type_ is None:
                     kinds = " or ".join(map(describe, pair))
-                    joined[name] = Undefined(name, f"is {kinds}, depending on a condition")
+                    joined_names[name] = Undefined(name, f"is {kinds}, depending on a condition")
                 else:
                     plans.append((name, type_))
             elif all(map(is_array, pair)) and self._is_alike(*pair):
@@ -136,7 +166,7 @@ class StagedIf(Region):
                 )
             else:
                 kinds = " or ".join(map(describe, pair))
-                joined[name] = Undefined(name, f"is {kinds}, depending on a condition")
+                joined_names[name] = Undefined(name, f"is {kinds}, depending on a condition")
         lengths = self._lengths(left, right)
         for number in lengths:
             plans.append((length_name(number), (Kind.PYTHON, I64)))
@@ -144,11 +174,23 @@ class StagedIf(Region):
             {**side, **{length_name(n): lengths[n][k] for n in lengths}}
             for k, side in enumerate((left, right))
         ]
-        other_yields = self._values(plans, sides[1])
+        arrays = [name for name, type_ in plans if type_ is None]
+        twins = _twins(arrays, left, right)
+        plans = [plan for plan in plans if plan[0] not in twins]
+        arrays = [name for name in arrays if name not in twins]
+        inside = (self._then_block, self.trace.block)
+        objects: dict[str, list[TracedArray]] = {name: [] for name in arrays}
+        numbers: list[dict[str, Any]] = [{}, {}]
+        if are_tracked(self.trace):
+            plans += [(OBJECT_OF + name, (Kind.PYTHON, I64)) for name in arrays]
+            numbers[1] = self._which(right, arrays, objects, inside)
+        other_yields = self._values(plans, {**sides[1], **numbers[1]})
         else_block = self.close()
         else_block.yields = other_yields
         self.trace.blocks.append(self._then_block)
-        self._then_block.yields = self._values(plans, sides[0])
+        if are_tracked(self.trace):
+            numbers[0] = self._which(left, arrays, objects, inside)
+        self._then_block.yields = self._values(plans, {**sides[0], **numbers[0]})
         self.trace.blocks.pop()
         for one, other in zip(self._then_block.yields, else_block.yields, strict=True):
             if one.type.rank > 1 and one.order != other.order:  # the strides of the result show it
@@ -161,16 +203,71 @@ class StagedIf(Region):
             else_block=else_block,
         )
         self.emit(op)
-        made = dict(zip([name for name, _ in plans], results, strict=True))
-        joined.update(self._join_fronts(left, right, names, made))
-        for (name, _), value in zip(plans, results, strict=True):
-            if name not in left:
+        left_over = iter(results)
+        made: dict[str, Value] = {}
+        for name, type_ in plans:
+            values = [
+                next(left_over) for _ in range(1 if type_ is None else len(types_of_values(type_)))
+            ]
+            made[name] = values[0]
+            self._note_known(values[0], left.get(name), right.get(name))
+            if isinstance(type_, EitherType):
+                joined_names[name] = of_values(self.trace, type_, values)
+        joined_names.update(self._join_fronts(left, right, names, made))
+        for name, value in made.items():
+            if name not in left or name in joined_names:
                 continue
             storage = Storage.of_value(self.trace, value)
             for obj in (left[name], right[name]):
                 self._note_copy(storage, name, obj, names)
-            joined[name] = TracedArray.whole(storage, value.kind)
-        return tuple(joined[name] for name in left)
+            array = joined_names[name] = TracedArray.whole(storage, value.kind)
+            if storage.copied_from and name in objects:
+                which = made.get(OBJECT_OF + name)
+                storage.origin = Origin(array, tuple(objects[name]))
+                if which is not None:
+                    storage.origin.which = TracedArray.of_value(self.trace, which)
+        for pair in itertools.combinations(arrays, 2):
+            if any(_share_memory([side[n] for n in pair], inside) for side in (left, right)):
+                why = "one of two views of one array, depending on a condition"
+                for name, twin in (pair, pair[::-1]):
+                    joined_names[name].storage.note_copied(joined_names[twin].storage, True, why)
+        joined_names.update({name: joined_names[twin] for name, twin in twins.items()})
+        return tuple(self.put_together(name, joined_names) for name in all_names)
+
+    def _note_known(self, value: Value, *sides: Any) -> None:
+        """Note an int that is one of several that each call knows before its kernels run."""
+        known: list[Any] = []
+        for side in sides:
+            is_given = isinstance(side, TracedNumber) and side.affine is not None
+            if type(side) is int or (is_given and not side.is_local):
+                known.append(side)
+            elif isinstance(side, TracedArray) and side.storage.value is not None:
+                known += self.trace.chosen_from.get(side.storage.value, (None,))
+            else:
+                return
+        if not any(number is None for number in known):
+            self.trace.chosen_from[value] = tuple(known)
+
+    def _without_tuples(
+        self, left: dict[str, Any], right: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Both sides, with tuples of one length taken apart: each item is joined by itself."""
+        sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+        for name in left:
+            pair = (left[name], right[name])
+            shown = next((items_of(o) for o in pair if items_of(o) is not None), None)
+            may_be_none = any(o is None or isinstance(o, MaybeTuple) for o in pair)
+            for side, obj in zip(sides, pair, strict=True):
+                if shown is None or not all(_is_like(o, shown) for o in pair):
+                    side[name] = obj
+                elif isinstance(obj, Undefined):
+                    side.update(dict.fromkeys(self.taken_apart(name, shown, may_be_none), obj))
+                elif obj is None:
+                    parts = self.taken_apart(name, shown, may_be_none)
+                    side.update(dict.fromkeys(parts, ABSENT) | {flag_of(name): False})
+                else:
+                    side.update(self.taken_apart(name, obj, may_be_none))
+        return sides
 
     # -- arrays that are cut ----------------------------------------------------------------------
     def _open_fronts(self) -> None:
@@ -253,16 +350,15 @@ class StagedIf(Region):
         return joined
 
     def _values(
-        self, plans: list[tuple[str, NumberType | None]], names: dict[str, Any]
+        self, plans: list[tuple[str, NumberType | EitherType | None]], names: dict[str, Any]
     ) -> tuple[Value, ...]:
-        values = []
+        values: list[Value] = []
         for name, type_ in plans:
             obj = names[name]
             if type_ is None:
                 values.append(self._array_value(name, obj))
             else:
-                zero = {"b": False, "f": 0.0}.get(type_[1].kind, 0)
-                values.append(number_value(zero if isinstance(obj, Undefined) else obj, type_))
+                values += number_values(zero(type_) if isinstance(obj, Undefined) else obj, type_)
         return tuple(values)
 
     def _is_around(self, array: Any) -> bool:
@@ -272,11 +368,37 @@ class StagedIf(Region):
             self.trace.block,
         )
 
+    def _which(
+        self,
+        side: Mapping[str, Any],
+        arrays: list[str],
+        objects: dict[str, list[TracedArray]],
+        inside: tuple[Block, Block],
+    ) -> dict[str, Any]:
+        """For each array that is joined, which of the objects that were there before it is."""
+
+        def known(obj: TracedArray, found: list[TracedArray]) -> int | None:
+            home = obj.storage.root.home
+            if home in inside or not self.trace.is_open(home):
+                return None
+            if not any(obj is other for other in found):
+                found.append(obj)
+            return 1 + next(k for k, other in enumerate(found) if other is obj)
+
+        return {
+            OBJECT_OF + name: number_of(
+                side[name], functools.partial(known, found=objects[name]), self.trace
+            )
+            if is_array(side[name])
+            else 0
+            for name in arrays
+        }
+
     def _array_value(self, name: str, obj: Any) -> Value:
         if not isinstance(obj, Undefined):
             value: Value = obj.value()
             return value
-        other = self._then[name] if is_array(self._then[name]) else self._now[name]
+        other = next(side[name] for side in self._sides if is_array(side[name]))
         literal = Operand(other.dtype, literal=np.zeros((), other.dtype)[()])
         return full(self.trace, other.extents, literal, other.dtype, other.storage.order).value()
 
@@ -289,11 +411,15 @@ class StagedIf(Region):
         """A choice between arrays is a copy, where NumPy has one of them itself."""
         if not isinstance(obj, TracedArray) or not is_array(obj):
             return
-        if not self.trace.is_open(obj.storage.home):
-            return
+        copy.is_chosen = True
         root = obj.storage.root
-        is_own = obj.path is None and (root.buffer is None or root.buffer.origin is None)
-        if root.buffer is None and self._is_known_as(name, obj, names):
+        if not self.trace.is_open(obj.storage.home):  # made in a block, perhaps itself a choice
+            for base in root.copied_from:
+                if self.trace.is_open(base.home):
+                    copy.note_copied(base, root.may_leave, root.copied_why)
+            return
+        is_own = obj.path is None and not is_outside(root)
+        if root.buffer is None and root.origin is None and self._is_known_as(name, obj, names):
             return
         why = "one of two arrays, depending on a condition"
         is_whole = obj.is_whole or root.is_all_of(obj.map, obj.extents)
@@ -304,19 +430,43 @@ class StagedIf(Region):
         root = obj.storage.root
         if self.location.inlined_from is not None or self._before.get(name) is not obj:
             return False
-        others = [held for other, held in names.items() if other != name]
-        return not any(_holds(held, root) for held in others)
+        return not any(is_held(held, name, root) for held in (names, self._then, self._now))
 
 
-def _holds(held: Any, storage: Storage) -> bool:
-    if isinstance(held, list | tuple | dict):
-        return any(_holds(o, storage) for o in (held.values() if isinstance(held, dict) else held))
-    return isinstance(held, TracedArray) and held.storage.root is storage
+def _is_like(obj: Any, other: Any) -> bool:
+    """Whether an object is a tuple of the same form, or whatever a name holds that is not bound."""
+    if isinstance(obj, Undefined) or obj is None:
+        return True
+    obj = items_of(obj) or obj
+    if not is_tuple(other):
+        return not is_tuple(obj)
+    is_same_kind = type(obj) is type(other) and len(obj) == len(other)
+    return is_same_kind and all(map(_is_like, obj, other))
+
+
+def _twins(names: list[str], left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, str]:
+    """Names that hold the same object as another one, whichever block has run."""
+    first: dict[tuple[int, int], str] = {}
+    found = {name: first.setdefault((id(left[name]), id(right[name])), name) for name in names}
+    return {name: twin for name, twin in found.items() if name != twin}
+
+
+def _share_memory(objects: list[Any], inside: tuple[Block, Block]) -> bool:
+    """Whether objects of a block are views of one array that the block has made."""
+    if not all(map(is_array, objects)):
+        return False
+    roots = {obj.storage.root for obj in objects}
+    return len(roots) == 1 and roots.pop().home in inside
 
 
 def decide(condition: Any) -> Any:
     """The truth of a condition: a bool if it is known here, else a number of the kernel."""
     if isinstance(condition, TracedArray) and not condition.ndim:
+        return truth_of(condition)
+    condition = narrowed(condition)
+    if isinstance(condition, MaybeTuple):
+        return condition.tag if condition.items else False
+    if is_either(condition):
         return truth_of(condition)
     if isinstance(condition, TracedNumber):
         try:

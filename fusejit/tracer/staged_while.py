@@ -16,9 +16,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fusejit.ir.graph import Block, Loop
+from fusejit.ir.graph import Block, Cond, Effect, Loop, walk
+from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.carried import Carried
+from fusejit.tracer.either import is_either
 from fusejit.tracer.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.shapes import Varies
@@ -65,7 +67,12 @@ class StagedWhile(Carried):
         """The condition: Python's truth, or the end of the condition's block."""
         if not self.staged:
             return self._is_true(condition)
-        go_on = self.unless_stopped(as_kernel_number(truth_of(condition)), self.flags)
+        go_on = as_kernel_number(truth_of(condition))
+        asked = walk(self.trace.block)
+        if self.stoppers() and any(op.effect is not Effect.PURE for op in asked):
+            go_on = self._asked_unless_stopped(go_on)
+        else:
+            go_on = self.unless_stopped(go_on, self.flags)
         yields = (go_on.value(),)
         block = self.close()
         block.yields = yields
@@ -74,8 +81,29 @@ class StagedWhile(Carried):
         self.bind_rows_again()
         return True
 
+    def stoppers(self) -> list[str]:
+        """The flags that end the loop."""
+        return [flag for flag in self.flags if self.argument_of(flag) is not None]
+
+    def _asked_unless_stopped(self, go_on: TracedArray) -> TracedArray:
+        """The condition inside a conditional: behind a ``break`` it draws nothing, and no index in
+        it is out of bounds."""
+        trace = self.trace
+        condition = Block(yields=(go_on.value(),))
+        condition.ops, trace.block.ops = trace.block.ops, []
+        goes = self.unless_stopped(as_kernel_number(True), self.flags).value()
+        otherwise = Block()
+        trace.blocks.append(otherwise)
+        otherwise.yields = (as_kernel_number(False).value(),)
+        trace.blocks.pop()
+        result = trace.new_value(go_on.dtype, (), Kind.PYTHON)
+        trace.emit(
+            Cond(results=(result,), predicate=goes, then_block=condition, else_block=otherwise)
+        )
+        return TracedArray.of_value(trace, result)
+
     def _is_true(self, condition: Any) -> bool:
-        if isinstance(condition, TracedArray) and not condition.ndim:
+        if is_either(condition) or (isinstance(condition, TracedArray) and not condition.ndim):
             self.decide(True, "staged")
         if isinstance(condition, TracedNumber):
             if self._passes == 1 and not self.decided("unroll"):

@@ -9,7 +9,7 @@ import numpy as np
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.creation import array_from
 from fusejit.tracer.declined import Declined, numpy_raises
-from fusejit.tracer.dispatch import handles
+from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.number import is_host_number
@@ -161,12 +161,13 @@ def product(
     initial: Any = NO_VALUE,
     where: Any = NO_VALUE,
 ) -> TracedArray:
-    """``out[i] = prod_k a[i, k]`` of integers and bools, in NumPy's accumulation dtype."""
+    """``out[i] = prod_k a[i, k]`` in NumPy's accumulation dtype; of floats NumPy computes it."""
     array = arguments("prod", a, {"initial": initial, "where": where})
     wanted = accumulate_dtype(array.dtype) if dtype is None else dtype_argument(dtype)
     if wanted.kind == "f":
-        what = "fusejit does not compile products of floats along axes"
-        raise unsupported(what, "take np.prod outside the decorated function")
+        options: dict[str, Any] = {"axis": axis, "keepdims": is_true(keepdims)}
+        options |= {} if dtype is None else {"dtype": wanted}
+        return into(HANDLERS["host", np.prod](array, **options), out)
     combiner = "and" if wanted == BOOL else "multiply"
     return into(reduce_array(array, "prod", combiner, axis, is_true(keepdims), wanted, True), out)
 

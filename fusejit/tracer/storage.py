@@ -17,6 +17,7 @@ from fusejit.tracer.shapes import Extents
 
 if TYPE_CHECKING:
     from fusejit.tracer.array import TracedArray
+    from fusejit.tracer.origins import Origin
     from fusejit.tracer.trace import Trace
 
 
@@ -55,9 +56,11 @@ class Storage:
         # a copy where NumPy has a view: of what, after how many stores, may it be handed out
         self.copied_from: dict[Storage, int] = {}
         self.may_leave = True
+        self.is_chosen = False  # from two arrays by a condition: NumPy has one of them
         self.front: Extents | None = None  # what all of it is to the program, if rows are spare
         self.places: Any = None  # of a copy: where stores into all of it go, too
         self.copied_why = "a reshaped view that was copied"
+        self.origin: Origin | None = None  # what the array may be instead of a copy
         self._loaded: tuple[int, Block, Value] | None = None
         self.location = current_location() if trace.regions else UNKNOWN
         self.home = trace.block  # where it was made: it is visible there and in blocks inside
@@ -150,7 +153,13 @@ class Storage:
     def require_unchanged_base(self) -> None:
         """Decline if something was stored into what this is a copy of."""
         if any(base.num_stores != after for base, after in self.copied_from.items()):
+            self.require_own()
             raise Declined(f"{self.copied_why} is read after a store to its base")
+
+    def require_own(self) -> None:
+        """Start again with a check that a copy is what NumPy has too, if it nearly always is."""
+        if self.origin is not None and self.origin.require_own is not None:
+            self.origin.require_own()
 
     def replace(self, value: Value) -> None:
         """Take on a fresh value, for every view of the array."""

@@ -21,6 +21,7 @@ def require_writeable(target: TracedArray) -> None:
         raise numpy_raises("ValueError: assignment destination is read-only")
     storage = target.storage
     if storage.root.copied_from:
+        storage.root.require_own()
         raise Declined(f"a store into {storage.root.copied_why}")
     if any(storage.stride_is_zero(axis) for axis in range(storage.rank)):
         raise Declined("a store into an array whose elements overlap")

@@ -132,6 +132,7 @@ def _progression(trace: Trace, item: slice, step: AffineExpr, size: AffineExpr) 
 
     made = emit_elementwise(trace, "arange", [], [], I64, place, extents=(count,), order=None)
     mark_within_bounds(trace, made, size)
+    trace.progressions.add(made.value())
     trace.known_progressions[key] = made
     return made
 

@@ -35,6 +35,7 @@ from fusejit.tracer.callables import is_named_tuple
 from fusejit.tracer.context import ACTIVE
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.dispatch import HANDLERS
+from fusejit.tracer.either import Either, MaybeTuple, TypeTest
 from fusejit.tracer.layout import classify
 from fusejit.tracer.locations import current_location, unsupported
 from fusejit.tracer.masked import MaskedElements
@@ -78,8 +79,9 @@ class Trace:
     ) -> None:
         self.graph = Graph(name)
         self.location = location
+        self.is_part = False
         self.decisions = Decisions()
-        self.decisions.emit_check = lambda *args: HANDLERS["check_equal"](self, *args)
+        self.decisions.emit_check = self._check_equal
         self.decisions.emit_some = lambda *args: HANDLERS["check_some"](self, *args)
         self.decisions.emit_assumption = lambda *args: HANDLERS["assume"](self, *args)
         self.graph.guards = self.decisions.guards
@@ -106,6 +108,7 @@ class Trace:
         self._num_locals = 0
         self.known_progressions: dict[Any, TracedArray] = {}  # of slices with a kernel's step
         self.made_within: set[Value] = set()  # integers that are no indices from the end
+        self.progressions: set[Value] = set()  # integers of rank 1 of which no two are equal
         self.row_counts: set[str] = set()  # symbols that elements decide: how many rows are left
         self.copies_read_in_loops: list[Storage] = []
         self.places: list[tuple[Value, TracedArray]] = []  # where masks are true, inside loops
@@ -113,7 +116,10 @@ class Trace:
         self._bound_symbols: dict[tuple[Any, ...], AffineExpr] = {}
         self.blocks: list[Block] = [self.graph.block]  # from the outermost to the current one
         self.regions: list[Any] = []  # loops and conditionals that are being traced
+        self.tries = False  # whether a `try` was met
         self.defined: dict[Value, Op] = {}
+        self.chosen_from: dict[Value, tuple[Any, ...]] = {}  # ints that each call knows before
+        self.type_tests: dict[Value, TypeTest] = {}  # bools that ask for the type of a number
         self._visits: dict[Any, int] = {}
 
     def visit(self, place: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -133,7 +139,7 @@ class Trace:
     # -- interface of the staged front end --------------------------------------------------------
     def is_traced(self, obj: Any) -> bool:
         """Whether ``obj`` stands for something that is known only when the kernel runs."""
-        return isinstance(obj, TracedArray | TracedNumber | MaskedElements)
+        return isinstance(obj, TracedArray | TracedNumber | MaskedElements | Either | MaybeTuple)
 
     def handler(self, fn: Any) -> Callable[..., Any] | None:
         """What to call instead of ``fn`` while tracing, or None."""
@@ -308,9 +314,7 @@ class Trace:
         self.graph.buffers.append(buffer)
         self.originals[path] = array
         storage = Storage.of_buffer(self, buffer, path, array)
-        traced = TracedArray.whole(storage, Kind.ARRAY, path)
-        traced.writeable = array.flags.writeable
-        return traced
+        return TracedArray.whole(storage, Kind.ARRAY, path)
 
     # -- symbols and scalars ----------------------------------------------------------------------
     def symbol(
@@ -425,6 +429,17 @@ class Trace:
         symbol: AffineExpr = HANDLERS["symbol_of"](self, number)
         return symbol
 
+    def _check_equal(self, left: AffineExpr, right: AffineExpr, reason: str) -> None:
+        """A `Check` that two integers are one; the newest of them is replaced behind it.
+
+        That must be an integer of the current block: what is made further out must not know it.
+        """
+        HANDLERS["check_equal"](self, left, right, reason)
+        zero = self.decisions.canonical(left - right)
+        newest = max(zero.symbols(), key=self.decisions.age_of, default="")  # "": always unequal
+        if self._home_of_local.get(newest) is self.block:
+            self.decisions.note_checked(zero, newest)
+
     def find_bound(self, key: tuple[Any, ...]) -> AffineExpr | None:
         """The symbol that an integer of the kernel has been bound to, if it exists here."""
         known = self._bound_symbols.get(key)
@@ -456,6 +471,7 @@ class Trace:
         subscripts: tuple[Operand | AffineExpr, ...],
         combine: str | None,
         from_start: bool = False,
+        distinct: bool = False,
     ) -> None:
         """Store a value element by element; advances the version of the buffer's alias class."""
         buffer = view.buffer
@@ -470,6 +486,7 @@ class Trace:
                 subscripts=subscripts,
                 combine=combine,
                 from_start=from_start,
+                distinct=distinct,
             )
         )
 

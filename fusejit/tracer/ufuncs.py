@@ -22,7 +22,9 @@ from fusejit.tracer.complex_ufuncs import complex_computation, operator_of_power
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
+from fusejit.tracer.either import is_either
 from fusejit.tracer.elementwise import Compute, emit_elementwise, require_extents
+from fusejit.tracer.host_calls import host_call
 from fusejit.tracer.kernel_numbers import is_kernel_number, is_python_number, python_arithmetic
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.masked import MaskedElements
@@ -39,7 +41,7 @@ from fusejit.tracer.operands import (
 )
 from fusejit.tracer.powers import float_power, power
 from fusejit.tracer.shapes import broadcast
-from fusejit.tracer.stores import assign, store_order
+from fusejit.tracer.stores import assign, assign_operand, store_order
 
 CLIP: np.ufunc = np._core.umath.clip  # type: ignore[attr-defined]
 BOOL = np.dtype(np.bool_)
@@ -126,6 +128,8 @@ def operator_call(
     ufunc: np.ufunc, operands: tuple[Any, ...], out: TracedArray | None = None
 ) -> Any:
     """A Python operator on arrays; declines to objects that are not numbers or arrays."""
+    if any(map(is_either, operands)):
+        return NotImplemented if out is None else HANDLERS["in place"](ufunc, operands, out)
     if len(operands) == 2 and not all(map(_is_operand, operands)):
         if ufunc in (np.equal, np.not_equal):  # Python would fall back to identity
             foreign = next(type(o).__name__ for o in operands if not _is_operand(o))
@@ -186,7 +190,10 @@ def apply_ufunc(
     name = _NAMES.get(ufunc, ufunc.__name__)
     special = _SPECIAL.get(ufunc)
     if any(dtype.kind == "c" for dtype in loop):
-        compute = complex_computation(ufunc, operands, loop)
+        known = complex_computation(ufunc, operands, loop)
+        if known is None:
+            return _by_numpy(ufunc, args, out, dtype)
+        compute = known
     elif special is not None:
         compute = special(operands, loop)
     elif ufunc in COMPARISONS and loop[0] != loop[1]:
@@ -215,6 +222,22 @@ def apply_ufunc(
         order=store_order(out),
     )
     assign(out, value)
+    return out
+
+
+def _by_numpy(
+    ufunc: np.ufunc, args: Sequence[Any], out: TracedArray | None, dtype: np.dtype | None
+) -> TracedArray:
+    """A ufunc of complex numbers for which kernels have no form: NumPy runs it between them."""
+    options = {} if dtype is None else {"dtype": dtype}
+    made = host_call(f"numpy.{ufunc.__name__}", ufunc, args, options)
+    assert isinstance(made, TracedArray)
+    if out is None:
+        return made
+    if not np.can_cast(made.dtype, out.dtype, "same_kind"):
+        raise numpy_raises(f"UFuncTypeError: cannot cast the result to {out.dtype}")
+    require_extents(made.trace, made.extents, out.extents)
+    assign_operand(out, Operand(made.dtype, array=made))
     return out
 
 
@@ -272,11 +295,13 @@ def _compiled_loop(row: ScalarOp, loop: list[np.dtype], result: np.dtype) -> lis
 
 # ---------------------------------------------------------------------------------------- where
 @handles(np.where)
-def where(condition: Any, *choices: Any) -> TracedArray:
-    """``np.where(condition, x, y)``: choose element by element."""
+def where(condition: Any, *choices: Any) -> Any:
+    """``np.where(condition, x, y)``: choose element by element; of one argument `np.nonzero`."""
+    if not choices:
+        places: Any = HANDLERS[np.nonzero](condition)
+        return places
     if len(choices) != 2:
-        what = "np.where with one argument has a result whose size depends on the data"
-        raise unsupported(what, "use np.where(condition, x, y) instead")
+        raise numpy_raises("ValueError: either both or neither of x and y should be given")
     if not contains_traced([condition, *choices]):
         result: TracedArray = np.where(condition, *choices)
         return result

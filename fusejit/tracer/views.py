@@ -157,7 +157,7 @@ def broadcast_to(array: Any, shape: Any, subok: Any = False) -> TracedArray:
         raise numpy_raises("ValueError: input operand has more dimensions than allowed")
     require_extents(trace, broadcast(trace.decisions, [extents, source.extents]), extents)
     result = source.view(broadcast_map(trace.decisions, source.extents, extents), extents)
-    result.writeable = False
+    result.read_only = True
     return result
 
 

@@ -1,10 +1,11 @@
 """Notices user code that runs during a trace without its hooks.
 
 Operators, ``with``, ``len`` and the like reach methods such as ``Vec.__add__`` from C code, where
-no hook stands. What such a method reads from outside would be baked into the trace, so the trace
-is given up. Uses the profile hook of this thread, which slows the tracer down by half: only from
-where an object comes in that may have such methods, or that C code might call. A profiler that is
-already active is left alone.
+no hook stands. What such a method reads from outside would be baked into the trace, and what it
+writes would be written, so the trace is given up before it runs: Python runs the statement. Uses
+the profile hook of this thread, which slows the tracer down by half: only from where an object
+comes in that may have such methods, or that C code might call. A profiler that is already active is
+left alone.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.errors import UnsupportedError
+from fusejit.errors import NeedsPython, UnsupportedError
 from fusejit.tracer.callables import is_library_file, is_library_module, is_stand_in_type
-from fusejit.tracer.locations import location_of
+from fusejit.tracer.locations import location_of, placed_in, user_frames
 
 _PLAIN_TYPES = frozenset(
     {
@@ -42,6 +43,22 @@ _PLAIN_TYPES = frozenset(
         type(np.sum),
         BuiltinFunctionType,
         ModuleType,
+    }
+)
+# what functions of the tracer ask objects for in place of Python: ``if o``, ``x[o]``, ``str(o)``
+_CONVERSIONS = frozenset(
+    {
+        "__bool__",
+        "__len__",
+        "__index__",
+        "__int__",
+        "__float__",
+        "__complex__",
+        "__str__",
+        "__repr__",
+        "__format__",
+        "__iter__",
+        "__next__",
     }
 )
 
@@ -109,9 +126,11 @@ class Watch:
             self.start()
 
     def _observe(self, frame: FrameType, event: str, argument: Any) -> None:
-        if event != "call" or frame.f_back is None or id(frame.f_back.f_code) not in self._callers:
+        if event != "call" or frame.f_back is None:
             return
         code = frame.f_code
+        if id(frame.f_back.f_code) not in self._callers and code.co_name not in _CONVERSIONS:
+            return
         if id(code) in self._allowed or self.offence is not None or code.co_name == "__del__":
             return
         if code.co_filename.startswith("namedtuple_") or is_library_file(code.co_filename):
@@ -119,11 +138,14 @@ class Watch:
         if _is_interruption(frame):
             return
         at = location_of(frame.f_back)
-        self.offence = UnsupportedError(
+        self.offence = NeedsPython(
             f"{at.file}:{at.line}, in {at.function}: {code.co_qualname} "
             f"({code.co_filename}:{code.co_firstlineno}) was called by Python itself and cannot be "
             f"followed; call it by name or compute it outside the decorated function"
         )
+        self.offence.location = at
+        placed_in(self.offence, user_frames())
+        raise self.offence  # in front of its first statement, which may have effects
 
 
 def _is_harmless(obj: Any) -> bool:

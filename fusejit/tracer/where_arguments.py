@@ -63,7 +63,8 @@ def _is_default(given: Any) -> bool:
 def _chosen(array: TracedArray, mask: Any, neutral: Any) -> TracedArray:
     if _is_default(mask):
         return array
-    return where(mask_of(mask, array), array, array.dtype.type(neutral))
+    chosen: TracedArray = where(mask_of(mask, array), array, array.dtype.type(neutral))
+    return chosen
 
 
 def _wrap(function: Callable[..., Any], reduce: Callable[..., Any]) -> None:
@@ -75,8 +76,9 @@ def _wrap(function: Callable[..., Any], reduce: Callable[..., Any]) -> None:
         is_plain = _is_default(options["where"]) and options["initial"] is NO_VALUE
         if is_plain or not args or not isinstance(args[0], TracedArray):
             return before(*args, **kwargs)
-        if args[0].dtype.kind == "c":
-            raise Declined(f"where= or initial= of np.{function.__name__} of complex numbers")
+        if args[0].dtype.kind == "c" or (function is np.prod and args[0].dtype.kind == "f"):
+            rest = {k: v for k, v in kwargs.items() if k != "out"}
+            return into(HANDLERS["host", function](*args, **rest), kwargs.get("out"))
         rest = {k: v for k, v in kwargs.items() if k not in options}
         return reduce(before, args, rest, **options)
 

@@ -50,5 +50,5 @@ def sliding_window_view(
         places[a] += AffineExpr.dim(array.ndim + number)
     whole = (*extents, *sizes)
     result = array.view(IndexingMap(len(whole), tuple(places)), whole)
-    result.writeable = False
+    result.read_only = True
     return result

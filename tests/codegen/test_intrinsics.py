@@ -1,5 +1,6 @@
 """Intrinsics three ways: NumPy, the Python twin and the jitted kernel have the same bits."""
 
+import operator
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from fusejit.codegen.arithmetic import TOKENS
 from fusejit.codegen.compile import ArgType, Kernel, compile_kernel
 from fusejit.codegen.intrinsics import DTYPE_TOKENS, INTRINSICS, load_providers, register
 from fusejit.codegen.memory import flat, free_scratch, get, heap_scratch, put, scratch
+from fusejit.ir.scalar_ops import FITS
 
 INTEGERS = [name for name, dtype in DTYPE_TOKENS.items() if dtype.kind in "iu"]
 FLOATS = ["f32", "f64"]
@@ -294,6 +296,7 @@ BINARY = {
     "int_mod": np.remainder,
     "lone_floordiv": np.floor_divide,
     "lone_mod": np.remainder,
+    "near_mod": np.remainder,
     "shift_left": np.left_shift,
     "shift_right": np.right_shift,
 }
@@ -450,3 +453,13 @@ def test_the_twins_do_not_import_numba():
         "sys.exit('numba' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_whether_a_result_has_64_bits_is_what_python_says(name):
+    a, b = pairs(integer_samples(np.dtype(np.int64)))
+    (out,) = run_both(binary_source(f"{name}_fits"), [np.empty(a.shape, np.bool_)], a, b)
+    compute = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul}[name]
+    results = [compute(int(x), int(y)) for x, y in zip(a, b, strict=True)]
+    assert out.tolist() == [-(2**63) <= r < 2**63 for r in results]
+    assert 0 < out.sum() < len(out)

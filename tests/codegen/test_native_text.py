@@ -14,6 +14,7 @@ import pytest
 
 from fusejit.codegen import native_text, numba_private
 from fusejit.codegen.compile import ArgType, Kernel, compile_kernel
+from fusejit.codegen.probe import probe
 from fusejit.codegen.text_names import Places, text_form
 from fusejit.ir.affine import parse_affine_expr
 from fusejit.options import Options
@@ -268,3 +269,21 @@ def test_an_expression_hashes_anew_in_another_process() -> None:
         "assert e in {parse('(d0 + s0) floordiv 2 + 3 * s1')}"
     )
     subprocess.run([sys.executable, "-c", code], input=pickle.dumps(expr), check=True)
+
+
+@pytest.mark.skipif(not probe().has_vector("exp", "f64"), reason="no vector form of exp here")
+def test_loops_of_functions_take_one_vector_at_a_time() -> None:
+    """Registers do not outlive a call: several vectors at once would go to the stack and back."""
+    widest = probe().form("exp", "f64")
+    assert widest is not None
+    lanes = widest.bits // 64
+    loads = []
+    for value in ("exp(get(q, i))", "(get(q, i) + f64(1.0))"):
+        text = (
+            "def kernel(o, x, n):\n    p = flat_scoped(o, 1)\n    q = flat_scoped(x, 2)\n"
+            f"    for i in range(n):\n        put(p, i, {value})\n    return 0\n"
+        )
+        llvm = build(text, FLOATS, FLOATS, INT).llvm()
+        loads.append(llvm.count(f"load <{lanes} x double>"))
+    assert loads[0] == 1
+    assert loads[1] > 1  # LLVM's own choice, where nothing is called

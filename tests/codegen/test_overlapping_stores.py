@@ -267,3 +267,32 @@ def test_what_rotates_is_not_copied() -> None:
     inside = [line for line in lines[start + 1 :] if line.startswith("        ")]
     assert sum("parallel_for" in line for line in inside) == 1
     assert sum("p_t0 = p_t1" in line or "p_t1 = p_t0" in line for line in inside) == 1
+
+
+def test_places_that_only_the_loop_knows_are_compared_there() -> None:
+    text = "for k in range(len(a)):\n    x[a[k]:a[k] + n] = 2 * x[b[k]:b[k] + n]"
+    places = np.array([0, 3]), np.array([5, 4]), 3
+    generated = source(program(text, "x, a, b, n"), np.ones(12), *places).splitlines()
+    test = next(at for at, line in enumerate(generated) if " >= at" in line and " | " in line)
+    allocated = [at for at, line in enumerate(generated) if "heap_scratch" in line]
+    assert allocated
+    assert test < allocated[0]
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        ("start:start + half", "start + half:start + 2 * half"),
+        ("start + half:start + 2 * half", "start:start + half"),
+    ],
+)
+def test_neighbouring_slices_are_known_to_be_apart(bounds: tuple[str, str]) -> None:
+    target, value = bounds
+    text = (
+        "for start in range(0, len(x), 2 * n):\n"
+        "    half = int(c[start])\n"
+        f"    x[{target}] += 2 * x[{value}]"
+    )
+    function, arguments = program(text, "x, c, n"), (np.ones(24), np.full(24, 3), 3)
+    assert "_lag" not in source(function, *arguments)
+    assert_same(function, *arguments)

@@ -67,9 +67,23 @@ def test_assertions_about_elements(program: Any, jit: bool) -> None:
     assert len(decorated.variants) == 1
 
 
-def test_a_message_that_is_computed_is_refused() -> None:
+def asserts_with_a_computed_message(x: Any) -> Any:
+    for i in range(len(x)):
+        assert x[i] > 0, f"{i}: {x[i]}"
+    return x + 1
+
+
+def test_a_message_that_is_computed() -> None:
+    decorated = decorate(asserts_with_a_computed_message, jit=False)
+    for x in (np.ones(9), np.array([5.0, -1.0, 4.0, 2.0, 1.0])):
+        compare_outcomes(run(asserts_with_a_computed_message, (x,)), run(decorated, (x,)))
+    assert len(decorated.variants) == 1
+
+
+def test_a_message_that_is_computed_behind_a_store_is_refused() -> None:
     def f(x: Any) -> Any:
         for i in range(len(x)):
+            x[i] = x[i] - 1
             assert x[i] > 0, f"{i}"
         return x + 1
 

@@ -355,24 +355,50 @@ def test_loops_over_single_numbers() -> None:
 
 
 # ------------------------------------------------------------------------ declined, and as text
+BY_NUMPY: dict[str, Callable[[Any], Any]] = {
+    "log": lambda a: np.log(a + 1) + 1,
+    "sqrt": lambda a: np.sqrt(-a) * 1j,
+    "sine of an element": lambda a: np.sin(a[0]) + a,
+    "power": lambda a: (a + 1) ** 0.3 + 1,
+    "powers": lambda a: np.power(a, a[::-1]) - a,
+    "less": lambda a: (a < a[0]) & (a.real < 1),
+    "maximum": lambda a: np.maximum(a + 1, 1) + 1,
+    "max": lambda a: a.max() + a,
+    "min": lambda a: np.min(a + 1, axis=0) * 2,
+    "logical not": lambda a: ~np.logical_not(a * 2),
+    "var": lambda a: np.var(a * 2) + a.var() + np.std(a) + a.std(ddof=1),
+    "prod": lambda a: np.prod(a + 1) + a.prod(),
+    "product under a mask": lambda a: np.prod(a, where=a.real > 0) + np.prod(a, initial=2j),
+    "matmul": lambda a: a @ a + a[:, None] @ a[None],
+    "dot": lambda a: np.dot(a, a.conj()) * 2,
+    "round": lambda a: a.round(1) + np.round(a * 3),
+    "ptp": lambda a: np.ptp(a + 1) + 1,
+    "clip": lambda a: np.clip(a, 0, 1) + a.clip(1j, 2),
+    "sign": lambda a: np.sign(a + 1) * 2,
+    "into": lambda a: (out := np.zeros(len(a), complex), np.exp2(a, out=out), out + 1)[2],
+}
+
+
+@pytest.mark.parametrize("name", BY_NUMPY)
+@pytest.mark.parametrize("dtype", ["c16", "c8"])
+def test_what_kernels_have_no_form_of_numpy_runs_between_them(name: str, dtype: str) -> None:
+    check(BY_NUMPY[name], (numbers(5, dtype=dtype),), (numbers(9, dtype=dtype),))
+
+
+def test_a_loop_around_what_numpy_runs() -> None:
+    def iterated(a: Any) -> Any:
+        for _ in range(7):
+            a = np.sqrt(a * 1j) + 1
+        return a, np.log(a[0])
+
+    check(iterated, (numbers(5),), jit=True)
+
+
 DECLINED: dict[str, Callable[[Any], Any]] = {
-    "log": lambda a: np.log(a),
-    "sqrt": lambda a: np.sqrt(a),
-    "power": lambda a: a**0.3,
-    "less": lambda a: a < a[0],
-    "max": lambda a: a.max(),
-    "logical not": lambda a: np.logical_not(a),
-    "var": lambda a: np.var(a),
-    "prod": lambda a: np.prod(a),
-    "matmul": lambda a: a @ a,
-    "round": lambda a: a.round(1),
-    "ptp": lambda a: np.ptp(a),
     "add.at": lambda a: np.add.at(a, [0, 0], 1j),
     "linspace": lambda a: np.linspace(a[0], a[1], 4),
     "float": lambda a: a.astype(float),
     "store": lambda a: np.zeros(5).__setitem__(slice(None), a),
-    "clip": lambda a: np.clip(a, 0, 1),
-    "sign": lambda a: np.sign(a),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from fusejit import fuse_jit
 from fusejit.errors import UnsupportedError
 from fusejit.testing.compare import assert_same
 from fusejit.testing.oracle import decorate
+from fusejit.testing.segments_check import check_segments
 
 
 def values(x: Any, n: int) -> Any:
@@ -121,7 +123,8 @@ def test_a_write_inside_a_loop_is_refused() -> None:
         return x
 
     with pytest.raises(UnsupportedError, match="writes attribute 'count'"):
-        fuse_jit(counts)(Model(), np.arange(9.0))
+        fuse_jit(fullgraph=True)(counts)(Model(), np.arange(9.0))
+    check_segments(counts, (Model(), np.arange(9.0)))
 
 
 def test_an_object_under_two_names_is_refused() -> None:
@@ -131,9 +134,12 @@ def test_an_object_under_two_names_is_refused() -> None:
 
     model = Model()
     with pytest.raises(UnsupportedError, match="writes attribute 'last'"):
-        fuse_jit(both)(model, model, np.arange(9.0))
+        fuse_jit(fullgraph=True)(both)(model, model, np.arange(9.0))
     with pytest.raises(UnsupportedError, match="writes attribute 'last'"):
-        fuse_jit(both)(model, Model(), np.arange(9.0))  # in another call they may be one
+        # in another call they may be one
+        fuse_jit(fullgraph=True)(both)(model, Model(), np.arange(9.0))
+    for other in (model, Model()):
+        check_segments(both, (model, other, np.arange(9.0)))
 
 
 def test_an_object_reached_again_is_refused() -> None:
@@ -157,7 +163,8 @@ def test_code_behind_an_attribute_is_refused() -> None:
         return x
 
     with pytest.raises(UnsupportedError, match="writes attribute 'last'"):
-        fuse_jit(sets)(Checked(), np.arange(9.0))
+        fuse_jit(fullgraph=True)(sets)(Checked(), np.arange(9.0))
+    check_segments(sets, (Checked(), np.arange(9.0)))
 
 
 def test_printing_to_a_file_is_refused() -> None:
@@ -166,4 +173,7 @@ def test_printing_to_a_file_is_refused() -> None:
         return x
 
     with pytest.raises(UnsupportedError, match="prints to a file"):
-        fuse_jit(to_file)(np.arange(3.0), object())
+        fuse_jit(fullgraph=True)(to_file)(np.arange(3.0), object())
+    file = io.StringIO()
+    fuse_jit(to_file)(np.arange(3.0), file)
+    assert file.getvalue() == "[0. 1. 2.]\n"

@@ -11,6 +11,7 @@ from fusejit import fuse_jit
 from fusejit.errors import UnsupportedError
 from fusejit.testing.compare import Bound
 from fusejit.testing.oracle import check, decorate, run
+from fusejit.testing.segments_check import check_segments
 from fusejit.tracer import order_statistics
 from fusejit.tracer.dispatch import HANDLERS
 
@@ -225,4 +226,5 @@ def complex_inside(x: Any) -> Any:
 
 def test_what_is_no_host_call_is_refused_as_outside_loops() -> None:
     with pytest.raises(UnsupportedError, match="returns complex numbers"):
-        fuse_jit(complex_inside)(vector(9))
+        fuse_jit(fullgraph=True)(complex_inside)(vector(9))
+    check_segments(complex_inside, (np.arange(5.0),), bound=Bound(absolute=1e-9))

@@ -397,3 +397,32 @@ def test_geomspace() -> None:
 def test_errors_of_linspace() -> None:
     check(lambda a, n: np.linspace(0, a, n), (1.0, -1), variants=None)
     check(lambda a: np.linspace(0, a, 2.5), (1.0,), variants=None)
+
+
+def _of_a_diagonal(v: Any, a: Any) -> Any:
+    d = np.diag(v)
+    rest = a - np.diag(v)
+    changed = np.diag(v)
+    changed[0] = changed[0] + v[-1]
+    return d, rest, changed, np.diag(v).T, (np.diag(v) != 0).sum()
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "i8", "f4", "f8", "c16"])
+def test_matrices_of_the_main_diagonal(dtype: str) -> None:
+    """NaN, -0.0 and views on the diagonal; stores into the matrix; other operations behind it."""
+    v = np.array([1, 0, -3, 7, 2]).astype(dtype)
+    a = np.arange(25).reshape(5, 5).astype("c16" if dtype == "c16" else "f8")
+    check(_of_a_diagonal, (v, a), (v[:1], a[:1, :1]))
+    check(_of_a_diagonal, (v[::-1], a))
+    if dtype == "f8":
+        special = np.array([np.nan, -0.0, np.inf, 1.0])
+        check(_of_a_diagonal, (special, a[1:, 1:]))
+        check(lambda a: a - np.diag(np.diag(a)), (a,), (a[:0, :0],), jit=True)
+
+
+def test_the_main_diagonal_folds_into_what_reads_it() -> None:
+    """No matrix of zeros: one pass over the operand."""
+    rest = decorate(lambda a: a - np.diag(np.diag(a)), jit=False)
+    source = rest.trace(np.eye(3)).fuse().lower().source
+    assert source.count("parallel_for(") + source.count("stream_for(") == 1
+    assert "heap_scratch" not in source

@@ -192,3 +192,29 @@ def test_integer_sums_wrap() -> None:
     check(lambda x: (x.sum(), x.sum(axis=0)), (x,), jit=True)
     y = np.full((300, 4), 255, np.uint8)
     check(lambda x: (x.sum(), x.sum(axis=0), x.sum(dtype=np.uint8)), (y,), jit=True)
+
+
+def _totals_of_integers(x: Any) -> Any:
+    return x.sum(), np.count_nonzero(x), (x > 0).sum(), x.astype(float).sum()
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u2", "i4"])
+@pytest.mark.parametrize("number", [-1, 1])
+def test_totals_of_the_largest_numbers(dtype: str, number: int) -> None:
+    """Blocks are added in fewer bits than totals have; no block of extreme numbers overflows."""
+    kind = np.dtype(dtype).kind
+    extreme = 1 if kind == "b" else np.iinfo(dtype).max if number > 0 else np.iinfo(dtype).min
+    f = decorate(_totals_of_integers, jit=True)
+    for n in (1, 4095, 4096, 4097, 12_345, 70_000):
+        x = np.full(n, extreme, dtype)
+        assert f(x) == _totals_of_integers(x)
+    if dtype == "u1":
+        check(_totals_of_integers, (np.full(4_097, extreme, dtype),))
+
+
+def test_blocks_of_bools_are_counted_in_16_bits() -> None:
+    count = decorate(lambda x: np.count_nonzero(x), jit=False)
+    source = count.trace(np.ones(5, bool)).fuse().lower().source
+    assert "narrow_0 = u16(0)" in source
+    assert "narrow_0 = int_add(narrow_0, cast(t0, u16))" in source
+    assert "block_0 = cast(narrow_0, i64)" in source

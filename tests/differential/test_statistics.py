@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit import UnsupportedError, fuse_jit
+from fusejit import fuse_jit
 from fusejit.testing.compare import Bound, gamma, sum_bound
 from fusejit.testing.oracle import check, decorate
 
@@ -204,6 +204,24 @@ def test_products_of_integers(dtype: str, order: str) -> None:
     check(lambda x: np.prod(x, axis=0), (np.zeros((0, 3), dtype),))
 
 
-def test_products_of_floats_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match="products of floats"):
-        decorate(lambda x: x.prod(), jit=False)(np.ones(3))
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_products_of_floats_have_numpys_bits(dtype: str, order: str) -> None:
+    def products(x: Any) -> Any:
+        y = x / 3 + 1
+        masked = np.prod(y, where=x > 0), np.prod(y, axis=0, initial=2.5)
+        stored = np.empty(x.shape[1], x.dtype)
+        np.prod(y, axis=0, out=stored)
+        return y.prod(), np.prod(y, axis=1) * 2, y.prod(axis=0, keepdims=True), masked, stored
+
+    check(products, *((numbers(shape, dtype, order),) for shape in ((5, 7), (40, 3), (0, 2))))
+
+
+def test_products_of_floats_in_loops() -> None:
+    def of_rows(x: Any) -> Any:
+        out = np.zeros(len(x))
+        for i in range(len(x)):
+            out[i] = np.prod(x[i] / 3 + 1)
+        return out
+
+    check(of_rows, (numbers((9, 70), "f8"),))

@@ -85,3 +85,20 @@ def test_a_value_that_reads_the_memory_is_computed_before():
 
     source = fuse_jit(f).trace(np.ones(50), PLACES).fuse().lower().source
     assert "heap_scratch(s1, f64" in source
+
+
+def test_a_strided_store_computes_each_element_where_it_is():
+    def f(x):
+        for p in range(2, len(x)):
+            x[p::p] -= x[p::p] // 3
+
+    def shifted(x):
+        for p in range(2, len(x)):
+            x[p::p] += x[1 : len(x) - p + 1 : p]
+
+    one, other = (fuse_jit(g).trace(np.ones(50)).fuse() for g in (f, shifted))
+    text = print_graph(one.graph)
+    assert "at distinct from_start (%" in text
+    assert print_graph(parse_graph(text)) == text
+    assert "heap_scratch" not in one.lower().source
+    assert "heap_scratch" in other.lower().source

@@ -8,7 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from fusejit.fuse import merge_siblings
-from fusejit.ir.graph import Graph
+from fusejit.ir.graph import GenericOp, Graph
+from fusejit.ir.parser import parse_graph
+from fusejit.ir.printer import print_graph
+from fusejit.ir.verifier import verify
 
 Becomes = Callable[[Callable[[Graph], Graph], str, str], None]
 
@@ -155,3 +158,52 @@ def test_a_reader_after_a_store_moves_up(becomes: Becomes) -> None:
 )
 def test_these_stay_apart(becomes: Becomes, body: str) -> None:
     becomes(merge_siblings, body, body)
+
+
+CHECKED = """\
+graph @f
+  symbol s0 = size(arg:y, 0)
+  symbol s1 = size(arg:x, 0)
+  symbol s2 = size(arg:a, 0)
+  buffer @x : s1 x f64 = arg:x class 0
+  buffer @y : s0 x f64 = arg:y class 1
+  buffer @a : s2 x s0 x f64 = arg:a class 2
+  scalar %k : i64 python = arg:k
+{
+  FIRST
+  %y = load @y v0 : s0 x f64
+  %x = load @x v0 : s1 x f64
+  %z = generic "negative" domain (s0) ins (%y) outs (write) { t0 = negative in0 : f64; yield t0 } : s0 x f64
+  store @a v1 [(d0) -> (0, d0)] (s0) = %z
+  store @a v2 [(d0) -> (1, d0)] (s0) = %z
+  SECOND
+  %w = generic "add" domain (s0) ins (%y, %x [(d0) -> (AT)]) outs (write) { t0 = add in0, in1 : f64; yield t0 } : s0 x f64
+  store @a v3 [(d0) -> (2, d0)] (s0) = %w
+  store @a v4 [(d0) -> (3, d0)] (s0) = %w
+  return
+}
+"""
+BIND = "bind at0 = %k"
+CHECK = (
+    '%ok = generic "ok" domain () ins () outs (write) { t0 = index (at0 + s0) : i64; t1 = index (s1) : i64; t2 = less_equal t0, t1 : i1; yield t2 } : i1 python\n'
+    'check %ok "inside"'
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "at", "merged"),
+    [
+        (BIND, "", "d0 + at0", True),
+        (BIND, CHECK, "d0 + at0", False),
+        (BIND, CHECK, "d0", True),
+        ("", BIND, "d0 + at0", False),
+    ],
+)
+def test_what_is_checked_of_integers_of_the_kernel_stays_in_front(
+    first: str, second: str, at: str, merged: bool
+) -> None:
+    text = CHECKED.replace("FIRST", first).replace("SECOND", second).replace("AT", at)
+    fused = merge_siblings(parse_graph(text))
+    verify(fused)
+    names = [op.name for op in fused.block.ops if isinstance(op, GenericOp)]
+    assert ("add" not in names) is merged, print_graph(fused)

@@ -249,3 +249,14 @@ def test_a_loop_counts_down():
 def test_an_unknown_host_function_is_named():
     with pytest.raises(InternalError, match=r"numpy\.sorted"):
         run('%a = host_call "numpy.sorted"(%x) : s0 x f64', "%a")
+
+
+def test_distinct_places_are_distinct():
+    body = """
+    %i = generic "half" domain (s0) ins () outs (write) { t0 = index (d0 floordiv 2) : i64; yield t0 } : s0 x i64
+    scatter @x v1 at {mark}(%i) = %x
+    """  # noqa: E501
+    results, _ = run(body.replace("{mark}", ""), "@x", x=np.arange(5.0))
+    assert_same_results(results, [np.array([1.0, 3, 4, 3, 4])])
+    with pytest.raises(InternalError, match="one element twice"):
+        run(body.replace("{mark}", "distinct "), "@x", x=np.ones(5))

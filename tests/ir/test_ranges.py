@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fusejit import fuse_jit
 from fusejit.ir.graph import Graph, Loop, walk
-from fusejit.ir.ranges import FULL, RULES, SLOW, Ranges
+from fusejit.ir.ranges import FULL, RULES, SLOW, STEPS, Ranges
 
 PYTHON: dict[str, Callable[..., int]] = {
     "add": operator.add,
@@ -77,6 +77,19 @@ def test_a_counter_stays_inside() -> None:
                 n += 1
         return n
 
+    assert ranges_of_results(f, X) == [(0, STEPS)]
+
+
+def test_a_counter_of_large_steps() -> None:
+    def f(x: Any) -> Any:
+        n = 0
+        for i in range(len(x)):
+            for j in range(i):
+                if x[j] > 2:
+                    n += 100
+            n += 1
+        return n
+
     assert ranges_of_results(f, X) == [(0, SLOW)]
 
 
@@ -111,3 +124,27 @@ def test_what_grows_fast_has_no_bound() -> None:
         return h
 
     assert ranges_of_results(f, X) == [FULL]
+
+
+def test_behind_the_check_of_an_index_it_is_a_size_at_most() -> None:
+    def moved(grid: Any, x: int, d: int, n: int) -> Any:
+        for _ in range(n):
+            d = -d
+            if grid[x] > 0:
+                grid[x] = 0
+            x = (x + d % 3) % n
+        return x
+
+    def unchecked(grid: Any, x: int, d: int, n: int) -> Any:
+        for _ in range(n):
+            if d > 0:
+                grid[x] = 0
+            x = x + d
+        return x
+
+    def checks(function: Any) -> int:
+        graph = fuse_jit(function).trace(np.ones(9), 1, 1, 9).graph
+        return sum("64 bits" in str(getattr(op, "error", "")) for op in walk(graph.block))
+
+    assert checks(moved) == 1  # -d
+    assert checks(unchecked) == 1  # the index is checked in one branch only

@@ -45,7 +45,7 @@ def test_messages_about_arguments_name_the_function() -> None:
         return items
 
     with pytest.raises(UnsupportedError, match=r"test_named_tuples\.py:\d+, in .*function"):
-        decorate(function, jit=False)(i for i in range(3))
+        decorate(function, jit=False, fullgraph=True)(i for i in range(3))
 
 
 @pytest.mark.parametrize(

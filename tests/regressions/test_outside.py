@@ -10,6 +10,7 @@ import pytest
 
 from fusejit.errors import UnsupportedError
 from fusejit.testing.oracle import check, decorate
+from fusejit.testing.segments_check import check_segments
 
 
 def step_of_a_dict(g: Any, params: Any) -> Any:
@@ -52,5 +53,7 @@ def test_other_writes_are_refused() -> None:
         params["n"] += 1
 
     for function in (swapped, number):
+        whole = decorate(function, jit=False, fullgraph=True)
         with pytest.raises(UnsupportedError, match="writes an item"):
-            decorate(function, jit=False)({"a": np.ones(2), "b": np.ones(2), "n": 1})
+            whole({"a": np.ones(2), "b": np.ones(2), "n": 1})
+        check_segments(function, ({"a": np.ones(2), "b": np.zeros(2), "n": 1},))

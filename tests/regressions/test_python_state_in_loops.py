@@ -15,6 +15,7 @@ import pytest
 
 from fusejit import UnsupportedError, fuse_jit
 from fusejit.testing.oracle import check
+from fusejit.testing.segments_check import check_segments
 
 X = np.array([1.5, -2.0, 0.25, 4.0, -0.5, 3.0])
 
@@ -206,4 +207,5 @@ def in_an_expression(x: Any) -> Any:
 )
 def test_conditions(function: Callable[..., Any], name: str) -> None:
     with pytest.raises(UnsupportedError, match=f"in {function.__name__}: changes '{name}'"):
-        fuse_jit(function)(X)
+        fuse_jit(fullgraph=True)(function)(X)
+    check_segments(function, (X,))

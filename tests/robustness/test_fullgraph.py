@@ -24,7 +24,7 @@ def sorts_in_a_loop(x: Any) -> Any:
 
 
 def draws(x: Any, rng: Any) -> Any:
-    return x + rng.random(len(x))
+    return x + rng.permutation(len(x))
 
 
 def prints(x: Any) -> Any:
@@ -40,7 +40,7 @@ RNG = np.random.default_rng(1)
 CASES: list[tuple[Any, str, str, tuple[Any, ...]]] = [
     (sorts, "np.sort", "numpy.sort is no loop over elements", ()),
     (sorts_in_a_loop, "np.nanmedian", "numpy.nanmedian is no loop over elements", ()),
-    (draws, "rng.random", "numpy.random.Generator.random is an effect", (RNG,)),
+    (draws, "rng.permutation", "numpy.random.Generator.permutation is an effect", (RNG,)),
     (prints, "print(", "print is an effect", ()),
     (selects, "def selects", "operator.getitem is no loop over elements", ()),
 ]

@@ -27,8 +27,9 @@ ALLOWED = {
     "locks": set(),
     "syntax": {"locks"},
     "dot": {"ir"},
+    "segments": {"tracer", "ir", "errors"},
     "pipeline": {*STAGES, "ir", "dot", *FREE},
-    "explain": {"api", "pipeline", *STAGES, "ir", *FREE},
+    "explain": {"api", "segments", "pipeline", *STAGES, "ir", *FREE},
     "mlir": {"pipeline", *STAGES, "ir", *FREE},
 }
 

@@ -86,12 +86,12 @@ UNSUPPORTED = [
 ]
 
 
-def item(x: Any) -> Any:
-    return x + x[0].item()
+def elements(x: Any) -> Any:
+    return x + len((x * 2).tolist())
 
 
 CONCRETE = [
-    item,
+    elements,
 ]
 
 
@@ -111,7 +111,7 @@ def check_message(error: FusejitError, function: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("function", UNSUPPORTED, ids=lambda f: f.__name__)
 def test_unsupported(function: Callable[..., Any], capsys: pytest.CaptureFixture[str]) -> None:
     x = np.arange(3.0)
-    fused = fuse_jit(function)
+    fused = fuse_jit(fullgraph=True)(function)
     before = (STATE.count, list(SEEN), random.getstate(), dict(globals()).get("COUNT"))
     messages = []
     for call in (fused, fused, fused.explain, fused.trace):
@@ -127,18 +127,41 @@ def test_unsupported(function: Callable[..., Any], capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.parametrize(
+    "function",
+    [f for f in (*UNSUPPORTED, *CONCRETE) if f not in (gather, mixed_mask)],
+    ids=lambda f: f.__name__,
+)
+def test_python_runs_it_between_segments(function: Callable[..., Any]) -> None:
+    """Without fullgraph, where Python can."""
+    x = np.arange(9.0)
+    if function is eigenvalues or function is transform:
+        x = x.reshape(3, 3)
+    SEEN.clear()
+    random.seed(3)
+    expected = function(x.copy()), len(SEEN), random.random()
+    SEEN.clear()
+    random.seed(3)
+    actual = fuse_jit(function)(x.copy()), len(SEEN), random.random()
+    if function is clock:
+        assert abs(actual[0] - expected[0]).max() < 60
+    else:
+        np.testing.assert_array_equal(actual[0], expected[0])
+    assert actual[1:] == expected[1:]
+
+
 @pytest.mark.parametrize("function", CONCRETE, ids=lambda f: f.__name__)
 def test_values_of_elements_are_not_known(function: Callable[..., Any]) -> None:
     for x in (np.array([3, 2, 1]), np.array([3.0, 2.0, 1.0])):
         with pytest.raises((ConcretizationError, UnsupportedError)) as caught:
-            fuse_jit(function)(x)
+            fuse_jit(fullgraph=True)(function)(x)
         check_message(caught.value, function)
         np.testing.assert_array_equal(x, [3, 2, 1])
 
 
 def test_the_traceback_ends_at_the_users_line() -> None:
     with pytest.raises(UnsupportedError) as caught:
-        fuse_jit(transform)(np.arange(3.0))
+        fuse_jit(fullgraph=True)(transform)(np.arange(3.0))
     frames = [t for t in caught.traceback if "fusejit/tracer" in str(t.path)]
     assert not frames, "frames of the tracer are shown to the user"
     assert str(caught.traceback[-1].path) == __file__
@@ -152,7 +175,7 @@ def test_an_error_in_a_helper_names_both() -> None:
         return helper(x) + 1
 
     with pytest.raises(UnsupportedError, match=r"test_refusals\.py:\d+, in .*helper"):
-        fuse_jit(outer)(np.arange(3.0))
+        fuse_jit(fullgraph=True)(outer)(np.arange(3.0))
 
 
 def test_a_loop_that_is_too_long_is_named() -> None:

@@ -50,6 +50,20 @@ def late(x):
 def late_in_a_helper(x, k):
     k[0] = k[1] - 1
     return helper(x, k[0])
+
+KEPT = []
+
+def between_segments(x):
+    KEPT.append(x.sum())
+    y = x * 2
+    return KEPT[y.size * 1000]
+
+def late_in_a_segment(x):
+    KEPT.append(x.sum())
+    for i in range(len(x)):
+        x[i] = 3.0
+        x[i + 1] = 4.0
+    return x
 """
 LINES = SOURCE.splitlines()
 X = np.linspace(1.0, 2.0, 6)
@@ -59,6 +73,8 @@ ERRORS: dict[str, tuple[tuple[Any, ...], type[Exception], str, str]] = {
     "unsettled": ((X,), FusejitError, "s += float(str(x[i]))", "unsettled"),
     "numpys_own": ((X,), ValueError, "return y.reshape(4, -1, 17)", "numpys_own"),
     "late": ((X,), IndexError, "x[i + 1] = 2.0", "late"),
+    "between_segments": ((X,), IndexError, "return KEPT[y.size * 1000]", "between_segments"),
+    "late_in_a_segment": ((X,), IndexError, "x[i + 1] = 4.0", "late_in_a_segment"),
     "late_in_a_helper": ((X, K), IndexError, "return x[i]", "helper"),
 }
 
@@ -109,7 +125,7 @@ def namespace(
 
 def last_frame(function: Callable[..., Any], args: tuple[Any, ...], kind: type[Exception]) -> Any:
     with pytest.raises(kind) as caught:
-        decorate(function, jit=False)(*(a.copy() for a in args))
+        decorate(function, jit=False, fullgraph=kind is FusejitError)(*(a.copy() for a in args))
     return caught.value, traceback.extract_tb(caught.value.__traceback__)
 
 

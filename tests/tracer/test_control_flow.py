@@ -328,7 +328,7 @@ def test_a_condition_on_elements_is_a_conditional_of_the_graph() -> None:
     assert any(isinstance(op, Cond) for op in walk(fused.trace(np.ones(3)).graph.block))
 
 
-def test_an_argument_that_may_be_returned_is_left_to_numpy() -> None:
+def test_an_argument_that_may_be_returned_is_the_argument() -> None:
     def chosen(x: Any) -> Any:
         if x[0] > 0:
             return x
@@ -336,8 +336,10 @@ def test_an_argument_that_may_be_returned_is_left_to_numpy() -> None:
 
     fused = fuse_jit(chosen)
     x = np.ones(3)
-    with pytest.warns(UserWarning, match="depending on a condition"):
-        assert fused(x) is x
+    assert fused(x) is x
+    assert_same(chosen(-x), fused(-x))
+    assert len(fused.variants) == 1
+    assert not fused.variants.declined
 
 
 def test_an_index_out_of_bounds_leaves_what_numpy_leaves() -> None:

@@ -1,0 +1,387 @@
+"""Functions that run as compiled segments with Python between them.
+
+A function in which Python has to run a statement (a call that cannot be followed, a write to an
+object from outside) is opened: see `fusejit.tracer.outline`. Its segments are functions that are
+decorated in their turn, so that each is compiled for the types that arrive there, once for all
+calls and iterations, and is opened itself when it meets such a statement.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import site
+import sys
+import sysconfig
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from types import CellType, CodeType, FunctionType, MethodType
+from typing import Any, cast
+
+import numpy as np
+
+from fusejit.errors import ConcretizationError, FusejitError, NeedsPython
+from fusejit.ir.host import Path
+from fusejit.ir.source import Location
+from fusejit.ir.traced import CheckKind, PathCheck
+from fusejit.tracer.callables import is_library_module, is_user_function
+from fusejit.tracer.outline import Opened, Segment, open_function
+from fusejit.tracer.source_text import FunctionSource, compile_function, find_source, made_from
+
+Decorate = Callable[[FunctionType], Callable[..., Any]]
+MOST_OF_A_CODE = 4  # functions made from one ``def`` that are fused: inner ones come with each call
+
+_PACKAGES = tuple(
+    os.path.realpath(folder) + os.sep
+    for folder in {
+        sysconfig.get_path("purelib"),
+        sysconfig.get_path("platlib"),
+        *site.getsitepackages(),
+        site.getusersitepackages(),
+    }
+)
+_PLAIN = (np.ndarray, np.generic, bool, int, float, complex, type(None), slice, range)
+_HELD = (str, bytes, bytearray, list, dict, set, frozenset, memoryview)
+
+
+@dataclass(slots=True)
+class Boundary:
+    """A statement that Python runs, and why."""
+
+    file: str
+    line: int
+    reason: str
+
+
+@dataclass(slots=True)
+class SegmentedFunction:
+    """An opened function, or one that Python runs whole.
+
+    Attributes
+    ----------
+    run : callable
+        Takes the parameters by position.
+    boundaries : list of Boundary
+        The statements that Python runs.
+    segments : list of callable
+        The compiled parts in the order of the program.
+    """
+
+    run: Callable[..., Any]
+    boundaries: list[Boundary]
+    segments: list[SegmentCall] = field(default_factory=list)
+    helper: _Helper | None = None
+
+    def functions(self) -> Iterator[tuple[str, Any]]:
+        """The functions of the user's that Python calls, and what is known of their fused form."""
+        for function, made in () if self.helper is None else self.helper.fused.items():
+            state = getattr(made, "__fusejit_state__", None)
+            if made is not function and state is not None:
+                yield function.__qualname__, state
+
+
+def can_be_opened(error: FusejitError) -> bool:
+    """Whether Python may run the statement at which a trace ended."""
+    if isinstance(error, NeedsPython | ConcretizationError):
+        return True
+    location = error.location
+    return isinstance(location, Location) and _is_installed(location.file)
+
+
+def _is_installed(filename: str) -> bool:
+    return os.path.realpath(filename).startswith(_PACKAGES)
+
+
+def opened(
+    function: FunctionType,
+    arguments: Mapping[str, Any],
+    error: FusejitError,
+    decorate: Decorate,
+    fused: FusedFunctions,
+) -> SegmentedFunction | None:
+    """Open a function whose trace ended with ``error``; None if that cannot be done.
+
+    Parameters
+    ----------
+    function : FunctionType
+    arguments : mapping of str to object
+        Those of the call by parameter, in order.
+    error : FusejitError
+        Tells the line.
+    decorate : callable
+        Compiles a function: `fusejit.fuse_jit` for segments.
+    fused : FusedFunctions
+        Functions that Python calls and that are fused already.
+    """
+    line = _line_in(function, error)
+    position = error.position
+    if line is None or position is None or position[0] != line:
+        position = None
+    opaque = frozenset(n for n, a in arguments.items() if position is None and _is_opaque(a))
+    reason = str(error).partition(": ")[2]
+    return _opened(function, list(arguments), position, opaque, reason, decorate, fused)
+
+
+def opened_for_contents(
+    function: FunctionType,
+    arguments: Mapping[str, Any],
+    differing: Set[str],
+    decorate: Decorate,
+    fused: FusedFunctions,
+) -> SegmentedFunction | None:
+    """Open a function so that Python runs what reads lists, texts and other objects.
+
+    Those from outside too, a global list that grows, and ``differing``: objects that hold some.
+    """
+    outside = inspect.getclosurevars(function)
+    known = {**outside.globals, **outside.nonlocals}
+    held = {name for name, value in known.items() if isinstance(value, _HELD)}
+    opaque = frozenset(name for name, value in arguments.items() if _is_opaque(value))
+    opaque |= held | differing
+    if not opaque:
+        return None
+    names = ", ".join(map(repr, sorted(opaque)))
+    reason = f"reads {names}, which differ from call to call"
+    return _opened(function, list(arguments), None, opaque, reason, decorate, fused)
+
+
+def contents_that_differ(variants: Iterable[Sequence[PathCheck]]) -> set[str]:
+    """Names under which variants found lists of other lengths, or other texts, given their checks.
+
+    ``log.items`` that grows makes a variant for each length, and ``log`` is such a name.
+    """
+    found: dict[Path, set[tuple[CheckKind, Any]]] = {}
+    for checks in variants:
+        for check in checks:
+            is_text = check.kind is CheckKind.EQUAL and isinstance(check.expected, str | bytes)
+            if is_text or check.kind is CheckKind.KEYS:
+                found.setdefault(check.path, set()).add((check.kind, check.expected))
+    return {path.name for path, expected in found.items() if len(expected) > 1}
+
+
+def of_python(
+    function: FunctionType, run: Callable[..., Any], error: FusejitError
+) -> SegmentedFunction:
+    """A part that Python runs: nothing in it can be compiled on its own.
+
+    ``run`` calls ``function`` with all parameters by position.
+    """
+    code = function.__code__
+    reason = str(error).partition(": ")[2]
+    return SegmentedFunction(run, [Boundary(code.co_filename, code.co_firstlineno, reason)])
+
+
+def _opened(
+    function: FunctionType,
+    parameters: Sequence[str],
+    position: tuple[int, int] | None,
+    python_names: frozenset[str],
+    reason: str,
+    decorate: Decorate,
+    fused: FusedFunctions,
+) -> SegmentedFunction | None:
+    source = find_source(function)
+    if isinstance(source, str) or type(source.node).__name__ != "FunctionDef":
+        return None
+    node = cast(ast.FunctionDef, source.node)
+    singly = position is None and not python_names
+    cut = open_function(node, parameters, position, python_names, singly=singly)
+    if cut is None:
+        return None
+    return _Maker(function, source, decorate, fused).make(cut, reason)
+
+
+def _line_in(function: FunctionType, error: FusejitError) -> int | None:
+    """The line of the function itself that ran when the trace ended."""
+    location = error.location
+    if not isinstance(location, Location):
+        return None
+    while location.inlined_from is not None:
+        location = location.inlined_from
+    return location.line if location.file == function.__code__.co_filename else None
+
+
+def _is_opaque(obj: Any) -> bool:
+    """Whether a trace would depend on more than the type of what it is given."""
+    if isinstance(obj, _PLAIN):
+        return False
+    if isinstance(obj, tuple):
+        return any(map(_is_opaque, obj))
+    if isinstance(obj, _HELD):
+        return True
+    return not callable(obj) and not _is_of_user(type(obj))
+
+
+def _is_of_user(kind: type) -> bool:
+    """Whether a class stands in a file of the user's."""
+    if is_library_module(kind.__module__):
+        return False
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    return file is None or not _is_installed(file)
+
+
+class _Maker:
+    """Makes functions out of the parts of one."""
+
+    def __init__(
+        self,
+        function: FunctionType,
+        source: FunctionSource,
+        decorate: Decorate,
+        fused: FusedFunctions,
+    ) -> None:
+        self.function = function
+        self.source = source
+        self.decorate = decorate
+        self.fused = fused
+
+    def make(self, cut: Opened, reason: str) -> SegmentedFunction | None:
+        helper = _Helper(self.decorate, self.fused)
+        calls = []
+        for segment in cut.segments:
+            made = self.compiled(segment.node)
+            if made is None:
+                return None
+            call = SegmentCall(helper, segment, made)
+            calls.append(call)
+            setattr(helper, segment.name, call)
+        run = self.compiled(cut.node, cut.helper, helper)
+        if run is None:
+            return None
+        file = self.function.__code__.co_filename
+        boundaries = [Boundary(file, line, reason) for line in cut.boundaries]
+        return SegmentedFunction(run, boundaries, calls, helper)
+
+    def compiled(
+        self, node: Any, helper: str | None = None, value: object = None
+    ) -> FunctionType | None:
+        """A function with the globals and cells of the user's."""
+        code = self.function.__code__
+        made = compile_function(self.source, node, code, helper)
+        cells = dict(zip(code.co_freevars, self.function.__closure__ or (), strict=True))
+        if helper is not None:
+            cells[helper] = CellType(value)
+        if any(name not in cells for name in made.co_freevars):
+            return None
+        if helper is None:
+            made_from(made, FunctionSource(node, self.source.class_name, self.source.imported))
+        closure = tuple(cells[name] for name in made.co_freevars)
+        function = FunctionType(
+            made, self.function.__globals__, self.function.__name__, None, closure
+        )
+        function.__qualname__ = self.function.__qualname__
+        function.__module__ = self.function.__module__
+        return function
+
+
+class FusedFunctions:
+    """Functions of the user's that Python calls in one decorated function, and what they call.
+
+    The fused form of a recursive function finds itself here. Of functions that are made anew with
+    each call, inner ones, the first few are fused: each would have to be traced and kept.
+    """
+
+    def __init__(self) -> None:
+        self.by_function: dict[FunctionType, Callable[..., Any]] = {}
+        self._counts: Counter[CodeType] = Counter()
+
+    def get(self, function: FunctionType, decorate: Decorate) -> Callable[..., Any]:
+        """The fused form of a function, or the function itself."""
+        known = self.by_function.get(function)
+        if known is not None:
+            return known
+        code = function.__code__
+        if self._counts[code] >= MOST_OF_A_CODE:
+            return function
+        self._counts[code] += 1
+        made = self.by_function[function] = _made(function, decorate)
+        return made
+
+
+class _Helper:
+    """What an opened function calls: its segments, and functions of the user's."""
+
+    def __init__(self, decorate: Decorate, fused: FusedFunctions) -> None:
+        self._decorate = decorate
+        self._all = fused
+        self.fused: dict[FunctionType, Callable[..., Any]] = {}
+
+    def call(self, function: Any) -> Any:
+        """A function or method of the user's in its fused form; anything else as it is."""
+        if type(function) is MethodType:
+            inner = self._fused_form(function.__func__)
+            return function if inner is function.__func__ else MethodType(inner, function.__self__)
+        return self._fused_form(function)
+
+    def _fused_form(self, function: Any) -> Any:
+        if type(function) is not FunctionType:
+            return function
+        known = self.fused.get(function)
+        if known is None:
+            known = self._all.get(function, self._decorate)
+            if function in self._all.by_function:
+                self.fused[function] = known
+        return known
+
+
+def _made(function: FunctionType, decorate: Decorate) -> Callable[..., Any]:
+    """The fused form of a function of the user's; anything else as it is."""
+    is_other = hasattr(function, "__fusejit_state__") or hasattr(function, "__wrapped__")
+    if is_other or not is_user_function(function) or function.__name__ == "<lambda>":
+        return function
+    unusual = (
+        inspect.iscoroutinefunction(function)
+        or inspect.isasyncgenfunction(function)
+        or inspect.isgeneratorfunction(function)
+    )
+    if unusual or _is_installed(function.__code__.co_filename):
+        return function
+    if isinstance(find_source(function), str):
+        return function
+    return decorate(function)
+
+
+class SegmentCall:
+    """A segment at its first call: then it is known what arrives, and how to run it."""
+
+    def __init__(self, helper: _Helper, segment: Segment, function: FunctionType) -> None:
+        self.helper = helper
+        self.segment = segment
+        self.function = function
+        self.chosen: Callable[..., Any] | None = None
+        self.opened: SegmentedFunction | None = None
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The first and the last line."""
+        body = self.segment.node.body
+        return body[0].lineno, max(s.end_lineno or s.lineno for s in body)
+
+    @property
+    def state(self) -> Any:
+        """What is known of the compiled form; None before the first call, and without one."""
+        return getattr(self.chosen, "__fusejit_state__", None)
+
+    def __call__(self, *args: Any) -> Any:
+        if self.chosen is None:
+            self.chosen = self._choose(args)
+            setattr(self.helper, self.segment.name, self.chosen)
+        return self.chosen(*args)
+
+    def _choose(self, args: Sequence[Any]) -> Callable[..., Any]:
+        parameters = [a.arg for a in self.segment.node.args.args]
+        opaque = frozenset(
+            name
+            for name, value in zip(parameters, args, strict=True)
+            if name in self.segment.from_python and _is_opaque(value)
+        )
+        decorate = self.helper._decorate
+        if opaque:
+            names = ", ".join(map(repr, sorted(opaque)))
+            reason = f"reads {names}, which Python made"
+            fused = self.helper._all
+            self.opened = _opened(self.function, parameters, None, opaque, reason, decorate, fused)
+            return self.function if self.opened is None else self.opened.run
+        return decorate(self.function)

@@ -1,0 +1,404 @@
+"""A function in which Python has to run a statement: segments that are compiled, and the rest.
+
+::
+
+    def f(x, log):                      def f(x, log):
+        y = np.exp(x)                       y, part0 = segments.s0(x)
+        log.add(y.sum())                    segments.call(log.add)(part0)
+        return y - y.mean()                 return segments.s1(y)
+
+    def s0(x):                          def s1(y):
+        y = np.exp(x)                       return y - y.mean()
+        part0 = y.sum()
+        return y, part0
+
+The statement that could not be compiled stays, without the parts that can be computed in front of
+it. Runs of statements around it become functions of the names that they need, which return the
+names that are read later. A compound statement that holds it stays Python's, and its blocks are cut
+in the same way; in a ``try`` each statement is a segment, so that a handler finds what was bound in
+front of the one that failed, and in a ``with`` too: its context may end an exception. Each segment
+is a function like any other: it is traced when it is first called, and opened in its turn if Python
+has to run a statement in it. All nodes keep the user's lines.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from fusejit.tracer.hoisting import Hoist, is_idle, is_trivial
+from fusejit.tracer.live_names import (
+    assigned,
+    bound_by_inner,
+    counts,
+    is_errstate,
+    kept,
+    looks_at_its_names,
+    mentioned,
+    needed,
+    reads_later,
+    surely_assigned,
+    unsure,
+)
+from fusejit.tracer.python_statements import (
+    COMPOUND,
+    SIMPLE,
+    Position,
+    PythonStatements,
+    blocks,
+    declared_names,
+    is_followed,
+)
+from fusejit.tracer.rewrite import copied
+
+Node = TypeVar("Node", bound=ast.AST)
+
+SEGMENTS = "_segments"
+_PART = "_part"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Statements that are compiled, as a function.
+
+    Attributes
+    ----------
+    name : str
+        Under which the opened function finds it: ``s0``.
+    node : ast.FunctionDef
+        Its parameters are the names that it needs.
+    from_python : frozenset of str
+        Parameters that statements of Python have bound: they may be any object.
+    """
+
+    name: str
+    node: ast.FunctionDef
+    from_python: frozenset[str]
+
+
+@dataclass(slots=True)
+class Opened:
+    """A function cut into segments and statements of Python.
+
+    Attributes
+    ----------
+    node : ast.FunctionDef
+        The function, which calls the segments.
+    helper : str
+        The free name under which it finds them.
+    segments : list of Segment
+    boundaries : list of int
+        The lines of the statements that Python runs.
+    """
+
+    node: ast.FunctionDef
+    helper: str
+    segments: list[Segment]
+    boundaries: list[int]
+
+
+def open_function(
+    node: ast.FunctionDef,
+    parameters: Sequence[str],
+    position: Position | None,
+    python_names: frozenset[str] = frozenset(),
+    *,
+    singly: bool = False,
+) -> Opened | None:
+    """Cut a function in which Python has to run the statement at ``position``.
+
+    Parameters
+    ----------
+    node : ast.FunctionDef
+        The function; it is not changed.
+    parameters : sequence of str
+        Its parameters, which the opened function takes by position.
+    position : tuple of (int, int) or None
+        Line and column of the expression at which a trace ended.
+    python_names : frozenset of str
+        Parameters that only Python can handle: whatever reads them is Python's.
+    singly : bool
+        Whether each statement becomes a segment: something in the function is not compiled, but it
+        is not known what.
+
+    Returns
+    -------
+    Opened or None
+        None if nothing can be compiled on its own: the line is no statement's, or the function
+        looks at its own names.
+    """
+    body = [copied(s) for s in node.body]
+    whole = ast.Module(body=body, type_ignores=[])
+    names = mentioned(whole)
+    if looks_at_its_names(whole):
+        return None
+    declared = declared_names(body)
+    local = (assigned(body) | set(parameters)) - declared
+    fresh = (n for n in (f"{_PART}{k}" for k in range(10**6)) if n not in names | {*parameters})
+
+    def part() -> str:
+        local.add(name := next(fresh))
+        return name
+
+    hoist = Hoist(part, local, bound_by_inner(body))
+    python = PythonStatements(position, python_names, declared, hoist)
+    body = python.marked(body)
+    computing = [s for s in body if not is_idle(s)]
+    if not python.native and not python.opened and (not singly or len(computing) < 2):
+        return None
+    cut = _Cut(node, body, parameters, local, python)
+    cut.singly = singly
+    return Opened(cut.whole(), cut.helper, cut.segments, python.lines())
+
+
+class _Cut:
+    """One function that is opened."""
+
+    def __init__(
+        self,
+        node: ast.FunctionDef,
+        body: list[ast.stmt],
+        parameters: Sequence[str],
+        local: set[str],
+        python: PythonStatements,
+    ) -> None:
+        self.original = node
+        self.body = body
+        self.parameters = list(parameters)
+        self.local = local
+        self.marks = python
+        self.from_python = python.bound() & local
+        self.segments: list[Segment] = []
+        self.helper = _unused(SEGMENTS, {n for s in body for n in mentioned(s)} | set(parameters))
+        self.singly = False
+        self.in_loop = False
+        self.counts = counts(body)
+        self.unsure = unsure(body, parameters) & local
+        rebound = bound_by_inner(body) & local
+        self.captured = {n for s in body for n in kept(s)} & self._bound_often(body) | rebound
+
+    def whole(self) -> ast.FunctionDef:
+        """The function, which calls its segments."""
+        new = self.block(self.body, set(), is_tail=True)
+        return _function(self.original, self.parameters, new)
+
+    def _bound_often(self, body: Sequence[ast.stmt]) -> set[str]:
+        """Local names that are bound in more than one place."""
+        count = dict.fromkeys(self.parameters, 1)
+        for statement in body:
+            for inner in ast.walk(statement):
+                if isinstance(inner, ast.stmt):
+                    bound = assigned([inner]) if not isinstance(inner, COMPOUND) else set()
+                    if isinstance(inner, ast.For):
+                        bound = assigned([inner.target])
+                    for name in bound:
+                        count[name] = count.get(name, 0) + 1
+        in_loops = {
+            name
+            for statement in body
+            for inner in ast.walk(statement)
+            if isinstance(inner, ast.For | ast.While)
+            for name in assigned([inner])
+        }
+        return {name for name, n in count.items() if n > 1} | in_loops
+
+    # -- segments ---------------------------------------------------------------------------------
+    def block(self, body: Sequence[ast.stmt], after: set[str], *, is_tail: bool) -> list[ast.stmt]:
+        """A block with calls of segments in it."""
+        later = reads_later(body, after)
+        made: list[ast.stmt] = []
+        run: list[ast.stmt] = []
+        for at, statement in enumerate(body):
+            behind = later[at] & self.local
+            is_last = is_tail and self._may_return(body[at:])
+            if self.is_compiled(statement, is_last):
+                run.append(statement)
+                if not self.singly and not self.captured & assigned([statement]):
+                    continue
+                made += self.segment(run, behind, is_tail=is_tail and at == len(body) - 1)
+                run = []
+                continue
+            made += self.segment(run, needed(body[at : at + 1]) & self.local | behind)
+            run = []
+            made += self.python(statement, behind, is_tail and at == len(body) - 1)
+        made += self.segment(run, after & self.local, is_tail=is_tail)
+        return made
+
+    def _may_return(self, rest: Sequence[ast.stmt]) -> bool:
+        """Whether all statements up to the end of the function can be one segment."""
+        if self.singly or any(self.captured & assigned([s]) for s in rest):
+            return len(rest) == 1
+        return all(self.is_compiled(s, True) for s in rest)
+
+    def is_compiled(self, node: ast.stmt, is_tail: bool) -> bool:
+        """Whether a statement may stand in a segment."""
+        if node in self.marks.native or node in self.marks.opened or not is_followed(node):
+            return False
+        if self._jumps(node, is_tail):
+            return False
+        if self.captured & kept(node):  # a function made in a segment has cells of its own
+            return False
+        inside = mentioned(node)
+        if isinstance(node, COMPOUND) and (self.captured & inside or self.singly):
+            return False
+        return not any(self._comes_from_elsewhere(name, [node]) for name in inside & self.unsure)
+
+    def _comes_from_elsewhere(self, name: str, run: Sequence[ast.stmt]) -> bool:
+        """Whether a name that some statements mention may get its value in front of them."""
+        if name in self.parameters or self.counts[name] > counts(run)[name]:
+            return True
+        return self.in_loop and name in needed(run)  # in the iteration before
+
+    @staticmethod
+    def _jumps(node: ast.stmt, is_tail: bool) -> bool:
+        """Whether control may leave a statement in the middle."""
+        pending: list[tuple[ast.AST, bool]] = [(node, False)]
+        while pending:
+            one, in_loop = pending.pop()
+            if isinstance(one, ast.Return) and not is_tail:
+                return True
+            if isinstance(one, ast.Break | ast.Continue) and not in_loop:
+                return True
+            if isinstance(one, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+                continue
+            if isinstance(one, ast.For | ast.While):  # not so in ``else``
+                pending += [(child, True) for child in one.body]
+                pending += [(child, in_loop) for child in one.orelse]
+                continue
+            pending += [(child, in_loop) for child in ast.iter_child_nodes(one)]
+        return False
+
+    def segment(
+        self, run: list[ast.stmt], later: set[str], *, is_tail: bool = False
+    ) -> list[ast.stmt]:
+        """The call of a segment instead of a run of statements."""
+        if all(map(is_idle, run)):
+            return run
+        wanted = needed(run) & self.local
+        before = {name for name in wanted if self._comes_from_elsewhere(name, run)}
+        returns = is_tail and any(isinstance(n, ast.Return) for s in run for n in ast.walk(s))
+        if is_tail:
+            later = set()
+        read = later | self.captured  # functions that were made go on reading the latter
+        outputs = [] if returns else sorted(assigned(run) & read & self.local)
+        inputs = sorted(before | (set(outputs) - surely_assigned(run)))  # what stays as it was
+        name = f"s{len(self.segments)}"
+        last = run[-1]
+        body = [*run]
+        if outputs:
+            body.append(_at(ast.Return(value=_tuple(outputs, ast.Load(), last)), last))
+        node = _function(self.original, inputs, body)
+        node.lineno = run[0].lineno
+        self.segments.append(Segment(name, node, frozenset(self.from_python & set(inputs))))
+        function = ast.Attribute(
+            value=_at(ast.Name(id=self.helper, ctx=ast.Load()), run[0]), attr=name, ctx=ast.Load()
+        )
+        arguments: list[ast.expr] = [_at(ast.Name(id=n, ctx=ast.Load()), run[0]) for n in inputs]
+        call = _at(ast.Call(func=_at(function, run[0]), args=arguments, keywords=[]), run[0])
+        if returns:
+            return [_at(ast.Return(value=call), run[0])]
+        if not outputs:
+            return [_at(ast.Expr(value=call), run[0])]
+        target = _tuple(outputs, ast.Store(), run[0])
+        return [_at(ast.Assign(targets=[target], value=call), run[0])]
+
+    def test(self, node: ast.If | ast.While) -> None:
+        """The condition of a statement of Python is a segment of its own."""
+        test = node.test
+        if is_trivial(test) or node in self.marks.heads or self.unsure & mentioned(test):
+            return
+        if any(isinstance(n, ast.NamedExpr) for n in ast.walk(test)) or _is_plain_test(test):
+            return
+        returned = _at(ast.Return(value=test), test)
+        (call,) = self.segment([returned], set(), is_tail=True)
+        assert isinstance(call, ast.Return)
+        assert call.value is not None
+        node.test = call.value
+
+    def python(self, node: ast.stmt, later: set[str], is_tail: bool) -> list[ast.stmt]:
+        """A statement that Python runs; the blocks of a compound one are cut."""
+        if not isinstance(node, COMPOUND):
+            return [self._with_calls(node)]
+        around = set(later)
+        was_in_loop = self.in_loop
+        if isinstance(node, ast.For | ast.While):
+            self.in_loop = True
+            around |= needed([node])
+            is_tail = False
+        if isinstance(node, ast.If | ast.While):
+            self.test(node)
+        outer = self.singly
+        if isinstance(node, ast.Try | ast.With) and not is_errstate(node):
+            around |= mentioned(node)
+            self.singly = True
+        for block in blocks(node):
+            inside = is_tail and not isinstance(node, ast.Try | ast.With)
+            block[:] = self.block(block, around, is_tail=inside and not later)
+        self.singly = outer
+        self.in_loop = was_in_loop
+        return [node]
+
+    def _with_calls(self, node: ast.stmt) -> ast.stmt:
+        """Functions of the user's that Python calls are fused in their turn."""
+        if not isinstance(node, SIMPLE):
+            return node
+        return _Calls(self.helper, self.local).visit(node)  # type: ignore[no-any-return]
+
+
+class _Calls(ast.NodeTransformer):
+    """``helper(x)`` becomes ``segments.call(helper)(x)``, outside of inner functions."""
+
+    def __init__(self, helper: str, local: set[str]) -> None:
+        self.helper = helper
+        self.local = local
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "super":
+            return node
+        if isinstance(node.func, ast.Name | ast.Attribute):
+            base = _at(ast.Name(id=self.helper, ctx=ast.Load()), node.func)
+            call = _at(ast.Attribute(value=base, attr="call", ctx=ast.Load()), node.func)
+            node.func = _at(ast.Call(func=call, args=[node.func], keywords=[]), node.func)
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        return node
+
+
+# ------------------------------------------------------------------------------------------- small
+
+
+def _is_plain_test(node: ast.expr) -> bool:
+    """``i % 10 == 0``, ``a is None``: Python is as fast as a segment."""
+    return not any(isinstance(n, ast.Call | ast.Subscript) for n in ast.walk(node))
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _tuple(names: Sequence[str], ctx: ast.expr_context, at: ast.AST) -> ast.expr:
+    items: list[ast.expr] = [_at(ast.Name(id=n, ctx=ctx), at) for n in names]
+    return items[0] if len(items) == 1 else _at(ast.Tuple(elts=items, ctx=ctx), at)
+
+
+def _function(like: ast.FunctionDef, names: Sequence[str], body: list[ast.stmt]) -> ast.FunctionDef:
+    """A function of the name of the user's, with these parameters."""
+    arguments = ast.arguments(
+        posonlyargs=[],
+        args=[_at(ast.arg(arg=name), like) for name in names],
+        kwonlyargs=[],
+        kw_defaults=[],
+        defaults=[],
+    )
+    made = ast.FunctionDef(name=like.name, args=arguments, body=body, decorator_list=[])
+    return _at(made, like)
+
+
+def _at(node: Node, at: ast.AST) -> Node:
+    return ast.copy_location(node, at)

@@ -1,0 +1,186 @@
+"""Which statements of a function Python runs, and what can be computed in front of each.
+
+The statement at which a trace ended is Python's, and so is whatever reads names that only Python
+can handle, assigns global names, or is of a kind that is not followed. Parts of it that are not are
+taken out of it (`fusejit.tracer.hoisting`). A compound statement that holds it is opened: Python
+runs it, and the statements in its blocks are looked at one by one.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from fusejit.tracer.hoisting import Hoist, is_idle
+from fusejit.tracer.live_names import assigned, mentioned
+
+Position = tuple[int, int]
+
+COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try)
+SIMPLE = (
+    ast.Assign,
+    ast.AnnAssign,
+    ast.AugAssign,
+    ast.Expr,
+    ast.Assert,
+    ast.Pass,
+    ast.Raise,
+    ast.Return,
+    ast.Break,
+    ast.Continue,
+)
+_FOLLOWED = (*SIMPLE, ast.If, ast.For, ast.While, ast.With)
+
+
+class PythonStatements:
+    """The statements of one function that Python runs.
+
+    Parameters
+    ----------
+    position : tuple of (int, int) or None
+        Line and column of the expression at which the trace ended.
+    names : frozenset of str
+        Names that only Python can handle.
+    declared : set of str
+        Names that the function declares global or nonlocal.
+    hoist : Hoist
+        Takes parts out of statements.
+
+    Attributes
+    ----------
+    native : set of ast.stmt
+        Simple statements, and those that are not followed.
+    opened : set of ast.stmt
+        Compound statements whose blocks are cut.
+    heads : set of ast.stmt
+        Of the opened ones those whose condition, or iterable, Python evaluates.
+    """
+
+    def __init__(
+        self, position: Position | None, names: frozenset[str], declared: set[str], hoist: Hoist
+    ) -> None:
+        self.native: set[ast.stmt] = set()
+        self.opened: set[ast.stmt] = set()
+        self.heads: set[ast.stmt] = set()
+        self._position = position
+        self._names = names
+        self._declared = declared
+        self._hoist = hoist
+        self._found = False
+
+    def lines(self) -> list[int]:
+        """Where Python does more than move values."""
+        return sorted({s.lineno for s in self.native | self.heads if not is_idle(s)})
+
+    def bound(self) -> set[str]:
+        """The names that these statements bind."""
+        found = set(self._names).union(*(assigned([s]) for s in self.native))
+        for statement in self.opened:
+            if isinstance(statement, ast.For):
+                found |= assigned([statement.target])
+            elif isinstance(statement, ast.With):
+                found |= assigned(list(statement.items))
+        return found
+
+    def marked(self, block: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """The statements with parts taken out; fills the three sets."""
+        made: list[ast.stmt] = []
+        for statement in block:
+            made += self._marked(statement)
+        return made
+
+    def _marked(self, node: ast.stmt) -> list[ast.stmt]:
+        is_here = not self._found and self._is_at(node)
+        is_pythons = self._is_pythons(node)
+        if not is_here and not is_pythons and is_followed(node):
+            return [node]
+        if not isinstance(node, COMPOUND):
+            self._found |= is_here
+            return self._split(node)
+        self.opened.add(node)
+        before: list[ast.stmt] = []
+        if isinstance(node, ast.If | ast.For):
+            head = node.test if isinstance(node, ast.If) else node.iter
+            if (is_here and self._is_at(head)) or self._reads_python(head):
+                self._found |= is_here
+                before = self._hoist.parts(head)
+                self.heads.add(node)
+                before = self._parts_marked(before)
+        elif isinstance(node, ast.While):
+            if (is_here and self._is_at(node.test)) or self._reads_python(node.test):
+                self._found |= is_here
+                self.heads.add(node)
+        elif isinstance(node, ast.With):
+            self._found |= is_here and any(map(self._is_at, node.items))
+        for block in blocks(node):
+            block[:] = self.marked(block)
+        return [*before, node]
+
+    def _split(self, node: ast.stmt) -> list[ast.stmt]:
+        """A statement of Python behind what can be computed in front of it.
+
+        Where the trace ended in one of these parts, that part is split, and the rest is compiled.
+        """
+        if not isinstance(node, SIMPLE) or node in self._hoist.moved:
+            self.native.add(node)
+            return [node]
+        parts, node = self._hoist.statement(node)
+        is_pythons = self._is_pythons(node)
+        if is_pythons or not any(self._is_at(p) for p in parts if p not in self._hoist.moved):
+            self.native.add(node)
+        return [*self._parts_marked(parts), node]
+
+    def _parts_marked(self, parts: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """The part at which the trace ended, and those that only Python can handle, are split."""
+        made: list[ast.stmt] = []
+        for part in parts:
+            is_split = part in self._hoist.moved or self._reads_python(part) or self._is_at(part)
+            made += self._split(part) if is_split else [part]
+        return made
+
+    def _is_at(self, node: ast.AST) -> bool:
+        """Whether the trace ended in an expression or statement."""
+        if isinstance(node, ast.withitem):
+            return self._is_at(node.context_expr)
+        if self._position is None or not isinstance(node, ast.expr | ast.stmt):
+            return False
+        decorators = getattr(node, "decorator_list", ())
+        first = min([(n.lineno, n.col_offset) for n in (node, *decorators)])
+        last = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+        return first <= self._position < last
+
+    def _is_pythons(self, node: ast.stmt) -> bool:
+        return self._reads_python(node) or bool(self._declared & assigned([node]))
+
+    def _reads_python(self, node: ast.AST) -> bool:
+        return bool(self._names & mentioned(node))
+
+
+def is_followed(node: ast.stmt) -> bool:
+    """Whether a statement, with all that stand in it, may be compiled."""
+    if "super" in mentioned(node):  # reads the frame of the method itself
+        return False
+    return all(isinstance(n, _FOLLOWED) for n in ast.walk(node) if isinstance(n, ast.stmt))
+
+
+def blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """The blocks of a compound statement."""
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(node, name, None)
+        if block:
+            yield block
+    for handler in getattr(node, "handlers", ()):
+        yield handler.body
+
+
+def declared_names(body: Sequence[ast.stmt]) -> set[str]:
+    """Names of the function that it declares to be somebody else's."""
+    found: set[str] = set()
+    pending: list[ast.AST] = list(body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            found.update(node.names)
+        elif not isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            pending += ast.iter_child_nodes(node)
+    return found

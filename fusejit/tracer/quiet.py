@@ -1,0 +1,129 @@
+"""Which expressions change nothing that others read: they may be computed earlier.
+
+Operators, elements and attributes count as quiet, and so do calls of NumPy's functions and of the
+methods of arrays that only compute. A call of anything else may do what it likes.
+"""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+
+_METHODS = frozenset(
+    {
+        "all",
+        "any",
+        "argmax",
+        "argmin",
+        "argsort",
+        "astype",
+        "choose",
+        "clip",
+        "compress",
+        "conj",
+        "conjugate",
+        "copy",
+        "cumprod",
+        "cumsum",
+        "diagonal",
+        "dot",
+        "flatten",
+        "item",
+        "max",
+        "mean",
+        "min",
+        "nonzero",
+        "prod",
+        "ravel",
+        "repeat",
+        "reshape",
+        "round",
+        "searchsorted",
+        "squeeze",
+        "std",
+        "sum",
+        "swapaxes",
+        "take",
+        "tobytes",
+        "tolist",
+        "trace",
+        "transpose",
+        "var",
+        "view",
+    }
+)
+_BUILTINS = frozenset(
+    {
+        "abs",
+        "bool",
+        "complex",
+        "divmod",
+        "enumerate",
+        "float",
+        "int",
+        "isinstance",
+        "len",
+        "max",
+        "min",
+        "pow",
+        "range",
+        "round",
+        "slice",
+        "sum",
+        "tuple",
+        "zip",
+    }
+)
+_CHANGERS = frozenset(
+    {
+        "copyto",
+        "fill_diagonal",
+        "place",
+        "put",
+        "put_along_axis",
+        "putmask",
+        "random",
+        "save",
+        "savetxt",
+        "savez",
+        "savez_compressed",
+        "set_printoptions",
+        "setbufsize",
+        "seterr",
+        "seterrcall",
+        "tofile",
+        "vectorize",
+        "apply_along_axis",
+        "apply_over_axes",
+        "fromfunction",
+        "fromiter",
+        "piecewise",
+        "testing",
+        "show_config",
+        "show_runtime",
+    }
+)
+_NUMPY = frozenset(name for name in dir(np) if name[0] != "_") - _CHANGERS
+
+
+def is_quiet(node: ast.AST) -> bool:
+    """Whether evaluating an expression has no effect that another expression could notice."""
+    return all(_is_quiet_call(n) for n in ast.walk(node) if isinstance(n, ast.Call))
+
+
+def _is_quiet_call(node: ast.Call) -> bool:
+    if any(keyword.arg in (None, "out") for keyword in node.keywords):
+        return False
+    match node.func:
+        case ast.Name(id=name):
+            return name in _BUILTINS
+        case ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name):
+            return name in _NUMPY
+        case ast.Attribute(value=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=package)):
+            return package in ("linalg", "fft")
+        case ast.Attribute(value=ast.Name(id="math")):
+            return True
+        case ast.Attribute(attr=name):
+            return name in _METHODS
+    return False

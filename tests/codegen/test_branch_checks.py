@@ -1,0 +1,125 @@
+"""Checks inside of branches: both branches become numbers, and what was an error still is one."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit import fuse_jit
+from fusejit.api import FuseWarning
+from fusejit.codegen.branch_checks import ask_in_front
+from fusejit.codegen.emit import statement_lines
+from fusejit.ir.loops import Apply, Exit, If, Let, Number, Stmt, Var
+from fusejit.testing.oracle import decorate
+
+_I64 = np.dtype(np.int64)
+
+
+def collatz(x: Any) -> Any:
+    n = int(x[0])
+    length = 1
+    while n != 1:
+        if n % 2 == 0:
+            n //= 2
+        else:
+            n = 3 * n + 1
+        length += 1
+    return length, n
+
+
+def signed(x: Any) -> Any:
+    total = 0
+    for i in range(len(x)):
+        v = int(x[i])
+        if v & 1:
+            total = total + v
+        else:
+            total = total - v
+    return total
+
+
+def exchanged(x: Any) -> Any:
+    a, b = 1, 2
+    for i in range(len(x)):
+        if x[i] > 0:
+            a, b = b, a * 3
+        else:
+            b = b + int(x[i])
+    return a, b
+
+
+ODD = (2**63 - 2) // 3 | 1  # the largest number that three times it and one fits
+
+
+LARGE = np.array([2**62 + 1, 2**62 - 1, 2, 5])
+CALLS: list[tuple[Any, list[Any]]] = [
+    (collatz, [np.array([n]) for n in (27, 2**62, ODD - 2, ODD, ODD + 2)]),
+    (signed, [np.arange(9), LARGE, -LARGE - 1, LARGE[1:]]),
+    (exchanged, [np.array([1, -2, 3, 4, -5]), np.ones(90, np.int64)]),
+]
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize(("function", "calls"), CALLS)
+def test_equals_python_beyond_64_bits_too(function: Any, calls: list[Any], jit: bool) -> None:
+    fused = decorate(function, jit=jit)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FuseWarning)  # Python has integers beyond 64 bits
+        for x in calls:
+            assert fused(x) == function(x)
+
+
+def test_no_jump_depends_on_the_numbers() -> None:
+    source = str(fuse_jit(collatz).trace(np.array([27])).fuse().lower().source)
+    assert "select(" in source
+    assert "else:" not in source
+    loop = source[source.index("while") :]
+    assert loop.count("if not") == 2  # the check: of what is seldom, then of the branch
+
+
+def _branch(*body: Stmt, orelse: tuple[Stmt, ...] = ()) -> list[str]:
+    statements = [If(Var("c"), list(body), list(orelse))]
+    return [line.removeprefix("    ") for line in statement_lines(ask_in_front(statements))[1:]]
+
+
+def _lets(name: str, template: str, *names: str) -> Let:
+    return Let(name, Apply(template, tuple(map(Var, names)), "i64"))
+
+
+FITS = Let("ok", Apply("({0} <= {1})", (Var("n"), Number(9, _I64)), "boolean"))
+CHECK = If(Apply("not {0}", (Var("ok"),)), [Exit(16)])
+
+
+def test_the_check_is_asked_in_front() -> None:
+    assert _branch(FITS, CHECK, _lets("m", "int_add({0}, {1})", "n", "n")) == [
+        "ok = (n <= i64(9))",
+        "m = int_add(n, n)",
+        "if not ok:",
+        "    if c:",
+        "        return 16",
+    ]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        _lets("m", "int_floordiv({0}, {1})", "n", "d"),  # may trap where it was not asked for
+        _lets("m", "sqrt({0})", "x"),  # costs more than a jump
+        Let("m", Apply("get({0}, {1})", (Var("p"), Var("n")), "i64")),  # may not be there
+        If(Var("other"), [_lets("m", "int_add({0}, {1})", "n", "n")]),
+    ],
+    ids=["division", "function", "load", "inner"],
+)
+def test_branches_that_do_more_stay(more: Stmt) -> None:
+    lines = _branch(FITS, CHECK, more)
+    assert lines[0] == "if c:"
+
+
+def test_a_cell_that_is_read_in_its_branch_stays() -> None:
+    cell = Let("n", Apply("int_add({0}, {1})", (Var("n"), Var("n")), "i64"), rebind=True)
+    before = [Let("n", Number(1, _I64))]
+    statements = [*before, If(Var("c"), [cell, FITS, CHECK])]
+    assert statement_lines(ask_in_front(statements))[2] == "    if c:"

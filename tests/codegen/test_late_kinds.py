@@ -1,0 +1,12 @@
+"""Each error that a kernel ends with has a kind of its own in the status."""
+
+from __future__ import annotations
+
+from fusejit.codegen import late_errors
+from fusejit.codegen.late_errors import LATE_KINDS
+
+
+def test_no_two_errors_have_one_kind() -> None:
+    kinds = [kind for kind, _, _ in late_errors._KINDS.values()] + [late_errors._RAISE_KIND]
+    assert len(set(kinds)) == len(kinds)
+    assert all(0 < kind <= LATE_KINDS for kind in kinds)
