@@ -120,14 +120,15 @@ def vector_width(bits: int) -> Iterator[None]:
         _preferred_bits.reset(token)
 
 
-def _prefer_vector_width(function: Any) -> None:
-    bits = _preferred_bits.get()
+def prefer_vector_width(function: Any, needed: int = 0) -> None:
+    """Ask for registers of as many bits as `vector_width` says, or else as are ``needed``."""
+    bits = _preferred_bits.get() or needed
     if bits:  # llvmlite's set refuses names that it does not know; the base class does not
         set.add(function.attributes, f'"prefer-vector-width"="{bits}"')
 
 
 def _emit_flat(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-    _prefer_vector_width(builder.function)
+    prefer_vector_width(builder.function)
     array = _array_struct(context, builder, signature.args[0], args[0])
     return builder.bitcast(array.data, context.get_value_type(signature.return_type))
 
@@ -206,7 +207,7 @@ def put(typingctx: Any, pointer: Any, offset: Any, value: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
         base, offset_value, stored = args
-        _prefer_vector_width(builder.function)
+        prefer_vector_width(builder.function)
         if dtype == types.boolean:
             stored = builder.zext(stored, ir.IntType(8))
         numbers = [stored]

@@ -25,6 +25,7 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 from fusejit.codegen.math_table import MATH_FUNCTIONS, MathFunction
+from fusejit.codegen.memory_jit import prefer_vector_width
 from fusejit.codegen.probe import (
     FLOAT_BITS,
     VectorForm,
@@ -204,6 +205,8 @@ def library_intrinsic(name: str, support: VectorSupport | None = None) -> Any:
             call = _LibraryCall(builder.module, function, dtype, vector)
             if vector and vector.bits > 128:
                 _add_attributes(builder.function, _ALIGNED_STACK)
+            if vector and vector.bits > 256:  # of 256 bits, loops would waste half of each call
+                prefer_vector_width(builder.function, vector.bits)
             return builder.call(call.entry(), values)
 
         return arguments[0](*arguments), generate

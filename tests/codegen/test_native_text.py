@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import pickle
+import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -276,7 +278,6 @@ def test_loops_of_functions_take_one_vector_at_a_time() -> None:
     """Registers do not outlive a call: several vectors at once would go to the stack and back."""
     widest = probe().form("exp", "f64")
     assert widest is not None
-    lanes = widest.bits // 64
     loads = []
     for value in ("exp(get(q, i))", "(get(q, i) + f64(1.0))"):
         text = (
@@ -284,6 +285,8 @@ def test_loops_of_functions_take_one_vector_at_a_time() -> None:
             f"    for i in range(n):\n        put(p, i, {value})\n    return 0\n"
         )
         llvm = build(text, FLOATS, FLOATS, INT).llvm()
-        loads.append(llvm.count(f"load <{lanes} x double>"))
-    assert loads[0] == 1
-    assert loads[1] > 1  # LLVM's own choice, where nothing is called
+        loads.append(Counter(map(int, re.findall(r"load <(\d+) x double>", llvm))))
+    assert (
+        loads[0][widest.bits // 64] == 1
+    )  # of the function's own width, also where LLVM likes less
+    assert max(loads[1].values()) > 1  # LLVM's own choice, where nothing is called

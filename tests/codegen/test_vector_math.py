@@ -135,6 +135,17 @@ def test_vector_registers_are_spilled_to_an_aligned_stack() -> None:
     assert INTRINSICS["align_stack"].twin() is None
 
 
+@pytest.mark.skipif(probe().vector_bits < 512, reason="no registers of 512 bits")
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_a_kernel_that_calls_wide_functions_asks_for_wide_registers(dtype: Any) -> None:
+    """LLVM prefers 256 bits on many Intel processors: half of each call was thrown away."""
+    log = loop(jitted.log)
+    log(np.ones(4, dtype), np.ones(4, dtype))
+    (text,) = log.inspect_llvm().values()
+    form = probe().form("log", f"f{np.dtype(dtype).itemsize * 8}")
+    assert ('"prefer-vector-width"="512"' in text) == (form is not None and form.bits == 512)
+
+
 @needs_libmvec
 def test_a_call_under_a_condition_vectorises() -> None:
     log = jitted.log
