@@ -19,6 +19,7 @@ _CODE_MAKERS = (
     "complex_numbers_jit",
     "lanes",
     "lanes_jit",
+    "loop_hints",
     "math_table",
     "memory",
     "memory_jit",

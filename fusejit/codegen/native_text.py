@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from fusejit.codegen.math_table import MATH_FUNCTIONS
+from fusejit.codegen.loop_hints import Hints, hints
 from fusejit.codegen.numba_api import TypingError, cgutils, ir, types
 from fusejit.codegen.parallel_jit import TextBody
 from fusejit.codegen.text_expressions import ExpressionWriter, Typed, Unwritten
@@ -96,16 +96,12 @@ class KernelModule:
         """A definition as an argument of ``parallel_for``."""
         return self._bodies.get(name)
 
-    def one_vector_at_a_time(self) -> Any:
-        """Metadata of one more loop: LLVM makes a vector of an iteration, not several.
-
-        A call of a vector function leaves no register as it was, so the operands and results of
-        others beside it would go to the stack and back: a tenth to a fifth of the time.
-        """
-        count = self.module.add_metadata(["llvm.loop.interleave.count", ir.Constant(_I32, 1)])
+    def loop_metadata(self, hints: Hints) -> Any:
+        """Metadata of one more loop."""
+        nodes = [self.module.add_metadata([name, ir.Constant(_I32, n)]) for name, n in hints]
         self._num_loops += 1
-        loop = self.module.add_metadata([f"loop {self._num_loops}", count])
-        loop.operands = (loop, count)  # a loop is named by metadata that names itself
+        loop = self.module.add_metadata([f"loop {self._num_loops}", *nodes])
+        loop.operands = (loop, *nodes)  # a loop is named by metadata that names itself
         return loop
 
     def token(self, name: str) -> Any:
@@ -315,9 +311,13 @@ class _Writer(ExpressionWriter):
             following = builder.add(counter, ir.Constant(_I64, step), flags=("nsw",))
             counter.add_incoming(following, builder.block)
             back = builder.branch(header)
-            if _calls_functions(node):
-                back.set_metadata("llvm.loop", self.module.one_vector_at_a_time())
+            if asked := hints(node, self._itemsize):
+                back.set_metadata("llvm.loop", self.module.loop_metadata(asked))
         builder.position_at_end(done)
+
+    def _itemsize(self, pointer: ast.Name) -> int:
+        kind = self.target.get_data_type(self.name(pointer).type.dtype)
+        return int(self.target.get_abi_sizeof(kind))
 
     def _loop_body(self, body: Any, done: Any, statements: Sequence[ast.stmt]) -> None:
         self.builder.position_at_end(body)
@@ -341,15 +341,6 @@ class _Writer(ExpressionWriter):
         value = self.cast(given, self.result)
         returned = self.target.get_return_value(self.builder, self.result, value)
         self.target.call_conv.return_value(self.builder, returned)
-
-
-def _calls_functions(loop: ast.For) -> bool:
-    """Whether an innermost loop calls functions of the C library."""
-    inside = [node for statement in loop.body for node in ast.walk(statement)]
-    if any(isinstance(node, ast.For | ast.While) for node in inside):
-        return False
-    names = (node.func for node in inside if isinstance(node, ast.Call))
-    return any(isinstance(name, ast.Name) and name.id in MATH_FUNCTIONS for name in names)
 
 
 _STATEMENTS: dict[type[ast.stmt], Callable[[_Writer, Any], None]] = {

@@ -35,6 +35,9 @@ from fusejit.tracer.trace import Trace
 _BOOL = np.dtype(np.bool_)
 OUT_OF_BOUNDS = "an index is out of bounds"
 
+Reach = Callable[[PayloadBuilder, int, np.dtype], int]
+"""What is compared with the size of an axis: of an integer and its dtype."""
+
 
 @dataclass(frozen=True, slots=True)
 class Picked:
@@ -229,9 +232,9 @@ def check_index(trace: Trace, integers: TracedArray, extent: AffineExpr, axis: i
     check_that(trace, integers, _reach, extent, shown)
 
 
-def _reach(builder: PayloadBuilder, ref: int) -> int:
+def _reach(builder: PayloadBuilder, ref: int, dtype: np.dtype) -> int:
     """``max(i, -1 - i)``: how far an index reaches from either end."""
-    return builder.op("maximum", [ref, builder.op("invert", [ref], I64)], I64)
+    return builder.op("maximum", [ref, builder.op("invert", [ref], dtype)], dtype)
 
 
 def mark_within_bounds(trace: Trace, integers: TracedArray, extent: AffineExpr) -> None:
@@ -249,7 +252,7 @@ def _is_made_within(trace: Trace, integers: TracedArray) -> bool:
 def check_that(
     trace: Trace,
     integers: TracedArray,
-    reach: Callable[[PayloadBuilder, int], int],
+    reach: Reach,
     extent: AffineExpr,
     shown: ir.CheckedIndex | None = None,
     error: str = "IndexError",
@@ -263,8 +266,8 @@ def check_that(
     known.append((reach, extent, trace.block))
     ok = trace.new_value(_BOOL, (), Kind.SCALAR)
     largest = _largest(trace, value, reach)
-    builder = PayloadBuilder([I64], [_BOOL])
-    below = builder.op("less", [0, builder.index(extent)], _BOOL)
+    builder = PayloadBuilder([largest.type.dtype], [_BOOL])
+    below = builder.op("less", [builder.cast(0, I64), builder.index(extent)], _BOOL)
     trace.emit(
         ir.GenericOp(
             results=(ok,),
@@ -279,16 +282,20 @@ def check_that(
     trace.emit(ir.Check(condition=ok, reason=OUT_OF_BOUNDS, error=error, shown=shown))
 
 
-def _largest(
-    trace: Trace, value: ir.Value, reach: Callable[[PayloadBuilder, int], int]
-) -> ir.Value:
-    """The largest ``reach`` of all integers."""
+def _largest(trace: Trace, value: ir.Value, reach: Reach) -> ir.Value:
+    """The largest ``reach`` of all integers, in a dtype as narrow as they are, but with a sign.
+
+    Vectors of bytes hold eight times as many as vectors of int64, and of no integers the largest
+    is negative.
+    """
     rank, dtype = value.type.rank, value.type.dtype
-    builder = PayloadBuilder([dtype], [I64])
-    ref = builder.cast(0, I64)
+    width = dtype.itemsize if dtype.kind == "i" else min(2 * dtype.itemsize, 8)
+    signed = np.dtype(f"i{width}")
+    builder = PayloadBuilder([dtype], [signed])
+    ref = builder.cast(0, signed)
     if dtype.kind == "i" or dtype.itemsize == 8:
-        ref = reach(builder, ref)
-    result = trace.new_value(I64, (), Kind.SCALAR)
+        ref = reach(builder, ref, signed)
+    result = trace.new_value(signed, (), Kind.SCALAR)
     trace.emit(
         ir.GenericOp(
             results=(result,),

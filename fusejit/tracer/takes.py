@@ -149,11 +149,11 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Traced
     )
 
 
-def _choice_reach(builder: PayloadBuilder, ref: int) -> int:
+def _choice_reach(builder: PayloadBuilder, ref: int, dtype: np.dtype) -> int:
     """The entry itself, a negative one as the largest of all integers."""
-    is_negative = builder.op("less", [ref, builder.const(0, I64)], _BOOL)
-    largest = builder.const(np.iinfo(np.int64).max, I64)
-    return builder.op("select", [is_negative, largest, ref], I64)
+    is_negative = builder.op("less", [ref, builder.const(0, dtype)], _BOOL)
+    largest = builder.const(np.iinfo(dtype).max, dtype)
+    return builder.op("select", [is_negative, largest, ref], dtype)
 
 
 # ------------------------------------------------------------------------------------------ storing
