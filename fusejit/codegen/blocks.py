@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from fusejit.codegen.group_writer import GroupWriter
 from fusejit.codegen.hazards import Overlap
-from fusejit.codegen.kernel_writer import Enclosing
+from fusejit.codegen.kernel_memory import Enclosing
 from fusejit.codegen.nest import calls_vector_functions, point_cost_ps, zero
 from fusejit.codegen.operands import Located, Memory, extent_polynomials
 from fusejit.ir.graph import GenericOp, Store

@@ -25,9 +25,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from fusejit.codegen.kernel_writer import NO_MEMORY, KernelWriter
+from fusejit.codegen.kernel_memory import NO_MEMORY
 from fusejit.codegen.nest import point_cost_ps
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
+from fusejit.codegen.store_writer import StoreWriter
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import (
     Apply,
@@ -65,7 +66,7 @@ LARGE = 1 << 20
 """Bytes of scratch from which on it is tried first whether there is memory for it."""
 
 
-class GroupWriter(KernelWriter):
+class GroupWriter(StoreWriter):
     """Adds groups of ops that share loops over tiles."""
 
     def group(self, group: Group) -> None:

@@ -3,51 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-
-import numpy as np
 
 from fusejit.codegen.accumulators import accumulators
 from fusejit.codegen.elementwise import lower_elementwise
-from fusejit.codegen.hazards import Overlap
+from fusejit.codegen.kernel_memory import KernelMemory
 from fusejit.codegen.late_errors import late_status
 from fusejit.codegen.nest import (
     LoopDim,
     Nest,
-    PayloadWriter,
     Reference,
     collapse_loops,
-    expr_names,
     order_loops,
-    place_by_depth,
-    token,
 )
-from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
-from fusejit.codegen.placement import Placement, copy_op
+from fusejit.codegen.operands import Located, dense_strides, extent_polynomials
+from fusejit.codegen.placement import copy_op
 from fusejit.codegen.product_writer import has_call, is_addressable, product_call
 from fusejit.codegen.reduction import lower_reduction
 from fusejit.codegen.scan import lower_scan
-from fusejit.codegen.scattered import operand_maps, scatter_payload
-from fusejit.ir.affine import AffineExpr
 from fusejit.ir.degenerate import without_idle_reduction_dims, without_reductions
 from fusejit.ir.draws import draw_arguments, draw_of
 from fusejit.ir.graph import (
-    Alias,
-    Alloc,
-    Buffer,
     Check,
-    ConstantOp,
     GenericOp,
-    Graph,
     HostCall,
-    Load,
-    Op,
-    Operand,
-    ReshapeOp,
-    Scatter,
-    Store,
     Value,
-    ViewOp,
 )
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import (
@@ -67,198 +46,16 @@ from fusejit.ir.loops import (
     Var,
 )
 from fusejit.ir.polynomial import Polynomial, product
-from fusejit.ir.scalar_ops import SCALAR_OPS
 from fusejit.ir.split import one_result_each, split_reduction
 from fusejit.ir.starts import is_overwritten
 from fusejit.ir.types import IteratorType
 
-NO_MEMORY, OUT_OF_BOUNDS, NUMPY_DECIDES = 4, 5, 9
+OUT_OF_BOUNDS, NUMPY_DECIDES = 5, 9
 EARLY_ERRORS = {"IndexError": OUT_OF_BOUNDS, "OverflowError": OUT_OF_BOUNDS, "64 bits": 16}
-LARGEST_ON_STACK = 1024  # bytes of a buffer of constant size that is not taken from the heap
-_MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions
 
 
-@dataclass(slots=True)
-class Enclosing:
-    """A block around the current one: where its statements go on, what it defines.
-
-    Attributes
-    ----------
-    statements, frees : list
-        Of the block outside, up to the loop or conditional.
-    defined : set of str
-        Symbols that the inner block defines: the induction variable, integers it binds.
-    leaves : list
-        What runs where a check of the inner block leaves the kernel.
-    is_chunk : bool
-        Whether the inner block runs in a function of its own: nothing of it may stand further out.
-    """
-
-    statements: list[Stmt]
-    frees: list[str]
-    is_loop: bool
-    defined: set[str] = field(default_factory=set)
-    leaves: list[list[Stmt]] = field(default_factory=list)
-    is_chunk: bool = False
-
-
-class KernelWriter:
-    """Writes the ops of a graph down as loop statements, one kernel after the other.
-
-    ``located`` tells where values that were computed live, ``memory`` where buffers do.
-    """
-
-    def __init__(self, graph: Graph, placement: Placement) -> None:
-        self.graph = graph
-        self.placement = placement
-        self.located: dict[Value, Located] = {}
-        self.memory: dict[Buffer, Memory] = {}
-        self.statements: list[Stmt] = []
-        self.frees: list[str] = []
-        self.counter = 0
-        self.scope: dict[str, int] = {}
-        self.stored: set[Store] = set()  # by a group, tile by tile
-        self.band_of: dict[int, tuple[Polynomial, Polynomial]] = {}  # dim -> start, width of a tile
-        self.reversed: dict[int, Polynomial] = {}  # dim that runs backwards -> its last index
-        self.own_names = False  # whether nests share a function
-        self.regions: list[Enclosing] = []  # the blocks around the current one
-
-    # -- values and memory ----------------------------------------------------------------------
-    def locate(self, value: Value) -> Located:
-        """Where a value's elements are."""
-        if value in self.located:
-            return self.located[value]
-        op = self.placement.defining[value]
-        if isinstance(op, ViewOp):
-            return self.locate(op.source).through(op.map)
-        if isinstance(op, ReshapeOp):
-            source = self.locate(op.source)
-            types = op.source.type.extents, op.results[0].type.extents
-            return source.reshaped(op.reassociation, *map(extent_polynomials, types))
-        if isinstance(op, Load):
-            return Located(self.buffer_memory(op.view.buffer), op.view.map)
-        if isinstance(op, ConstantOp):
-            return Located(expr=Number(op.number, value.type.dtype))
-        raise AssertionError(f"%{value.name} has no place")
-
-    def buffer_memory(self, buffer: Buffer) -> Memory:
-        """The memory of a buffer, which may be another one, its axes split or merged, or a part."""
-        if buffer not in self.memory and buffer.base is not None:
-            if buffer.part is not None:
-                self.memory[buffer] = self.buffer_memory(buffer.base).part(buffer.part)
-                return self.memory[buffer]
-            assert buffer.reassociation is not None
-            types = buffer.base.type.extents, buffer.type.extents
-            self.memory[buffer] = self.buffer_memory(buffer.base).reshaped(
-                buffer.reassociation, *map(extent_polynomials, types)
-            )
-        return self.memory[buffer]
-
-    def _name(self, prefix: str) -> str:
-        self.counter += 1
-        return f"{prefix}{self.counter - 1}"
-
-    def _heap(
-        self,
-        dtype: np.dtype,
-        extents: tuple[AffineExpr, ...],
-        order: tuple[int, ...] | None,
-        rotates: bool = False,
-    ) -> Memory:
-        polynomials = extent_polynomials(extents)
-        name = self._name("t")
-        scope = self._next_scope("rotating" if rotates else name)
-        size = product(polynomials)
-        count = size.as_constant()
-        is_small = count is not None and count * dtype.itemsize <= LARGEST_ON_STACK
-        if is_small and not rotates:  # memory that pointers leave is made in front of the loop
-            self.statements.append(Scratch(f"p_{name}", Integer(size), dtype, True, scope))
-        else:
-            self.allocate([], f"p_{name}", Integer(size), dtype, scope)
-        return Memory(f"p_{name}", dtype, dense_strides(polynomials, order))
-
-    def allocate(
-        self,
-        sizes: Sequence[Let],
-        name: str,
-        size: Integer,
-        dtype: np.dtype,
-        scope: int | None = None,
-    ) -> None:
-        """Memory until the end of the block, or of the outermost loop that keeps its size.
-
-        ``sizes`` stand in front of it and define what ``size`` reads.
-        """
-        scope = self._next_scope(name) if scope is None else scope
-        scratch = Scratch(name, size, dtype, False, scope, NO_MEMORY)
-        needed = frozenset().union(size.value.names(), *(expr_names(s.value) for s in sizes))
-        statements, frees = self.statements, self.frees
-        for region in reversed(self.regions):
-            if needed & region.defined:
-                break
-            if region.is_loop:
-                statements, frees = region.statements, region.frees
-                outermost = region
-            if region.is_chunk:
-                break
-        if frees is not self.frees:
-            for leave in outermost.leaves:
-                leave.insert(0, Free(name))
-        statements += [*sizes, scratch]
-        frees.append(name)
-
-    def _next_scope(self, name: str) -> int:
-        """An alias scope for memory of the kernel; 0 when there are no more."""
-        if name in self.scope:
-            return self.scope[name]
-        scope = len(self.scope) + 16
-        self.scope[name] = scope if scope <= _MAX_SCOPE else 0
-        return self.scope[name]
-
-    def _new_place(self, value: Value) -> Located:
-        """A place for a value that is about to be computed."""
-        if value in self.located:
-            return self.located[value]
-        if value.type.rank == 0:
-            located = Located(expr=Var(self._name("n")))
-        else:
-            rotates = any(r.value is value for r in self.placement.rotated.values())
-            memory = self._heap(value.type.dtype, value.type.extents, value.order, rotates)
-            located = Located(memory, IndexingMap.identity(value.type.rank))
-        self.located[value] = located
-        return located
-
-    # -- ops ------------------------------------------------------------------------------------
-    def op(self, op: Op) -> None:
-        """Lower one op of a kernel."""
-        if isinstance(op, GenericOp):
-            if self.placement.is_computed_at_use(op):
-                return
-            self.generic(op, [self._new_place(r) for r in op.results])
-        elif isinstance(op, HostCall):
-            self.draw(op)
-        elif isinstance(op, Check):
-            self.check(op)
-        elif isinstance(op, Scatter):
-            self.scatter(op)
-        elif isinstance(op, Store):
-            if op not in self.stored:
-                self.store(op)
-        elif isinstance(op, Load):
-            (value,) = op.results
-            if value in self.placement.snapshots:
-                source = Located(self.buffer_memory(op.view.buffer), op.view.map)
-                self._copy_from(source, value, self._new_place(value), "snapshot")
-        elif isinstance(op, Alloc):
-            buffer = op.buffer
-            if buffer not in self.memory:
-                rotates = any(buffer in r.cells for r in self.placement.rotated.values())
-                memory = self._heap(buffer.type.dtype, buffer.type.extents, buffer.order, rotates)
-                self.memory[buffer] = Memory(
-                    memory.pointer, memory.dtype, memory.strides, buffer.alias_class
-                )
-        else:
-            assert isinstance(op, ViewOp | ReshapeOp | ConstantOp | Alias)
+class KernelWriter(KernelMemory):
+    """Writes the ops of a graph down as loop statements, one kernel after the other."""
 
     def draw(self, op: HostCall) -> None:
         """A draw of random numbers, in C order."""
@@ -461,102 +258,6 @@ class KernelWriter:
             return Reference(None, Polynomial.const(0), located.expr)
         pointer, offset = located.address(map, nest.index_dims)
         return Reference(pointer, offset)
-
-    def store(self, op: Store) -> None:
-        """``view = value``: straight from its producer, or by a copy (through a temporary)."""
-        buffer = op.view.buffer
-        rotation = self.placement.rotated.get(op)
-        if rotation is not None:
-            if op is rotation.stores[0] and not rotation.has_spare:
-                made = self.placement.defining[rotation.value]
-                assert isinstance(made, GenericOp)
-                place = self.buffer_memory(rotation.cells[-1])
-                self.generic(made, [Located(place, IndexingMap.identity(buffer.type.rank))])
-            return
-        target = Located(self.buffer_memory(buffer), op.view.map)
-        rank = len(op.view.extents)
-        mask = None if op.mask is None else self.locate(op.mask)
-        producer = self.placement.moves.get(op)
-        if op.value in self.placement.straight:
-            made = self.placement.defining[op.value]
-            assert isinstance(made, GenericOp)
-            producer = made
-        if producer is not None:
-            overlap = self.placement.overlaps.get(op)
-            if overlap is not None:
-                self.overlapping(op, producer, overlap, target, mask)
-                return
-            chosen = None if mask is None else (mask, producer.inits[0].map)
-            self.generic(producer, [target], chosen)
-            return
-        source = self.locate(op.value)
-        identity = IndexingMap.identity(rank)
-        if self._meets(source, op) or (mask is not None and self._meets(mask, op)):
-            if mask is not None and self._meets(mask, op):
-                mask = self._temporary_copy(mask, op.mask)  # type: ignore[arg-type]
-            source = self._temporary_copy(source, op.value)
-        self._copy_from(
-            source, op.value, target, "store", None if mask is None else (mask, identity)
-        )
-
-    def overlapping(
-        self,
-        store: Store,
-        producer: GenericOp,
-        overlap: Overlap,
-        target: Located,
-        mask: Located | None,
-    ) -> None:
-        """A store whose producer reads what it writes: see `fusejit.codegen.blocks`."""
-        raise NotImplementedError
-
-    def scatter(self, op: Scatter) -> None:
-        """One element after the other, in the axis order of the value."""
-        target = Located(self.buffer_memory(op.view.buffer), op.view.map)
-        sources = [self._unwritten(v, op) for v in op.operand_values]
-        operands = [Operand(v, m) for v, m in zip(sources, operand_maps(op), strict=True)]
-        point, inputs = scatter_payload(op, operands, self.placement)
-        combined = GenericOp(
-            results=(),
-            domain=op.value.type.extents,
-            iterators=(IteratorType.SEQUENTIAL,) * op.value.type.rank,
-            inputs=inputs,
-            inits=(),
-            payload=point,
-            name="scatter",
-        )
-        nest = self._nest(combined, [], None)
-        nest.prefix = self._name("y")
-        lets, results = PayloadWriter(nest, nest.prefix).write(nest.inputs, [], nest.index_dims)
-        dims: dict[int, Polynomial] = {}
-        for axis, subscript in enumerate(results[:-1]):
-            lets.append(Let(f"{nest.prefix}i{axis}", subscript))
-            dims[axis] = Polynomial.name(f"{nest.prefix}i{axis}")
-        pointer, offset = target.address(IndexingMap.identity(len(dims)), dims)
-        new = results[-1]
-        if op.combine is not None:
-            dtype = op.value.type.dtype
-            template = SCALAR_OPS[op.combine].template(dtype)
-            assert template is not None
-            new = Apply(template, (Element(pointer, offset), new), token(dtype))
-        store = StoreElement(pointer, offset, new)
-        order = op.value.order or range(len(nest.loops))
-        self.statements += place_by_depth([nest.loops[d] for d in order], lets, [store])
-
-    def _unwritten(self, value: Value, op: Scatter) -> Value:
-        """The value, or a copy of it if it is read from the memory that is being written."""
-        if value in self.placement.scattered or not self._meets(self.locate(value), op):
-            return value
-        copied = Value(f"{value.name}_before", value.type)
-        self.located[copied] = self._temporary_copy(self.locate(value), value)
-        return copied
-
-    def _meets(self, located: Located, op: Store) -> bool:
-        """Whether copying from ``located`` into the store's view could read what was written."""
-        memory = located.memory
-        if memory is None or memory.alias_class is None:
-            return False
-        return memory.alias_class == op.view.buffer.alias_class
 
     def _temporary_copy(self, source: Located, value: Value) -> Located:
         memory = self._heap(value.type.dtype, value.type.extents, None)

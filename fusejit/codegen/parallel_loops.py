@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.codegen.kernel_writer import NO_MEMORY, Enclosing
+from fusejit.codegen.kernel_memory import NO_MEMORY, Enclosing
 from fusejit.codegen.region_writer import RegionWriter
 from fusejit.codegen.work import is_uneven, loop_work
 from fusejit.ir.graph import Loop

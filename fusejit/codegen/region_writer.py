@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from fusejit.codegen.blocks import BlockWriter
-from fusejit.codegen.kernel_writer import Enclosing
+from fusejit.codegen.kernel_memory import Enclosing
 from fusejit.codegen.nest import token
 from fusejit.codegen.operands import Located, Memory
 from fusejit.codegen.rotations import Rotation
