@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fusejit.codegen.lanes import FEW, FOLDS, HANDFUL
-from fusejit.codegen.memory_jit import FlatPointer, mark_scope
+from fusejit.codegen.memory_jit import FlatPointer, mark_scope, prefer_widest
 from fusejit.codegen.numba_api import TypingError, cgutils, intrinsic, ir, types
 from fusejit.ir.summation import LANES
 
@@ -82,6 +82,7 @@ def _extremum(name: str, llvm_name: str) -> Any:
             element = args[0].type
             function_type = ir.FunctionType(element, [element, element])
             function = builder.module.declare_intrinsic(llvm_name, [element], function_type)
+            prefer_widest(builder.function)
             return builder.call(function, args, fastmath=_OPEN_ZERO)
 
         return left(left, right), codegen

@@ -11,6 +11,8 @@ again, which is two to three times as slow as the plain loop.
     v = get(image, i)
     t = cast(v, i64)
     put(out, i, get(lut, t))            lut of 1 or 2 bytes, v narrower than 8
+
+The widest registers: loops that compare or fold, see `fusejit.codegen.memory_jit.prefer_widest`.
 """
 
 from __future__ import annotations
@@ -53,6 +55,16 @@ def hints(loop: ast.For, itemsize: Callable[[ast.Name], int]) -> Hints:
     if any(isinstance(p, ast.Name) and itemsize(p) <= _SMALL for p in tables):
         return ONE_ELEMENT
     return ()
+
+
+def wants_wide_registers(loop: ast.For) -> bool:
+    """Whether an innermost loop compares, or folds what it reads into one number."""
+    inside = [node for statement in loop.body for node in ast.walk(statement)]
+    if any(isinstance(node, ast.For | ast.While) for node in inside):
+        return False
+    assigned = [node for node in inside if isinstance(node, ast.Assign)]
+    folds = any(_names(node.value) & _names(*node.targets) for node in assigned)
+    return folds or any(isinstance(node, ast.Compare) for node in inside)
 
 
 def _names(*nodes: ast.AST) -> set[str]:

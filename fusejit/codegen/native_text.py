@@ -21,7 +21,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from fusejit.codegen.loop_hints import Hints, hints
+from fusejit.codegen.loop_hints import Hints, hints, wants_wide_registers
+from fusejit.codegen.memory_jit import prefer_widest
 from fusejit.codegen.numba_api import TypingError, cgutils, ir, types
 from fusejit.codegen.parallel_jit import TextBody
 from fusejit.codegen.text_expressions import ExpressionWriter, Typed, Unwritten
@@ -311,6 +312,8 @@ class _Writer(ExpressionWriter):
             following = builder.add(counter, ir.Constant(_I64, step), flags=("nsw",))
             counter.add_incoming(following, builder.block)
             back = builder.branch(header)
+            if wants_wide_registers(node):
+                prefer_widest(self.function)
             if asked := hints(node, self._itemsize):
                 back.set_metadata("llvm.loop", self.module.loop_metadata(asked))
         builder.position_at_end(done)

@@ -25,7 +25,7 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 from fusejit.codegen.math_table import MATH_FUNCTIONS, MathFunction
-from fusejit.codegen.memory_jit import prefer_vector_width
+from fusejit.codegen.memory_jit import prefer_vector_width, prefer_widest
 from fusejit.codegen.probe import (
     FLOAT_BITS,
     VectorForm,
@@ -246,6 +246,8 @@ def _llvm_intrinsic(name: str) -> Any:
             element = values[0].type
             function_type = ir.FunctionType(element, [element] * len(values))
             callee = builder.module.declare_intrinsic(llvm_name, [element], function_type)
+            if compare:
+                prefer_widest(builder.function)
             return builder.call(callee, values)
 
         def select_integer(context: Any, builder: Any, signature: Any, values: Any) -> Any:

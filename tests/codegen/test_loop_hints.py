@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.codegen.loop_hints import ONE_ELEMENT, ONE_VECTOR, Hints, hints
+from fusejit.codegen.loop_hints import ONE_ELEMENT, ONE_VECTOR, Hints, hints, wants_wide_registers
+from fusejit.codegen.probe import probe
 from fusejit.testing.oracle import check
 
 TABLE = np.arange(256)[::-1].astype(np.uint8)
@@ -53,6 +54,21 @@ def test_what_vectors_are_good_for_keeps_them(text: str, expected: Hints) -> Non
     assert asked(text, q=1) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("put(o, i, get(p, i) + get(q, i))", False),
+        ("t = get(p, i)\nput(o, i, t > 0)", True),
+        ("t = get(p, i)\nm = minimum(m, t)", True),
+        ("m = 0\nfor j in range(i):\n    m = m + get(p, j)", False),  # the inner loop asks
+    ],
+)
+def test_comparisons_and_folds_want_wide_registers(text: str, expected: bool) -> None:
+    (loop,) = ast.parse(f"for i in range(n):\n{textwrap.indent(text, '    ')}").body
+    assert isinstance(loop, ast.For)
+    assert wants_wide_registers(loop) == expected
+
+
 def llvm_of(function: Any, *args: Any) -> str:
     (kernel,) = fuse_jit(function).trace(*args).fuse().lower().compile().kernels
     return kernel.llvm()
@@ -76,6 +92,15 @@ def test_indices_are_checked_in_vectors_of_their_own_width() -> None:
     text = llvm_of(looked_up, np.arange(200, dtype=np.uint8), TABLE)
     assert "x i16>" in text
     assert "x i64>" not in text
+
+
+@pytest.mark.skipif(probe().vector_bits < 512, reason="no registers of 512 bits")
+def test_kernels_that_want_wide_registers_ask_for_them() -> None:
+    asks = '"prefer-vector-width"="512"'
+    x = np.ones(100)
+    for function in (np.argmax, np.max, lambda x: x > 2, lambda x: np.maximum(x, 2)):
+        assert asks in llvm_of(lambda x, function=function: function(x), x)
+    assert asks not in llvm_of(lambda x: x * 2 + 1, x)
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
