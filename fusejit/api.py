@@ -24,6 +24,7 @@ from fusejit.codegen.launch_runtime import (
     OVERLAP,
     Miss,
 )
+from fusejit.declined_calls import DeclinedCalls
 from fusejit.errors import FusejitError, InternalError, UnsupportedError, VerificationError
 from fusejit.explain import explain_text, segments_text, sizes_of_call
 from fusejit.fuse.policy import FusionPolicyFn, policy
@@ -125,6 +126,7 @@ class _State:
         self.function = function
         self.options = options
         self.variants = Variants()
+        self.declined = DeclinedCalls()
         self.lock = ForkSafeLock()
         self.namespace: dict[str, Any] = {}
         self.signature = inspect.signature(function, follow_wrapped=False)
@@ -146,12 +148,16 @@ class _State:
             positional, keywords = self.split(args)
             if missed in (ERRSTATE, OVERLAP, *LEFT_TO_NUMPY):
                 return self.decline(missed.reason, positional, keywords)
+            known = self.declined.cause(args)
+            if known is not None:
+                return self.decline(known, positional, keywords)
             with self.lock:
                 if self.variants.compiled is seen and self.variants.segmented is None:
                     # no other thread made one meanwhile
                     made = self.compiled(positional, keywords)
                     break
         if isinstance(made, str):
+            self.declined.add(args, made)
             return self.decline(made, positional, keywords)
         if isinstance(made, SegmentedFunction):
             return made.run(*args)

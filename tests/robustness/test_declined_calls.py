@@ -1,0 +1,88 @@
+"""Calls like one that was declined are not traced each time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fusejit.api
+from fusejit import fuse_jit
+from fusejit.declined_calls import DeclinedCalls
+
+pytestmark = pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+
+
+@pytest.fixture
+def traces(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Grows by one number with each trace."""
+    made: list[int] = []
+    trace = fusejit.api.trace
+
+    def counted(*args: Any) -> Any:
+        made.append(1)
+        return trace(*args)
+
+    monkeypatch.setattr(fusejit.api, "trace", counted)
+    return made
+
+
+def doubled(x: Any, n: Any = 2) -> Any:
+    return x * n
+
+
+HALVES = np.arange(4, dtype=np.float16)
+
+
+def test_the_first_second_fourth_and_so_on_is_traced(traces: list[int]) -> None:
+    fused = fuse_jit(doubled)
+    for _ in range(20):
+        np.testing.assert_array_equal(fused(HALVES), doubled(HALVES))
+    assert len(traces) == 5
+    assert sum(fused.variants.declined.values()) == 20
+
+
+def test_calls_that_differ_are_traced(traces: list[int]) -> None:
+    fused = fuse_jit(doubled)
+    calls = [(HALVES,), (HALVES[:2],), (HALVES[::2],), (HALVES, 3), (HALVES, 3.0), (HALVES, True)]
+    for _ in range(3):
+        for args in calls:
+            np.testing.assert_array_equal(fused(*args), doubled(*args))
+    assert len(traces) == 2 * len(calls)
+    assert fused(np.ones(3)).tolist() == [2, 2, 2]  # and what compiles is compiled
+    assert len(fused.variants) == 1
+
+
+TYPE = np.float16
+
+
+def of_a_global_type(x: Any) -> Any:
+    return x.astype(TYPE) + 1
+
+
+def test_a_cause_outside_of_the_arguments_is_met_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    fused = fuse_jit(of_a_global_type)
+    x = np.ones(3)
+    for _ in range(5):
+        fused(x)
+    assert len(fused.variants) == 0
+    monkeypatch.setitem(of_a_global_type.__globals__, "TYPE", np.float32)
+    for _ in range(3):
+        assert fused(x).dtype == np.float32
+    assert len(fused.variants) == 1
+
+
+def test_few_calls_are_remembered() -> None:
+    known = DeclinedCalls()
+    for n in range(1000):
+        known.add((n,), "a cause")
+    assert known.cause((0,)) is None
+    assert [known.cause((999,)) for _ in range(3)] == [None, "a cause", None]
+
+
+@pytest.mark.parametrize("args", [([1],), ({},), ((1, [2]),), (object(),), (np.ma.ones(2),)])
+def test_what_cannot_be_compared_is_not_remembered(args: tuple[Any, ...]) -> None:
+    known = DeclinedCalls()
+    known.add(args, "a cause")
+    assert [known.cause(args) for _ in range(4)] == [None] * 4
