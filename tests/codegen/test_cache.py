@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import pwd
 import signal
 import subprocess
 import sys
@@ -327,6 +328,21 @@ def test_no_home_to_write_to(tmp_path):
     blocked.write_text("")
     check(compiled(blocked / "kernels"))
     check(compiled(blocked))
+
+
+def test_a_user_without_home(monkeypatch):
+    """No HOME, and a number that no table of users has, as in containers: nothing is kept."""
+
+    def unknown(number):
+        raise KeyError(number)
+
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    assert cache_module.default_folder() is None
+    kernel = compiled(None)
+    assert not kernel.from_cache
+    check(kernel)
 
 
 def test_the_oldest_go_when_the_cache_is_full(folder):
