@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import pwd
+import shutil
 import signal
 import subprocess
 import sys
@@ -432,6 +433,15 @@ def test_every_module_that_makes_code_is_in_the_key():
     makers = {path.stem for path in package.glob("*_jit.py")}
     makers |= {path.stem for path in package.glob("na*.py")}
     assert makers <= set(cache_key._CODE_MAKERS)
+
+
+def test_a_package_in_an_archive(folder, tmp_path):
+    """The files of modules are found through what loads them; no kernel could be named before."""
+    root = Path(cache_module.__file__).parents[2]
+    archive = shutil.make_archive(str(tmp_path / "archive"), "zip", root, "fusejit")
+    program = f"import sys\nsys.path.insert(0, {archive!r})\n{PROGRAM}\nassert not k.from_cache"
+    subprocess.run([sys.executable, "-c", program, str(folder)], check=True, timeout=120)
+    assert only_file(folder)
 
 
 def test_environment_key_names_what_matters():
