@@ -285,10 +285,16 @@ def test_running_sums_and_host_calls() -> None:
 # -------------------------------------------------------------------------------------- numbers
 def test_numbers_of_the_call() -> None:
     def scaled(a: Any, c: Any, d: Any, x: Any) -> Any:
-        return a * c, a + d, c * x, d * x, c + 2, c == a, c.real, d.imag, abs(c), complex(x, 2), -c
+        return a * c, a + d, c * x, d * x, c + 2, c == a, c.real, d.imag, complex(x, 2), -c
 
     a = numbers(5)
     check(scaled, (a, 2 + 1j, np.complex64(1 - 2j), 1.5), (a, -1j, np.complex64(3), 2.0), jit=True)
+
+    def sizes(a: Any, c: Any, d: Any) -> Any:
+        return abs(c) * a, abs(d)
+
+    close, args = Bound(ulps=4), (np.ones(3), 2 + 1j, np.complex64(1 - 2j))
+    check(sizes, args, jit=True, bound=close, inner_bound=close)
 
 
 def test_scalars_are_computed_as_scalars() -> None:
