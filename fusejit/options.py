@@ -19,7 +19,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,8 +54,8 @@ class Options:
         Variants of one function (by dtypes, ranks, layouts, guards) before calls are declined.
     dump : frozenset of str
         Stages that are printed.
-    dump_dir : Path
-        Where the IR in front of a failing pass is saved.
+    dump_dir : Path or None
+        Where the IR in front of a failing pass is saved; None for the folder of temporary files.
     """
 
     enabled: bool = True
@@ -70,7 +69,7 @@ class Options:
     fusion: Any = "auto"
     max_variants: int = 32
     dump: frozenset[str] = frozenset()
-    dump_dir: Path = Path(tempfile.gettempdir())
+    dump_dir: Path | None = None
 
 
 def _flag(name: str, default: str) -> bool:
@@ -85,6 +84,7 @@ def options_from_environment(
     threads = os.environ.get("FUSEJIT_NUM_THREADS", "")
     size = os.environ.get("FUSEJIT_CACHE_SIZE", "")
     dump = os.environ.get("FUSEJIT_DUMP", "")
+    dump_dir = os.environ.get("FUSEJIT_DUMP_DIR")
     return Options(
         enabled=enabled and not _flag("FUSEJIT_DISABLE", "0"),
         fullgraph=fullgraph,
@@ -95,5 +95,5 @@ def options_from_environment(
         num_threads=int(threads) if threads.isdigit() and int(threads) > 0 else None,
         fusion=os.environ.get("FUSEJIT_FUSION", "auto") if fusion is None else fusion,
         dump=frozenset(part.strip() for part in dump.split(",") if part.strip()),
-        dump_dir=Path(os.environ.get("FUSEJIT_DUMP_DIR", tempfile.gettempdir())),
+        dump_dir=Path(dump_dir) if dump_dir else None,
     )

@@ -15,7 +15,6 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from fusejit.codegen.compile import ArgType, Kernel, compile_kernel, python_kernel
@@ -477,13 +476,22 @@ def _dump(options: Options, stage: str, text: Callable[[], str]) -> None:
 
 def _saved(graph: Graph, options: Options, remaining: list[str]) -> InternalError:
     """Save the IR in front of a failing pass; the error says where."""
-    directory = options.dump_dir if options.dump_dir.is_dir() else Path(tempfile.gettempdir())
-    with tempfile.NamedTemporaryFile(
-        "w", suffix=".fusejit", prefix=f"{graph.name}-", dir=directory, delete=False
-    ) as file:
-        file.write(f"# passes to run: {', '.join(remaining)}\n{print_graph(graph)}\n")
+    directory = options.dump_dir if options.dump_dir and options.dump_dir.is_dir() else None
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w",
+            encoding="utf-8",
+            suffix=".fusejit",
+            prefix=f"{graph.name}-",
+            dir=directory,
+            delete=False,
+        ) as file:
+            file.write(f"# passes to run: {', '.join(remaining)}\n{print_graph(graph)}\n")
+        place = f"is in {file.name}"
+    except (OSError, ValueError) as error:  # ValueError: a name that the file system cannot spell
+        place = f"could not be saved ({error})"
     return InternalError(
-        f"pass {remaining[0]!r} failed on {graph.name!r}; the IR in front of it is in {file.name}. "
+        f"pass {remaining[0]!r} failed on {graph.name!r}; the IR in front of it {place}. "
         "This is a fault of fusejit: please report it with that file. "
         "fuse_jit(enabled=False) runs the function as plain NumPy."
     )

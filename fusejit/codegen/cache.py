@@ -40,10 +40,14 @@ _HEADER_AT = len(MAGIC) + hashlib.sha256().digest_size
 _HAS_DIR_FD = {os.open, os.stat, os.unlink} <= os.supports_dir_fd and hasattr(os, "geteuid")
 
 
-def default_folder() -> Path:
-    """``~/.cache/fusejit``, or below XDG_CACHE_HOME where that is set."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path("~/.cache").expanduser()) / "fusejit"
+def default_folder() -> Path | None:
+    """``~/.cache/fusejit``, or below XDG_CACHE_HOME where that is set; None without a home."""
+    if base := os.environ.get("XDG_CACHE_HOME"):
+        return Path(base, "fusejit")
+    try:
+        return Path.home() / ".cache" / "fusejit"
+    except RuntimeError:  # no HOME, and a user that no table of users has: in many containers
+        return None
 
 
 def encode(key: str, header: dict[str, Any], object_code: bytes) -> bytes:

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -52,8 +53,15 @@ def _code_fingerprint() -> str:
     """Hash of `_CODE_MAKERS`: an intrinsic's code is part of every kernel that uses it."""
     digest = hashlib.sha256()
     for name in _CODE_MAKERS:
-        digest.update(name.encode() + b"\0" + Path(__file__).with_name(f"{name}.py").read_bytes())
+        digest.update(name.encode() + b"\0" + _module_file(f"{__package__}.{name}"))
     return digest.hexdigest()
+
+
+def _module_file(name: str) -> bytes:
+    """What the file of a module holds, which may lie in an archive, or be compiled."""
+    spec: Any = importlib.util.find_spec(name)
+    data: bytes = spec.loader.get_data(spec.origin)
+    return data
 
 
 def _numba_version() -> str:

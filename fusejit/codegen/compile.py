@@ -313,9 +313,9 @@ def compile_kernel(
     options = _Options(vector_width, keep_gil_when_small, use_public_api)
     key = kernel_key(source, ", ".join(map(str, signature)), repr(options))
     name = f"fusejit_{key[:32]}"
-    cache = None
-    if cache_enabled and not use_public_api:
-        cache = DiskCache(cache_dir or default_folder(), cache_bytes)
+    folder = cache_dir or default_folder()
+    is_kept = cache_enabled and not use_public_api
+    cache = DiskCache(folder, cache_bytes) if is_kept and folder is not None else None
     with _compile_lock:
         call = None if cache is None else _load_cached(cache, key)
         if call is not None:

@@ -20,6 +20,8 @@ import time
 from pathlib import Path
 from types import ModuleType
 
+from fusejit.codegen.cores import available_cores
+
 POOL_SYMBOL = "fusejit_pool"
 WORD_THREADS, WORD_BUSY, WORD_LAUNCH = 0, 1, 2
 """Words of the pool's memory: threads to use, 1 during a launch, address of its parallel_for."""
@@ -31,12 +33,6 @@ _words = (ctypes.c_int64 * 8)()
 _lock = threading.Lock()
 _started = False
 _symbol_added = False
-
-
-def available_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 _num_threads = _words[WORD_THREADS] = available_cores()

@@ -179,7 +179,8 @@ def detect() -> VectorSupport:
         or sys.maxsize < 2**32
     ):
         return nothing
-    widest = _widest(_cpu_features(), int(os.environ.get("FUSEJIT_VECTOR_BITS") or 512))
+    limit = os.environ.get("FUSEJIT_VECTOR_BITS", "")
+    widest = _widest(_cpu_features(), int(limit) if limit.isdigit() else 512)
     libmvec = _open(LIBMVEC)
     svml_path = getattr(sys.modules.get(NUMPY_CORE), "__file__", None)
     is_svml_allowed = widest == 512 and os.environ.get("FUSEJIT_NO_SVML", "0") in ("", "0")

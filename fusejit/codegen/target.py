@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
+from fusejit.codegen.cores import available_cores
 from fusejit.codegen.math_table import MATH_FUNCTIONS
-from fusejit.codegen.pool import available_cores
 from fusejit.codegen.probe import probe
 from fusejit.ir.target import GENERIC, Target
 

@@ -257,8 +257,11 @@ def modulus(builder: Builder, operands: Sequence[int]) -> int:
     return builder.op("hypot", [a, b], builder.dtype_of(a))
 
 
-def modulus_of_arrays(builder: Builder, operands: Sequence[int]) -> int:
-    """``large * sqrt(1 + (small / large) ** 2)``: the absolute values of an array in NumPy."""
+def modulus_of_arrays(builder: Builder, operands: Sequence[int], *, fused: bool = False) -> int:
+    """``large * sqrt(1 + (small / large) ** 2)``: the absolute values of an array in NumPy.
+
+    ``fused``: the square is not rounded, as with NumPy's vectors where there is an ``fma``.
+    """
     a, b = parts(builder, operands[0])
     dtype = builder.dtype_of(a)
 
@@ -275,7 +278,11 @@ def modulus_of_arrays(builder: Builder, operands: Sequence[int]) -> int:
     is_zero = test("equal", op("add", a, b), zero)  # which NaN beside 0 is not
     ratio = op("select", is_zero, zero, op("divide", small, large))
     one = builder.const(1, dtype)
-    size = op("multiply", op("sqrt", op("fma", ratio, ratio, one)), large)
+    if fused:
+        squares = op("fma", ratio, ratio, one)
+    else:
+        squares = op("add", op("multiply", ratio, ratio), one)
+    size = op("multiply", op("sqrt", squares), large)
     is_infinite = test("logical_or", test("equal", a, infinity), test("equal", b, infinity))
     return op("select", is_infinite, infinity, size)
 

@@ -34,6 +34,7 @@ from fusejit.tracer.operands import C128, F64, Operand
 
 BOOL = np.dtype(np.bool_)
 _SAMPLE = 3
+_SIZES = 32
 
 
 @functools.cache
@@ -44,14 +45,22 @@ def fuses_products() -> bool:
     return bool((z * z).real[0] != (1 + tiny) ** 2 - (1 - tiny) ** 2)
 
 
+@functools.cache
+def scales_moduli() -> bool:
+    """Whether NumPy's loops scale absolute values of arrays by the larger part; else `hypot`."""
+    a = np.arange(1.0, _SIZES)
+    return not np.array_equal(np.absolute(a + 1j * a[::-1]), np.hypot(a, a[::-1]))
+
+
 def _of_arrays() -> dict[np.ufunc, Rule]:
-    if not fuses_products():
-        return {}
-    return {
-        np.multiply: functools.partial(product, fused=True),
-        np.square: functools.partial(square, fused=True),
-        np.absolute: modulus_of_arrays,
+    fused = fuses_products()
+    rules: dict[np.ufunc, Rule] = {
+        np.multiply: functools.partial(product, fused=fused),
+        np.square: functools.partial(square, fused=fused),
     }
+    if scales_moduli():
+        rules[np.absolute] = functools.partial(modulus_of_arrays, fused=fused)
+    return rules
 
 
 def _rule(ufunc: np.ufunc, operands: Sequence[Operand]) -> Rule | None:

@@ -6,7 +6,6 @@ import itertools
 import os
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path as FilePath
 from types import CodeType, FrameType, TracebackType
 from typing import Any, TypeVar
 
@@ -20,8 +19,8 @@ from fusejit.tracer.context import ACTIVE
 F = TypeVar("F", bound=Callable[..., Any])
 E = TypeVar("E", bound=FusejitError)
 
-_PACKAGE = str(FilePath(fusejit.__file__).parent) + os.sep
-_NUMPY = str(FilePath(np.__file__).parent) + os.sep
+_PACKAGE = os.path.dirname(fusejit.__file__) + os.sep  # as code objects spell it: "/a/./fusejit/"
+_NUMPY = os.path.dirname(np.__file__) + os.sep
 LATER = "_st later"  # the parameter of the functions that the rewriter makes of operands
 GENERATED = "<fusejit "  # how the file names of generated code begin
 _internal: dict[str, bool] = {}

@@ -74,7 +74,7 @@ def test_the_option_prints_nothing_else(tmp_path, capsys):
 
 def test_the_document_has_tables_of_this_form():
     found = re.search(
-        r"<!-- begin: bars -->\n(.*?)<!-- end: bars -->", DOCUMENT.read_text(), re.DOTALL
+        r"<!-- begin: bars -->\n(.*?)<!-- end: bars -->", DOCUMENT.read_text("utf-8"), re.DOTALL
     )
     assert found
     run = run_of(case(9.0, 10**6))

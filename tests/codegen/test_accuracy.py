@@ -278,13 +278,13 @@ def generated_table() -> str:
 def test_docs_have_the_measured_table() -> None:
     if probe().vector_bits < 512:
         pytest.skip("the published table needs AVX-512")
-    text = DOCS.read_text()
+    text = DOCS.read_text("utf-8")
     before, rest = text.split(BEGIN)
     published, after = rest.split(END)
     table = generated_table()
     print(table)
     if os.environ.get("FUSEJIT_UPDATE_DOCS"):
-        DOCS.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}")
+        DOCS.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}", "utf-8")
         return
     if f"Measured on: {machine()}\n" not in published:
         pytest.skip(f"the published table is of another machine; this is {machine()}")

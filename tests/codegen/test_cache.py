@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import pwd
+import shutil
 import signal
 import subprocess
 import sys
@@ -329,6 +331,21 @@ def test_no_home_to_write_to(tmp_path):
     check(compiled(blocked))
 
 
+def test_a_user_without_home(monkeypatch):
+    """No HOME, and a number that no table of users has, as in containers: nothing is kept."""
+
+    def unknown(number):
+        raise KeyError(number)
+
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    assert cache_module.default_folder() is None
+    kernel = compiled(None)
+    assert not kernel.from_cache
+    check(kernel)
+
+
 def test_the_oldest_go_when_the_cache_is_full(folder):
     cache = DiskCache(folder, max_bytes=10_000)
     for k in range(20):
@@ -416,6 +433,15 @@ def test_every_module_that_makes_code_is_in_the_key():
     makers = {path.stem for path in package.glob("*_jit.py")}
     makers |= {path.stem for path in package.glob("na*.py")}
     assert makers <= set(cache_key._CODE_MAKERS)
+
+
+def test_a_package_in_an_archive(folder, tmp_path):
+    """The files of modules are found through what loads them; no kernel could be named before."""
+    root = Path(cache_module.__file__).parents[2]
+    archive = shutil.make_archive(str(tmp_path / "archive"), "zip", root, "fusejit")
+    program = f"import sys\nsys.path.insert(0, {archive!r})\n{PROGRAM}\nassert not k.from_cache"
+    subprocess.run([sys.executable, "-c", program, str(folder)], check=True, timeout=120)
+    assert only_file(folder)
 
 
 def test_environment_key_names_what_matters():

@@ -14,6 +14,7 @@ import pytest
 
 from fusejit.codegen import pool
 from fusejit.codegen.compile import ArgType, compile_kernel
+from fusejit.codegen.cores import available_cores
 from fusejit.codegen.parallel import BORDER_MULTIPLE, ROUNDED_FROM, chunk_bounds, parallel_for
 
 SOURCE = """
@@ -106,7 +107,7 @@ def test_openmp_and_workqueue_are_never_loaded(kernel):
 
 def test_two_threads_take_part():
     """The process uses CPU time that the calling thread does not."""
-    if pool.start_pool() == "serial" or pool.available_cores() < 2:
+    if pool.start_pool() == "serial" or available_cores() < 2:
         pytest.skip("no pool, or one core")
     source = """
 def body(lo, hi, p_o, n):

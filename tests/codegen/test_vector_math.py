@@ -281,8 +281,17 @@ def test_a_missing_function_falls_back_alone(monkeypatch: pytest.MonkeyPatch) ->
 def test_registers_numba_does_not_use_are_not_used(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str
 ) -> None:
+    for other in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_ENABLE_AVX"):
+        monkeypatch.delenv(other, raising=False)
     monkeypatch.setenv(variable, value)
     assert probing.detect().vector_bits <= 128
+
+
+def test_a_limit_that_is_no_number_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FUSEJIT_VECTOR_BITS", raising=False)
+    widest = probing.detect()
+    monkeypatch.setenv("FUSEJIT_VECTOR_BITS", "all")
+    assert probing.detect() == widest
 
 
 def test_the_key_tells_machines_apart(monkeypatch: pytest.MonkeyPatch) -> None:

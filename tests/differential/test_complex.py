@@ -285,10 +285,16 @@ def test_running_sums_and_host_calls() -> None:
 # -------------------------------------------------------------------------------------- numbers
 def test_numbers_of_the_call() -> None:
     def scaled(a: Any, c: Any, d: Any, x: Any) -> Any:
-        return a * c, a + d, c * x, d * x, c + 2, c == a, c.real, d.imag, abs(c), complex(x, 2), -c
+        return a * c, a + d, c * x, d * x, c + 2, c == a, c.real, d.imag, complex(x, 2), -c
 
     a = numbers(5)
     check(scaled, (a, 2 + 1j, np.complex64(1 - 2j), 1.5), (a, -1j, np.complex64(3), 2.0), jit=True)
+
+    def sizes(a: Any, c: Any, d: Any) -> Any:
+        return abs(c) * a, abs(d)
+
+    close, args = Bound(ulps=4), (np.ones(3), 2 + 1j, np.complex64(1 - 2j))
+    check(sizes, args, jit=True, bound=close, inner_bound=close)
 
 
 def test_scalars_are_computed_as_scalars() -> None:
@@ -299,7 +305,8 @@ def test_scalars_are_computed_as_scalars() -> None:
         return z * w, z / w, z**2, np.square(z), z.conj(), z.real, z.imag, z == w, z * w * a
 
     check(scalars, (numbers(5),), (numbers(7, seed=5),), jit=True)
-    check(lambda a: abs(a[0]), (numbers(3),), jit=True, bound=Bound(ulps=4))
+    close = Bound(ulps=4)
+    check(lambda a: abs(a[0]), (numbers(3),), jit=True, bound=close, inner_bound=close)
 
 
 def escapes(re: Any, im: Any) -> Any:
@@ -342,9 +349,15 @@ def test_python_s_own_complex_numbers() -> None:
             total += w.real * w.imag
             if w == 1j:
                 break
-        return out, total, w.conjugate(), -w, w**3, w / (1 + 2j), 2 / w, w - 1, 2.5 * w, abs(w)
+        return out, total, w.conjugate(), -w, w**3, w / (1 + 2j), 2 / w, w - 1, 2.5 * w
 
     check(iterated, (numbers(30),), (numbers(9),), jit=True)
+
+    def size(a: Any) -> Any:
+        return abs(complex(a[0].real, a[0].imag))
+
+    close = Bound(ulps=4)
+    check(size, (numbers(30),), (numbers(9),), jit=True, bound=close, inner_bound=close)
 
 
 def test_loops_over_single_numbers() -> None:

@@ -105,7 +105,7 @@ def runner(tmp_path, monkeypatch) -> Runner:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
 def test_examples_print_what_the_document_says(path, runner):
-    document = path.read_text()
+    document = path.read_text("utf-8")
     for module in re.findall(r"^<!-- needs: (\w+) -->$", document, re.MULTILINE):
         pytest.importorskip(module, reason=f"the examples of {path.name} need it")
     outputs: list[tuple[Block, str]] = []
@@ -118,14 +118,14 @@ def test_examples_print_what_the_document_says(path, runner):
     if UPDATE:
         for output, printed in reversed(outputs):
             document = document[: output.span[0]] + printed + document[output.span[1] :]
-        path.write_text(document)
+        path.write_text(document, "utf-8")
         return
     for output, printed in outputs:
         assert printed == output.text
 
 
 def test_the_readme_has_examples():
-    assert len(list(examples_of((ROOT / "README.md").read_text()))) >= 5
+    assert len(list(examples_of((ROOT / "README.md").read_text("utf-8")))) >= 5
 
 
 def test_a_wrong_output_is_noticed(runner):
@@ -148,7 +148,7 @@ def anchors_of(document: str) -> set[str]:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
 def test_links_lead_somewhere(path):
-    for link in LINK.findall(FENCE.sub("", path.read_text())):
+    for link in LINK.findall(FENCE.sub("", path.read_text("utf-8"))):
         if re.match(r"[a-z]+:", link):
             continue
         file, _, fragment = link.partition("#")
@@ -161,7 +161,7 @@ def test_links_lead_somewhere(path):
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
 def test_files_named_in_the_text_exist(path):
     for name in re.findall(
-        r"`((?:fusejit|tests|benchmarks|docs|examples)/[\w/.]+)`", path.read_text()
+        r"`((?:fusejit|tests|benchmarks|docs|examples)/[\w/.]+)`", path.read_text("utf-8")
     ):
         assert (ROOT / name).exists(), f"{path.name}: {name}"
 
@@ -169,7 +169,7 @@ def test_files_named_in_the_text_exist(path):
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
 def test_make_targets_named_in_the_text_exist(path):
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    for name in re.findall(r"(?:^|`)make (\w+)", path.read_text(), re.MULTILINE):
+    for name in re.findall(r"(?:^|`)make (\w+)", path.read_text("utf-8"), re.MULTILINE):
         assert name in targets, f"{path.name}: make {name}"
 
 
@@ -178,6 +178,6 @@ def test_benchmark_options_named_in_the_text_exist(path):
     from benchmarks.cli import parser
 
     known = {option for action in parser()._actions for option in action.option_strings}
-    for command in re.findall(r"python -m benchmarks((?: [^`\n#]*)?)", path.read_text()):
+    for command in re.findall(r"python -m benchmarks((?: [^`\n#]*)?)", path.read_text("utf-8")):
         for option in re.findall(r"(--[\w-]+)", command):
             assert option in known, f"{path.name}: {option}"

@@ -361,7 +361,7 @@ def layout() -> str:
     for folder in ("", "tracer", "fuse", "ir", "codegen", "explain", "numpy", "testing"):
         lines.append(f"    fusejit/{folder}{'/' if folder else ''}")
         for path in sorted((ROOT / "fusejit" / folder).glob("*.py")):
-            doc = ast.get_docstring(ast.parse(path.read_text())) or ""
+            doc = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
             if path.name != "__init__.py" or folder in ("", "ir", "numpy"):
                 lines.append(f"      {path.name:<24}{doc.partition(chr(10))[0]}".rstrip())
     return "\n".join(lines) + "\n"
@@ -387,7 +387,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
 def test_generated_sections_are_up_to_date(path):
-    document = path.read_text()
+    document = path.read_text("utf-8")
 
     def fresh(match: re.Match[str]) -> str:
         if match[2] in ELSEWHERE:
@@ -396,13 +396,13 @@ def test_generated_sections_are_up_to_date(path):
 
     made = SECTION.sub(fresh, document)
     if UPDATE:
-        path.write_text(made)
+        path.write_text(made, "utf-8")
     else:
         assert document == made
 
 
 def test_every_section_stands_somewhere():
-    found = {m[2] for path in DOCUMENTS for m in SECTION.finditer(path.read_text())}
+    found = {m[2] for path in DOCUMENTS for m in SECTION.finditer(path.read_text("utf-8"))}
     assert found == set(SECTIONS) | ELSEWHERE
 
 
@@ -441,7 +441,7 @@ def define(folder: Path, expression: str) -> Any:
         f"import math\nimport numpy as np\ndef f(x, y, v, a):\n    return {expression}\n"
     )
     namespace: dict[str, Any] = {"__name__": "example"}
-    exec(compile(path.read_text(), str(path), "exec"), namespace)
+    exec(compile(path.read_text("utf-8"), str(path), "exec"), namespace)
     return namespace["f"]
 
 
@@ -476,7 +476,7 @@ def test_the_table_has_every_variable_that_the_package_reads():
     read: set[str] = set()
     for path in (ROOT / "fusejit").rglob("*.py"):
         if "testing" not in path.parts:
-            read |= set(re.findall(r"[\"'](FUSEJIT_[A-Z_]+)[\"']", path.read_text()))
+            read |= set(re.findall(r"[\"'](FUSEJIT_[A-Z_]+)[\"']", path.read_text("utf-8")))
     listed = set(re.findall(r"^\| (FUSEJIT_\w+)", options.__doc__ or "", re.MULTILINE))
     assert read == listed
 
@@ -485,4 +485,4 @@ def test_documents_name_only_variables_that_exist():
     of_the_tests = {f"FUSEJIT_UPDATE_{what}" for what in ("DOCS", "GOLDEN", "PROGRAMS")}
     listed = set(re.findall(r"FUSEJIT_\w+", options.__doc__ or "")) | of_the_tests
     for path in DOCUMENTS:
-        assert set(re.findall(r"FUSEJIT_\w+", path.read_text())) <= listed, path.name
+        assert set(re.findall(r"FUSEJIT_\w+", path.read_text("utf-8"))) <= listed, path.name

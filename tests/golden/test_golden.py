@@ -50,7 +50,7 @@ def test_printed_stages(program: Any) -> None:
         if UPDATE:
             path.parent.mkdir(exist_ok=True)
             path.write_text(f"{text.rstrip()}\n")
-        assert f"{text.rstrip()}\n" == path.read_text(), path
+        assert f"{text.rstrip()}\n" == path.read_text("utf-8"), path
 
 
 @pytest.mark.parametrize("program", CALLS, ids=lambda p: p.__name__)

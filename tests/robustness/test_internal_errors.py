@@ -64,3 +64,39 @@ def test_the_ir_in_front_of_a_failing_pass_is_saved(
     assert graph.name == "update"
     expected_result = update(np.arange(4.0))
     assert_same(expected_result, fused(x))  # the fault is gone, nothing of it is left
+
+
+NO_TEMPORARY_FOLDER = """
+import tempfile
+
+def none():
+    raise FileNotFoundError("No usable temporary directory found")
+
+tempfile.gettempdir = none
+
+import numpy as np
+import fusejit.pipeline
+from fusejit import fuse_jit
+from fusejit.errors import InternalError
+
+f = fuse_jit(lambda x: x * 2 + 1)
+assert (f(np.arange(3.0)) == [1, 3, 5]).all()
+
+def fail(*args):
+    raise ZeroDivisionError
+
+fusejit.pipeline.lower = fail
+try:
+    f(np.ones((2, 2)))
+except InternalError as error:
+    assert "could not be saved (No usable" in str(error), error
+else:
+    raise AssertionError
+"""
+
+
+def test_no_folder_for_temporary_files(tmp_path: Path, run_python: Any) -> None:
+    """As in containers that may write nowhere: importing fusejit failed there."""
+    script = tmp_path / "no_temporary_folder.py"
+    script.write_text(NO_TEMPORARY_FOLDER)
+    run_python(script, FUSEJIT_DUMP_DIR="")

@@ -204,6 +204,23 @@ def test_python_of_a_file_without_asserts(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == [f"IndexError {file} 7 f", f"ValueError {file} 12 g"]
 
 
+@pytest.mark.parametrize("between", ["/./", "//"])
+def test_a_package_found_by_an_unusual_path(tmp_path: Path, between: str) -> None:
+    """``sys.path.insert(0, "./lib")``: frames of fusejit itself were taken for the user's."""
+    root = Path(__file__).resolve().parents[2]
+    file = tmp_path / "program.py"
+    path = f"{root.parent}{between}{root.name}"
+    file.write_text(f"import sys\nsys.path.insert(0, {path!r})\n{PROGRAM}")
+    done = subprocess.run(
+        [sys.executable, str(file)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"FUSEJIT_UNJITTED": "1"},
+    )
+    assert done.stdout.splitlines() == [f"IndexError {file} 9 f", f"ValueError {file} 14 g"]
+
+
 DOCTEST = """
 >>> import numpy as np
 >>> from fusejit.testing.oracle import decorate
