@@ -158,6 +158,10 @@ class KernelWriter(KernelMemory):
             return
         accs = accumulators(op, [None] * len(op.inits))
         nest = self._nest(op, targets, None)
+        nest.starts = [
+            None if init.start is None else self._reference(self.locate(init.start), init.map, nest)
+            for init in op.inits
+        ]
         if not any(a.is_ordered for a in accs):
             order_loops(nest)
             collapse_loops(nest)
@@ -168,16 +172,12 @@ class KernelWriter(KernelMemory):
             self.generic(first, [self._new_place(r) for r in first.results])
             self.generic(second, targets)
             return
-        starts = [
-            None if init.start is None else self._reference(self.locate(init.start), init.map, nest)
-            for init in op.inits
-        ]
         shared = all(loop.is_reduction for loop in nest.loops)  # written into the kernel itself
         tag = self._name("_") if shared else ""
         often = bool(self.regions)
         if shared and often and not nest.prefix:
             nest.prefix = self._name("y")
-        self.statements += lower_reduction(nest, accumulators(op, starts, tag), often=often)
+        self.statements += lower_reduction(nest, accumulators(op, nest.starts, tag), often=often)
 
     def _product(self, op: GenericOp, targets: Sequence[Located]) -> None:
         """A matrix product, by NumPy's own loop."""
@@ -256,8 +256,11 @@ class KernelWriter(KernelMemory):
     def _reference(self, located: Located, map: IndexingMap, nest: Nest) -> Reference:
         if located.expr is not None:
             return Reference(None, Polynomial.const(0), located.expr)
+        assert located.map is not None
         pointer, offset = located.address(map, nest.index_dims)
-        return Reference(pointer, offset)
+        used = (nest.index_dims[d].names() for d in located.map.compose(map).dims())
+        guarded = not frozenset().union(*used) <= offset.names()
+        return Reference(pointer, offset, guarded=guarded)
 
     def _temporary_copy(self, source: Located, value: Value) -> Located:
         memory = self._heap(value.type.dtype, value.type.extents, None)

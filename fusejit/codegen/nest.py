@@ -39,11 +39,16 @@ class LoopDim:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What an operand of the nest reads or writes: an offset into memory, or an expression."""
+    """What an operand of the nest reads or writes: an offset into memory, or an expression.
+
+    One that is ``guarded`` has an offset without some loop on which its subscripts depend, as in
+    ``x[-i, i]`` of one column: where that loop has no iteration, the element need not exist.
+    """
 
     pointer: str | None
     offset: Polynomial
     expr: Expr | None = None
+    guarded: bool = False
 
     def load(self) -> Expr:
         """The expression that reads it."""
@@ -66,6 +71,7 @@ class Nest:
     extract: Callable[[int, Sequence[Expr]], Expr] | None = None
     prefix: str = ""  # of the names of payload values, where several nests share a function
     mask: Reference | None = None  # where it reads False nothing is written
+    starts: list[Reference | None] = field(default_factory=list)  # of the totals of a reduction
     pinned: frozenset[str] = field(default_factory=frozenset)  # loops that must stay as they are
 
     @property
@@ -158,6 +164,7 @@ def collapse_loops(nest: Nest) -> None:
             zero = Polynomial.const(0)
             nest.inputs = [r.substitute(outer.var, zero) for r in nest.inputs]
             nest.outputs = [r.substitute(outer.var, zero) for r in nest.outputs]
+            nest.starts = [r and r.substitute(outer.var, zero) for r in nest.starts]
             if nest.mask is not None:
                 nest.mask = nest.mask.substitute(outer.var, zero)
         at -= 1
@@ -168,7 +175,8 @@ def _may_collapse(nest: Nest, outer: LoopDim, inner: LoopDim) -> bool:
         return False
     if nest.op.payload.has_index() or nest.op.payload.has_extract():
         return False
-    for reference in nest.references:
+    starts = [r for r in nest.starts if r is not None and r.pointer is not None]
+    for reference in (*nest.references, *starts):
         if not all(reference.offset.is_linear_in(loop.var) for loop in (outer, inner)):
             return False
         step = nest.stride(reference, inner.var)
@@ -218,7 +226,8 @@ class PayloadWriter:
                 key = (reference.pointer, reference.offset)
                 if key not in named:
                     named[key] = Var(f"{self.prefix}v{position}")
-                    lets.append(Let(named[key].name, reference.load()))
+                    name = named[key].name
+                    lets.append(Let(name, reference.load(), guarded=reference.guarded))
                 refs.append(named[key])
         refs.extend(inits)
         for position, instr in enumerate(payload.instrs):
@@ -270,7 +279,7 @@ def place_by_depth(
 ) -> list[Stmt]:
     """Loops around statements, each ``let`` in front of the first loop it does not depend on.
 
-    Gathered elements stay inside: LLVM moves them where it is safe.
+    What is guarded stays inside: LLVM moves it where it is safe.
     """
     depth_of: dict[str, int] = {loop.var: at + 1 for at, loop in enumerate(loops)}
     at_depth: list[list[Stmt]] = [[] for _ in range(len(loops) + 1)]

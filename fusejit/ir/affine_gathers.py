@@ -70,11 +70,15 @@ def _fits(op: GenericOp, operand: Operand, is_there: bool) -> bool:
     """Whether the element may be read where the domain has no points, and nothing was checked.
 
     No dim is known to be longer than the axis it would be. What does not depend on a dim is read in
-    front of its loop: that loop has an iteration, or the element is there in any case.
+    front of its loop: that loop has an iteration if those around the read have one, or the element
+    is there in any case.
     """
     used = {d for expr in operand.map.results for d in expr.dims()}
-    unused = [(extent - 1).as_constant() for d, extent in enumerate(op.domain) if d not in used]
-    if any(n is None or n < 0 for n in unused) and not (is_there or _is_there(operand)):
+    running = [AffineExpr.const(1), *(op.domain[d] for d in used)]  # 1 at least where it is read
+    unused = [extent for d, extent in enumerate(op.domain) if d not in used]
+    if not (is_there or _is_there(operand)) and not all(
+        any(_is_at_least(extent, shorter) for shorter in running) for extent in unused
+    ):
         return False
     for expr, extent in zip(operand.map.results, operand.value.type.extents, strict=True):
         dim = expr.as_dim()
@@ -82,6 +86,11 @@ def _fits(op: GenericOp, operand: Operand, is_there: bool) -> bool:
         if excess is not None and excess > 0:
             return False
     return True
+
+
+def _is_at_least(extent: AffineExpr, other: AffineExpr) -> bool:
+    excess = (extent - other).as_constant()
+    return excess is not None and excess >= 0
 
 
 def _is_there(operand: Operand) -> bool:

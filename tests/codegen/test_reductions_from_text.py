@@ -79,6 +79,18 @@ CASES = {
   %q = generic "row" domain (s1) ins (%z) outs (write [(d0) -> (0, d0)] from %m) { t0 = add in0, out0 : f64; yield t0 } : s0 x s1 x f64
   %r = generic "sum" domain (s0, s1) iterators (parallel, reduction) ins (%q) outs (add [(d0, d1) -> (d0)]) { yield in0 } : s0 x f64
   return %q, %r""",
+    "a start behind loops that become one": """
+  %r = generic "max" domain (s0, s1, 2) iterators (parallel, parallel, reduction) ins (%m [(d0, d1, d2) -> (d0, d1)]) outs (max [(d0, d1, d2) -> (d0, d1)] from %m) { t0 = negative in0 : f64; yield t0 } : s0 x s1 x f64
+  return %r""",
+    "a start in another order than the loops": """
+  %t = generic "turn" domain (s1, s0) ins (%m [(d0, d1) -> (d1, d0)]) outs (write) { yield in0 } : s1 x s0 x f64
+  %v = view %t [(d0, d1) -> (d1, d0)] : s0 x s1 x f64
+  %r = generic "max" domain (s0, s1, 2) iterators (parallel, parallel, reduction) ins (%m [(d0, d1, d2) -> (d0, d1)]) outs (max [(d0, d1, d2) -> (d0, d1)] from %v) { t0 = negative in0 : f64; yield t0 } : s0 x s1 x f64
+  return %r, %t""",
+    "subscripts that cancel in a loop without iterations": """
+  %t = generic "column" domain (s0, 1) ins (%x [(d0, d1) -> (d0)]) outs (write) { t0 = negative in0 : f64; yield t0 } : s0 x 1 x f64
+  %r = generic "nothing" domain (s0, 0) ins (%t [(d0, d1) -> (-d1 - 1, d1)]) outs (write) { t0 = negative in0 : f64; yield t0 } : s0 x 0 x f64
+  return %r""",
 }  # fmt: skip
 SHAPES = ((8, 6), (3, 130), (40, 3), (1, 1))
 

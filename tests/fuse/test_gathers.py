@@ -1,10 +1,13 @@
+# ruff: noqa: E501
 """What becomes of gathers and scatters: printed IR, and where checks stand."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from fusejit import fuse_jit
+from fusejit.fuse.canonicalize import canonicalize
 from fusejit.ir.graph import Check, GenericOp, Graph, Scatter
 from fusejit.ir.parser import parse_graph
 from fusejit.ir.printer import print_graph
@@ -50,6 +53,43 @@ def test_checks_stand_in_front_of_all_stores():
 
     kinds = [type(op).__name__ for op in fused(f, ONES, ONES + 1, PLACES % 7, PLACES % 6).block.ops]
     assert max(at for at, kind in enumerate(kinds) if kind == "Check") < kinds.index("Store")
+
+
+SQUARE = "{ t0 = square in0 : f64; yield t0 }"
+TAKE = """
+%a = load @m v0 : s0 x s1 x f64
+%e = generic "square" domain (s0, s1) ins (%a) outs (write) {square} : s0 x s1 x f64
+%r = generic "take" domain ({domain}) ins (%e [(d0, d1) -> (0, 0)]) outs (write) {{
+  t0 = index (d0) : i64
+  t1 = index (0) : i64
+  t2 = extract in0[t0, t1] : f64
+  yield t2
+}} : {result} x f64
+return %r
+"""
+
+
+@pytest.mark.parametrize("longer", ["s0", "s0 + 2", "3"])
+def test_elements_at_affine_subscripts_are_computed_where_they_are_read(fuses, longer):
+    """Where the loop around the read has an iteration, the other one has one too."""
+    result = f"s0 x ({longer})"
+    fuses(
+        TAKE.format(square=SQUARE, domain=f"s0, {longer}", result=result),
+        f"""
+        %a = load @m v0 : s0 x s1 x f64
+        %r = generic "take+1" domain (s0, {longer}) ins (%a [(d0, d1) -> (d0, 0)]) outs (write) {SQUARE} : {result} x f64
+        return %r
+        """,
+        (2, 1),
+    )
+
+
+@pytest.mark.parametrize("other", ["s1", "s0 - 1"])
+def test_elements_are_not_read_in_front_of_a_loop_that_may_be_empty_by_itself(parse, other):
+    graph = canonicalize(
+        parse(TAKE.format(square=SQUARE, domain=f"s0, {other}", result=f"s0 x ({other})"))
+    )
+    assert graph.block.ops[-1].payload.has_extract()
 
 
 def test_equal_indices_are_checked_once():
