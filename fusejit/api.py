@@ -33,15 +33,18 @@ from fusejit.options import Options, options_from_environment
 from fusejit.pipeline import Compiled, Lowered, Traced, trace
 from fusejit.segments import (
     FusedFunctions,
+    Openable,
     SegmentedFunction,
     can_be_opened,
     contents_that_differ,
     of_python,
     opened,
     opened_for_contents,
+    opened_singly,
 )
 from fusejit.tracer.declined import NUMPY_RAISES, Declined
 from fusejit.tracer.locations import strip_frames
+from fusejit.tracer.raises import may_raise_late
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -188,7 +191,11 @@ class _State:
         if len(self.variants) >= self.options.max_variants:
             return f"more than {self.options.max_variants} variants"
         try:
-            lowered = trace(self.function, args, kwargs, self.options).fuse().lower()
+            traced = trace(self.function, args, kwargs, self.options)
+            if self.options.on_error and may_raise_late(traced.graph):
+                self.variants.segmented = self.apart(traced, args, kwargs)
+                return self.variants.segmented
+            lowered = traced.fuse().lower()
             variant = lowered.compile()
             self.variants.compiled = (variant, *self.variants.compiled)
             if self.options.is_part:  # nobody but us has its arguments
@@ -217,8 +224,23 @@ class _State:
         self, error: FusejitError, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> SegmentedFunction | None:
         """The function as segments with Python between them."""
-        values = self.bound(args, kwargs)
-        return opened(cast(Any, self.function), values, error, self.decorate_part, self.fused)
+        return opened(self.openable(), self.bound(args, kwargs), error)
+
+    def openable(self) -> Openable:
+        """The function, and how its segments are compiled."""
+        on_error = self.options.on_error
+        return Openable(cast(Any, self.function), self.decorate_part, self.fused, on_error)
+
+    def apart(
+        self, traced: Traced, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> SegmentedFunction:
+        """Each statement by itself of a segment that may raise behind a store: names are read."""
+        made = opened_singly(self.openable(), self.bound(args, kwargs))
+        at = traced.traced.location
+        text = (
+            f"{at.file}:{at.line}, in {at.function}: may raise behind a store, in a `try` or `with`"
+        )
+        return self.of_python(UnsupportedError(text)) if made is None else made
 
     def of_python(self, error: FusejitError) -> SegmentedFunction:
         """A part as Python runs it."""
@@ -228,10 +250,8 @@ class _State:
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> SegmentedFunction | None:
         """A part for which the contents of lists or texts make variants: Python reads those."""
-        values = self.bound(args, kwargs)
-        function = cast(Any, self.function)
         differing = contents_that_differ(v.traced.checks for v in self.variants.compiled)
-        return opened_for_contents(function, values, differing, self.decorate_part, self.fused)
+        return opened_for_contents(self.openable(), self.bound(args, kwargs), differing)
 
     def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """All arguments of a call by parameter, in order."""
@@ -239,9 +259,9 @@ class _State:
         bound.apply_defaults()
         return bound.arguments
 
-    def decorate_part(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate_part(self, function: Callable[..., Any], on_error: str) -> Callable[..., Any]:
         """A segment, or a function that Python calls between segments, in its fused form."""
-        options = replace(self.options, is_part=True)
+        options = replace(self.options, is_part=True, on_error=on_error)
         return _carrier_of(function, _State(function, options, self.fused))
 
     def split(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:

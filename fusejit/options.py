@@ -50,6 +50,10 @@ class Options:
     is_part : bool
         True: the function is a segment of one that runs already, or is called between segments.
         Text of its numbers is then made in Python: they differ from call to call.
+    on_error : str
+        What a segment does that may raise behind a store, and of which it is then read what it has
+        bound, as NumPy alone can tell: ``"undo"`` the store, so that NumPy runs it; ``"apart"``,
+        each of its statements is a segment. Empty if nothing reads that.
     max_variants : int
         Variants of one function (by dtypes, ranks, layouts, guards) before calls are declined.
     dump : frozenset of str
@@ -61,6 +65,7 @@ class Options:
     enabled: bool = True
     fullgraph: bool = False
     is_part: bool = False
+    on_error: str = ""
     jit: bool = True
     cache: bool = True
     cache_dir: Path | None = None

@@ -373,7 +373,9 @@ def trace(
         Also for a host call or an effect, if the options ask for ``fullgraph``.
     """
     start = time.perf_counter()
-    traced = trace_function(function, args, dict(kwargs), is_part=options.is_part)
+    undoes = options.on_error == "undo"
+    is_part = options.is_part
+    traced = trace_function(function, args, dict(kwargs), is_part=is_part, undoes=undoes)
     stage = Traced(function, traced, options, host_target())
     stage.seconds["trace"] = time.perf_counter() - start
     if options.fullgraph:

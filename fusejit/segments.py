@@ -30,7 +30,8 @@ from fusejit.tracer.callables import is_library_module, is_user_function
 from fusejit.tracer.outline import Opened, Segment, open_function
 from fusejit.tracer.source_text import FunctionSource, compile_function, find_source, made_from
 
-Decorate = Callable[[FunctionType], Callable[..., Any]]
+Decorate = Callable[[FunctionType, str], Callable[..., Any]]
+"""Compiles a function, and is told what it does on errors: see `fusejit.options`."""
 MOST_OF_A_CODE = 4  # functions made from one ``def`` that are fused: inner ones come with each call
 
 _PACKAGES = tuple(
@@ -94,48 +95,57 @@ def _is_installed(filename: str) -> bool:
     return os.path.realpath(filename).startswith(_PACKAGES)
 
 
+@dataclass(frozen=True, slots=True)
+class Openable:
+    """A function that may be opened.
+
+    Attributes
+    ----------
+    function : FunctionType
+    decorate : callable
+        Makes the compiled form of each segment.
+    fused : FusedFunctions
+        Functions that Python calls and that are fused already.
+    on_error : str
+        What it does where it raises: see `fusejit.options`.
+    """
+
+    function: FunctionType
+    decorate: Decorate
+    fused: FusedFunctions
+    on_error: str = ""
+
+
 def opened(
-    function: FunctionType,
-    arguments: Mapping[str, Any],
-    error: FusejitError,
-    decorate: Decorate,
-    fused: FusedFunctions,
+    what: Openable, arguments: Mapping[str, Any], error: FusejitError
 ) -> SegmentedFunction | None:
     """Open a function whose trace ended with ``error``; None if that cannot be done.
 
     Parameters
     ----------
-    function : FunctionType
+    what : Openable
     arguments : mapping of str to object
         Those of the call by parameter, in order.
     error : FusejitError
         Tells the line.
-    decorate : callable
-        Compiles a function: `fusejit.fuse_jit` for segments.
-    fused : FusedFunctions
-        Functions that Python calls and that are fused already.
     """
-    line = _line_in(function, error)
+    line = _line_in(what.function, error)
     position = error.position
     if line is None or position is None or position[0] != line:
         position = None
     opaque = frozenset(n for n, a in arguments.items() if position is None and _is_opaque(a))
     reason = str(error).partition(": ")[2]
-    return _opened(function, list(arguments), position, opaque, reason, decorate, fused)
+    return _opened(what, list(arguments), position, opaque, reason)
 
 
 def opened_for_contents(
-    function: FunctionType,
-    arguments: Mapping[str, Any],
-    differing: Set[str],
-    decorate: Decorate,
-    fused: FusedFunctions,
+    what: Openable, arguments: Mapping[str, Any], differing: Set[str]
 ) -> SegmentedFunction | None:
     """Open a function so that Python runs what reads lists, texts and other objects.
 
     Those from outside too, a global list that grows, and ``differing``: objects that hold some.
     """
-    outside = inspect.getclosurevars(function)
+    outside = inspect.getclosurevars(what.function)
     known = {**outside.globals, **outside.nonlocals}
     held = {name for name, value in known.items() if isinstance(value, _HELD)}
     opaque = frozenset(name for name, value in arguments.items() if _is_opaque(value))
@@ -144,7 +154,12 @@ def opened_for_contents(
         return None
     names = ", ".join(map(repr, sorted(opaque)))
     reason = f"reads {names}, which differ from call to call"
-    return _opened(function, list(arguments), None, opaque, reason, decorate, fused)
+    return _opened(what, list(arguments), None, opaque, reason)
+
+
+def opened_singly(what: Openable, arguments: Mapping[str, Any]) -> SegmentedFunction | None:
+    """Open a function so that each statement is a segment: Python knows what each has bound."""
+    return _opened(what, list(arguments), None, frozenset(), "")
 
 
 def contents_that_differ(variants: Iterable[Sequence[PathCheck]]) -> set[str]:
@@ -174,23 +189,26 @@ def of_python(
 
 
 def _opened(
-    function: FunctionType,
+    what: Openable,
     parameters: Sequence[str],
     position: tuple[int, int] | None,
     python_names: frozenset[str],
     reason: str,
-    decorate: Decorate,
-    fused: FusedFunctions,
 ) -> SegmentedFunction | None:
-    source = find_source(function)
+    source = find_source(what.function)
     if isinstance(source, str) or type(source.node).__name__ != "FunctionDef":
         return None
-    node = cast(ast.FunctionDef, source.node)
-    singly = position is None and not python_names
-    cut = open_function(node, parameters, position, python_names, singly=singly)
+    cut = open_function(
+        cast(ast.FunctionDef, source.node),
+        parameters,
+        position,
+        python_names,
+        singly=position is None and not python_names,
+        on_error=what.on_error,
+    )
     if cut is None:
         return None
-    return _Maker(function, source, decorate, fused).make(cut, reason)
+    return _Maker(what, source).make(cut, reason)
 
 
 def _line_in(function: FunctionType, error: FusejitError) -> int | None:
@@ -225,34 +243,27 @@ def _is_of_user(kind: type) -> bool:
 class _Maker:
     """Makes functions out of the parts of one."""
 
-    def __init__(
-        self,
-        function: FunctionType,
-        source: FunctionSource,
-        decorate: Decorate,
-        fused: FusedFunctions,
-    ) -> None:
-        self.function = function
+    def __init__(self, what: Openable, source: FunctionSource) -> None:
+        self.what = what
+        self.function = what.function
         self.source = source
-        self.decorate = decorate
-        self.fused = fused
 
     def make(self, cut: Opened, reason: str) -> SegmentedFunction | None:
-        helper = _Helper(self.decorate, self.fused)
-        calls = []
+        helper = _Helper(self.what.decorate, self.what.fused)
+        calls = helper.calls
         for segment in cut.segments:
             made = self.compiled(segment.node)
             if made is None:
                 return None
             call = SegmentCall(helper, segment, made)
-            calls.append(call)
+            calls[segment.name] = call
             setattr(helper, segment.name, call)
         run = self.compiled(cut.node, cut.helper, helper)
         if run is None:
             return None
         file = self.function.__code__.co_filename
         boundaries = [Boundary(file, line, reason) for line in cut.boundaries]
-        return SegmentedFunction(run, boundaries, calls, helper)
+        return SegmentedFunction(run, boundaries, [*calls.values()], helper)
 
     def compiled(
         self, node: Any, helper: str | None = None, value: object = None
@@ -304,9 +315,10 @@ class _Helper:
     """What an opened function calls: its segments, and functions of the user's."""
 
     def __init__(self, decorate: Decorate, fused: FusedFunctions) -> None:
-        self._decorate = decorate
-        self._all = fused
+        self.decorate = decorate
+        self.all = fused
         self.fused: dict[FunctionType, Callable[..., Any]] = {}
+        self.calls: dict[str, SegmentCall] = {}
 
     def call(self, function: Any) -> Any:
         """A function or method of the user's in its fused form; anything else as it is."""
@@ -315,13 +327,23 @@ class _Helper:
             return function if inner is function.__func__ else MethodType(inner, function.__self__)
         return self._fused_form(function)
 
+    def bound(self, error: BaseException, name: str) -> Mapping[str, Any]:
+        """The names of a segment, called ``name``, that has raised ``error`` in this call."""
+        codes = self.calls[name].codes()
+        entry = error.__traceback__
+        while entry is not None:
+            if entry.tb_frame.f_code in codes:
+                return entry.tb_frame.f_locals
+            entry = entry.tb_next
+        return {}
+
     def _fused_form(self, function: Any) -> Any:
         if type(function) is not FunctionType:
             return function
         known = self.fused.get(function)
         if known is None:
-            known = self._all.get(function, self._decorate)
-            if function in self._all.by_function:
+            known = self.all.get(function, self.decorate)
+            if function in self.all.by_function:
                 self.fused[function] = known
         return known
 
@@ -340,7 +362,7 @@ def _made(function: FunctionType, decorate: Decorate) -> Callable[..., Any]:
         return function
     if isinstance(find_source(function), str):
         return function
-    return decorate(function)
+    return decorate(function, "")
 
 
 class SegmentCall:
@@ -364,6 +386,12 @@ class SegmentCall:
         """What is known of the compiled form; None before the first call, and without one."""
         return getattr(self.chosen, "__fusejit_state__", None)
 
+    def codes(self) -> set[CodeType]:
+        """The code of the frames in which Python runs its statements."""
+        parts = [self.opened, None if self.state is None else self.state.variants.segmented]
+        runs = [part.run for part in parts if part is not None]
+        return {f.__code__ for f in (self.function, *runs) if isinstance(f, FunctionType)}
+
     def __call__(self, *args: Any) -> Any:
         if self.chosen is None:
             self.chosen = self._choose(args)
@@ -377,11 +405,11 @@ class SegmentCall:
             for name, value in zip(parameters, args, strict=True)
             if name in self.segment.from_python and _is_opaque(value)
         )
-        decorate = self.helper._decorate
+        decorate, on_error = self.helper.decorate, self.segment.on_error
         if opaque:
             names = ", ".join(map(repr, sorted(opaque)))
             reason = f"reads {names}, which Python made"
-            fused = self.helper._all
-            self.opened = _opened(self.function, parameters, None, opaque, reason, decorate, fused)
+            what = Openable(self.function, decorate, self.helper.all, on_error)
+            self.opened = _opened(what, parameters, None, opaque, reason)
             return self.function if self.opened is None else self.opened.run
-        return decorate(self.function)
+        return decorate(self.function, on_error)

@@ -42,7 +42,7 @@ BEYOND_64_BITS = _BY_STATUS[16]
 HOST_FAILED = Miss("NumPy raises, or has another result than expected, in a host call")
 OVERLAP = _BY_STATUS[3]
 OUT_OF_BOUNDS = _BY_STATUS[5]
-EXTENTS_DIFFER = Miss("NumPy broadcasts an extent of 1 that only the kernel knows, or raises")
+EXTENTS_DIFFER = Miss("NumPy raises, or broadcasts an extent of 1 that only the kernel knows")
 SIZES_DIFFER = _BY_STATUS[9]
 LEFT_TO_NUMPY = (OUT_OF_BOUNDS, EXTENTS_DIFFER, HOST_FAILED, SIZES_DIFFER, BEYOND_64_BITS)
 

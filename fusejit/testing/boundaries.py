@@ -11,7 +11,7 @@ import random
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from fusejit.testing.mutation_programs import MutationProgram, Statement, deadli
 from fusejit.testing.oracle import compare_outcomes, decorate, run
 
 OUTSIDE = """\
+import contextlib
 import operator
 
 KEPT = []
@@ -41,11 +42,30 @@ class Box:
 
 
 BOX = Box()
+CAUGHT = (ValueError, IndexError, AssertionError, AttributeError, TypeError)
+
+
+@contextlib.contextmanager
+def noted():
+    KEPT.append("in")
+    try:
+        yield
+    finally:
+        KEPT.append("out")
+
+
+class Ends:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        KEPT.append(kind.__name__ if kind else None)
+        return kind is not None and issubclass(kind, CAUGHT)
 
 
 """
 # statements with the name of a variable
-_STATEMENTS = (
+STATEMENTS = (
     "KEPT.append({0})",
     "KEPT.append((1, np.sum({0})))",
     "BOX.add({0}, 2 * {0})",
@@ -69,7 +89,7 @@ def _with_boundaries(
     names = list(known)
     for statement in body:
         if rng.random() < _OFTEN and not statement.text.startswith(("else", "elif")):
-            yield Statement(rng.choice(_STATEMENTS).format(rng.choice(names)))
+            yield Statement(rng.choice(STATEMENTS).format(rng.choice(names)))
         inner = tuple(_with_boundaries(rng, statement.body, names))
         yield replace(statement, body=inner)
         target, is_bound, _ = statement.text.partition(" = ")
@@ -106,12 +126,14 @@ def check_boundaries(program: MutationProgram, folder: Path, *, jit: bool = Fals
     return "declined" if fused.variants.declined else "whole"
 
 
-def assert_no_difference(seeds: Iterable[int]) -> None:
+def assert_no_difference(
+    seeds: Iterable[int], made: Callable[[MutationProgram], MutationProgram] = with_boundaries
+) -> None:
     """Check the programs of ``seeds``; most must run in segments, and few be refused."""
     ways: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="fusejit-boundaries-") as name:
         for seed in seeds:
-            program = with_boundaries(make_program(seed))
+            program = made(make_program(seed))
             try:
                 with deadline(SLOWEST):
                     ways[check_boundaries(program, Path(name))] += 1

@@ -42,8 +42,11 @@ EXTENTS_DIFFER = "ValueError"
 """The kind of a check that, where it fails, has stores undone: then NumPy runs the call."""
 
 
-def checks_first(graph: Graph) -> None:
-    """Move every check in front of all stores to the caller's memory; decline if one cannot."""
+def checks_first(graph: Graph, undoes: bool = False) -> None:
+    """Move every check in front of all stores to the caller's memory; decline if one cannot.
+
+    With ``undoes`` NumPy takes over where a check fails that stays behind one.
+    """
     if not any(isinstance(op, Check) for op in walk(graph.block)):
         return
     defined = {value: op for op in walk(graph.block) for value in op.results}
@@ -62,11 +65,11 @@ def checks_first(graph: Graph) -> None:
         if isinstance(op, Check):
             op.is_late = op in late
             op.shown = op.shown if op.is_late else None  # NumPy words its errors itself
-    _leave_to_numpy(graph)
+    _leave_to_numpy(graph, undoes)
     _search_apart(graph, defined)
 
 
-def _leave_to_numpy(graph: Graph) -> None:
+def _leave_to_numpy(graph: Graph, undoes: bool) -> None:
     """A check of what was assumed needs NumPy to take over where it fails.
 
     Behind a store that is what the launcher does for extents that differ: it puts back what the
@@ -79,7 +82,7 @@ def _leave_to_numpy(graph: Graph) -> None:
         if isinstance(op, Check) and op.is_late:
             made = defined.get(op.condition)
             is_size = made is not None and bool(symbols_of(made) & sizes)
-            if op.error == IS_AN_OBJECT and undo:
+            if undo and (undoes or op.error == IS_AN_OBJECT):
                 op.error = EXTENTS_DIFFER
             elif op.error == IS_AN_OBJECT:
                 raise Declined(f"behind an effect it must be known whether {op.reason}")

@@ -145,6 +145,7 @@ def trace_function(
     *,
     decisions: dict[Any, Any] | None = None,
     is_part: bool = False,
+    undoes: bool = False,
 ) -> TracedFunction:
     """Run ``fn`` once on stand-ins for its arguments and return its graph.
 
@@ -160,6 +161,8 @@ def trace_function(
         The decision table of an earlier trace of the same call.
     is_part : bool
         Whether the function is a segment of one that runs already: see `fusejit.options`.
+    undoes : bool
+        Whether NumPy takes over where the call would raise behind a store, which is undone.
 
     Returns
     -------
@@ -177,7 +180,7 @@ def trace_function(
     table: dict[Any, Any] = {} if decisions is None else decisions
     for _ in range(MAX_RESTARTS):
         try:
-            return _trace_once(fn, args, kwargs, table, is_part)
+            return _trace_once(fn, args, kwargs, table, is_part, undoes)
         except Restart:
             continue
     raise UnsupportedError(
@@ -193,12 +196,14 @@ def _trace_once(
     kwargs: Mapping[str, Any],
     table: dict[Any, Any],
     is_part: bool,
+    undoes: bool,
 ) -> TracedFunction:
     bound = bind(fn, args, dict(kwargs))
     code = fn.__code__
     location = Location(code.co_filename, code.co_firstlineno, code.co_qualname)
     trace = Trace(fn.__name__, table, location)
     trace.is_part = is_part
+    trace.undoes = undoes
     with trace.active():
         arguments = {n: trace.read(Path("arg", n), obj) for n, obj in bound.arguments.items()}
         result = _run(fn, trace, arguments)

@@ -94,7 +94,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     _require_known_results(trace)
     renumber_versions(trace.graph.block)
     check_overflows(trace.graph, frozenset(trace.nonnegative))
-    checks_first(trace.graph)
+    checks_first(trace.graph, trace.undoes)
     refuse_late_raises(trace.graph, trace.tries)
     _drop_implied_guards(trace)
     _require_bounded_symbols(trace)

@@ -10,16 +10,16 @@ constants and attributes of names stay; so does all of a statement in which a pa
 under a condition, or several times, or where taking a part out would change the order: what stays
 in front of a part is then read behind it, which is seen if the part is not quiet::
 
-    self.log.add(self.fit(x))          part0 = self.log            # Python's: fit may bind it anew
+    self.log.add(self.fit(x))          part0 = self.log.add        # Python's: fit may bind it anew
                                        part1 = self.fit(x)
-                                       part0.add(part1)
+                                       part0(part1)
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Set
-from typing import cast
+from typing import Any, cast
 
 from fusejit.tracer.definite import evaluated_at_once
 from fusejit.tracer.quiet import is_quiet
@@ -90,7 +90,7 @@ class Hoist:
     def statement(self, node: ast.stmt) -> tuple[list[ast.stmt], ast.stmt]:
         """What is computed first, and the statement that uses it. Changes ``node``."""
         match node:
-            case ast.AugAssign() if not _is_name(node.target):
+            case ast.AugAssign() if not self._stays(node.target):
                 return self._in_place(node)
             case ast.Assign() | ast.AnnAssign() | ast.AugAssign() if node.value is not None:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -102,7 +102,10 @@ class Hoist:
         return [], node
 
     def _in_place(self, node: ast.AugAssign) -> tuple[list[ast.stmt], ast.stmt]:
-        """``o.n += f(x)``: the old value, the right-hand side, the sum, and the store."""
+        """``o.n += f(x)``: the old value, the right-hand side, the sum, and the store.
+
+        So for names that the function declares global, or that inner functions bind.
+        """
         if is_trivial(node.value) or not is_trivial_target(node.target):
             return [], node
         if not is_quiet(node.value) and not self._is_settled(node.target):
@@ -128,20 +131,31 @@ class Hoist:
         if not all(is_quiet(_operand(place)) for place in before):
             if any(isinstance(n, ast.JoinedStr) for n in _parents_of_values(node)):
                 return []  # the text of a value is made before the next one is computed
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                base = node.func.value
-                if isinstance(base, ast.Attribute) and is_trivial(base):
-                    parts.append(self._taken_out((node.func, "value")))
-                    self.moved.update(parts)
+            if isinstance(node, ast.Call):
+                before, parts = self._function_first(node, before)
         parts += [self._taken_out(place) for place in before if not self._stays(_operand(place))]
         return parts
+
+    def _function_first(
+        self, node: ast.Call, places: list[Place]
+    ) -> tuple[list[Place], list[ast.stmt]]:
+        """Take out what is called, which the arguments may bind anew; the places that are left."""
+        parts: list[ast.stmt] = []
+        if isinstance(node.func, ast.Attribute) and not is_trivial(node.func):
+            parts.append(self._taken_out(places[0]))
+            places = places[1:]
+        if is_trivial(node.func) and not self._stays(node.func) and not _is_super(node.func):
+            parts.append(self._taken_out((node, "func")))
+            self.moved.add(parts[-1])
+        return places, parts
 
     def _stays(self, node: ast.expr) -> bool:
         """Whether it does not matter when an operand is read."""
         if isinstance(node, ast.Name):
             return node.id in self._local and node.id not in self._rebound
-        is_made = isinstance(node, ast.Lambda | ast.GeneratorExp) and is_trivial(node)
-        return is_made or isinstance(node, ast.Constant)
+        if isinstance(node, ast.Lambda | ast.GeneratorExp):
+            return all(map(self._stays, evaluated_at_once(node)))
+        return isinstance(node, ast.Constant)
 
     def _is_settled(self, target: ast.expr) -> bool:
         """Whether naming a target twice gives the same place, whatever runs between."""
@@ -163,6 +177,10 @@ class Hoist:
         else:
             setattr(owner, cast(str, key), instead)
         return ast.copy_location(ast.Assign(targets=[target], value=node), node)
+
+
+def _is_super(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "super"
 
 
 def _operand(place: Place) -> ast.expr:
@@ -206,10 +224,12 @@ def _places(node: ast.expr) -> list[Place]:
                 found = [(node.elts, at) for at in range(len(node.elts))]
         case ast.Dict():
             if all(k is not None and is_trivial(k) for k in node.keys):
-                found = [(node.values, at) for at in range(len(node.values))]
+                items = (node.keys, node.values)
+                found = [(cast(Any, own), at) for at in range(len(node.keys)) for own in items]
         case ast.JoinedStr():
-            values = (v for v in node.values if isinstance(v, ast.FormattedValue))
-            found = [(value, "value") for value in values]
+            values = [v for v in node.values if isinstance(v, ast.FormattedValue)]
+            if all(map(_is_plainly_shown, values)):
+                found = [(value, "value") for value in values]
     return [inner for place in found for inner in _inside_text(place)]
 
 
@@ -217,11 +237,18 @@ def _parents_of_values(node: ast.expr) -> list[ast.expr]:
     """The expression, and the f-strings in it whose values are taken out."""
     found = [node]
     for inner in ast.iter_child_nodes(node):
-        if isinstance(inner, ast.keyword):
+        if isinstance(inner, ast.keyword | ast.Attribute):
             inner = inner.value
         if isinstance(inner, ast.JoinedStr):
             found += _parents_of_values(inner)
     return found
+
+
+def _is_plainly_shown(node: ast.FormattedValue) -> bool:
+    """Whether nothing is computed for the format of a value."""
+    return node.format_spec is None or not any(
+        isinstance(inner, ast.FormattedValue) for inner in ast.walk(node.format_spec)
+    )
 
 
 def _inside_text(place: Place) -> list[Place]:
@@ -237,6 +264,8 @@ def _as_read(target: ast.expr) -> ast.expr:
             made: ast.expr = ast.Attribute(value=target.value, attr=target.attr, ctx=ast.Load())
         case ast.Subscript():
             made = ast.Subscript(value=target.value, slice=target.slice, ctx=ast.Load())
+        case ast.Name():
+            made = ast.Name(id=target.id, ctx=ast.Load())
         case _:
             raise TypeError(type(target).__name__)
     return ast.copy_location(made, target)

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from fusejit.tracer.definite import Flow, Names, State
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SEES_ALL = {"locals", "vars", "exec", "eval", "dir"}
-_SUPPRESSING = {"suppress", "raises", "assertRaises", "assertRaisesRegex"}
 _CONSUMERS = {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum"}
 _CONSUMERS |= {"tuple", "join", "prod", "fromiter"}
 _KEEPERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp, ast.ClassDef)
@@ -27,14 +26,18 @@ _KEEPERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp,
 class _FlowWithTry(Flow):
     """Also follows ``try``: a handler starts with what was bound in front of the statement.
 
-    So does what stands behind a ``with`` that ends exceptions. A context of the user's that does
-    so without telling by its name is not found: a name that is unbound behind it is then an error
-    where it is handed over, even if it is not read.
+    So does what stands behind a ``with``, if contexts may end exceptions.
     """
 
+    def __init__(self, contexts_end: bool = True) -> None:
+        super().__init__()
+        self.contexts_end = contexts_end
+        self.in_front: dict[ast.stmt, Names] = {}  # what is bound in front of each statement
+
     def statement(self, node: ast.stmt, state: Names) -> State:
+        self.in_front[node] = state
         behind = super().statement(node, state)
-        if isinstance(node, ast.With) and _may_suppress(node):
+        if self.contexts_end and is_context(node):
             return state if behind is None else behind & state
         return behind
 
@@ -60,8 +63,10 @@ class _FlowWithTry(Flow):
         return behind
 
 
-def _flow(statements: Sequence[ast.stmt], bound: Iterable[str] = ()) -> Flow:
-    flow = _FlowWithTry()
+def _flow(
+    statements: Sequence[ast.stmt], bound: Iterable[str] = (), contexts_end: bool = True
+) -> _FlowWithTry:
+    flow = _FlowWithTry(contexts_end)
     flow.breaks.append([])  # the statements may stand in a loop
     flow.block(statements, frozenset(bound))
     return flow
@@ -113,9 +118,31 @@ def mentioned(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
-def unsure(statements: Sequence[ast.stmt], parameters: Iterable[str]) -> set[str]:
-    """Local names of a function that may be read where they have no value."""
-    return set(_flow(statements, parameters).unsure)
+class UnsureNames:
+    """Local names of a function that may have no value at a place.
+
+    Parameters
+    ----------
+    statements : sequence of ast.stmt
+        Its body.
+    parameters : iterable of str
+    local : set of str
+    """
+
+    def __init__(
+        self, statements: Sequence[ast.stmt], parameters: Iterable[str], local: Set[str]
+    ) -> None:
+        self._flows = [_flow(statements, parameters, contexts_end=e) for e in (False, True)]
+        self._local = local
+
+    def at(self, node: ast.stmt, contexts_end: bool = False) -> set[str]:
+        """Those that may have none in front of a statement.
+
+        With ``contexts_end`` also if a ``with`` in front of it has ended an exception.
+        """
+        flow = self._flows[contexts_end]
+        bound = flow.in_front.get(node, frozenset())
+        return {name for name in self._local if name in flow.refused or name not in bound}
 
 
 def kept(node: ast.AST) -> set[str]:
@@ -132,17 +159,11 @@ def kept(node: ast.AST) -> set[str]:
     return found
 
 
-def is_errstate(node: ast.stmt) -> bool:
-    """Whether a statement is a ``with np.errstate(...)``, which ends no exception."""
-    return isinstance(node, ast.With) and all(
+def is_context(node: ast.stmt) -> bool:
+    """Whether a statement is a ``with`` that may end an exception: ``np.errstate`` does not."""
+    return isinstance(node, ast.With) and not all(
         isinstance(i.context_expr, ast.Call) and _name(i.context_expr.func) == "errstate"
         for i in node.items
-    )
-
-
-def _may_suppress(node: ast.With) -> bool:
-    return any(
-        _name(inner) in _SUPPRESSING for i in node.items for inner in ast.walk(i.context_expr)
     )
 
 
@@ -152,12 +173,16 @@ def _name(node: ast.AST) -> str:
 
 
 def reads_later(statements: Sequence[ast.stmt], after: Iterable[str]) -> list[set[str]]:
-    """For each statement the names that may still be read behind it."""
+    """For each statement the names that may still be read behind it.
+
+    Those of ``after`` in any case: control may leave a statement in the middle.
+    """
     behind = set(after)
     found: list[set[str]] = []
     for at in range(len(statements) - 1, -1, -1):
         found.append(behind)
-        behind = behind | needed(statements[at : at + 1])
+        one = statements[at : at + 1]
+        behind = (behind - surely_assigned(one)) | needed(one) | {*after}
     return found[::-1]
 
 

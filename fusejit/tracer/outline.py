@@ -15,32 +15,42 @@
 The statement that could not be compiled stays, without the parts that can be computed in front of
 it. Runs of statements around it become functions of the names that they need, which return the
 names that are read later. A compound statement that holds it stays Python's, and its blocks are cut
-in the same way; in a ``try`` each statement is a segment, so that a handler finds what was bound in
-front of the one that failed, and in a ``with`` too: its context may end an exception. Each segment
-is a function like any other: it is traced when it is first called, and opened in its turn if Python
-has to run a statement in it. All nodes keep the user's lines.
+in the same way. Each segment is a function like any other: it is traced when it is first called,
+and opened in its turn if Python has to run a statement in it. All nodes keep the user's lines.
+
+In a ``try``, and in a ``with``, whose context may end an exception, a handler finds what was bound
+in front of the statement that failed: NumPy has run it, in a frame that the traceback holds::
+
+    try:
+        a, b = segments.s2(x)
+    except BaseException as part1:
+        part2 = segments.bound(part1, "s2")     # the names of that frame
+        if "a" in part2: a = part2["a"]
+        if "b" in part2: b = part2["b"]
+        raise
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
+from fusejit.tracer.ended_contexts import EndedContexts
 from fusejit.tracer.hoisting import Hoist, is_idle, is_trivial
 from fusejit.tracer.live_names import (
+    UnsureNames,
     assigned,
     bound_by_inner,
     counts,
-    is_errstate,
+    is_context,
     kept,
     looks_at_its_names,
     mentioned,
     needed,
     reads_later,
     surely_assigned,
-    unsure,
 )
 from fusejit.tracer.python_statements import (
     COMPOUND,
@@ -71,11 +81,14 @@ class Segment:
         Its parameters are the names that it needs.
     from_python : frozenset of str
         Parameters that statements of Python have bound: they may be any object.
+    on_error : str
+        What it does where it raises, if a handler, say, reads what it has bound: `fusejit.options`.
     """
 
     name: str
     node: ast.FunctionDef
     from_python: frozenset[str]
+    on_error: str
 
 
 @dataclass(slots=True)
@@ -106,6 +119,7 @@ def open_function(
     python_names: frozenset[str] = frozenset(),
     *,
     singly: bool = False,
+    on_error: str = "",
 ) -> Opened | None:
     """Cut a function in which Python has to run the statement at ``position``.
 
@@ -122,6 +136,8 @@ def open_function(
     singly : bool
         Whether each statement becomes a segment: something in the function is not compiled, but it
         is not known what.
+    on_error : str
+        What it does where it raises: see `Segment`.
 
     Returns
     -------
@@ -148,8 +164,10 @@ def open_function(
     computing = [s for s in body if not is_idle(s)]
     if not python.native and not python.opened and (not singly or len(computing) < 2):
         return None
-    cut = _Cut(node, body, parameters, local, python)
+    cut = _Cut(node, body, parameters, local, python, part)
     cut.singly = singly
+    cut.keeps_names = bool(on_error)
+    cut.is_repeated = on_error == "apart"
     return Opened(cut.whole(), cut.helper, cut.segments, python.lines())
 
 
@@ -163,6 +181,7 @@ class _Cut:
         parameters: Sequence[str],
         local: set[str],
         python: PythonStatements,
+        fresh: Callable[[], str],
     ) -> None:
         self.original = node
         self.body = body
@@ -172,16 +191,30 @@ class _Cut:
         self.from_python = python.bound() & local
         self.segments: list[Segment] = []
         self.helper = _unused(SEGMENTS, {n for s in body for n in mentioned(s)} | set(parameters))
+        self.fresh = fresh
+        self.contexts = EndedContexts(fresh)
         self.singly = False
+        self.keeps_names = False
+        self.is_repeated = False
         self.in_loop = False
         self.counts = counts(body)
-        self.unsure = unsure(body, parameters) & local
+        self.unsure = UnsureNames(body, parameters, local)
         rebound = bound_by_inner(body) & local
         self.captured = {n for s in body for n in kept(s)} & self._bound_often(body) | rebound
 
     def whole(self) -> ast.FunctionDef:
         """The function, which calls its segments."""
-        new = self.block(self.body, set(), is_tail=True)
+        # of a segment that keeps its names the last statement returns them
+        kept = mentioned(self.original.body[-1]) & self.local if self.keeps_names else set()
+        new = self.block(self.body, kept, is_tail=not self.keeps_names)
+        new = self.contexts.counted(new)
+        read = {n for s in new for n in mentioned(s)} & self.local
+        if unbound := sorted(read - assigned(new) - {*self.parameters}):
+            targets = [_at(ast.Name(id=n, ctx=ast.Store()), new[0]) for n in unbound]
+            none = _at(ast.Constant(value=None), new[0])
+            bound = _at(ast.Assign(targets=cast(Any, targets), value=none), new[0])
+            never = _at(ast.Constant(value=False), new[0])  # they are local names nevertheless
+            new.insert(0, _at(ast.If(test=never, body=[bound], orelse=[]), new[0]))
         return _function(self.original, self.parameters, new)
 
     def _bound_often(self, body: Sequence[ast.stmt]) -> set[str]:
@@ -212,6 +245,11 @@ class _Cut:
         run: list[ast.stmt] = []
         for at, statement in enumerate(body):
             behind = later[at] & self.local
+            if isinstance(statement, ast.Return) and not is_tail and self.is_compiled(statement):
+                if self.keeps_names:
+                    made += self.segment(run, needed(body[at : at + 1]) & self.local | behind)
+                    run = []
+                return [*made, *self.segment([*run, statement], set(), is_tail=True)]
             is_last = is_tail and self._may_return(body[at:])
             if self.is_compiled(statement, is_last):
                 run.append(statement)
@@ -232,8 +270,8 @@ class _Cut:
             return len(rest) == 1
         return all(self.is_compiled(s, True) for s in rest)
 
-    def is_compiled(self, node: ast.stmt, is_tail: bool) -> bool:
-        """Whether a statement may stand in a segment."""
+    def is_compiled(self, node: ast.stmt, is_tail: bool = True) -> bool:
+        """Whether a statement may stand in a segment, given whether it may return."""
         if node in self.marks.native or node in self.marks.opened or not is_followed(node):
             return False
         if self._jumps(node, is_tail):
@@ -241,13 +279,19 @@ class _Cut:
         if self.captured & kept(node):  # a function made in a segment has cells of its own
             return False
         inside = mentioned(node)
-        if isinstance(node, COMPOUND) and (self.captured & inside or self.singly):
+        is_parted = self.singly and not self.keeps_names
+        if isinstance(node, COMPOUND) and (self.captured & inside or is_parted):
             return False
-        return not any(self._comes_from_elsewhere(name, [node]) for name in inside & self.unsure)
+        handed = needed([node]) | (assigned([node]) - surely_assigned([node]))
+        return not any(
+            self._comes_from_elsewhere(name, [node]) for name in handed & self.unsure.at(node)
+        )
 
     def _comes_from_elsewhere(self, name: str, run: Sequence[ast.stmt]) -> bool:
         """Whether a name that some statements mention may get its value in front of them."""
         if name in self.parameters or self.counts[name] > counts(run)[name]:
+            return True
+        if name not in assigned(run):  # never bound, as what binds it is not reached
             return True
         return self.in_loop and name in needed(run)  # in the iteration before
 
@@ -276,6 +320,15 @@ class _Cut:
         """The call of a segment instead of a run of statements."""
         if all(map(is_idle, run)):
             return run
+        native = [copied(s) for s in run]
+        made = self._called(run, later, is_tail=is_tail)
+        handed = self.segments[-1].node.args.args
+        if not {a.arg for a in handed} & self.unsure.at(run[0], contexts_end=True):
+            return made
+        return [self.contexts.choice(made, native)]
+
+    def _called(self, run: list[ast.stmt], later: set[str], *, is_tail: bool) -> list[ast.stmt]:
+        """The statements that call a new segment."""
         wanted = needed(run) & self.local
         before = {name for name in wanted if self._comes_from_elsewhere(name, run)}
         returns = is_tail and any(isinstance(n, ast.Return) for s in run for n in ast.walk(s))
@@ -285,13 +338,16 @@ class _Cut:
         outputs = [] if returns else sorted(assigned(run) & read & self.local)
         inputs = sorted(before | (set(outputs) - surely_assigned(run)))  # what stays as it was
         name = f"s{len(self.segments)}"
+        is_kept = self.keeps_names and bool(outputs) and not _binds_at_its_end(run)
         last = run[-1]
         body = [*run]
         if outputs:
             body.append(_at(ast.Return(value=_tuple(outputs, ast.Load(), last)), last))
         node = _function(self.original, inputs, body)
         node.lineno = run[0].lineno
-        self.segments.append(Segment(name, node, frozenset(self.from_python & set(inputs))))
+        from_python = frozenset(self.from_python & set(inputs))
+        on_error = "" if not is_kept else "apart" if self.in_loop or self.is_repeated else "undo"
+        self.segments.append(Segment(name, node, from_python, on_error))
         function = ast.Attribute(
             value=_at(ast.Name(id=self.helper, ctx=ast.Load()), run[0]), attr=name, ctx=ast.Load()
         )
@@ -302,17 +358,33 @@ class _Cut:
         if not outputs:
             return [_at(ast.Expr(value=call), run[0])]
         target = _tuple(outputs, ast.Store(), run[0])
-        return [_at(ast.Assign(targets=[target], value=call), run[0])]
+        made: ast.stmt = _at(ast.Assign(targets=[target], value=call), run[0])
+        return [self.keeping(name, made, outputs) if is_kept else made]
+
+    def keeping(self, name: str, call: ast.stmt, outputs: Sequence[str]) -> ast.stmt:
+        """The call of a segment that, where it raises, leaves the names that it has bound."""
+        error, found = self.fresh(), self.fresh()
+        lines = [f"{found} = {self.helper}.bound({error}, {name!r})"]
+        lines += [f"if {n!r} in {found}: {n} = {found}[{n!r}]" for n in outputs]
+        text = "try: pass\nexcept BaseException as " + "\n ".join([f"{error}:", *lines, "raise"])
+        made = ast.parse(text).body[0]
+        assert isinstance(made, ast.Try)
+        made.body = []
+        for node in ast.walk(made):
+            _at(node, call)
+        made.body = [call]
+        return made
 
     def test(self, node: ast.If | ast.While) -> None:
         """The condition of a statement of Python is a segment of its own."""
         test = node.test
-        if is_trivial(test) or node in self.marks.heads or self.unsure & mentioned(test):
+        unsure = self.unsure.at(node, contexts_end=True)
+        if is_trivial(test) or node in self.marks.heads or unsure & mentioned(test):
             return
         if any(isinstance(n, ast.NamedExpr) for n in ast.walk(test)) or _is_plain_test(test):
             return
         returned = _at(ast.Return(value=test), test)
-        (call,) = self.segment([returned], set(), is_tail=True)
+        (call,) = self._called([returned], set(), is_tail=True)
         assert isinstance(call, ast.Return)
         assert call.value is not None
         node.test = call.value
@@ -329,14 +401,16 @@ class _Cut:
             is_tail = False
         if isinstance(node, ast.If | ast.While):
             self.test(node)
-        outer = self.singly
-        if isinstance(node, ast.Try | ast.With) and not is_errstate(node):
-            around |= mentioned(node)
-            self.singly = True
+        outer = self.keeps_names
+        if is_context(node) or isinstance(node, ast.Try):
+            self.keeps_names = True
+            around |= _read_on_failure(node)
+        self.contexts.depth += is_context(node)
         for block in blocks(node):
             inside = is_tail and not isinstance(node, ast.Try | ast.With)
             block[:] = self.block(block, around, is_tail=inside and not later)
-        self.singly = outer
+        self.contexts.depth -= is_context(node)
+        self.keeps_names = outer
         self.in_loop = was_in_loop
         return [node]
 
@@ -374,6 +448,27 @@ class _Calls(ast.NodeTransformer):
 def _is_plain_test(node: ast.expr) -> bool:
     """``i % 10 == 0``, ``a is None``: Python is as fast as a segment."""
     return not any(isinstance(n, ast.Call | ast.Subscript) for n in ast.walk(node))
+
+
+def _read_on_failure(node: ast.stmt) -> set[str]:
+    """What the other blocks of a statement may read when one of them fails."""
+    if not isinstance(node, ast.Try):
+        return set()
+    types = [mentioned(h.type) for h in node.handlers if h.type is not None]
+    others = [node.orelse, node.finalbody, *(h.body for h in node.handlers)]
+    return set().union(*types, *map(needed, others))
+
+
+def _binds_at_its_end(run: Sequence[ast.stmt]) -> bool:
+    """Whether statements bind nothing before all that may fail is done: ``y = np.sqrt(x)``."""
+    if any(isinstance(n, ast.NamedExpr) for s in run for n in ast.walk(s)):
+        return False
+    match run:
+        case [ast.Assign(targets=[ast.Name()])] | [ast.AugAssign()] | [ast.AnnAssign()]:
+            return True
+        case [ast.Expr() | ast.Assert() | ast.Raise()]:
+            return True
+    return False
 
 
 def _unused(name: str, taken: set[str]) -> str:

@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from fusejit.tracer.hoisting import Hoist, is_idle
-from fusejit.tracer.live_names import assigned, mentioned
+from fusejit.tracer.live_names import assigned, is_context, mentioned
 
 Position = tuple[int, int]
 
@@ -29,6 +29,7 @@ SIMPLE = (
     ast.Break,
     ast.Continue,
 )
+_JUMPS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _FOLLOWED = (*SIMPLE, ast.If, ast.For, ast.While, ast.With)
 
 
@@ -53,7 +54,7 @@ class PythonStatements:
     opened : set of ast.stmt
         Compound statements whose blocks are cut.
     heads : set of ast.stmt
-        Of the opened ones those whose condition, or iterable, Python evaluates.
+        Of the opened ones those whose condition, iterable or context Python evaluates.
     """
 
     def __init__(
@@ -83,10 +84,12 @@ class PythonStatements:
         return found
 
     def marked(self, block: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """The statements with parts taken out; fills the three sets."""
+        """The statements with parts taken out, but those never reached; fills the three sets."""
         made: list[ast.stmt] = []
         for statement in block:
             made += self._marked(statement)
+            if isinstance(statement, _JUMPS):
+                break
         return made
 
     def _marked(self, node: ast.stmt) -> list[ast.stmt]:
@@ -112,6 +115,8 @@ class PythonStatements:
                 self.heads.add(node)
         elif isinstance(node, ast.With):
             self._found |= is_here and any(map(self._is_at, node.items))
+            if is_context(node):
+                self.heads.add(node)
         for block in blocks(node):
             block[:] = self.marked(block)
         return [*before, node]
@@ -160,7 +165,10 @@ def is_followed(node: ast.stmt) -> bool:
     """Whether a statement, with all that stand in it, may be compiled."""
     if "super" in mentioned(node):  # reads the frame of the method itself
         return False
-    return all(isinstance(n, _FOLLOWED) for n in ast.walk(node) if isinstance(n, ast.stmt))
+    statements = [n for n in ast.walk(node) if isinstance(n, ast.stmt)]
+    if any(isinstance(n, ast.Raise) and n.exc is None for n in statements):
+        return False  # what it raises has the frames of the first time, not the one it runs in
+    return all(isinstance(n, _FOLLOWED) and not is_context(n) for n in statements)
 
 
 def blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:

@@ -7,6 +7,10 @@ methods of arrays that only compute. A call of anything else may do what it like
 from __future__ import annotations
 
 import ast
+import functools
+import inspect
+import sys
+from typing import Any
 
 import numpy as np
 
@@ -105,6 +109,7 @@ _CHANGERS = frozenset(
     }
 )
 _NUMPY = frozenset(name for name in dir(np) if name[0] != "_") - _CHANGERS
+_PACKAGES = {"linalg": np.linalg, "fft": np.fft}
 
 
 def is_quiet(node: ast.AST) -> bool:
@@ -119,11 +124,29 @@ def _is_quiet_call(node: ast.Call) -> bool:
         case ast.Name(id=name):
             return name in _BUILTINS
         case ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name):
-            return name in _NUMPY
-        case ast.Attribute(value=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=package)):
-            return package in ("linalg", "fft")
+            return name in _NUMPY and len(node.args) < _place_of_out(getattr(np, name))
+        case ast.Attribute(
+            value=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=package), attr=name
+        ):
+            function = getattr(_PACKAGES.get(package), name, None)
+            return function is not None and len(node.args) < _place_of_out(function)
         case ast.Attribute(value=ast.Name(id="math")):
             return True
         case ast.Attribute(attr=name):
-            return name in _METHODS
+            return name in _METHODS and len(node.args) + 1 < _place_of_out(getattr(np, name, None))
     return False
+
+
+@functools.cache
+def _place_of_out(function: Any) -> int:
+    """The number of arguments of which the last one is the array for the result."""
+    if isinstance(function, np.ufunc):
+        return function.nin + 1
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # C functions of some versions of NumPy
+        text = (getattr(function, "__doc__", None) or "").partition(")")[0]
+        names = [part.partition("=")[0].strip() for part in text.partition("(")[2].split(",")]
+    else:
+        names = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
+    return names.index("out") + 1 if "out" in names else sys.maxsize

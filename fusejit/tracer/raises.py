@@ -16,6 +16,7 @@ import numpy as np
 from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import Check, Graph, HostCall, walk
 from fusejit.ir.host_calls import late_ops
+from fusejit.tracer.checks import EXTENTS_DIFFER
 from fusejit.tracer.context import active_trace, current_trace
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.kernel_numbers import as_kernel_number
@@ -35,6 +36,7 @@ ASSERTS = (
 
 _WHERE = "where only the kernel knows whether"
 _REMEDY = "return a flag, and raise outside"
+_MAY_RAISE = (Check, HostCall)
 
 
 def raises(kind: Any = None, text: Any = None) -> bool:
@@ -87,6 +89,12 @@ def caught_inside(error: BaseException, depth: int) -> None:
         raise Declined(f"raises {type(error).__name__} {_WHERE}; {_REMEDY}") from error
 
 
+def may_raise_late(graph: Graph) -> bool:
+    """Whether a call may raise where NumPy cannot run it again."""
+    late = [op for op in late_ops(graph) if isinstance(op, _MAY_RAISE)]
+    return any(not isinstance(op, Check) or op.error != EXTENTS_DIFFER for op in late)
+
+
 def refuse_late_raises(graph: Graph, tries: bool) -> None:
     """Decline if the kernel had to raise, behind a store, what it cannot or what may be caught."""
     late = late_ops(graph)
@@ -98,6 +106,6 @@ def refuse_late_raises(graph: Graph, tries: bool) -> None:
                 at = op.location
                 raise UnsupportedError(f"{at.file}:{at.line}, in {at.function}: {ASSERTS}")
             raise Declined(op.reason)
-        if tries and isinstance(op, Check | HostCall):
+        if tries and isinstance(op, _MAY_RAISE):
             what = "may raise, behind a store to an argument, in a function that has a `try`"
             raise Declined(f"{what}; raise before the first store")

@@ -80,6 +80,7 @@ class Trace:
         self.graph = Graph(name)
         self.location = location
         self.is_part = False
+        self.undoes = False  # whether stores are undone where a check fails behind them
         self.decisions = Decisions()
         self.decisions.emit_check = self._check_equal
         self.decisions.emit_some = lambda *args: HANDLERS["check_some"](self, *args)
