@@ -236,6 +236,10 @@ class _Rewriter(ast.NodeTransformer):
                 asked = self._hook("is_none", node, others[0])
                 is_positive = isinstance(node.ops[0], ast.Is)
                 return asked if is_positive else self._hook("not_", node, asked)
+        if len(operands) == 2 and isinstance(node.ops[0], (ast.In, ast.NotIn)) and self.has_hooks:
+            asked = self._hook("contained", node, *operands)
+            is_positive = isinstance(node.ops[0], ast.In)
+            return asked if is_positive else self._hook("not_", node, asked)
         is_identity = len(operands) == 2 and isinstance(node.ops[0], (ast.Is, ast.IsNot))
         if is_identity and not any(map(_is_constant, operands)):
             same = self._hook("same_object", node, *operands)
