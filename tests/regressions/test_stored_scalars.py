@@ -114,4 +114,3 @@ def test_elements_that_arrays_choose_are_cast(jit: bool) -> None:
         args = (np.zeros(4, np.int8), i, m, x)
         compare_outcomes(run(by_arrays, args), run(decorated, args))
     assert not decorated.variants.declined
-
