@@ -30,6 +30,7 @@ from fusejit.fuse.policy import FusionPolicyFn, policy
 from fusejit.locks import ForkSafeLock
 from fusejit.options import Options, options_from_environment
 from fusejit.pipeline import Compiled, Lowered, Traced, trace
+from fusejit.refused import RefusedCalls
 from fusejit.segments import (
     FusedFunctions,
     SegmentedFunction,
@@ -125,6 +126,7 @@ class _State:
         self.function = function
         self.options = options
         self.variants = Variants()
+        self.refused = RefusedCalls()
         self.lock = ForkSafeLock()
         self.namespace: dict[str, Any] = {}
         self.signature = inspect.signature(function, follow_wrapped=False)
@@ -146,12 +148,15 @@ class _State:
             positional, keywords = self.split(args)
             if missed in (ERRSTATE, OVERLAP, *LEFT_TO_NUMPY):
                 return self.decline(missed.reason, positional, keywords)
+            if (known := self.refused.cause(args)) is not None:
+                return self.decline(known, positional, keywords)
             with self.lock:
                 if self.variants.compiled is seen and self.variants.segmented is None:
                     # no other thread made one meanwhile
                     made = self.compiled(positional, keywords)
                     break
         if isinstance(made, str):
+            self.refused.note(args, made)
             return self.decline(made, positional, keywords)
         if isinstance(made, SegmentedFunction):
             return made.run(*args)
