@@ -7,6 +7,7 @@ numbers it is a comparison with each of them where only the kernel knows the ite
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,11 @@ from fusejit.tracer.kernel_numbers import BOOL, as_kernel_number, is_kernel_numb
 from fusejit.tracer.number import TracedNumber
 
 
-def contained(item: Any, container: Any) -> Any:
-    """``item in container``: a bool, or a number of the kernel."""
+def contained(item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> Any:
+    """``item in container``: a bool, or a number of the kernel.
+
+    ``is_in`` is Python's own test, made in the user's function.
+    """
     if isinstance(container, TracedArray) and container.kind is Kind.ARRAY:
         if is_number(item) or isinstance(item, TracedArray):
             same = HANDLERS["operator"](np.equal, (container, item))
@@ -31,7 +35,7 @@ def contained(item: Any, container: Any) -> Any:
             map(is_number, container)
         ):
             return _any(item is one or operator.eq(item, one) for one in container)
-    return item in container
+    return is_in(item, container)
 
 
 def _in_range(item: Any, numbers: range) -> Any:
