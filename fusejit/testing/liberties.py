@@ -50,7 +50,7 @@ DECLINES: tuple[Liberty, ...] = (
     Liberty(
         re.compile(r"a (?P<value>\w+) scalar stored into (?P<target>\w+) has to be checked"),
         _stores(lambda value, wanted: isinstance(value, np.generic) and value.dtype == wanted),
-        "docs/semantics.md, Types: a NumPy scalar stored into signed integers",
+        "docs/semantics.md, Types: a complex scalar stored into integers",
     ),
     Liberty(
         re.compile(r".* does not store the run-time float .* into an array of (?P<target>\w+);.*"),

@@ -31,6 +31,7 @@ from fusejit.tracer.declined import Declined, Restart
 from fusejit.tracer.either_operators import is_none
 from fusejit.tracer.generators import is_pythons
 from fusejit.tracer.locations import needs_python
+from fusejit.tracer.membership import contained
 from fusejit.tracer.native_control import NativeIf, NativeLoop
 from fusejit.tracer.outside import Outside
 from fusejit.tracer.raises import caught_inside, raises, trying
@@ -215,6 +216,7 @@ class Activation:
         """``obj is None``."""
         return is_none(self.bound(obj))
 
+    contained = staticmethod(contained)
     none_of = staticmethod(none_of)
     stop_flag = staticmethod(stop_flag)
     not_ = staticmethod(not_)

@@ -15,11 +15,13 @@ import numpy as np
 from fusejit.ir.graph import Check
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
+from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
+from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import emit_elementwise
 from fusejit.tracer.operands import F64, I64, operand_of
 
-_BOOL = np.dtype(np.bool_)
+_BOOL, _U64 = np.dtype(np.bool_), np.dtype(np.uint64)
 _END = 2.0**63  # of what int64 holds
 Condition = Callable[[PayloadBuilder, int], int]
 
@@ -48,6 +50,37 @@ def check_domain(function: str, number: Any, *second: Any) -> None:
     if function in _DOMAINS:
         inside, error = _DOMAINS[function]
         _check("domain", number, F64, inside, f"math.{function} has a value", error)
+
+
+@handles("check_scalar_fits")
+def check_scalar_fits(number: Any, dtype: np.dtype) -> None:
+    """See to it that NumPy can store a scalar into signed integers: as ``int(number)``."""
+    info = np.iinfo(dtype)
+    kind = number.dtype.kind
+    if kind == "i":
+        as_int = TracedArray.of_value(current_trace(), HANDLERS["int_value"](number))
+        HANDLERS["check_fits"](as_int, dtype)
+        return
+    if kind == "u":
+
+        def is_low(builder: PayloadBuilder, ref: int) -> int:
+            most = builder.const(int(info.max), _U64)
+            return builder.op("less_equal", [builder.cast(ref, _U64), most], _BOOL)
+
+        _check("fits", number, number.dtype, is_low, f"a scalar fits {dtype}", "OverflowError")
+        return
+
+    def is_a_number(builder: PayloadBuilder, ref: int) -> int:
+        return builder.op("equal", [ref, ref], _BOOL)
+
+    def fits(builder: PayloadBuilder, ref: int) -> int:
+        ref = builder.op("trunc", [builder.cast(ref, F64)], F64)
+        low = builder.op("greater_equal", [ref, builder.const(float(info.min), F64)], _BOOL)
+        high = builder.op("less", [ref, builder.const(info.max + 1.0, F64)], _BOOL)
+        return builder.op("logical_and", [low, high], _BOOL)
+
+    _check("convertible", number, number.dtype, is_a_number, "a float is not NaN", "int of NaN")
+    _check("fits", number, number.dtype, fits, f"a scalar fits {dtype}", "OverflowError")
 
 
 def check_convertible(number: Any) -> None:

@@ -26,7 +26,7 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.elementwise import Order, emit_elementwise, result_order
-from fusejit.tracer.indexing import index_of, require_scalar_fits, slice_of
+from fusejit.tracer.indexing import index_of, require_int_fits, slice_of
 from fusejit.tracer.operands import Operand, operand_of
 from fusejit.tracer.shapes import Extents, broadcast, broadcast_map
 from fusejit.tracer.stores import require_writeable, without_leading_ones
@@ -319,7 +319,7 @@ def setitem(
     require_writeable(array)
     picked = pick(array, index, integers)
     operand = operand_of(value)
-    require_scalar_fits(operand, array.dtype)
+    require_int_fits(operand, array.dtype)
     scatter(array, picked, converted(array, picked, operand))
 
 

@@ -51,6 +51,10 @@ class _TooLarge(Exception):
     """A stand-in would have too many elements."""
 
 
+class _TooSmall(Exception):
+    """A stand-in would have a negative size: what is left of an array that was cut."""
+
+
 @dataclass(slots=True)
 class Arguments:
     """The arguments of a call as text, and what is traced among them."""
@@ -259,6 +263,8 @@ class _Probe:
                     runs = [self.call_on_stand_ins(a, at) for at, a in enumerate(assignments)]
                 except _TooLarge:
                     break
+                except _TooSmall:
+                    continue
                 except (FusejitError, Declined):
                     raise
                 except Exception as error:  # the function's own: whatever NumPy raises
@@ -334,7 +340,9 @@ class _Probe:
             return type(obj.value)(canonical.evaluate((), sizes))
         canonical_extents = map(self.trace.decisions.canonical, obj.extents)
         shape = tuple(e.evaluate((), sizes) for e in canonical_extents)
-        if int(np.prod(shape, dtype=float)) > _MOST_ELEMENTS or min(shape, default=0) < 0:
+        if min(shape, default=0) < 0:
+            raise _TooSmall
+        if int(np.prod(shape, dtype=float)) > _MOST_ELEMENTS:
             raise _TooLarge
         array = _elements(shape, obj.dtype, run if self.by_data else None)
         if obj.kind is Kind.SCALAR:

@@ -147,16 +147,24 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
 def require_scalar_fits(operand: Operand, dtype: np.dtype) -> None:
     """NumPy stores a scalar into signed integers by way of Python's int, which checks its value.
 
-    So it does with Python's own ints, into unsigned integers as well.
+    So it does with Python's own ints, into unsigned integers as well. Elements that arrays of
+    integers or a mask choose are cast instead: `require_number_fits`.
     """
     array, number = operand.array, operand.number
-    if array is not None and operand.is_weak_int and dtype.kind in "iu" and dtype != I64:
-        HANDLERS["check_fits"](array, dtype)
-    is_scalar = array is not None and array.kind is Kind.SCALAR
-    if not is_scalar and not (number is not None and number.is_strong):
-        return
-    if dtype.kind == "i" and not np.can_cast(operand.token, dtype, "safe"):
-        raise Declined(f"a {operand.token} scalar stored into {dtype} has to be checked")
+    if number is not None and number.is_strong:
+        array = number.as_scalar()
+    if array is None or array.kind is not Kind.SCALAR:
+        require_int_fits(operand, dtype)
+    elif dtype.kind == "i" and not np.can_cast(operand.token, dtype, "safe"):
+        if array.dtype.kind == "c":
+            raise Declined(f"a {operand.token} scalar stored into {dtype} has to be checked")
+        HANDLERS["check_scalar_fits"](array, dtype)
+
+
+def require_int_fits(operand: Operand, dtype: np.dtype) -> None:
+    """NumPy checks that a Python int is one of the dtype it is stored into."""
+    if operand.array is not None and operand.is_weak_int and dtype.kind in "iu" and dtype != I64:
+        HANDLERS["check_fits"](operand.array, dtype)
 
 
 def _same_view(value: TracedArray, target: TracedArray) -> bool:

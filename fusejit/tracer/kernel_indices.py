@@ -9,7 +9,7 @@ result is a view, and stores through it are ordinary stores. An index out of bou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -247,6 +247,25 @@ def size_of_kernel(trace: Trace, number: TracedArray) -> AffineExpr:
         trace.emit(Check(condition=ok, reason="a size is negative", error="SizeError"))
         trace.decisions.assume_nonnegative(size)
     return size
+
+
+@handles("local_product")
+def local_product(trace: Trace, factors: Sequence[AffineExpr]) -> AffineExpr:
+    """The product of integers some of which only the block knows, as a symbol of the block."""
+
+    def multiplied(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        total, *rest = map(ref, factors)
+        for factor in rest:
+            total = builder.op("multiply", [total, factor], I64)
+        return total
+
+    key = ("product", *factors)
+    known = trace.find_bound(key)
+    if known is not None:
+        return known
+    is_size = all(map(trace.decisions.proves_nonnegative, factors))
+    value = scalar(trace, "product", I64, multiplied)
+    return _bound(trace, key, value, AffineExpr.const(0) if is_size else None, None)
 
 
 def check_ends(trace: Trace, end: AffineExpr, start: AffineExpr, step: int) -> None:

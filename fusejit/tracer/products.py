@@ -1,9 +1,9 @@
 """Products of extents: one symbol for each product of unknowns, so that equal ones are equal.
 
-Extents are affine, and ``s0 * s1`` is not. It gets a symbol of its own, computed once per call,
-and sums of such products are affine again: ``(s0 - 2) * s1`` is ``s2 - 2 * s1`` with
-``s2 = s0 * s1``. Products are multiplied out, so two of them that are equal as polynomials are
-equal as expressions.
+Extents are affine, and ``s0 * s1`` is not. It gets a symbol of its own, computed once per call
+(or in the block that knows its factors), and sums of such products are affine again:
+``(s0 - 2) * s1`` is ``s2 - 2 * s1`` with ``s2 = s0 * s1``. Products are multiplied out, so two of
+them that are equal as polynomials are equal as expressions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fusejit.ir.affine import AffineExpr, Atom, Sym
 from fusejit.ir.host import HostExpr
 from fusejit.ir.index_symbols import LARGEST_COEFFICIENT
 from fusejit.tracer.declined import Declined
-from fusejit.tracer.dispatch import handles
+from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.shapes import MAX_SIZE, host_of
 from fusejit.tracer.trace import Trace
 
@@ -73,9 +73,12 @@ def _expanded(trace: Trace, expr: AffineExpr) -> _Terms:
 
 def _monomial(trace: Trace, atoms: tuple[Atom, ...]) -> AffineExpr | None:
     """A product of atoms: the atom itself, or the symbol of the product."""
-    first, *rest = [AffineExpr(((atom, 1),), 0) for atom in atoms]
+    first, *rest = factors = [AffineExpr(((atom, 1),), 0) for atom in atoms]
     if not rest:
         return first
+    if any(map(trace.decisions.is_local, factors)):
+        local: AffineExpr = HANDLERS["local_product"](trace, factors)
+        return _noted(trace, local, atoms)
     expr, value = host_of(first), trace.decisions.hint(first)
     low: int | None = 0 if trace.decisions.proves_nonnegative(first) else None
     for factor in rest:
@@ -85,7 +88,10 @@ def _monomial(trace: Trace, atoms: tuple[Atom, ...]) -> AffineExpr | None:
             low = None
     if abs(value) > MAX_SIZE:
         return None
-    symbol = trace.symbol(expr, value, low)
+    return _noted(trace, trace.symbol(expr, value, low), atoms)
+
+
+def _noted(trace: Trace, symbol: AffineExpr, atoms: tuple[Atom, ...]) -> AffineExpr:
     name = symbol.as_symbol()
     assert name is not None
     trace.products[name] = atoms

@@ -236,6 +236,10 @@ class _Rewriter(ast.NodeTransformer):
                 asked = self._hook("is_none", node, others[0])
                 is_positive = isinstance(node.ops[0], ast.Is)
                 return asked if is_positive else self._hook("not_", node, asked)
+        if len(operands) == 2 and isinstance(node.ops[0], (ast.In, ast.NotIn)) and self.has_hooks:
+            asked = self._hook("contained", node, *operands, _membership(node))
+            is_positive = isinstance(node.ops[0], ast.In)
+            return asked if is_positive else self._hook("not_", node, asked)
         is_identity = len(operands) == 2 and isinstance(node.ops[0], (ast.Is, ast.IsNot))
         if is_identity and not any(map(_is_constant, operands)):
             same = self._hook("same_object", node, *operands)
@@ -558,6 +562,18 @@ def _is_dotted(node: ast.expr) -> bool:
 
 def _is_constant(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant)
+
+
+def _membership(node: ast.Compare) -> ast.Lambda:
+    """``lambda item, container: item in container``: Python asks the objects of the user's."""
+    names = ("_st item", "_st container")
+    item, container = (_place(ast.Name(name, ctx=ast.Load()), node) for name in names)
+    test = _place(ast.Compare(left=item, ops=[ast.In()], comparators=[container]), node)
+    mark = _place(ast.arg(arg=LATER), node)
+    none = _place(ast.Constant(value=None), node)
+    operands = [_place(ast.arg(arg=name), node) for name in names]
+    arguments = ast.arguments([], [*operands, mark], None, [], [], None, [none])
+    return _place(ast.Lambda(args=arguments, body=test), node)
 
 
 def _later(node: ast.expr) -> ast.Lambda:

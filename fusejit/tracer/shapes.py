@@ -7,7 +7,8 @@ if that fails is it answered with the sizes of this call and recorded as a guard
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from fusejit.ir.affine import AffineExpr, FloorDiv, Mod, Sym
 from fusejit.ir.graph import Guard
@@ -59,6 +60,7 @@ class Decisions:
         ] = {}  # integers of open blocks, and what they are
         self.emit_check: Callable[[AffineExpr, AffineExpr, str], None] = _cannot_check
         self._of_results: set[str] = set()  # sizes of what host calls return
+        self._assumes = True
         self.emit_some: Callable[[AffineExpr, str], None] = _cannot_ask_for_some
         self.emit_assumption: Callable[[str, AffineExpr, str], None] = _cannot_assume
 
@@ -246,7 +248,17 @@ class Decisions:
         Nobody knows them while tracing. A decision takes the answer for arrays of some elements,
         and the kernel checks that it holds, behind the call.
         """
-        return (self._locals.keys() & expr.symbols()) <= self._of_results
+        local = self._locals.keys() & expr.symbols()
+        return self._assumes and local <= self._of_results
+
+    @contextmanager
+    def without_assumptions(self) -> Iterator[None]:
+        """For conditions inside of loops and branches, which go both ways in one call."""
+        before, self._assumes = self._assumes, False
+        try:
+            yield
+        finally:
+            self._assumes = before
 
     def _assume_sign(self, expr: AffineExpr, reason: str) -> bool:
         answer = self.hint(expr) >= 0

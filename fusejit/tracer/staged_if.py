@@ -17,6 +17,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -469,8 +470,11 @@ def decide(condition: Any) -> Any:
     if is_either(condition):
         return truth_of(condition)
     if isinstance(condition, TracedNumber):
+        decisions = condition.trace.decisions
+        is_inner = condition.trace.block is not condition.trace.graph.block
         try:
-            return bool(condition)
+            with decisions.without_assumptions() if is_inner else nullcontext():
+                return bool(condition)
         except Varies:
             return truth_of(condition)
     return bool(condition)

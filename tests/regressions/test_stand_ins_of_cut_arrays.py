@@ -1,0 +1,19 @@
+"""Host calls of what is left of an array that was cut by more than stand-ins have elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.testing.oracle import check
+
+
+def behind_the_first(x: Any) -> Any:
+    return np.sort(x[30:]), np.flatnonzero(x[25:] > 0.5)
+
+
+def test_larger_stand_ins_are_tried() -> None:
+    """It was declined: "of an array that is too large to try"."""
+    x = np.random.default_rng(0).random(60)
+    check(behind_the_first, (x,), (x[:45],), (x[::-1],), variants=None)
