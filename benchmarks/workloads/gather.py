@@ -34,6 +34,10 @@ def sums_in_bins(i: Array, w: Array) -> Array:
     return sums
 
 
+def look_up(table: Array, i: Array) -> Array:
+    return table[i]
+
+
 def _places(rng: np.random.Generator, size: int, dtype: np.dtype[Any]) -> tuple[Any, ...]:
     integers = rng.integers(-size, size, size)
     return uniform(rng, size, dtype), integers, uniform(rng, size, dtype)
@@ -49,9 +53,15 @@ def _bins(rng: np.random.Generator, size: int, dtype: np.dtype[Any]) -> tuple[An
     return rng.integers(0, NUM_BINS, size), uniform(rng, size, dtype)
 
 
+def _looked_up(rng: np.random.Generator, size: int, dtype: np.dtype[Any]) -> tuple[Any, ...]:
+    table = rng.integers(0, 256, NUM_BINS, np.uint8)
+    return table, rng.integers(0, NUM_BINS, size).astype(dtype)
+
+
 WORKLOADS = (
     Workload("gather_chain", FAMILY, gather_chain, _places, FLOATS),
     Workload("weighted_rows", FAMILY, weighted_rows, _rows, FLOATS),
     Workload("scatter_update", FAMILY, scatter_update, _places, FLOATS),
     Workload("sums_in_bins", FAMILY, sums_in_bins, _bins, FLOATS),
+    Workload("look_up", FAMILY, look_up, _looked_up, ("u8", "i32")),
 )

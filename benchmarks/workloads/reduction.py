@@ -34,6 +34,10 @@ def max_all(x: Array) -> Any:
     return x.max()
 
 
+def argmax_all(x: Array) -> Any:
+    return x.argmax()
+
+
 def max_rows(x: Array) -> Any:
     return x.max(axis=1)
 
@@ -85,6 +89,7 @@ WORKLOADS = (
     _reduction(mean_all, vectors(1)),
     _reduction(mean_rows, squares(1)),
     _reduction(max_all, vectors(1), "max(x)", exact=True),
+    _reduction(argmax_all, vectors(1), exact=True),
     _reduction(max_rows, squares(1), "max(x, axis=1)", exact=True),
     _reduction(min_columns, squares(1), "min(x, axis=0)", exact=True),
     _reduction(sum_of_squares, vectors(1), "sum(x*x)"),
