@@ -27,6 +27,7 @@ from fusejit.codegen.accumulators import (
 from fusejit.codegen.chunks import chunked, work_ns
 from fusejit.codegen.lanes import FEW, FOLDS, HANDFUL
 from fusejit.codegen.nest import LoopDim, Nest, point_cost_ps, token, wrap, zero
+from fusejit.codegen.searches import if_met, met_nowhere, searched
 from fusejit.ir.loops import (
     Apply,
     Element,
@@ -157,10 +158,15 @@ def _of_blocks(
             statements.append(part)
         if acc.of_numbers:
             statements.append(Scratch(f"squared{acc.suffix}", blocks, acc.dtype, False))
+    base, m = name("base"), Var("m")
+    totals = _block_totals(nest, accs, loop, base, m, block_dtypes(nest, accs))
+    condition = searched(nest, accs, loop)
+    if condition is not None:
+        totals = if_met(nest, condition, loop, base, m, accs[0], totals)
     inner: list[Stmt] = [
         Let("base", Integer(name("b") * block)),
         let("m", f"min({{0}} - base, {block})", Integer(loop.extent)),
-        *_block_totals(nest, accs, loop, name("base"), Var("m"), block_dtypes(nest, accs)),
+        *totals,
     ]
     for acc in accs:
         s = acc.suffix
@@ -168,7 +174,8 @@ def _of_blocks(
         inner.append(StoreElement(f"part{s}", name("b"), total))
         if acc.of_numbers:
             inner.append(StoreElement(f"squared{s}", name("b"), _lane_0("squares", acc)))
-    body: list[Stmt] = [*_lanes(accs), For("b", Var("lo"), Var("hi"), inner)]
+    starts = _lanes(accs) if condition is None else [met_nowhere(accs[0])]
+    body: list[Stmt] = [*starts, For("b", Var("lo"), Var("hi"), inner)]
     work = work_ns(nest, point_cost_ps(nest))
     statements += [ParallelFor(blocks, work, body, nest.op.name), *_stacks(accs)]
     for acc in accs:
