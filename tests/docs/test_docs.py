@@ -155,7 +155,7 @@ def test_links_lead_somewhere(path):
         target = path if not file else path.parent / file
         assert target.exists(), f"{path.name}: {link}"
         if fragment:
-            assert fragment in anchors_of(target.read_text()), f"{path.name}: {link}"
+            assert fragment in anchors_of(target.read_text("utf-8")), f"{path.name}: {link}"
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)

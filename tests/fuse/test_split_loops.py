@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any
@@ -9,14 +10,22 @@ from typing import Any
 import numpy as np
 import pytest
 
+import fusejit.pipeline
 from fusejit import fuse_jit
 from fusejit.fuse import split_loops as split_loops_pass
 from fusejit.fuse.independent import mark_independent_loops
 from fusejit.ir.graph import Cond, Loop, walk
 from fusejit.ir.printer import print_graph
+from fusejit.ir.target import GENERIC
 from fusejit.ir.verifier import verify
 from fusejit.testing.compare import Bound
 from fusejit.testing.oracle import check
+
+
+@pytest.fixture(autouse=True)
+def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On one core no loop is split."""
+    monkeypatch.setattr(fusejit.pipeline, "host_target", lambda: GENERIC)
 
 
 @pytest.fixture
@@ -197,6 +206,13 @@ def neighbours(a: np.ndarray) -> float:
 def test_loops_that_stay_whole(program: Callable[..., Any], args: tuple[Any, ...]) -> None:
     graph = fuse_jit(program).trace(*args).graph
     assert split_loops_pass(graph) is graph
+
+
+def test_one_core_has_nothing_to_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = dataclasses.replace(GENERIC, num_cores=1)
+    monkeypatch.setattr(fusejit.pipeline, "host_target", lambda: one)
+    assert "[split]" not in fuse_jit(decaying).explain(A)
+    check(decaying, (A,), bound=Bound(ulps=64))
 
 
 def test_explain_names_what_is_carried() -> None:
