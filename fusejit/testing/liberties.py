@@ -65,6 +65,11 @@ DECLINES: tuple[Liberty, ...] = (
         "docs/semantics.md, Types: an array stored into one bool element",
     ),
     Liberty(
+        re.compile(r"integer arithmetic beyond 62 bits"),
+        lambda facts, _: facts.integer_bits > 62,
+        "docs/semantics.md, Types: Python integers beyond 62 bits",
+    ),
+    Liberty(
         re.compile(r"NumPy warns: mean of an empty slice"),
         lambda facts, _: facts.has_empty,
         "docs/semantics.md, What differs from NumPy: the mean of an empty array",

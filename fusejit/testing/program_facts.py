@@ -29,16 +29,20 @@ class Facts:
     ``pattern`` has the decisions that NumPy's own rules ask of sizes: how each argument lies in
     memory, and for each array that an expression gave, which axes are empty, 1 long or longer, and
     how its strides compare; calls of one pattern need one variant. ``dtypes`` are those of all
-    values and of the loops that computed them, ``stores`` the dtype of the target and the value.
+    values and of the loops that computed them, ``stores`` the dtype of the target and the value;
+    ``integer_bits`` is the length of the longest Python integer.
     """
 
     dtypes: set[np.dtype] = field(default_factory=set)
     stores: list[tuple[np.dtype, Any]] = field(default_factory=list)
     pattern: list[Any] = field(default_factory=list)
     has_empty: bool = False
+    integer_bits: int = 0
 
     def see(self, value: Any) -> Any:
         """Note a value and hand it on."""
+        if isinstance(value, int):
+            self.integer_bits = max(self.integer_bits, value.bit_length())
         if isinstance(value, np.ndarray | np.generic):
             self.dtypes.add(value.dtype)
         if isinstance(value, np.ndarray):

@@ -13,10 +13,11 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.axis_order import Order, result_order
 from fusejit.tracer.creation import array_from, astype
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import handles
-from fusejit.tracer.elementwise import Order, require_extents, result_order
+from fusejit.tracer.elementwise import require_extents
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.operands import (
     Operand,

@@ -9,10 +9,11 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.axis_order import Order
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
-from fusejit.tracer.elementwise import Order, copy_of, full
+from fusejit.tracer.elementwise import copy_of, full
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import (

@@ -13,14 +13,13 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.axis_order import Order, result_order
 from fusejit.tracer.declined import numpy_raises
-from fusejit.tracer.layout import arrange
 from fusejit.tracer.operands import Operand, literal_as, number_ref, require_number_fits
-from fusejit.tracer.shapes import Extents, broadcast, broadcast_map, nditer_order
+from fusejit.tracer.shapes import Extents, broadcast, broadcast_map
 from fusejit.tracer.trace import Trace
 
 Compute = Callable[[PayloadBuilder, list[int]], int]
-Order = tuple[int, ...] | None
 
 
 def emit_elementwise(
@@ -94,28 +93,6 @@ def emit_elementwise(
         )
     )
     return TracedArray.of_value(trace, result)
-
-
-def result_order(trace: Trace, arrays: Sequence[TracedArray], domain: Extents) -> Order:
-    """The axis order in which a ufunc allocates its result."""
-    rank = len(domain)
-    if rank < 2:
-        return None
-
-    def comparison(array: TracedArray) -> Callable[[int, int], int | None]:
-        shift = rank - array.ndim
-
-        def compare(i: int, j: int) -> int | None:
-            return None if min(i, j) < shift else array.compare_strides(i - shift, j - shift)
-
-        return compare
-
-    order = nditer_order(rank, [comparison(a) for a in arrays])
-    if order is None:
-        return None
-    long = [a for a in order if trace.decisions.constant(domain[a]) != 1]
-    arranged = arrange(long, rank)
-    return None if list(arranged) == sorted(arranged) else arranged
 
 
 def require_extents(trace: Trace, extents: Extents, expected: Extents) -> None:

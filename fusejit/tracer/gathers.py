@@ -23,9 +23,10 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.axis_order import Order, result_order
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import handles
-from fusejit.tracer.elementwise import Order, emit_elementwise, result_order
+from fusejit.tracer.elementwise import emit_elementwise
 from fusejit.tracer.indexing import index_of, require_int_fits, slice_of
 from fusejit.tracer.operands import Operand, operand_of
 from fusejit.tracer.shapes import Extents, broadcast, broadcast_map

@@ -18,10 +18,11 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.axis_order import Order
 from fusejit.tracer.creation import array_from
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
-from fusejit.tracer.elementwise import Order, copy_of
+from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.linspaces import linspace
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.number import TracedNumber

@@ -13,7 +13,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.tracer.array import TracedArray
-from fusejit.tracer.elementwise import Order
+from fusejit.tracer.axis_order import Order
 from fusejit.tracer.operands import Operand, operand_of
 from fusejit.tracer.shapes import Extents
 from fusejit.tracer.storage import Storage

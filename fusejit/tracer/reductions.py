@@ -13,17 +13,12 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind, part_dtype
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.axis_order import Order, result_order
 from fusejit.tracer.complex_parts import joined_parts, part_of
 from fusejit.tracer.creation import array_from
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
-from fusejit.tracer.elementwise import (
-    Order,
-    copy_of,
-    emit_elementwise,
-    require_extents,
-    result_order,
-)
+from fusejit.tracer.elementwise import copy_of, emit_elementwise, require_extents
 from fusejit.tracer.layout import arrange
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.number import TracedNumber

@@ -21,9 +21,10 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops import UFUNC_ROWS
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.axis_order import result_order
 from fusejit.tracer.creation import array_from
 from fusejit.tracer.dispatch import HANDLERS, handles
-from fusejit.tracer.elementwise import copy_of, result_order
+from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.joins import concatenate
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.nan_functions import chosen

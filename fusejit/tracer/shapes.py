@@ -468,33 +468,6 @@ def broadcast_map(decisions: Decisions, extents: Extents, domain: Extents) -> In
 
 
 # ------------------------------------------------------------------------------------ axis order
-def nditer_order(
-    rank: int, compare: Sequence[Callable[[int, int], int | None]]
-) -> tuple[int, ...] | None:
-    """The axis order of an array that NumPy allocates for operands in K order.
-
-    ``compare[k](i, j)`` is the sign of ``|stride i| - |stride j|`` of operand ``k``, or None where
-    either stride is 0. Returns the axes from the outermost to the innermost; None is C order.
-
-    Source: ``npyiter_find_best_axis_ordering`` of NumPy, an insertion sort.
-    """
-    order = list(range(rank))[::-1]  # innermost first
-    for i in range(1, rank):
-        axis, position = order[i], i
-        for j in range(i - 1, -1, -1):
-            signs = [c(axis, order[j]) for c in compare]
-            known = [s for s in signs if s is not None]
-            if not known:
-                continue
-            if all(s < 0 for s in known):
-                position = j
-            else:
-                break
-        del order[i]
-        order.insert(position, axis)
-    return normal_order(tuple(order[::-1]))
-
-
 def normal_order(order: tuple[int, ...]) -> tuple[int, ...] | None:
     """None for C order."""
     return None if list(order) == sorted(order) else order

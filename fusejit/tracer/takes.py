@@ -12,10 +12,11 @@ from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.scalar_ops import UFUNC_ROWS
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.axis_order import result_order
 from fusejit.tracer.creation import array_from
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
-from fusejit.tracer.elementwise import copy_of, emit_elementwise, result_order
+from fusejit.tracer.elementwise import copy_of, emit_elementwise
 from fusejit.tracer.gathers import Picked, check_that, converted, gather, pick, scatter
 from fusejit.tracer.index_arrays import index_array
 from fusejit.tracer.locations import unsupported

@@ -10,11 +10,12 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.axis_order import Order
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.creation import order_argument, shape_argument
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
-from fusejit.tracer.elementwise import Order, emit_elementwise
+from fusejit.tracer.elementwise import emit_elementwise
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import contains_traced, dtype_argument

@@ -136,8 +136,9 @@ def test_a_refusal_without_a_rule_is_found() -> None:
         (FLOAT16, "dtype float16"),
         (program("v = np.signbit(x)", dtype="?"), "dtype float16"),
         (program("v = x + x", "v[1:] = p", dtype="i4"), "run-time float arg:p into an array of"),
+        (program("v = x + (len(x) << 62) // len(x)"), "integer arithmetic beyond 62 bits"),
     ],
-    ids=["loop result", "loop operand", "number"],
+    ids=["loop result", "loop operand", "number", "integer"],
 )
 def test_each_rule_is_needed(
     subject: RandomProgram, cause: str, monkeypatch: pytest.MonkeyPatch
@@ -168,6 +169,10 @@ def test_a_proof_reads_what_numpy_did() -> None:
     assert allowed_decline("a float64 scalar stored into int64 has to be checked", seen)
     assert not allowed_decline("a float32 scalar stored into int64 has to be checked", seen)
     assert not allowed_decline("a float64 scalar stored into int32 has to be checked", seen)
+    for bits, allowed in ((60, False), (62, True)):
+        shifted = program(f"v = x + (len(x) << {bits}) // len(x)")
+        seen = observe(shifted.source, shifted.call({"n": 3}))
+        assert bool(allowed_decline("integer arithmetic beyond 62 bits", seen)) is allowed
 
 
 # ---------------------------------------------------------------------------------------- variants
