@@ -206,8 +206,10 @@ class _State:
         except FusejitError as error:
             if self.may_open(error):
                 self.variants.segmented = self.opened(error, args, kwargs)
-                if self.variants.segmented is None and self.options.is_part:
+                if self.variants.segmented is None:  # there is no source, say
                     self.variants.segmented = self.of_python(error)
+                    if not self.options.is_part:
+                        self.note(str(error))
             if self.variants.segmented is not None:
                 if not self.variants.compiled:  # what is whole for other types stays so
                     self.namespace["k0"] = self.variants.segmented.run
@@ -513,8 +515,7 @@ def _explain(state: _State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> st
     except FusejitError as error:
         if state.may_open(error):
             shown = state.variants.segmented or state.opened(error, args, kwargs)
-            if shown is not None:
-                return segments_text(shown, state.function.__name__)
+            return segments_text(shown or state.of_python(error), state.function.__name__)
         raise strip_frames(error) from error.__cause__
     lowered = stage.fuse().lower()
     return explain_text(lowered, sizes_of_call(lowered, state.bound(args, kwargs)), state.variants)

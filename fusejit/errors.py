@@ -30,10 +30,10 @@ class UnsupportedError(FusejitError):
 
         @fuse_jit
         def f(x):
-            return "up" if x[0] > 0 else "down"    # ... line 3 ... 'up' or 'down', depending on ...
+            return np.var(x, where=x > 0)     # ... line 3 ... np.var with where=, ...
 
-        def f(x):                                  # remedy: numbers of one type
-            return 1 if x[0] > 0 else -1
+        def f(x):                             # remedy: what a mask selects
+            return np.var(x[x > 0])
     """
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.errors import NeedsPython, UnsupportedError
+from fusejit.errors import NeedsPython
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Check,
@@ -258,7 +258,7 @@ class _Results:
         if path is not None:
             return PathLeaf(path)
         if isinstance(obj, Undefined):
-            raise UnsupportedError(f"{self.where}: returns {Undefined.text_of(obj)}")
+            raise Undefined.refusal(obj, f"{self.where}: returns")
         raise NeedsPython(
             f"{self.where}: returns an object of type {type(obj).__name__}; return arrays, "
             "numbers, strings, None, or tuples, lists and dicts of them instead"
@@ -296,7 +296,7 @@ def _require_unchanged_containers(trace: Trace, location: Location) -> None:
         else:
             same = len(now) == len(then) and all(a is b for a, b in zip(now, then, strict=True))
         if not same:
-            raise UnsupportedError(
+            raise NeedsPython(
                 f"{_where(location)}: {path.user_text()} is a {type(copy).__name__} from outside "
                 "that the function changes; return the new items instead"
             )

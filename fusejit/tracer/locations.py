@@ -143,6 +143,16 @@ def _error(kind: type[E], what: str, remedy: str) -> E:
     return placed(kind(f"{here()}: {what}; {remedy}"))
 
 
+Place = tuple[Location, tuple[int, int] | None]
+"""The user's line that runs, and the expression of the traced function: see `FusejitError`."""
+
+
+def current_place() -> Place:
+    """Where the user's program is."""
+    error = placed(FusejitError())
+    return error.location, error.position
+
+
 def placed(error: E) -> E:
     """Note in an error which line of the user's runs, and which expression of the function."""
     error.location = current_location()

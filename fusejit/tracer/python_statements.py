@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from fusejit.tracer.hoisting import Hoist, is_idle
 from fusejit.tracer.live_names import assigned, is_context, mentioned
+from fusejit.tracer.rewrite import copied
 
 Position = tuple[int, int]
 
@@ -68,10 +69,12 @@ class PythonStatements:
         self._declared = declared
         self._hoist = hoist
         self._found = False
+        self._choices: set[ast.stmt] = set()  # between objects that no kernel can choose from
 
     def lines(self) -> list[int]:
         """Where Python does more than move values."""
-        return sorted({s.lineno for s in self.native | self.heads if not is_idle(s)})
+        found = self.native | self.heads | self._choices
+        return sorted({s.lineno for s in found if not is_idle(s)})
 
     def bound(self) -> set[str]:
         """The names that these statements bind."""
@@ -98,9 +101,15 @@ class PythonStatements:
         if not is_here and not is_pythons and is_followed(node):
             return [node]
         if not isinstance(node, COMPOUND):
-            self._found |= is_here
-            return self._split(node)
+            choice = _as_conditional(node) if is_here else None
+            if choice is None:
+                self._found |= is_here
+                return self._split(node)
+            node = choice
         self.opened.add(node)
+        if is_here and isinstance(node, ast.If) and self._position == _start(node):
+            self._found = True
+            self._choices.add(node)
         before: list[ast.stmt] = []
         if isinstance(node, ast.If | ast.For):
             head = node.test if isinstance(node, ast.If) else node.iter
@@ -159,6 +168,24 @@ class PythonStatements:
 
     def _reads_python(self, node: ast.AST) -> bool:
         return bool(self._names & mentioned(node))
+
+
+def _start(node: ast.AST) -> Position:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def _as_conditional(node: ast.stmt) -> ast.If | None:
+    """``y = a if c else b`` as a statement with two branches."""
+    if not isinstance(node, ast.Assign | ast.Return) or not isinstance(node.value, ast.IfExp):
+        return None
+    chosen = node.value
+    branches: list[list[ast.stmt]] = []
+    for value in (chosen.body, chosen.orelse):
+        made = copied(node)
+        made.value = value
+        branches.append([ast.copy_location(made, value)])
+    whole = ast.If(test=chosen.test, body=branches[0], orelse=branches[1])
+    return ast.copy_location(whole, chosen)
 
 
 def is_followed(node: ast.stmt) -> bool:

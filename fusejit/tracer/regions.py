@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from fusejit.errors import NeedsPython, UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Block, Op, Value
 from fusejit.ir.source import Location
@@ -23,7 +24,7 @@ from fusejit.tracer.dispatch import handles
 from fusejit.tracer.either import Either, EitherType, MaybeTuple, NumberType, TypeTest, is_either
 from fusejit.tracer.either_types import narrowed, tag, type_of, wide
 from fusejit.tracer.kernel_numbers import as_kernel_number, is_number
-from fusejit.tracer.locations import current_location, needs_python, unsupported
+from fusejit.tracer.locations import Place, current_location, needs_python, unsupported
 from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.python_state import PythonState
@@ -40,21 +41,37 @@ class Undefined:
     """A name without a value here; any use of it is refused.
 
     With ``is_unbound`` it has none in the program either; else it may have one that cannot be told.
+    ``place`` is that of the conditional that gives it the one or the other: Python may run that.
     """
 
-    def __init__(self, name: str, why: str, is_unbound: bool = False) -> None:
+    def __init__(
+        self, name: str, why: str, is_unbound: bool = False, place: Place | None = None
+    ) -> None:
         object.__setattr__(self, "_text", (name, why))
         object.__setattr__(self, "_is_unbound", is_unbound)
+        object.__setattr__(self, "_place", place)
 
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         name, why = object.__getattribute__(self, "_text")
-        raise unsupported(f"{_shown(name)} {why}", _remedy(name))
+        error = unsupported(f"{_shown(name)} {why}", _remedy(name))
+        raise Undefined._for_python(self, error)
 
     @staticmethod
-    def text_of(undefined: Undefined) -> str:
-        """What stands in a message of which it is the object."""
+    def refusal(undefined: Undefined, text: str) -> UnsupportedError:
+        """The error with a message that ends in ``text`` and the value that cannot be told."""
         name, why = object.__getattribute__(undefined, "_text")
-        return f"{_shown(name)}, which {why}; {_remedy(name)}"
+        error = UnsupportedError(f"{text} {_shown(name)}, which {why}; {_remedy(name)}")
+        return Undefined._for_python(undefined, error)
+
+    @staticmethod
+    def _for_python(undefined: Undefined, error: UnsupportedError) -> UnsupportedError:
+        """The same error for the conditional, if it is due to one."""
+        place = object.__getattribute__(undefined, "_place")
+        if place is None:
+            return error
+        made = NeedsPython(str(error))
+        made.location, made.position = place
+        return made
 
     @staticmethod
     def is_unbound(obj: Any) -> bool:

@@ -33,6 +33,7 @@ from fusejit.tracer.either import EitherType, MaybeTuple, NumberType, TypeTest, 
 from fusejit.tracer.either_types import has_type, joined, narrowed, type_of
 from fusejit.tracer.elementwise import full
 from fusejit.tracer.kernel_numbers import BOOL, as_kernel_number, is_number, truth_of
+from fusejit.tracer.locations import current_place
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import I64, Operand
 from fusejit.tracer.origins import OBJECT_OF, Origin, are_tracked, is_outside, number_of
@@ -143,7 +144,7 @@ class StagedIf(Region):
                 known = next((o for o in pair if not isinstance(o, Undefined)), None)
                 missing = next(o for o in pair if isinstance(o, Undefined))
                 if not self.is_sure(name, missing):
-                    joined_names[name] = Undefined(name, "is not defined in both branches")
+                    joined_names[name] = self._untold(name, "is not defined in both branches")
                 elif is_number(known) or is_either(known):
                     plans.append((name, type_of(known)))
                 elif known is None or (is_array(known) and self._is_around(known)):
@@ -151,12 +152,12 @@ class StagedIf(Region):
                 elif is_array(known):
                     plans.append((name, None))
                 else:
-                    joined_names[name] = Undefined(name, "is not defined in both branches")
+                    joined_names[name] = self._untold(name, "is not defined in both branches")
             elif all(map(has_type, pair)):
                 type_ = joined(*pair)
                 if type_ is None:
                     kinds = " or ".join(map(describe, pair))
-                    joined_names[name] = Undefined(name, f"is {kinds}, depending on a condition")
+                    joined_names[name] = self._untold(name, f"is {kinds}, depending on a condition")
                 else:
                     plans.append((name, type_))
             elif all(map(is_array, pair)) and self._is_alike(*pair):
@@ -167,7 +168,7 @@ class StagedIf(Region):
                 )
             else:
                 kinds = " or ".join(map(describe, pair))
-                joined_names[name] = Undefined(name, f"is {kinds}, depending on a condition")
+                joined_names[name] = self._untold(name, f"is {kinds}, depending on a condition")
         lengths = self._lengths(left, right)
         for number in lengths:
             plans.append((length_name(number), (Kind.PYTHON, I64)))
@@ -234,6 +235,11 @@ class StagedIf(Region):
                     joined_names[name].storage.note_copied(joined_names[twin].storage, True, why)
         joined_names.update({name: joined_names[twin] for name, twin in twins.items()})
         return tuple(self.put_together(name, joined_names) for name in all_names)
+
+    @staticmethod
+    def _untold(name: str, why: str) -> Undefined:
+        """What a name holds of which only Python can tell what it is, by running this."""
+        return Undefined(name, why, place=current_place())
 
     def _note_known(self, value: Value, *sides: Any) -> None:
         """Note an int that is one of several that each call knows before its kernels run."""

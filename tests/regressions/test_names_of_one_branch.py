@@ -13,6 +13,7 @@ import pytest
 
 from fusejit import UnsupportedError, fuse_jit
 from fusejit.testing.oracle import check
+from fusejit.testing.segments_check import check_segments
 
 
 def assigned(x: Any) -> Any:
@@ -53,7 +54,14 @@ def test_a_name_without_a_value_is_not_handed_on(function: Any) -> None:
     with pytest.raises(UnboundLocalError):
         function(np.zeros(3))
     with pytest.raises(UnsupportedError, match="'w' is"):
-        fuse_jit(function)(np.zeros(3))
+        fuse_jit(fullgraph=True)(function)(np.zeros(3))
+
+
+@pytest.mark.parametrize("function", [assigned, swapped, passed])
+def test_segments_raise_what_python_raises(function: Any) -> None:
+    fused = check_segments(function, (np.zeros(3),), (np.arange(3.0) + 3,))
+    with pytest.raises(UnboundLocalError):
+        fused(np.zeros(3))
 
 
 def test_names_of_both_branches_are_handed_on() -> None:

@@ -366,4 +366,4 @@ def test_names_of_one_branch_are_refused_where_they_are_used() -> None:
         return y * 2
 
     with pytest.raises(UnsupportedError, match="'y' is not defined in both branches"):
-        fuse_jit(unbound)(np.ones(3))
+        fuse_jit(fullgraph=True)(unbound)(np.ones(3))
