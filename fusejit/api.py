@@ -156,8 +156,9 @@ class _State:
                     made = self.compiled(positional, keywords)
                     break
         if isinstance(made, str):
-            self.refused.note(args, made)
-            return self.decline(made, positional, keywords)
+            result = self.decline(made, positional, keywords)
+            self.refused.note(args, made)  # not where NumPy raises
+            return result
         if isinstance(made, SegmentedFunction):
             return made.run(*args)
         result = made.launch(*args)
