@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 MOST = 256
-_NUMBERS = (bool, int, float, complex, str, type(None))
+_PLAIN = (bool, int, float, complex, str, type(None))
 
 
 class RefusedCalls:
@@ -51,8 +51,8 @@ def _key_of(obj: Any) -> Hashable:
     """What a trace sees of an argument; None if that cannot be told cheaply."""
     if type(obj) is np.ndarray:
         return obj.dtype, obj.shape, obj.strides, obj.flags.num
-    if type(obj) in _NUMBERS or isinstance(obj, np.generic):
-        return type(obj), str(obj)
+    if type(obj) in _PLAIN or isinstance(obj, np.number | np.bool_):
+        return type(obj), obj
     if type(obj) is tuple:
         parts = tuple(map(_key_of, obj))
         return None if None in parts else parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -48,3 +49,13 @@ def test_what_was_refused_may_compile_later(monkeypatch: pytest.MonkeyPatch) -> 
     for _ in range(4):
         assert decorated(x).tolist() == scaled(x).tolist()
     assert len(decorated.variants) == 1
+
+
+def test_arguments_of_all_kinds() -> None:
+    """Numbers of any length, and what has no hash."""
+    decorated = decorate(lambda x, n: x[0] * 1, jit=False)
+    for n in (10**5000, np.float64("nan"), [1, [2]], (1, (2.0, None)), {1: 2}, object()):
+        for _ in range(3):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FuseWarning)
+                assert decorated(np.ones(2, np.float16), n) == 1
