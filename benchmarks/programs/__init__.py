@@ -5,6 +5,7 @@ fusejit in mind: what does not compile yet is shown by `tests/programs`, not lef
 """
 
 from benchmarks.programs import (
+    adaptive,
     bits,
     calculus,
     dynamic,
@@ -15,8 +16,10 @@ from benchmarks.programs import (
     learning,
     linear_algebra,
     points,
+    searches,
     signals,
     stencils,
+    texts,
 )
 from benchmarks.programs.program import Program
 
@@ -33,4 +36,7 @@ PROGRAMS: tuple[Program, ...] = (
     *images.PROGRAMS,
     *calculus.PROGRAMS,
     *learning.PROGRAMS,
+    *adaptive.PROGRAMS,
+    *searches.PROGRAMS,
+    *texts.PROGRAMS,
 )

@@ -38,6 +38,7 @@ from fusejit.tracer.regions import (
     same_object,
     types_of_values,
 )
+from fusejit.tracer.reshapes import is_contiguous, without_ones
 from fusejit.tracer.shrinking import (
     length_name,
     number_of_rows,
@@ -192,7 +193,9 @@ class Carried(LoopSettling):
                 self.decide(1, "peel")
             raise Declined("the order of axes in memory changes in a loop")
         if not array.is_whole and not self._is_cell(array.storage.root):
-            cell.storage.note_copied(array.storage.root, False, "a view that a loop carries")
+            root = array.storage.root  # no one else sees an array that the body has made
+            is_alone = self._is_mine(root) and is_contiguous(without_ones(array))
+            cell.storage.note_copied(root, is_alone, "a view that a loop carries")
 
     def _refuse_copy(self, storage: Storage, cell: Storage | None = None) -> None:
         """Decline if a cell would take the elements of a copy that NumPy has as a view."""

@@ -27,6 +27,7 @@ from fusejit.tracer.operands import (
     resolve,
     supported,
 )
+from fusejit.tracer.reshapes import is_contiguous, without_ones
 from fusejit.tracer.shapes import broadcast, broadcast_map
 from fusejit.tracer.stores import assign_operand
 from fusejit.tracer.ufuncs import apply_ufunc
@@ -64,10 +65,23 @@ def matmul(
 @handles(np.dot)
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """``np.dot`` for operands of rank 0, 1 and 2."""
-    if out is not None:
-        raise unsupported("np.dot with out= is not traced", "write out[...] = a @ b instead")
-    if not contains_traced([a, b]):
+    if out is None and not contains_traced([a, b]):
         return NotImplemented
+    result = _dot(a, b)
+    if out is None:
+        return result
+    if not isinstance(out, TracedArray):
+        raise Declined("out= is not an array of this trace")
+    if out.dtype != result.dtype or out.ndim != result.ndim:
+        raise numpy_raises("ValueError: output array is not acceptable")
+    if not out.ndim or not is_contiguous(without_ones(out)):  # NumPy returns a scalar of rank 0
+        raise Declined("np.dot with an out= of rank 0, or that is not in C order")
+    require_extents(result.trace, result.extents, out.extents)
+    assign_operand(out, Operand(result.dtype, array=result))
+    return out
+
+
+def _dot(a: Any, b: Any) -> Any:
     operands = [operand_of(a), operand_of(b)]
     if any(not o.extents for o in operands):  # Python numbers count as int64 and float64
         return apply_ufunc(np.multiply, (array_from(a), array_from(b)))

@@ -165,7 +165,11 @@ class Storage:
         """Take on a fresh value, for every view of the array."""
         assert self.buffer is None
         if self.home is not self.trace.block:
-            self._restart_as_buffer()
+            if self.value is not None:
+                self._restart_as_buffer()
+            self.trace.store(View.whole(self.to_buffer()), value)
+            self.forward(value)
+            return
         value.order = self.order
         self.value = value
         if self.trace.table and mutation_key(self.trace, value) in self.trace.table:

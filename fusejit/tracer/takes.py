@@ -16,13 +16,13 @@ from fusejit.tracer.axis_order import result_order
 from fusejit.tracer.creation import array_from
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
-from fusejit.tracer.elementwise import copy_of, emit_elementwise
+from fusejit.tracer.elementwise import copy_of, emit_elementwise, require_extents
 from fusejit.tracer.gathers import Picked, check_that, converted, gather, pick, scatter
 from fusejit.tracer.index_arrays import index_array
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.operands import Operand, operand_of, resolve
 from fusejit.tracer.shapes import broadcast, broadcast_map
-from fusejit.tracer.stores import require_writeable
+from fusejit.tracer.stores import assign_operand, require_writeable
 from fusejit.tracer.views import array_operand, normalize_axis
 
 _BOOL = np.dtype(np.bool_)
@@ -31,10 +31,19 @@ _BOOL = np.dtype(np.bool_)
 # ------------------------------------------------------------------------------------------ reading
 @handles(np.take)
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
-    """``np.take``: along one axis, or of all elements in C order; always a fresh C array."""
-    if out is not None:
-        raise unsupported("np.take with out= is not traced", "assign: out[...] = np.take(x, i)")
+    """``np.take``: along one axis, or of all elements in C order; a fresh C array, or ``out``."""
     array = array_operand(a)
+    if isinstance(out, TracedArray) and out.ndim:
+        if not np.can_cast(out.dtype, array.dtype, "safe"):
+            raise numpy_raises("TypeError: Cannot cast array data according to the rule 'safe'")
+        made = take(array, indices, axis, None, mode)
+        if made.ndim != out.ndim:
+            raise numpy_raises("ValueError: output array does not match result of ndarray.take")
+        require_extents(array.trace, made.extents, out.extents)
+        assign_operand(out, Operand(made.dtype, array=made))
+        return out
+    if out is not None:
+        raise Declined("out= is of rank 0, or is not an array of this trace")
     if axis is None:
         array, axis = HANDLERS[np.ravel](array), 0
     axis = normalize_axis(axis, array.ndim)

@@ -86,3 +86,11 @@ def test_what_cannot_be_compared_is_not_remembered(args: tuple[Any, ...]) -> Non
     known = DeclinedCalls()
     known.add(args, "a cause")
     assert [known.cause(args) for _ in range(4)] == [None] * 4
+
+
+def test_arguments_of_all_kinds() -> None:
+    """Numbers of any length, and what has no hash."""
+    fused = fuse_jit(lambda x, n: x[0] * 1)
+    for n in (10**5000, np.float64("nan"), [1, [2]], (1, (2.0, None)), {1: 2}, object()):
+        for _ in range(3):
+            assert fused(np.ones(2, np.float16), n) == 1

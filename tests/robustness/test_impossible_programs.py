@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -379,7 +380,7 @@ def any_equal(x: Any) -> Any:
 
 @row(any_equal, X, says=("`in`", "'x'", "(x == value).any()"))
 def contained(x: Any) -> Any:
-    return 4.0 in x
+    return operator.contains(x, 4.0)
 
 
 def largest_magnitude(x: Any) -> Any:
