@@ -192,7 +192,9 @@ class Carried(LoopSettling):
             if self.can_peel() and not self.decided("peel"):
                 self.decide(1, "peel")
             raise Declined("the order of axes in memory changes in a loop")
-        if not array.is_whole and not self._is_cell(array.storage.root):
+        if array.storage.has_gaps:
+            cell.storage.note_copied(array.storage.root, False, "a part that a loop carries")
+        elif not array.is_whole and not self._is_cell(array.storage.root):
             root = array.storage.root  # no one else sees an array that the body has made
             is_alone = self._is_mine(root) and is_contiguous(without_ones(array))
             cell.storage.note_copied(root, is_alone, "a view that a loop carries")

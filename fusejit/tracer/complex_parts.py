@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.complex_numbers import joined, parts
-from fusejit.ir.graph import Alias, Buffer, Layout, Value
+from fusejit.ir.graph import Alias, Buffer, Layout, Value, View
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind, TensorType, part_dtype
 from fusejit.tracer.array import TracedArray
@@ -85,6 +85,9 @@ class PartStorage(Storage):
 
     def replace(self, value: Value) -> None:
         """Take on fresh parts, for every view of the base too."""
+        if self.base.root.value is None:  # what `np.empty` returns: nothing is known of the others
+            self.trace.store(View.whole(self.to_buffer()), value)
+            return
         whole = TracedArray.whole(self.base)
         new = TracedArray.of_value(self.trace, value)
         is_real = self.part == "real"
