@@ -235,7 +235,7 @@ class Calls:
         if getattr(function, "__name__", "") in MUTATING_METHODS:
             owner = getattr(function, "__self__", None)
             owner = args[0] if hasattr(function, "__objclass__") and args else owner
-            path = self._outside.path_of(owner)
+            path = self._outside.path_of(owner) or self._outside.path_of(function)
             if path is not None:
                 what = f"calls {name} on {path.user_text()}, an object from outside"
                 raise needs_python(what, "work on a copy and return it")

@@ -162,7 +162,9 @@ def open_function(
     python = PythonStatements(position, python_names, declared, hoist)
     body = python.marked(body)
     computing = [s for s in body if not is_idle(s)]
-    if not python.native and not python.opened and (not singly or len(computing) < 2):
+    is_parted = singly and len(computing) > 1
+    is_without = bool(python_names & {*parameters} - names)  # which no segment is given
+    if not python.native and not python.opened and not is_parted and not is_without:
         return None
     cut = _Cut(node, body, parameters, local, python, part)
     cut.singly = singly
