@@ -16,7 +16,7 @@ import os
 import sys
 import sysconfig
 from dataclasses import dataclass
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodWrapperType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -351,6 +351,6 @@ def is_named_tuple(obj: object) -> bool:
 
 def is_method_in_c(obj: Any) -> bool:
     """Whether it is a method, written in C, of an object: ``log.append``, and not ``math.sqrt``."""
-    if not isinstance(obj, BuiltinFunctionType):
+    if not isinstance(obj, BuiltinFunctionType | MethodWrapperType):
         return False
     return obj.__self__ is not None and not isinstance(obj.__self__, ModuleType | type)
