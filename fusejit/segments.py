@@ -163,17 +163,23 @@ def opened_singly(what: Openable, arguments: Mapping[str, Any]) -> SegmentedFunc
 
 
 def contents_that_differ(variants: Iterable[Sequence[PathCheck]]) -> set[str]:
-    """Names under which variants found lists of other lengths, or other texts, given their checks.
+    """Names under which variants found other lengths, texts or classes, given their checks.
 
-    ``log.items`` that grows makes a variant for each length, and ``log`` is such a name.
+    ``log.items`` that grows makes a variant for each length, and ``log`` is such a name; so is that
+    of an object of a class that a function makes anew with each call.
     """
     found: dict[Path, set[tuple[CheckKind, Any]]] = {}
     for checks in variants:
         for check in checks:
             is_text = check.kind is CheckKind.EQUAL and isinstance(check.expected, str | bytes)
-            if is_text or check.kind is CheckKind.KEYS:
+            if is_text or check.kind is CheckKind.KEYS or _is_made_anew(check.expected):
                 found.setdefault(check.path, set()).add((check.kind, check.expected))
     return {path.name for path, expected in found.items() if len(expected) > 1}
+
+
+def _is_made_anew(obj: Any) -> bool:
+    """Whether it is a class that stands in a function."""
+    return isinstance(obj, type) and "<locals>" in obj.__qualname__
 
 
 def of_python(

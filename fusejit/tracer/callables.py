@@ -16,7 +16,7 @@ import os
 import sys
 import sysconfig
 from dataclasses import dataclass
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodWrapperType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -347,3 +347,10 @@ def is_named_tuple_class(cls: Any) -> bool:
 def is_named_tuple(obj: object) -> bool:
     """Whether it is a named tuple."""
     return isinstance(obj, tuple) and is_named_tuple_class(type(obj))
+
+
+def is_method_in_c(obj: Any) -> bool:
+    """Whether it is a method, written in C, of an object: ``log.append``, and not ``math.sqrt``."""
+    if not isinstance(obj, BuiltinFunctionType | MethodWrapperType):
+        return False
+    return obj.__self__ is not None and not isinstance(obj.__self__, ModuleType | type)

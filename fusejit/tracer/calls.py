@@ -19,6 +19,7 @@ from fusejit.tracer.callables import (
     Verdict,
     function_name,
     is_library_module,
+    is_method_in_c,
     is_named_tuple,
     is_named_tuple_class,
     is_stand_in_type,
@@ -236,6 +237,8 @@ class Calls:
             owner = getattr(function, "__self__", None)
             owner = args[0] if hasattr(function, "__objclass__") and args else owner
             path = self._outside.path_of(owner)
+            if path is None and is_method_in_c(function):
+                path = self._outside.path_of(function)
             if path is not None:
                 what = f"calls {name} on {path.user_text()}, an object from outside"
                 raise needs_python(what, "work on a copy and return it")

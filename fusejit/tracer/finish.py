@@ -49,7 +49,7 @@ from fusejit.ir.traced import (
 )
 from fusejit.ir.types import TensorType
 from fusejit.tracer.array import TracedArray
-from fusejit.tracer.callables import is_named_tuple
+from fusejit.tracer.callables import is_method_in_c, is_named_tuple
 from fusejit.tracer.checks import checks_first
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.dispatch import HANDLERS
@@ -252,7 +252,7 @@ class _Results:
         if type(obj) is dict:
             keys = tuple(map(_exact, obj))
             return ResultMapping(keys, tuple(map(self._leaf, obj.values())), self._number(obj))
-        if isinstance(obj, _STATIC):
+        if isinstance(obj, _STATIC) and not is_method_in_c(obj):
             return StaticLeaf(obj)
         path = self.trace.path_of(obj)
         if path is not None:

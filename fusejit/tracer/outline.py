@@ -17,17 +17,7 @@ it. Runs of statements around it become functions of the names that they need, w
 names that are read later. A compound statement that holds it stays Python's, and its blocks are cut
 in the same way. Each segment is a function like any other: it is traced when it is first called,
 and opened in its turn if Python has to run a statement in it. All nodes keep the user's lines.
-
-In a ``try``, and in a ``with``, whose context may end an exception, a handler finds what was bound
-in front of the statement that failed: NumPy has run it, in a frame that the traceback holds::
-
-    try:
-        a, b = segments.s2(x)
-    except BaseException as part1:
-        part2 = segments.bound(part1, "s2")     # the names of that frame
-        if "a" in part2: a = part2["a"]
-        if "b" in part2: b = part2["b"]
-        raise
+What a ``try`` or ``with`` asks for besides is in `fusejit.tracer.kept_names`.
 """
 
 from __future__ import annotations
@@ -39,6 +29,7 @@ from typing import Any, TypeVar, cast
 
 from fusejit.tracer.ended_contexts import EndedContexts
 from fusejit.tracer.hoisting import Hoist, is_idle, is_trivial
+from fusejit.tracer.kept_names import binds_at_its_end, keeping, read_on_failure
 from fusejit.tracer.live_names import (
     UnsureNames,
     assigned,
@@ -162,7 +153,9 @@ def open_function(
     python = PythonStatements(position, python_names, declared, hoist)
     body = python.marked(body)
     computing = [s for s in body if not is_idle(s)]
-    if not python.native and not python.opened and (not singly or len(computing) < 2):
+    is_parted = singly and len(computing) > 1
+    is_without = bool(python_names & {*parameters} - names)  # which no segment is given
+    if not python.native and not python.opened and not is_parted and not is_without:
         return None
     cut = _Cut(node, body, parameters, local, python, part)
     cut.singly = singly
@@ -338,7 +331,7 @@ class _Cut:
         outputs = [] if returns else sorted(assigned(run) & read & self.local)
         inputs = sorted(before | (set(outputs) - surely_assigned(run)))  # what stays as it was
         name = f"s{len(self.segments)}"
-        is_kept = self.keeps_names and bool(outputs) and not _binds_at_its_end(run)
+        is_kept = self.keeps_names and bool(outputs) and not binds_at_its_end(run)
         last = run[-1]
         body = [*run]
         if outputs:
@@ -359,21 +352,9 @@ class _Cut:
             return [_at(ast.Expr(value=call), run[0])]
         target = _tuple(outputs, ast.Store(), run[0])
         made: ast.stmt = _at(ast.Assign(targets=[target], value=call), run[0])
-        return [self.keeping(name, made, outputs) if is_kept else made]
-
-    def keeping(self, name: str, call: ast.stmt, outputs: Sequence[str]) -> ast.stmt:
-        """The call of a segment that, where it raises, leaves the names that it has bound."""
-        error, found = self.fresh(), self.fresh()
-        lines = [f"{found} = {self.helper}.bound({error}, {name!r})"]
-        lines += [f"if {n!r} in {found}: {n} = {found}[{n!r}]" for n in outputs]
-        text = "try: pass\nexcept BaseException as " + "\n ".join([f"{error}:", *lines, "raise"])
-        made = ast.parse(text).body[0]
-        assert isinstance(made, ast.Try)
-        made.body = []
-        for node in ast.walk(made):
-            _at(node, call)
-        made.body = [call]
-        return made
+        if is_kept:
+            made = keeping(made, outputs, (self.helper, name), self.fresh)
+        return [made]
 
     def test(self, node: ast.If | ast.While) -> None:
         """The condition of a statement of Python is a segment of its own."""
@@ -404,7 +385,7 @@ class _Cut:
         outer = self.keeps_names
         if is_context(node) or isinstance(node, ast.Try):
             self.keeps_names = True
-            around |= _read_on_failure(node)
+            around |= read_on_failure(node)
         self.contexts.depth += is_context(node)
         for block in blocks(node):
             inside = is_tail and not isinstance(node, ast.Try | ast.With)
@@ -448,27 +429,6 @@ class _Calls(ast.NodeTransformer):
 def _is_plain_test(node: ast.expr) -> bool:
     """``i % 10 == 0``, ``a is None``: Python is as fast as a segment."""
     return not any(isinstance(n, ast.Call | ast.Subscript) for n in ast.walk(node))
-
-
-def _read_on_failure(node: ast.stmt) -> set[str]:
-    """What the other blocks of a statement may read when one of them fails."""
-    if not isinstance(node, ast.Try):
-        return set()
-    types = [mentioned(h.type) for h in node.handlers if h.type is not None]
-    others = [node.orelse, node.finalbody, *(h.body for h in node.handlers)]
-    return set().union(*types, *map(needed, others))
-
-
-def _binds_at_its_end(run: Sequence[ast.stmt]) -> bool:
-    """Whether statements bind nothing before all that may fail is done: ``y = np.sqrt(x)``."""
-    if any(isinstance(n, ast.NamedExpr) for s in run for n in ast.walk(s)):
-        return False
-    match run:
-        case [ast.Assign(targets=[ast.Name()])] | [ast.AugAssign()] | [ast.AnnAssign()]:
-            return True
-        case [ast.Expr() | ast.Assert() | ast.Raise()]:
-            return True
-    return False
 
 
 def _unused(name: str, taken: set[str]) -> str:

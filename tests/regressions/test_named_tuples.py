@@ -76,4 +76,4 @@ class Column(collections.UserList):  # type: ignore[type-arg]
 @pytest.mark.parametrize("kind", [Row, Column])
 def test_other_containers_are_refused(kind: type) -> None:
     with pytest.raises(UnsupportedError, match="pass its items"):
-        decorate(lambda p: sum(p), jit=False)(kind([np.ones(3), 1.0]))
+        decorate(lambda p: sum(p), jit=False, fullgraph=True)(kind([np.ones(3), 1.0]))

@@ -12,9 +12,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from fusejit import fuse_jit
+from fusejit.pipeline import Lowered
 from fusejit.segments import MOST_OF_A_CODE
+from fusejit.testing.oracle import decorate
 from fusejit.testing.segments_check import check_segments
 
 X = np.arange(6.0) / 4 - 0.5
@@ -134,3 +137,37 @@ def test_what_was_compiled_whole_stays_whole() -> None:
     assert len(fused.variants) == 1
     launched = fused.variants.compiled[0]
     assert fused.__fusejit_state__.namespace.target["k0"] == launched.launch
+
+
+def test_classes_made_anew_do_not_become_variants(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each call has made variants for its own class, until there were 32."""
+    log: list[Any] = []
+    made = 0
+    compile_one = Lowered.compile
+
+    def counted(lowered: Lowered) -> Any:
+        nonlocal made
+        made += 1
+        return compile_one(lowered)
+
+    def program(x: Any) -> Any:
+        class Counter:
+            def __init__(self, a: Any) -> None:
+                self.a = a
+
+            def up(self) -> None:
+                self.a = self.a * 2 + 1
+
+        p = Counter(x)
+        for _ in range(3):
+            p.up()
+            log.append(p.a[0])
+        return p.a
+
+    monkeypatch.setattr(Lowered, "compile", counted)
+    fused = decorate(program, jit=False)
+    counts = []
+    for _ in range(10):
+        np.testing.assert_array_equal(fused(X), program(X))
+        counts.append(made)
+    assert counts[-1] == counts[6] <= 10
