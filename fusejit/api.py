@@ -25,7 +25,13 @@ from fusejit.codegen.launch_runtime import (
     Miss,
 )
 from fusejit.declined_calls import DeclinedCalls
-from fusejit.errors import FusejitError, InternalError, UnsupportedError, VerificationError
+from fusejit.errors import (
+    FusejitError,
+    InternalError,
+    NeedsPython,
+    UnsupportedError,
+    VerificationError,
+)
 from fusejit.explain import explain_text, segments_text, sizes_of_call
 from fusejit.fuse.policy import FusionPolicyFn, policy
 from fusejit.locks import ForkSafeLock
@@ -210,6 +216,9 @@ class _State:
                     self.variants.segmented = self.of_python(error)
                     if not self.options.is_part:
                         self.note(str(error))
+                elif isinstance(error, NeedsPython) and error.is_loop:
+                    text = f"Python runs a loop of {self.function.__name__}: {error}"
+                    warnings.warn(text, FuseWarning, stacklevel=4)
             if self.variants.segmented is not None:
                 if not self.variants.compiled:  # what is whole for other types stays so
                     self.namespace["k0"] = self.variants.segmented.run

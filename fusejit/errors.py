@@ -41,8 +41,11 @@ class NeedsPython(UnsupportedError):
     """The function does what Python itself has to do: it calls what cannot be followed, say.
 
     Under ``fullgraph=True`` this is an error. Otherwise Python runs the statement, and what stands
-    around it is compiled in segments.
+    around it is compiled in segments; with a warning if ``is_loop``, as that can be slower than
+    NumPy.
     """
+
+    is_loop = False
 
 
 class ConcretizationError(FusejitError):

@@ -21,7 +21,7 @@ from fusejit.tracer.declined import Declined
 from fusejit.tracer.either import NumberType, is_either
 from fusejit.tracer.either_types import tag, type_of, wide
 from fusejit.tracer.kernel_numbers import arithmetic, is_number
-from fusejit.tracer.locations import unsupported
+from fusejit.tracer.locations import current_place, unsupported
 from fusejit.tracer.loop_entry import TAG, parts_of
 from fusejit.tracer.loop_settling import LoopSettling
 from fusejit.tracer.number import TracedNumber
@@ -157,7 +157,7 @@ class Carried(LoopSettling):
             now = self.look_up(names, name)
             before = self._before.get(name, UNDEFINED)
             if not self.runs and not self.is_sure(name, before):
-                self.after[name] = Undefined(name, _ONLY_INSIDE)
+                self.after[name] = _only_inside(name)
             elif isinstance(now, TracedNumber) and now.affine is not None:
                 self._views[name] = now
             elif is_number(now) or is_either(now):
@@ -181,7 +181,7 @@ class Carried(LoopSettling):
             elif name.startswith("_st") and Undefined.is_unbound(now):
                 self.after[name] = now  # no `return` has given it a value
             else:
-                self.after[name] = now if _is_plain(now) else Undefined(name, _ONLY_INSIDE)
+                self.after[name] = now if _is_plain(now) else _only_inside(name)
         return tuple(values)
 
     def _require_order(self, cell: TracedArray, array: TracedArray) -> None:
@@ -279,7 +279,7 @@ class Carried(LoopSettling):
                 before = self._before.get(name, UNDEFINED)
                 undefined = isinstance(before, Undefined)
                 kept = self._renewed.get(name, self._cells.get(name, before))
-                self.after[name] = Undefined(name, _ONLY_INSIDE) if undefined else kept
+                self.after[name] = _only_inside(name) if undefined else kept
         self._origins.finish(self.after, frozenset(self._copied_late))
         for name in self._tuples:
             if name in self.names:
@@ -326,3 +326,8 @@ def _is_plain(obj: Any) -> bool:
 
 def _zero(type_: NumberType) -> Any:
     return {"b": False, "i": 0, "u": 0, "f": 0.0}[type_[1].kind]
+
+
+def _only_inside(name: str) -> Undefined:
+    """What a name is behind a loop that may not bind it: Python may run the loop."""
+    return Undefined(name, _ONLY_INSIDE, place=current_place(), is_loop=True)

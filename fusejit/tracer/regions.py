@@ -41,15 +41,22 @@ class Undefined:
     """A name without a value here; any use of it is refused.
 
     With ``is_unbound`` it has none in the program either; else it may have one that cannot be told.
-    ``place`` is that of the conditional that gives it the one or the other: Python may run that.
+    ``place`` is that of the conditional that gives it the one or the other: Python may run that. So
+    for a loop (``is_loop``) that may not bind it.
     """
 
     def __init__(
-        self, name: str, why: str, is_unbound: bool = False, place: Place | None = None
+        self,
+        name: str,
+        why: str,
+        is_unbound: bool = False,
+        place: Place | None = None,
+        is_loop: bool = False,
     ) -> None:
         object.__setattr__(self, "_text", (name, why))
         object.__setattr__(self, "_is_unbound", is_unbound)
         object.__setattr__(self, "_place", place)
+        object.__setattr__(self, "_is_loop", is_loop)
 
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         name, why = object.__getattribute__(self, "_text")
@@ -71,6 +78,7 @@ class Undefined:
             return error
         made = NeedsPython(str(error))
         made.location, made.position = place
+        made.is_loop = object.__getattribute__(undefined, "_is_loop")
         return made
 
     @staticmethod

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fusejit import UnsupportedError
+from fusejit import UnsupportedError, fuse_jit
 from fusejit.testing.compare import Bound
 from fusejit.testing.oracle import check, decorate
 from fusejit.tracer.host_functions import ROWS
@@ -273,7 +273,7 @@ def test_single_precision(name: str) -> None:
 def test_complex_results_are_refused(name: str) -> None:
     program, kinds = REFUSED[name]
     with pytest.raises(UnsupportedError, match=r"test_host_functions.*complex"):
-        decorate(program, jit=False)(*arguments(kinds, 5))
+        fuse_jit(program, fullgraph=True)(*arguments(kinds, 5))
 
 
 # ------------------------------------------------------------------------------ corners of calls
@@ -396,7 +396,7 @@ def test_results_are_fresh_and_writeable() -> None:
 
 def test_inside_a_function_with_views_of_arguments() -> None:
     with pytest.raises(UnsupportedError, match="returns a view"):
-        decorate(lambda q: np.einsum("ij->ji", q), jit=False)(np.eye(4))
+        fuse_jit(lambda q: np.einsum("ij->ji", q), fullgraph=True)(np.eye(4))
 
 
 def test_explain_shows_the_step() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit import ConcretizationError, FuseWarning, UnsupportedError
+from fusejit import ConcretizationError, FuseWarning, UnsupportedError, fuse_jit
 from fusejit.testing.oracle import check, decorate
 
 
@@ -237,7 +237,7 @@ REFUSED: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_known_only_when_the_program_runs_is_refused(name: str) -> None:
     with pytest.raises((UnsupportedError, ConcretizationError), match=r"test_masks\.py:\d+"):
-        decorate(REFUSED[name], jit=False)(*arrays((4,)))
+        fuse_jit(REFUSED[name], fullgraph=True)(*arrays((4,)))
 
 
 # ------------------------------------------------------------------------------ copyto, putmask

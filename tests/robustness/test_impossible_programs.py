@@ -494,6 +494,7 @@ def trace_error(function: Program, args: tuple[Any, ...]) -> FusejitError | None
     return None
 
 
+@pytest.mark.filterwarnings("ignore:Python runs a loop:fusejit.FuseWarning")
 @pytest.mark.parametrize("at", range(len(ROWS)), ids=NAMES)
 def test_python_between_segments(at: int) -> None:
     """Without fullgraph, what only Python can run is run there, as in NumPy; the rest refuses."""
