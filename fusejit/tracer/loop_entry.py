@@ -42,8 +42,6 @@ from fusejit.tracer.shrinking import (
 from fusejit.tracer.storage import Storage
 from fusejit.tracer.trace import Trace
 
-_ONLY_INSIDE = "is defined only inside a loop"
-
 TAG = " as"  # behind the name of a number: its tag, which says of which type it is
 
 
