@@ -49,7 +49,7 @@ from fusejit.outside import resolver
 from fusejit.pipeline import Lowered
 
 if TYPE_CHECKING:
-    from fusejit.api import Variants
+    from fusejit.variants import Variants
 
 MAX_SOURCE = 72  # characters of a line of the user's program
 WORDS_JOINED = {"fold": "into", "merge": "beside", "hoist": "in front of"}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import fusejit.api
+import fusejit.dispatcher
 from fusejit import fuse_jit
 from fusejit.declined_calls import DeclinedCalls
 
@@ -18,13 +18,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
 def traces(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Grows by one number with each trace."""
     made: list[int] = []
-    trace = fusejit.api.trace
+    trace = fusejit.dispatcher.trace
 
     def counted(*args: Any) -> Any:
         made.append(1)
         return trace(*args)
 
-    monkeypatch.setattr(fusejit.api, "trace", counted)
+    monkeypatch.setattr(fusejit.dispatcher, "trace", counted)
     return made
 
 

@@ -29,7 +29,10 @@ ALLOWED = {
     "dot": {"ir"},
     "segments": {"tracer", "ir", "errors"},
     "pipeline": {*STAGES, "ir", "dot", *FREE},
-    "explain": {"api", "segments", "pipeline", *STAGES, "ir", *FREE},
+    "explain": {"variants", "segments", "pipeline", *STAGES, "ir", *FREE},
+    "variants": {"pipeline", "segments"},
+    "carrier": {"codegen"},
+    "notices": {"tracer"},
     "mlir": {"pipeline", *STAGES, "ir", *FREE},
 }
 

@@ -1,0 +1,43 @@
+"""`Variants`: the compiled forms of a decorated function, and what was declined."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from fusejit.pipeline import Compiled
+from fusejit.segments import SegmentedFunction
+
+
+class Variants:
+    """The variants of a decorated function, newest first, and its declined calls.
+
+    A function that runs in segments has none itself: each segment has its own.
+    """
+
+    def __init__(self) -> None:
+        self.compiled: tuple[Compiled, ...] = ()
+        self.segmented: SegmentedFunction | None = None
+        self.declined: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self.compiled)
+
+    def __getitem__(self, index: int) -> Compiled:
+        return self.compiled[index]
+
+    def __repr__(self) -> str:
+        lines = [f"{len(self)} variant(s)"]
+        for at, variant in enumerate(self.compiled):
+            arrays = ", ".join(
+                f"{c.path.user_text()}: {c.expected.dtype}[{c.expected.ndim}] "
+                f"{c.expected.layout.value}"
+                for c in variant.traced.checks
+                if hasattr(c.expected, "layout")
+            )
+            where = "from cache" if variant.from_cache else "compiled"
+            lines.append(f"  {at}: {arrays} ({where})")
+        lines += [f"  declined {n}x: {cause}" for cause, n in self.declined.items()]
+        if self.segmented is not None:
+            places = ", ".join(str(b.line) for b in self.segmented.boundaries)
+            lines.append(f"  runs in segments: Python runs lines {places}")
+        return "\n".join(lines)
