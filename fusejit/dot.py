@@ -19,10 +19,12 @@ from fusejit.ir.graph import (
     Load,
     Op,
     ReshapeOp,
+    Scatter,
     Store,
     Value,
     View,
     ViewOp,
+    Write,
     walk,
 )
 from fusejit.ir.lines import by_line
@@ -113,6 +115,9 @@ class _Drawing:
         if isinstance(op, Store):
             masked = " where mask" if op.mask is not None else ""
             return [f"store {self._view(op.view)}{masked}"], _FILL["store"]
+        if isinstance(op, Scatter):
+            combine = "" if op.combine is None else f" {op.combine}"
+            return [f"scatter{combine} {self._view(op.view)}"], _FILL["store"]
         if isinstance(op, Load):
             return [f"load {self._view(op.view)} : {op.results[0].type}"], "#eeeeee"
         if isinstance(op, ViewOp):
@@ -137,12 +142,12 @@ class _Drawing:
             for value in _read_by(op):
                 if (start := self._start(value)) is not None and start != self.node[op]:
                     yield f"  {start} -> {self.node[op]}{_operand_numbers(op, value)};"
-            if isinstance(op, Load | Store):
+            if isinstance(op, Load | Write):
                 earlier = last_store.get(op.view.buffer.alias_class)
                 if earlier is not None:
                     yield f"  {self.node[earlier]} -> {self.node[op]} [style=dashed];"
             for inner in (op, *(o for block in op.blocks for o in walk(block))):
-                if isinstance(inner, Store):
+                if isinstance(inner, Write):
                     last_store[inner.view.buffer.alias_class] = op
         self.last_store = last_store
 

@@ -14,7 +14,7 @@ import numpy as np
 from fusejit.codegen.emit import names_in, statement_lines
 from fusejit.codegen.host_text import host_text, is_kernel_guard
 from fusejit.codegen.nest import token
-from fusejit.ir.graph import Buffer, Graph, Guard, Layout, Store, walk
+from fusejit.ir.graph import Buffer, Graph, Guard, Layout, Write, walk
 from fusejit.ir.host import Path
 from fusejit.ir.loops import Apply, Exit, If, KernelParameter, Let, LoopKernel, Stmt
 from fusejit.ir.polynomial import Polynomial
@@ -125,7 +125,7 @@ def _checks(
     for name, buffer in program.arguments.items():
         checks += _extent_checks(name, buffer, program.graph)
         checks.append(If(Apply(f"{name}.size > 0", ()), _layout_checks(name, buffer)))
-    written = {op.view.buffer.root for op in walk(program.graph.block) if isinstance(op, Store)}
+    written = {op.view.buffer.root for op in walk(program.graph.block) if isinstance(op, Write)}
     names = list(program.arguments)
     for name, buffer in program.arguments.items():
         if buffer in written:

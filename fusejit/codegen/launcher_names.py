@@ -13,7 +13,7 @@ from fusejit.codegen import launch_runtime
 from fusejit.codegen.host_text import host_text
 from fusejit.codegen.late_errors import has_late_extents, late_places
 from fusejit.ir.affine import AffineExpr, Dim
-from fusejit.ir.graph import Store, walk
+from fusejit.ir.graph import Write, walk
 from fusejit.ir.host import HostExpr, Path, generator_address
 from fusejit.ir.host_calls import NAMES
 from fusejit.ir.indexing_map import IndexingMap
@@ -225,7 +225,7 @@ class LauncherNames:
 
     def written(self) -> list[str]:
         """The arguments that the program writes."""
-        stores = [op for op in walk(self.program.graph.block) if isinstance(op, Store)]
+        stores = [op for op in walk(self.program.graph.block) if isinstance(op, Write)]
         roots = {store.view.buffer.root for store in stores}
         return [n for n, buffer in self.program.arguments.items() if buffer in roots]
 

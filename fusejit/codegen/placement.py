@@ -36,6 +36,7 @@ from fusejit.ir.graph import (
     Value,
     View,
     ViewOp,
+    Write,
     walk,
 )
 from fusejit.ir.host_blocks import host_blocks, launcher_binds, runs_on_host
@@ -44,6 +45,7 @@ from fusejit.ir.memory import walk_versions
 from fusejit.ir.payload import identity_payload
 from fusejit.ir.schedule import Schedule
 from fusejit.ir.types import IteratorType
+from fusejit.ir.writes import store_that_takes
 
 
 @dataclass(slots=True)
@@ -130,7 +132,7 @@ def record_versions(block: Block, state: dict[int, int], at: dict[int, dict[int,
     """Note for each op the version of every class in front of it (see `Load.version`)."""
     for op, counters in walk_versions(block, state):
         at[id(op)] = here = dict(counters)
-        if isinstance(op, Store):
+        if isinstance(op, Write):
             here[op.view.buffer.alias_class] -= 1
 
 
@@ -156,10 +158,8 @@ def _find_straight_stores(graph: Graph, placement: Placement) -> None:
     _blocks(graph.block, block_of)
     for value, users in uses.items():
         producer = placement.defining.get(value)
-        if len(users) != 1 or not isinstance(users[0], Store):
-            continue
-        store = users[0]
-        if isinstance(store, Scatter) or store.value is not value:
+        store = store_that_takes(value, users)
+        if store is None:
             continue
         if (
             isinstance(producer, GenericOp)
@@ -222,7 +222,7 @@ def _blocks(block: Block, found: dict[int, Block]) -> None:
 def _find_moves(graph: Graph, placement: Placement) -> None:
     """Stores of a part of a buffer into another part of it, as copies that overlap."""
     for store in walk(graph.block):
-        if not isinstance(store, Store) or isinstance(store, Scatter):
+        if not isinstance(store, Store):
             continue
         load = placement.defining.get(placement.root(store.value))
         if not isinstance(load, Load):
@@ -286,7 +286,7 @@ def copy_op(value: Value, source: Value, name: str) -> GenericOp:
 def _find_snapshots(graph: Graph, placement: Placement) -> None:
     end: dict[int, int] = {}
     for op in walk(graph.block):
-        if isinstance(op, Store):
+        if isinstance(op, Write):
             end[op.view.buffer.alias_class] = max(
                 end.get(op.view.buffer.alias_class, 0), op.version
             )
@@ -422,5 +422,5 @@ def _all_operands(op: Op) -> Iterator[Value]:
 def _buffers(op: Op) -> Iterator[Buffer]:
     ops = [op, *(inner for block in op.blocks for inner in walk(block))]
     for each in ops:
-        if isinstance(each, Load | Store):
+        if isinstance(each, Load | Write):
             yield each.view.buffer.root

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from fusejit.codegen.hazards import FREE, overlap_of
-from fusejit.ir.graph import Block, Buffer, GenericOp, Load, Loop, Op, Scatter, Store, Value, View
+from fusejit.ir.graph import Block, Buffer, GenericOp, Load, Loop, Op, Store, Value, View
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -93,7 +93,7 @@ def _tail(body: Block) -> list[Store]:
     """The stores at the end of a block, in program order."""
     tail: list[Store] = []
     for op in reversed(body.ops):
-        if not isinstance(op, Store) or isinstance(op, Scatter):
+        if not isinstance(op, Store):
             break
         tail.insert(0, op)
     return tail

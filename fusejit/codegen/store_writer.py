@@ -26,6 +26,7 @@ from fusejit.ir.graph import (
     Store,
     Value,
     ViewOp,
+    Write,
 )
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import (
@@ -162,7 +163,7 @@ class StoreWriter(KernelWriter):
         self.located[copied] = self._temporary_copy(self.locate(value), value)
         return copied
 
-    def _meets(self, located: Located, op: Store) -> bool:
+    def _meets(self, located: Located, op: Write) -> bool:
         """Whether copying from ``located`` into the store's view could read what was written."""
         memory = located.memory
         if memory is None or memory.alias_class is None:

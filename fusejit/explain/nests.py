@@ -18,6 +18,7 @@ from fusejit.ir.graph import (
     Scatter,
     Store,
     Value,
+    Write,
     walk,
 )
 from fusejit.ir.schedule import Group, KernelStep
@@ -65,7 +66,7 @@ def nests_of(step: KernelStep, unfused: Graph, placement: Placement) -> list[Nes
 
 
 def _is_work(op: Op, placement: Placement) -> bool:
-    if isinstance(op, Store):
+    if isinstance(op, Write):
         return op.value not in placement.straight and op not in placement.rotated
     if isinstance(op, Load):
         return op.results[0] in placement.snapshots
@@ -81,7 +82,7 @@ def _origins(op: Op, order: Mapping[Value, int], placement: Placement) -> list[O
     """
     if op.blocks:
         ops = [i for block in op.blocks for i in block.ops]
-        apart = [i for i in ops if not isinstance(i, Store) or _is_work(i, placement)]
+        apart = [i for i in ops if not isinstance(i, Write) or _is_work(i, placement)]
         return [o for i in apart for o in _origins(i, order, placement)]
     if isinstance(op, Scatter):
         made = dict.fromkeys(

@@ -45,6 +45,7 @@ from fusejit.ir.schedule import (
 )
 from fusejit.ir.source import Location
 from fusejit.ir.types import dtype_name
+from fusejit.ir.writes import store_that_takes
 from fusejit.outside import resolver
 from fusejit.pipeline import Lowered
 
@@ -312,7 +313,7 @@ def _stored_straight(graph: Graph) -> set[Value]:
     return {
         value
         for value, ops in users.items()
-        if len(ops) == 1 and isinstance(ops[0], Store) and value not in results
+        if value not in results and store_that_takes(value, ops) is not None
     }
 
 

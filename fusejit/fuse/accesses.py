@@ -22,9 +22,9 @@ from fusejit.ir.graph import (
     Operand,
     ReshapeOp,
     Scatter,
-    Store,
     Value,
     ViewOp,
+    Write,
     walk,
 )
 from fusejit.ir.indexing_map import IndexingMap
@@ -55,7 +55,7 @@ def accesses(block: Block, defined: Mapping[Value, Op]) -> Iterator[Access]:
             continue
         for value, map, domain in _operands(op):
             yield from _read(value, map, domain, op.location, defined)
-        if isinstance(op, Store):
+        if isinstance(op, Write):
             yield _written(op)
         for inner in op.blocks:
             yield from _yielded(inner, op.location, defined)
@@ -113,7 +113,7 @@ def _read(
         yield Access(op.view.buffer, subscripts, tuple(domain), False, location)
 
 
-def _written(op: Store) -> Access:
+def _written(op: Write) -> Access:
     if not isinstance(op, Scatter):
         return Access(op.view.buffer, op.view.map.results, op.view.extents, True, op.location)
     known = [s for s in op.subscripts if not isinstance(s, Operand)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from fusejit.fuse.rewrite import map_blocks, substitute_in_op
-from fusejit.ir.graph import Alias, Alloc, Block, Buffer, Load, Op, Store, Value, View
+from fusejit.ir.graph import Alias, Alloc, Block, Buffer, Load, Op, Value, View, Write
 
 
 @dataclass(eq=False)
@@ -39,7 +39,7 @@ class Clone:
         if op.blocks:
             op = map_blocks(op, self.block)
         op = substitute_in_op(op, self.values)
-        if isinstance(op, Load | Store) and op.view.buffer in self.buffers:
+        if isinstance(op, Load | Write) and op.view.buffer in self.buffers:
             op = replace(op, view=self.view(op.view))
         return replace(op, results=tuple(map(self.value, op.results))) if op.results else op
 

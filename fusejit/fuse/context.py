@@ -16,8 +16,8 @@ from fusejit.ir.graph import (
     GenericOp,
     HostCall,
     Op,
-    Store,
     Value,
+    Write,
     written_classes,
 )
 from fusejit.ir.target import Target
@@ -185,6 +185,6 @@ class BlockContext:
 
 
 def _written_by(op: Op) -> frozenset[int]:
-    if isinstance(op, Store):
+    if isinstance(op, Write):
         return frozenset({op.view.buffer.alias_class})
     return frozenset().union(*map(written_classes, op.blocks))

@@ -44,7 +44,6 @@ from fusejit.ir.graph import (
     Load,
     Op,
     ReshapeOp,
-    Scatter,
     Store,
     Value,
     ViewOp,
@@ -57,7 +56,7 @@ MAX_OPS = 16  # of a group: keeps the streams of a tile and the compile time bou
 
 def _is_plain_store(op: object) -> TypeGuard[Store]:
     """Whether an op stores a value into a view of its own shape."""
-    return isinstance(op, Store) and not isinstance(op, Scatter)
+    return isinstance(op, Store)
 
 
 _MOVABLE = Load | ViewOp | ReshapeOp | ConstantOp | Alloc  # ops that do no work where they stand

@@ -59,6 +59,7 @@ from fusejit.ir.graph import (
     Value,
     View,
     ViewOp,
+    Write,
     walk,
     written_classes,
 )
@@ -154,7 +155,7 @@ class _Splitting:
         kept = [v for op in own for v in op.results if v in needed and op not in copied]
         if any(v.type.rank for v in kept) or _bound(own) & _symbols(behind):
             return None
-        has_stores = any(isinstance(op, Store) for op in walk(Block((), own)))
+        has_stores = any(isinstance(op, Write) for op in walk(Block((), own)))
         if not kept and not has_stores:
             return None
         again = [op for op in own if op in copied and _is_needed(op, needed, made, copied)]

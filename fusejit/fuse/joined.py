@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fusejit.fuse.constants import splat_values
 from fusejit.fuse.memory import read_classes, with_versions
 from fusejit.fuse.operands import tidy
 from fusejit.fuse.rewrite import definitions, rewrite_blocks, used_values
-from fusejit.ir.affine import AffineExpr, Dim
+from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Alias,
     Alloc,
@@ -28,30 +28,21 @@ from fusejit.ir.graph import (
     Load,
     Op,
     Operand,
-    Scatter,
     Store,
     Value,
     View,
+    Write,
     walk,
 )
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.starts import writes_every_element
 from fusejit.ir.symbol_facts import SymbolFacts
 from fusejit.ir.types import Kind
+from fusejit.ir.writes import Part, dim_and_offset, last_part, part_of, store_that_takes
 
 MOST_REGIONS = 9  # of one op: a stencil that wraps around along two axes
 MOST_OPS = 72  # that one block may be cut into
 _ZERO = AffineExpr.const(0)
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A store into a part of the buffer: its box, and the value's dim along each axis."""
-
-    value: Value
-    starts: tuple[AffineExpr, ...]
-    ends: tuple[AffineExpr, ...]
-    dims: tuple[int | None, ...]
 
 
 @dataclass(slots=True)
@@ -131,20 +122,20 @@ class _Session:
             if isinstance(op, Alloc) and op.buffer not in self.mentioned:
                 found[op.buffer] = Joined(op.buffer)
                 continue
-            if not isinstance(op, Load | Store) or op.view.buffer not in found:
+            if not isinstance(op, Load | Write) or op.view.buffer not in found:
                 continue
             join = found[op.view.buffer]
             if isinstance(op, Load):
                 join.loads.append(op)
                 continue
-            part = _part(op)
+            part = part_of(op)
             if part is None or join.loads:
                 del found[op.view.buffer]
             else:
                 join.parts.append(part)
-        here = {op for op in block.ops if isinstance(op, Load | Store)}
+        here = {op for op in block.ops if isinstance(op, Load | Write)}
         for op in walk(self.graph.block):
-            if isinstance(op, Load | Store) and op not in here:
+            if isinstance(op, Load | Write) and op not in here:
                 found.pop(op.view.buffer, None)
         return {
             op.results[0]: join
@@ -213,13 +204,13 @@ class _Session:
             load = next(ld for ld in join.loads if ld.results[0] is operand.value)
             places[k] = place = load.view.map.compose(operand.map).results
             for axis, index in enumerate(place):
-                dim, offset = _dim_and_offset(index)
+                dim, offset = dim_and_offset(index)
                 if dim is None:
                     if index.dims():
                         return None
                     continue
                 for part in join.parts:
-                    for end in (part.starts[axis], part.ends[axis]):
+                    for end in part.sides[axis]:
                         if not self._insert(bounds[dim], end - offset):
                             return None
         if math.prod(len(b) - 1 for b in bounds) > MOST_REGIONS:
@@ -257,19 +248,12 @@ class _Session:
         corners: Sequence[tuple[AffineExpr, AffineExpr]],
     ) -> Part | None:
         """The part that was stored last of those that hold the elements of a region."""
-        at_most = self.facts.is_at_most
         box = []
         for index in place:
-            dim, offset = _dim_and_offset(index)
+            dim, offset = dim_and_offset(index)
             low, high = corners[dim] if dim is not None else (_ZERO, AffineExpr.const(1))
             box.append((low + offset, high + offset))
-        for part in reversed(join.parts):
-            sides = list(zip(box, part.starts, part.ends, strict=True))
-            if all(at_most(s, low) and at_most(high, e) for (low, high), s, e in sides):
-                return part
-            if not any(at_most(high, s) or at_most(e, low) for (low, high), s, e in sides):
-                return None
-        return None
+        return last_part(join.parts, box, self.facts)
 
     # -- cutting ----------------------------------------------------------------------------------
     def rewrite(self, block: Block, leaving: frozenset[Value]) -> Block:
@@ -283,9 +267,10 @@ class _Session:
         }
         ops: list[Op] = []
         delayed: dict[Store, list[Store]] = {}
+        here = frozenset(block.ops)
         for op in block.ops:
             if isinstance(op, GenericOp) and op in regions:
-                ops += self._cut(op, regions[op], loaded, delayed)
+                ops += self._cut(op, regions[op], loaded, delayed, here)
             elif isinstance(op, Store) and op in delayed:
                 ops += delayed[op]
             else:
@@ -298,11 +283,12 @@ class _Session:
         regions: Sequence[Region],
         loaded: dict[Value, Joined],
         delayed: dict[Store, list[Store]],
+        here: Collection[Op],
     ) -> Iterator[Op]:
         pieces = [_in_region(op, region, loaded) for region in regions]
         yield from pieces
         for k, (init, value) in enumerate(zip(op.inits, op.results, strict=True)):
-            store = self._only_store(value, pieces)
+            store = self._only_store(value, pieces, here)
             target = View.whole(self._new_buffer(value)) if store is None else store.view
             stores = [
                 _store_of(piece.results[k], target, init.map, region, op)
@@ -315,17 +301,16 @@ class _Session:
             yield from stores
             yield Load(results=(value,), view=target, version=0, location=op.location)
 
-    def _only_store(self, value: Value, pieces: Sequence[GenericOp]) -> Store | None:
-        """The store that alone reads a value, if no region reads the memory it writes.
+    def _only_store(
+        self, value: Value, pieces: Sequence[GenericOp], here: Collection[Op]
+    ) -> Store | None:
+        """The store of this block that alone takes a value, if no region reads what it writes.
 
         A value that is a part of a joined array is read by the regions of what reads that array.
         """
-        users = self.users.get(value, [])
-        if value in self.leaving or len(users) != 1 or not isinstance(users[0], Store):
+        store = store_that_takes(value, self.users.get(value, ()))
+        if store is None or store not in here or value in self.leaving or value in self.needed:
             return None
-        if value in self.needed:
-            return None
-        store = users[0]
         read = {c for piece in pieces for c in read_classes(piece, self.defined)}
         if store.mask is not None or store.view.buffer.alias_class in read:
             return None
@@ -351,39 +336,6 @@ def _mentions(graph: Graph) -> set[Buffer]:
     return found
 
 
-def _dim_and_offset(index: AffineExpr) -> tuple[int | None, AffineExpr]:
-    """``(1, s0 - 1)`` for ``d1 + s0 - 1``; no dim for anything else."""
-    dims = index.dims()
-    if len(dims) == 1:
-        (dim,) = dims
-        offset = index - AffineExpr.dim(dim)
-        if index.coefficient(Dim(dim)) == 1 and not offset.dims():
-            return dim, offset
-    return None, index
-
-
-def _part(store: Store) -> Part | None:
-    """What a store puts where; None if it is masked, steps over elements, or is not one box."""
-    if store.mask is not None or isinstance(store, Scatter):
-        return None
-    starts, ends, dims = [], [], []
-    for index in store.view.map.results:
-        dim, offset = _dim_and_offset(index)
-        if dim is None and index.dims():
-            return None
-        extent = AffineExpr.const(1) if dim is None else store.view.extents[dim]
-        starts.append(offset)
-        ends.append(offset + extent)
-        dims.append(dim)
-    used = [d for d in dims if d is not None]
-    if len(used) != len(set(used)):
-        return None  # a diagonal
-    idle = (e for d, e in enumerate(store.view.extents) if d not in used)
-    if any(e.as_constant() != 1 for e in idle):
-        return None  # it may store nothing at all
-    return Part(store.value, tuple(starts), tuple(ends), tuple(dims))
-
-
 def _in_region(op: GenericOp, region: Region, loaded: dict[Value, Joined]) -> GenericOp:
     """The op over a region: its operands shifted, joined ones replaced by their parts."""
     moved = [AffineExpr.dim(d) + low for d, low in enumerate(region.lows)]
@@ -403,7 +355,7 @@ def _in_region(op: GenericOp, region: Region, loaded: dict[Value, Joined]) -> Ge
         results = [_ZERO] * part.value.type.rank
         for axis, dim in enumerate(part.dims):
             if dim is not None:
-                results[dim] = place[axis] - part.starts[axis]
+                results[dim] = place[axis] - part.sides[axis][0]
         inputs.append(Operand(part.value, IndexingMap(len(op.domain), tuple(results))))
     instrs = tuple(
         replace(i, attr=i.attr.substitute(moved)) if i.op == "index" else i
@@ -462,7 +414,7 @@ def _without_unread(graph: Graph) -> Graph:
     def keep(op: Op) -> bool:
         if isinstance(op, Load):
             return op not in loads
-        if isinstance(op, Store):
+        if isinstance(op, Write):
             return op.view.buffer not in unread
         return not (isinstance(op, Alloc) and op.buffer in unread)
 

@@ -18,10 +18,10 @@ from fusejit.ir.graph import (
     Load,
     Op,
     ReshapeOp,
-    Scatter,
     Store,
     Value,
     ViewOp,
+    Write,
     walk,
 )
 from fusejit.ir.memory import versions, walk_versions
@@ -52,7 +52,7 @@ def stale_reads(graph: Graph) -> frozenset[tuple[Op, Value]]:
                 continue
             alias_class = load.view.buffer.alias_class
             version = counters.get(alias_class, 0)
-            if isinstance(op, Store) and op.view.buffer.alias_class == alias_class:
+            if isinstance(op, Write) and op.view.buffer.alias_class == alias_class:
                 version -= 1  # it reads its value before it writes
             if version != load.version:
                 stale.add((op, value))
@@ -85,7 +85,7 @@ def drop_idle_stores(graph: Graph) -> Graph:
     defined = definitions(graph.block)
 
     def is_idle(op: Op) -> bool:
-        if not isinstance(op, Store) or isinstance(op, Scatter):
+        if not isinstance(op, Store):
             return False
         load = defined.get(op.value)
         return isinstance(load, Load) and load.view == op.view and load.version == op.version - 1
@@ -103,7 +103,7 @@ def with_versions(graph: Graph) -> Graph:
     wanted = versions(graph.block)
 
     def renumber(op: Op) -> Op:
-        if isinstance(op, Load | Store) and wanted[op] != op.version:
+        if isinstance(op, Load | Write) and wanted[op] != op.version:
             return replace(op, version=wanted[op])
         return op
 

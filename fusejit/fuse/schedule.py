@@ -31,9 +31,9 @@ from fusejit.ir.graph import (
     Loop,
     Op,
     ReshapeOp,
-    Store,
     Value,
     ViewOp,
+    Write,
     walk,
 )
 from fusejit.ir.host_blocks import launcher_binds, runs_on_host
@@ -116,7 +116,7 @@ def make_schedule(
 
 def count_ops(graph: Graph) -> int:
     """The number of generic ops and stores, those in nested blocks included."""
-    return sum(isinstance(op, GenericOp | Store) for op in walk(graph.block))
+    return sum(isinstance(op, GenericOp | Write) for op in walk(graph.block))
 
 
 def _with_what_it_reads(
@@ -139,7 +139,7 @@ def _with_what_it_reads(
 
 
 def _buffers(op: Op) -> Iterator[Buffer]:
-    if isinstance(op, Load | Store):
+    if isinstance(op, Load | Write):
         yield op.view.buffer.root
     for inner in (op for b in op.blocks for op in walk(b)):
         yield from _buffers(inner)

@@ -24,12 +24,13 @@ from fusejit.fuse.fold import fold, fused_name, fused_to_producer
 from fusejit.fuse.legality import STRUCTURAL_RULES, check_fold, check_preserved
 from fusejit.fuse.operands import merge_operands, renumber_extract, tidy
 from fusejit.fuse.rewrite import definitions, rewrite_blocks
-from fusejit.ir.graph import Block, GenericOp, Graph, Origin, Store, Value
+from fusejit.ir.graph import Block, GenericOp, Graph, Origin, Value
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.schedule import Folded, FusionReport, Refusal
 from fusejit.ir.target import GENERIC, Target
 from fusejit.ir.types import IteratorType
 from fusejit.ir.verifier_scope import symbols_of
+from fusejit.ir.writes import store_that_takes
 
 ControlMergeFn = Callable[[GenericOp, GenericOp, BlockContext], Accept | Reject]
 """Asked about an op and a later one that may be merged with it; neither is computed again."""
@@ -150,10 +151,8 @@ def _is_stored_straight(op: GenericOp, context: BlockContext) -> bool:
     """
     if len(op.results) > 1 or op.results[0] in context.leaving:
         return False
-    users = context.users(op.results[0])
-    if len(users) != 1 or not isinstance(users[0], Store) or users[0].value is not op.results[0]:
-        return False
-    return users[0].view.buffer.alias_class not in context.reads(op)
+    store = store_that_takes(op.results[0], context.users(op.results[0]))
+    return store is not None and store.view.buffer.alias_class not in context.reads(op)
 
 
 def _fused(other: GenericOp, op: GenericOp, context: BlockContext) -> GenericOp | None:

@@ -264,20 +264,28 @@ class Load(Op):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class Store(Op):
-    """``view[...] = value`` where ``mask`` (of the view's extents) is true; advances the version.
+class Write(Op):
+    """Base of the ops that write ``value`` into ``view``; advances the version.
 
-    The value is read before anything is written, as NumPy does.
+    Which point of the value goes to which element is the subclass's: a `Store` is no `Scatter` and
+    a `Scatter` no `Store`, so that no pass takes one for the other (see `fusejit.ir.writes`). The
+    value is read before anything is written, as NumPy does.
     """
 
     view: View
     value: Value
     version: int
-    mask: Value | None = None
 
     @property
     def effect(self) -> Effect:
         return Effect.EFFECT
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Store(Write):
+    """``view[...] = value`` where ``mask`` (of the view's extents) is true."""
+
+    mask: Value | None = None
 
     @property
     def operand_values(self) -> tuple[Value, ...]:
@@ -285,7 +293,7 @@ class Store(Op):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class Scatter(Store):
+class Scatter(Write):
     """``view[subscripts(p)] = value[p]`` for the points ``p`` of the value, in its axis order.
 
     ``subscripts`` has one entry per axis of the view: an affine expression of the point's dims, or
@@ -504,7 +512,7 @@ def walk(block: Block) -> Iterator[Op]:
 
 def written_classes(block: Block) -> frozenset[int]:
     """The alias classes that some store in ``block`` (or inside) writes."""
-    return frozenset(op.view.buffer.alias_class for op in walk(block) if isinstance(op, Store))
+    return frozenset(op.view.buffer.alias_class for op in walk(block) if isinstance(op, Write))
 
 
 # ----------------------------------------------------------------------------------------- graph

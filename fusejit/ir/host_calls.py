@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.graph import Block, Graph, HostCall, Loop, Op, Store, walk
+from fusejit.ir.graph import Block, Graph, HostCall, Loop, Op, Write, walk
 
 # what the literals of a call's text may mention
 NAMES: dict[str, Any] = {"nan": np.nan, "inf": np.inf, "dtype": np.dtype, "np": np}
@@ -101,7 +101,7 @@ def is_effect(op: Op) -> bool:
     """Whether the caller can see that the op has run: a store to their memory, a draw, a text."""
     if isinstance(op, HostCall):
         return not op.pure
-    return isinstance(op, Store) and op.view.buffer.root.origin is not None
+    return isinstance(op, Write) and op.view.buffer.root.origin is not None
 
 
 def can_undo(graph: Graph) -> bool:

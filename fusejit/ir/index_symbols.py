@@ -16,9 +16,9 @@ from fusejit.ir.graph import (
     Loop,
     Operand,
     Scatter,
-    Store,
     View,
     ViewOp,
+    Write,
     walk,
 )
 from fusejit.ir.host import HostExpr
@@ -61,7 +61,7 @@ def _parts(graph: Graph) -> Iterator[TensorType | IndexingMap]:
                     yield IndexingMap(len(op.domain), (instr.attr,))
         elif isinstance(op, ViewOp):
             yield op.map
-        elif isinstance(op, Load | Store):
+        elif isinstance(op, Load | Write):
             yield op.view.map
             yield op.view.type
             if isinstance(op, Scatter):

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fusejit.ir.graph import Block, Load, Op, Store, written_classes
+from fusejit.ir.graph import Block, Load, Op, Write, written_classes
 
 
 def walk_versions(
@@ -40,7 +40,7 @@ def walk_versions(
             counters[alias_class] = counters.get(alias_class, 0) + 1
 
     for op in block.ops:
-        if isinstance(op, Store):
+        if isinstance(op, Write):
             advance(frozenset((op.view.buffer.alias_class,)))
         yield op, counters
         written = frozenset().union(*map(written_classes, op.blocks))
@@ -55,12 +55,12 @@ def versions(block: Block) -> dict[Op, int]:
     return {
         op: counters.get(op.view.buffer.alias_class, 0)
         for op, counters in walk_versions(block)
-        if isinstance(op, Load | Store)
+        if isinstance(op, Load | Write)
     }
 
 
 def renumber_versions(block: Block) -> None:
     """Set the ``version`` of every load and store, after ops were moved, added or removed."""
     for op, version in versions(block).items():
-        if isinstance(op, Load | Store):
+        if isinstance(op, Load | Write):
             op.version = version

@@ -29,9 +29,9 @@ from fusejit.ir.graph import (
     Op,
     Operand,
     ReshapeOp,
-    Store,
     Value,
     ViewOp,
+    Write,
 )
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.mlir_body import BodyWriter
@@ -131,7 +131,7 @@ class _Emitter(TensorWriter):
                 self.values[op.results[0]] = self.reshape(source, op.reassociation, extents)
             case Alias():
                 pass  # it is reshaped where it is loaded from
-            case Store() | Alloc():
+            case Write() | Alloc():
                 raise self.unsupported(op, "a store into an array has no form on tensors")
             case _:
                 raise self.unsupported(op, f"a {type(op).__name__.lower()} has no form on tensors")

@@ -24,6 +24,7 @@ from fusejit.ir.graph import (
     Store,
     Value,
     ViewOp,
+    Write,
 )
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.scalar_ops import SCALAR_OPS
@@ -54,7 +55,7 @@ def ops_have_the_results_of_their_kind(op: Op) -> Iterator[str]:
             expected = len(op.inits)
         case ConstantOp() | ViewOp() | ReshapeOp() | Load():
             expected = 1
-        case Store() | Check() | Alloc() | Alias() | Bind():
+        case Write() | Check() | Alloc() | Alias() | Bind():
             expected = 0
         case Loop():
             expected = len(op.carried)
@@ -170,12 +171,12 @@ def _may_be_product(whole: int | None, factors: Sequence[int | None]) -> bool:
 
 def stores_fit_their_view(op: Op) -> Iterator[str]:
     """Value and mask have the extents of the view, and its buffer may be written."""
-    if not isinstance(op, Store):
+    if not isinstance(op, Write):
         return
     yield from view_complaints(op.view)
     if not op.view.buffer.writeable:
         yield f"{op.view.buffer!r} is readonly"
-    if isinstance(op, Scatter):
+    if not isinstance(op, Store):
         return
     if difference := type_difference(op.value.type, op.view.type):
         yield f"the value's type {difference}, the view's"

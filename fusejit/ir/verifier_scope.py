@@ -20,10 +20,10 @@ from fusejit.ir.graph import (
     Loop,
     Op,
     Scatter,
-    Store,
     Value,
     View,
     ViewOp,
+    Write,
 )
 from fusejit.ir.memory import versions
 
@@ -126,7 +126,7 @@ def induction_variables_are_new(site: Site, scope: Scope) -> Iterator[str]:
 
 def buffers_exist_before_use(site: Site, scope: Scope) -> Iterator[str]:
     """A buffer is an argument's, or was allocated in this block or around it."""
-    if isinstance(site, Load | Store) and site.view.buffer not in scope.buffers:
+    if isinstance(site, Load | Write) and site.view.buffer not in scope.buffers:
         yield f"{site.view.buffer!r} is neither an argument's buffer nor allocated here"
     if isinstance(site, Alias) and site.buffer.base not in scope.buffers:
         yield f"the base of {site.buffer!r} does not exist here"
@@ -139,7 +139,7 @@ def buffers_exist_before_use(site: Site, scope: Scope) -> Iterator[str]:
 
 def versions_count_the_stores(site: Site, scope: Scope) -> Iterator[str]:
     """As `fusejit.ir.memory` counts them."""
-    if isinstance(site, Load | Store) and site.version != scope.versions[site]:
+    if isinstance(site, Load | Write) and site.version != scope.versions[site]:
         yield f"version {site.version} should be {scope.versions[site]}"
 
 
@@ -180,7 +180,7 @@ def symbols_of(op: Op) -> frozenset[str]:
             more = op.payload.symbols()
         case ViewOp():
             exprs += op.map.results
-        case Load() | Store():
+        case Load() | Write():
             exprs += _view_exprs(op.view)
             if isinstance(op, Scatter):
                 exprs += subscript_exprs(op)

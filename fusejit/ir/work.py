@@ -12,7 +12,7 @@ iterations: work that is taken for less than it is stays serial at sizes where t
 from __future__ import annotations
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Bind, Block, Cond, GenericOp, Loop, Op, Store
+from fusejit.ir.graph import Bind, Block, Cond, GenericOp, Loop, Op, Scatter, Store
 from fusejit.ir.payload import Payload
 from fusejit.ir.polynomial import Polynomial, product
 from fusejit.ir.scalar_ops import SCALAR_OPS
@@ -47,6 +47,8 @@ class _Estimate:
         elif isinstance(op, GenericOp):
             own = NEST_PS if IteratorType.REDUCTION in op.iterators else 0
             return self.points(op.domain) * (POINT_PS + payload_ps(op.payload)) + own
+        elif isinstance(op, Scatter):
+            return self.points(op.value.type.extents) * POINT_PS
         elif isinstance(op, Store):
             return self.points(op.view.extents) * POINT_PS
         elif isinstance(op, Loop):

@@ -57,10 +57,12 @@ def _environment(name: str, value: str) -> Iterator[None]:
             os.environ[name] = before
 
 
-def decorate(function: Function, *, jit: bool, fullgraph: bool = False) -> Any:
+def decorate(
+    function: Function, *, jit: bool, fullgraph: bool = False, fusion: str | None = None
+) -> Any:
     """``fuse_jit(function)``, jitted or with kernels that run as plain Python."""
     with _environment("FUSEJIT_UNJITTED", "0" if jit else "1"):
-        return fuse_jit(fullgraph=fullgraph)(function)
+        return fuse_jit(fullgraph=fullgraph, fusion=fusion)(function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +201,7 @@ def check(
     inner_bound: Bound = EXACT,
     reference: Function | None = None,
     variants: int | None = 1,
+    fusion: str | None = None,
 ) -> Any:
     """Run every call every way and compare; returns the decorated function (unjitted, or jitted).
 
@@ -218,10 +221,12 @@ def check(
         What ``bound`` is measured against instead of ``function``.
     variants : int or None
         How many variants all calls together may need; None for any number.
+    fusion : str, optional
+        How far to fuse; None for the default.
     """
-    unjitted = decorated = decorate(function, jit=False)
+    unjitted = decorated = decorate(function, jit=False, fusion=fusion)
     for jitted in (False, True) if jit else (False,):
-        decorated = decorate(function, jit=True) if jitted else unjitted
+        decorated = decorate(function, jit=True, fusion=fusion) if jitted else unjitted
         for at, args in enumerate(calls):
             name = f"call {at}, {'jitted' if jitted else 'unjitted'}"
             expected = run(reference or function, args)

@@ -23,10 +23,10 @@ from fusejit.ir.graph import (
     Operand,
     ReshapeOp,
     Scatter,
-    Store,
     Value,
     View,
     ViewOp,
+    Write,
     walk,
 )
 from fusejit.ir.host_blocks import launcher_symbols
@@ -307,7 +307,7 @@ def _require_separate_memory(trace: Trace) -> None:
     written = {
         op.view.buffer.root.origin.attr
         for op in walk(trace.graph.block)
-        if isinstance(op, Store) and op.view.buffer.root.origin is not None
+        if isinstance(op, Write) and op.view.buffer.root.origin is not None
     }
     for path in written:
         array = trace.originals[path]
@@ -355,7 +355,7 @@ def _canonicalize_op(op: Op, canonical: Canonical) -> None:
         op.upper = None if op.upper is None else canonical(op.upper)
         for value in op.body.arguments:
             value.type = _canonical_type(value.type, canonical)
-    elif isinstance(op, Load | Store):
+    elif isinstance(op, Load | Write):
         op.view = _canonical_view(op.view, canonical)
         if isinstance(op, Scatter):
             op.subscripts = tuple(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from fusejit.ir.graph import Store, walk
+from fusejit.ir.graph import Write, walk
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import Declined, Restart
 from fusejit.tracer.origins import OBJECT_OF, Origin, are_tracked, check_own, is_outside, number_of
@@ -149,7 +149,7 @@ class LoopOrigins:
         for name, before in self._outside.items():
             if before.storage.root.num_stores != self._stores[name]:
                 return name
-        stores = (op for op in walk(self._trace.block) if isinstance(op, Store))
+        stores = (op for op in walk(self._trace.block) if isinstance(op, Write))
         stored = {op.view.buffer.root for op in stores}
         for name, obj in self._bound_to:
             buffer = obj.storage.root.buffer
