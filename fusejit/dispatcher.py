@@ -125,7 +125,7 @@ class Dispatcher:
         if len(self.variants) >= self.options.max_variants:
             return f"more than {self.options.max_variants} variants"
         try:
-            traced = trace(self.function, args, kwargs, self.options)
+            traced = trace(self.function, args, kwargs, self.options_now())
             if self.options.on_error and may_raise_late(traced.graph):
                 self.variants.segmented = self.apart(traced, args, kwargs)
                 return self.variants.segmented
@@ -154,6 +154,13 @@ class Dispatcher:
             if self.options.is_part and not isinstance(error, InternalError | VerificationError):
                 return str(error)  # what stands in front of it has run already
             raise strip_frames(error) from error.__cause__
+
+    def options_now(self) -> Options:
+        """The options; where another number is shown in text, Python makes the text from now on."""
+        shows = any(v.traced.shows_numbers for v in self.variants.compiled)
+        if not shows or self.options.fullgraph:
+            return self.options
+        return replace(self.options, python_texts=True)
 
     def may_open(self, error: FusejitError) -> bool:
         """Whether Python may run the statement at which the trace ended."""

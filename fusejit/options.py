@@ -50,6 +50,8 @@ class Options:
     is_part : bool
         True: the function is a segment of one that runs already, or is called between segments.
         Text of its numbers is then made in Python: they differ from call to call.
+    python_texts : bool
+        True: text of numbers is made in Python; else the first such number is a constant.
     on_error : str
         What a segment does that may raise behind a store, and of which it is then read what it has
         bound, as NumPy alone can tell: ``"undo"`` the store, so that NumPy runs it; ``"apart"``,
@@ -65,6 +67,7 @@ class Options:
     enabled: bool = True
     fullgraph: bool = False
     is_part: bool = False
+    python_texts: bool = False
     on_error: str = ""
     jit: bool = True
     cache: bool = True

@@ -374,8 +374,14 @@ def trace(
     """
     start = time.perf_counter()
     undoes = options.on_error == "undo"
-    is_part = options.is_part
-    traced = trace_function(function, args, dict(kwargs), is_part=is_part, undoes=undoes)
+    traced = trace_function(
+        function,
+        args,
+        dict(kwargs),
+        is_part=options.is_part,
+        undoes=undoes,
+        texts_are_pythons=options.python_texts,
+    )
     stage = Traced(function, traced, options, host_target())
     stage.seconds["trace"] = time.perf_counter() - start
     if options.fullgraph:

@@ -115,6 +115,7 @@ class TracedFunction:
     ``checks`` and the graph's guards together say which calls the graph is right for. ``notes`` are
     lines for `explain` (for example: no source was found, so the function was traced plainly).
     ``constants`` are arrays made while tracing, found by ``Path("const", name)``.
+    ``shows_numbers`` says that guards keep numbers exact of which the program has made text.
     """
 
     graph: Graph
@@ -123,3 +124,4 @@ class TracedFunction:
     location: Location
     notes: list[str] = field(default_factory=list)
     constants: dict[str, np.ndarray] = field(default_factory=dict)
+    shows_numbers: bool = False

@@ -15,6 +15,7 @@ from fusejit.ir.graph import Block, Value, View, ViewOp
 from fusejit.ir.host import Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
+from fusejit.tracer.context import makes_text
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.layout import arrange
@@ -34,11 +35,13 @@ if TYPE_CHECKING:
 
 
 _HASH = "a key of a dict, an element of a set or hash()"
+_TEXT = "text"
 _REMEDY = "Use np.where to choose element by element"
 _REMEDIES = {
     "an index or a size": "Pass the number as an argument of its own, as a Python int",
     "tolist()": "Return the array and make the list of the result",
     "`in`": "Write (x == value).any()",
+    _TEXT: "Return the array and make the text of the result",
     _HASH: "Use an array as the table (counts[i] += 1)",
 }
 
@@ -338,6 +341,8 @@ class TracedArray:
         return self.__getattr__(name) if name in _INTERNAL else getattr(self, name)
 
     def __repr__(self) -> str:
+        if makes_text(self.trace):
+            raise self._concrete(_TEXT)
         extents = " x ".join([*map(str, self.extents), str(self.dtype)])
         return f"<traced {self.kind.value} {extents}>"
 

@@ -316,10 +316,12 @@ class Calls:
             return obj
         if isinstance(obj, dict):
             return {key: self.exact(value) for key, value in obj.items()}
+        if is_named_tuple(obj):
+            return type(obj)._make(map(self.exact, obj))
         if isinstance(obj, (list, tuple)):
             return type(obj)(map(self.exact, obj))
-        if hasattr(obj, "exact") and not self._trace.is_part:
-            return obj.exact()
+        if hasattr(obj, "in_text"):
+            return obj.in_text()
         what = "makes text of what is known only when the kernel runs"
         raise needs_python(what, MOVE_OUTSIDE)
 

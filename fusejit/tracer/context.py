@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,24 @@ ACTIVE: ContextVar[Trace | None] = ContextVar("fusejit_active_trace", default=No
 def active_trace() -> Trace | None:
     """The trace that runs in this context, if any."""
     return ACTIVE.get()
+
+
+def makes_text(trace: Trace) -> bool:
+    """Whether text of a stand-in of this trace is text of the program, which runs on stand-ins.
+
+    Behind the trace, and in messages (`outside_program`), it is text about the stand-in.
+    """
+    return ACTIVE.get() is trace
+
+
+@contextmanager
+def outside_program() -> Iterator[None]:
+    """For texts of ours about objects of the program: they decide nothing."""
+    token = ACTIVE.set(None)
+    try:
+        yield
+    finally:
+        ACTIVE.reset(token)
 
 
 def current_trace() -> Trace:

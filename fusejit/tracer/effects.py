@@ -17,10 +17,10 @@ import numpy as np
 from fusejit.ir.graph import HostCall, Value
 from fusejit.ir.host import HostExpr, Path
 from fusejit.tracer.array import TracedArray
-from fusejit.tracer.context import current_trace
+from fusejit.tracer.context import active_trace, current_trace
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.host_calls import Arguments
-from fusejit.tracer.locations import needs_python
+from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.trace import Trace
 
@@ -34,15 +34,28 @@ class TracedText:
 
     parts: tuple[str | tuple[Any, int, str], ...]
 
+    def __repr__(self) -> str:
+        if active_trace() is not None:
+            raise needs_python("makes text of text that the kernel's numbers are in", MOVE_OUTSIDE)
+        return f"<traced text of {len(self.parts)} parts>"
+
 
 @handles("text")
 def text(*parts: Any) -> Any:
     """An f-string: Python's own text where all values are known."""
     trace = current_trace()
     values = [p[0] for p in parts if type(p) is tuple]
-    if any(map(trace.is_traced, values)):
+    if any(isinstance(v, slice) or _shows_traced(trace, v) for v in values):
         return TracedText(parts)
     return "".join(p if type(p) is str else _formatted(*p) for p in parts)
+
+
+def _shows_traced(trace: Trace, obj: Any) -> bool:
+    if isinstance(obj, list | tuple):
+        return any(_shows_traced(trace, o) for o in obj)
+    if isinstance(obj, dict):
+        return any(_shows_traced(trace, o) for pair in obj.items() for o in pair)
+    return trace.is_traced(obj)
 
 
 def _formatted(value: Any, conversion: int, spec: str) -> str:
@@ -60,6 +73,11 @@ class _Arguments(Arguments):
             return f"''.join([{', '.join(parts)}])"
         if type(obj) in _LITERALS:
             return _quoted(obj)
+        if type(obj) is dict:
+            pairs = (f"{self._text(k)}: {self._text(v)}" for k, v in obj.items())
+            return f"{{{{{', '.join(pairs)}}}}}"
+        if type(obj) is slice:
+            return f"slice({', '.join(map(self._text, (obj.start, obj.stop, obj.step)))})"
         return super()._text(obj)
 
     def _formatted(self, value: Any, conversion: int, spec: str) -> str:

@@ -23,8 +23,9 @@ import numpy as np
 from fusejit.ir.graph import Value
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import OPERATORS, TracedArray
+from fusejit.tracer.context import makes_text
 from fusejit.tracer.dispatch import HANDLERS
-from fusejit.tracer.locations import unsupported
+from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python, unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from fusejit.tracer.trace import Trace
 
 NumberType = tuple[Kind, np.dtype]
+
+
+_MAKES_TEXT = "makes text of what has one of several types, depending on elements"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +131,11 @@ class Either:
         return int(self.refuse("makes a key of"))
 
     def __format__(self, spec: str) -> str:
-        return str(self.refuse("makes text of"))
+        return format(repr(self), spec)
 
     def __repr__(self) -> str:
+        if makes_text(self.trace):
+            raise needs_python(_MAKES_TEXT, MOVE_OUTSIDE)
         return f"<traced number of one of the types {self.type.types}>"
 
     def __round__(self, *digits: Any) -> Any:
@@ -179,6 +185,11 @@ class MaybeTuple:
     def _refuse(self, *args: Any, **kwargs: Any) -> Any:
         what = "uses what is a tuple or None, depending on elements"
         raise unsupported(what, "ask whether it is None first, and take its items")
+
+    def __repr__(self) -> str:
+        if makes_text(self.trace):
+            raise needs_python(_MAKES_TEXT, MOVE_OUTSIDE)
+        return "<traced tuple or None>"
 
     user_attribute = __bool__ = __hash__ = __eq__ = __ne__ = __lt__ = __gt__ = _refuse
     __le__ = __ge__ = __add__ = __radd__ = __contains__ = _refuse

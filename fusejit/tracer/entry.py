@@ -68,6 +68,7 @@ from fusejit.tracer import (
     where_arguments,
     windows,
 )
+from fusejit.tracer.context import outside_program
 from fusejit.tracer.declined import Declined, Restart, numpy_raises
 from fusejit.tracer.finish import finish
 from fusejit.tracer.hooks import run_staged
@@ -146,6 +147,7 @@ def trace_function(
     decisions: dict[Any, Any] | None = None,
     is_part: bool = False,
     undoes: bool = False,
+    texts_are_pythons: bool = False,
 ) -> TracedFunction:
     """Run ``fn`` once on stand-ins for its arguments and return its graph.
 
@@ -164,6 +166,9 @@ def trace_function(
     undoes : bool
         Whether NumPy takes over where the call would raise behind a store, which is undone.
 
+    texts_are_pythons : bool
+        Whether text of numbers is left to Python, as another variant would be needed for each.
+
     Returns
     -------
     TracedFunction
@@ -180,7 +185,7 @@ def trace_function(
     table: dict[Any, Any] = {} if decisions is None else decisions
     for _ in range(MAX_RESTARTS):
         try:
-            return _trace_once(fn, args, kwargs, table, is_part, undoes)
+            return _trace_once(fn, args, kwargs, table, is_part, undoes, texts_are_pythons)
         except Restart:
             continue
     raise UnsupportedError(
@@ -197,6 +202,7 @@ def _trace_once(
     table: dict[Any, Any],
     is_part: bool,
     undoes: bool,
+    texts_are_pythons: bool,
 ) -> TracedFunction:
     bound = bind(fn, args, dict(kwargs))
     code = fn.__code__
@@ -204,6 +210,7 @@ def _trace_once(
     trace = Trace(fn.__name__, table, location)
     trace.is_part = is_part
     trace.undoes = undoes
+    trace.texts_are_pythons = is_part or texts_are_pythons
     with trace.active():
         arguments = {n: trace.read(Path("arg", n), obj) for n, obj in bound.arguments.items()}
         result = _run(fn, trace, arguments)
@@ -229,8 +236,10 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
             raise unsupported(str(error), remedy) from error
         raise
     except Exception as error:
-        if isinstance(error, TypeError) and _WRONG_CALL.search(str(error)):
-            raise Declined(f"a call with arguments that are not traced: {error}") from error
+        with outside_program():
+            text = str(error)
+        if isinstance(error, TypeError) and _WRONG_CALL.search(text):
+            raise Declined(f"a call with arguments that are not traced: {text}") from error
         is_conditional = any(isinstance(region, StagedIf) for region in trace.regions)
         if is_conditional and isinstance(error, RecursionError):
             what = f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}, in {fn.__name__}: "
@@ -240,7 +249,7 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
             what = f"raises {type(error).__name__} where only the kernel knows whether"
             raise Declined(f"{what}; return a flag, and raise outside") from error
         # raised by the program, by what a hook did for it, or by mistake: the plain function tells
-        raise numpy_raises(f"{type(error).__name__}: {error}{_place(error)}") from error
+        raise numpy_raises(f"{type(error).__name__}: {text}{_place(error)}") from error
 
 
 def _place(error: BaseException) -> str:

@@ -106,6 +106,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
         location,
         trace.notes,
         constants=trace.constants,
+        shows_numbers=trace.shows_numbers,
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.tracer.array import TracedArray
-from fusejit.tracer.context import current_trace
+from fusejit.tracer.context import active_trace, current_trace
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.kernel_indices import (
@@ -26,6 +26,7 @@ from fusejit.tracer.kernel_indices import (
     scalar,
 )
 from fusejit.tracer.kernel_numbers import is_kernel_number
+from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.trace import Trace
 
@@ -39,6 +40,11 @@ class Items:
 
     length: AffineExpr
     item: Callable[[Any], Any]
+
+    def __repr__(self) -> str:
+        if active_trace() is not None:
+            raise needs_python("makes text of an iterable of what each call has anew", MOVE_OUTSIDE)
+        return f"<traced items, {self.length} of them>"
 
     def __iter__(self) -> Iterator[Any]:
         count = current_trace().decisions.exactly(self.length, "the number of items of a loop")

@@ -21,6 +21,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import GenericOp, Load, Op, Value, ViewOp
 from fusejit.tracer.array import OPERATORS, TracedArray
+from fusejit.tracer.context import makes_text
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
@@ -217,6 +218,8 @@ class MaskedElements:
         return iter(self.selected())
 
     def __repr__(self) -> str:
+        if makes_text(self.array.trace):
+            return repr(self.selected())
         return f"<elements of {self.array!r} under a mask>"
 
 

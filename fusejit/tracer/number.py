@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -11,9 +12,10 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import HOST_OPS, HostExpr
 from fusejit.ir.index_symbols import LARGEST_COEFFICIENT, LARGEST_SYMBOL
+from fusejit.tracer.context import makes_text
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
-from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python, unsupported
+from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.shapes import host_of
 
 if TYPE_CHECKING:
@@ -136,10 +138,15 @@ class TracedNumber:
             return bool(self)
         if self.affine is not None:
             return self.trace.decisions.exactly(self.affine, "a number that had to be exact")
-        same = HostExpr("eq", (self.expr, HostExpr.const(self.value)))
+        reason = "a number that had to be exact"
         if self.value != self.value:
-            raise unsupported("a NaN had to be an exact number", "pass another number")
-        self.trace.decisions.condition(same, True, "a number that had to be exact")
+            raise needs_python("a NaN had to be an exact number", "pass another number")
+        same = HostExpr("eq", (self.expr, HostExpr.const(self.value)))
+        self.trace.decisions.condition(same, True, reason)
+        if self.value == 0 and isinstance(self.value, float | np.floating):
+            sign = HostExpr("copysign", (HostExpr.const(1.0), self.expr))
+            positive = HostExpr("ge", (sign, HostExpr.const(0)))
+            self.trace.decisions.condition(positive, math.copysign(1.0, self.value) > 0, reason)
         return self.value
 
     def as_affine(self) -> AffineExpr:
@@ -165,10 +172,23 @@ class TracedNumber:
     def __hash__(self) -> int:
         return hash(self.exact())
 
+    # text that the program makes is Python's; what `explain` and errors say has a form of its own
+    def in_text(self) -> Any:
+        """The value that text of the program shows: exact, or Python's to find in each call."""
+        if self.trace.texts_are_pythons:
+            raise needs_python("makes text of a number that each call has anew", MOVE_OUTSIDE)
+        self.trace.shows_numbers = True
+        return self.exact()
+
     def __format__(self, spec: str) -> str:
-        return format(self.exact(), spec)
+        return format(self.in_text() if makes_text(self.trace) else self.value, spec)
+
+    def __str__(self) -> str:
+        return str(self.in_text()) if makes_text(self.trace) else repr(self)
 
     def __repr__(self) -> str:
+        if makes_text(self.trace):
+            return repr(self.in_text())
         return f"<traced number {self.expr} = {self.value!r}>"
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:

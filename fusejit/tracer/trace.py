@@ -80,6 +80,8 @@ class Trace:
         self.graph = Graph(name)
         self.location = location
         self.is_part = False
+        self.texts_are_pythons = False  # whether Python makes all text of numbers
+        self.shows_numbers = False  # whether some text shows what is exact for its sake
         self.undoes = False  # whether stores are undone where a check fails behind them
         self.decisions = Decisions()
         self.decisions.emit_check = self._check_equal
