@@ -12,6 +12,7 @@ the sizes that are timed, `own_errors` measures them by the same program in wide
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -25,13 +26,20 @@ FLOOR_ULPS = 16.0
 
 
 def leaves(value: Any, where: str = "result") -> Iterator[tuple[str, Any]]:
-    """The arrays and numbers of nested tuples, lists and dicts, each with its place.
+    """The arrays, numbers and texts of nested containers and objects, each with its place.
 
-    A random generator counts as its state. None has no leaves.
+    A random generator counts as its state, an object of the program's own classes as its
+    attributes, a set as its sorted items. None has no leaves, nor has a function.
     """
     if isinstance(value, np.random.Generator):
         value = dict(value.bit_generator.state)
-    if isinstance(value, tuple | list):
+    if isinstance(value, set | frozenset):
+        value = sorted(value)
+    if type(value).__module__.startswith("benchmarks."):
+        value = attributes(value)
+    if callable(value):
+        return
+    if isinstance(value, tuple | list | deque):
         for at, item in enumerate(value):
             yield from leaves(item, f"{where}[{at}]")
     elif isinstance(value, dict):
@@ -39,6 +47,12 @@ def leaves(value: Any, where: str = "result") -> Iterator[tuple[str, Any]]:
             yield from leaves(item, f"{where}[{key!r}]")
     elif value is not None:
         yield where, value
+
+
+def attributes(value: Any) -> dict[str, Any]:
+    """What an object holds: in its ``__dict__`` or in its slots."""
+    slots = getattr(type(value), "__slots__", ())
+    return {**getattr(value, "__dict__", {}), **{s: getattr(value, s) for s in slots}}
 
 
 def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> list[tuple[str, Any]]:
@@ -54,7 +68,10 @@ def moved(value: Any, rng: np.random.Generator) -> Any:
     (2, array([0, 1]))
     """
     if isinstance(value, tuple | list):
-        return type(value)(moved(item, rng) for item in value)
+        make = getattr(type(value), "_make", type(value))  # a named tuple
+        return make(moved(item, rng) for item in value)
+    if isinstance(value, dict):
+        return {key: moved(item, rng) for key, item in value.items()}
     if isinstance(value, float):
         return math.nextafter(value, rng.choice([-math.inf, value, math.inf]))
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc":
