@@ -6,7 +6,15 @@ module holds plain functions and classes and, at its end, the table of the progr
 `benchmarks.ordinary.decorated` decorates all of a module's functions and methods at once.
 """
 
-from benchmarks.ordinary import events, graphs, integrators, words
+from benchmarks.ordinary import (
+    dictionaries,
+    events,
+    generators,
+    graphs,
+    integrators,
+    recursion,
+    words,
+)
 from benchmarks.programs.program import Program
 
 PROGRAMS: tuple[Program, ...] = (
@@ -14,4 +22,7 @@ PROGRAMS: tuple[Program, ...] = (
     *events.PROGRAMS,
     *graphs.PROGRAMS,
     *integrators.PROGRAMS,
+    *recursion.PROGRAMS,
+    *generators.PROGRAMS,
+    *dictionaries.PROGRAMS,
 )

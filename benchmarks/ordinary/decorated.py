@@ -3,6 +3,7 @@
 import ast
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,7 +18,7 @@ def decorated(program: Program, decorator: Callable[..., Any]) -> Program:
 
     Those are the functions of the module and the methods of its classes; the decorator is the
     innermost one, so that ``@property`` and ``@dataclass`` see what they saw before. Lines, names
-    and text stay those of the file, and so does what is created when it is imported.
+    and text stay those of the file. What builds the arguments is left as it is.
 
     Parameters
     ----------
@@ -32,7 +33,8 @@ def decorated(program: Program, decorator: Callable[..., Any]) -> Program:
     vars(module).update({"__file__": str(path), NAME: decorator})
     exec(compile(_decorated_tree(path), str(path), "exec", dont_inherit=True), vars(module))
     programs: tuple[Program, ...] = module.PROGRAMS
-    return next(p for p in programs if p.name == program.name)
+    copy = next(p for p in programs if p.name == program.name)
+    return replace(copy, arguments=getattr(copy.arguments, "__wrapped__", copy.arguments))
 
 
 def _decorated_tree(path: Path) -> ast.Module:

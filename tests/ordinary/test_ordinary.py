@@ -50,6 +50,10 @@ found: Gaps = {}
 tried: set[tuple[str, str]] = set()
 
 
+class DecorationError(Exception):
+    """The decorator itself refused a function of the program's file."""
+
+
 def read_gaps() -> Gaps:
     """``(program, form) -> "kind: why"`` of each line ``program form: kind: why``."""
     gaps = {}
@@ -149,7 +153,7 @@ def attempt(program: Program, form: str) -> None:
         warnings.simplefilter("always")
         try:
             check(program, jit=form == "jitted")
-        except (FusejitError, AssertionError) as failure:
+        except (FusejitError, DecorationError, AssertionError) as failure:
             kind = "wrong" if isinstance(failure, AssertionError) else "refused"
             reason = f"{kind}: {str(failure).splitlines()[0]}"
             note(place, reason)
@@ -172,8 +176,11 @@ def note(place: tuple[str, str], reason: str) -> None:
 
 def check(program: Program, jit: bool) -> None:
     """Raise AssertionError where a decorated program and the plain one differ."""
-    plain = watched(program)
-    ours = watched(decorated(program, lambda function: decorate(function, jit=jit)))
+    plain = watched(decorated(program, lambda function: function))  # its module's state is its own
+    try:
+        ours = watched(decorated(program, lambda function: decorate(function, jit=jit)))
+    except TypeError as error:
+        raise DecorationError(str(error)) from error
     for size in program.sizes:
         for _ in range(TIMES):
             given, taken = plain.build(size), ours.build(size)
