@@ -124,7 +124,7 @@ def _assert_same_array(expected: Any, actual: Any, bound: Bound, where: str) -> 
             f"{where}: strides {a.strides}, not {e.strides} (shape {e.shape}, {e.dtype})"
         )
         assert e.flags.writeable == a.flags.writeable, f"{where}: writeable {a.flags.writeable}"
-    wrong = _different(e, a, bound)
+    wrong = different(e, a, bound)
     if np.any(wrong):
         index = tuple(int(i[0]) for i in np.nonzero(wrong)) if e.shape else ()
         raise AssertionError(
@@ -133,10 +133,10 @@ def _assert_same_array(expected: Any, actual: Any, bound: Bound, where: str) -> 
         )
 
 
-def _different(expected: np.ndarray, actual: np.ndarray, bound: Bound) -> np.ndarray:
+def different(expected: np.ndarray, actual: np.ndarray, bound: Bound) -> np.ndarray:
     """Where two arrays of one dtype and shape differ by more than the bound."""
     if expected.dtype.kind == "c":
-        return _different_complex(expected, actual, bound)
+        return different_complex(expected, actual, bound)
     if expected.dtype.kind != "f":
         return np.asarray(expected != actual)
     with np.errstate(all="ignore"):
@@ -159,12 +159,11 @@ def _different(expected: np.ndarray, actual: np.ndarray, bound: Bound) -> np.nda
     return ~same
 
 
-def _different_complex(expected: np.ndarray, actual: np.ndarray, bound: Bound) -> np.ndarray:
+def different_complex(expected: np.ndarray, actual: np.ndarray, bound: Bound) -> np.ndarray:
     """The same of complex numbers: ulps are those of the absolute value."""
     exact = Bound(zero_sign=bound.zero_sign)
     wrong = np.asarray(
-        _different(expected.real, actual.real, exact)
-        | _different(expected.imag, actual.imag, exact)
+        different(expected.real, actual.real, exact) | different(expected.imag, actual.imag, exact)
     )
     if bound.ulps or np.any(bound.absolute):
         with np.errstate(all="ignore"):

@@ -1,0 +1,157 @@
+"""Copies of the arguments of a call, so that it can be run once more."""
+
+from __future__ import annotations
+
+import collections
+import copy
+import dis
+import enum
+import io
+import random
+import re
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fusejit.testing.compare import clone
+from fusejit.testing.libraries.differences import has_own
+
+
+class NotCopied(Exception):
+    """A call cannot be repeated: it uses up an iterator, writes to a file, counts in a closure."""
+
+
+_ATOMS = (
+    bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented),
+    type, slice, range, types.BuiltinFunctionType, types.ModuleType, types.MethodDescriptorType,
+    np.dtype, np.ufunc, enum.Enum, re.Pattern, property,
+)  # fmt: skip
+_MUTABLE = (list, dict, set, bytearray, collections.deque, np.ndarray)
+_USED_UP = (io.IOBase, Iterator, types.GeneratorType, types.FrameType, types.TracebackType)
+
+
+def copied(value: Any, memo: dict[int, Any]) -> Any:
+    """A copy in which what was one object is one object, and arrays overlap as they did.
+
+    Raises
+    ------
+    NotCopied
+        If the value holds what cannot be copied, or what a second run would change.
+    """
+    if isinstance(value, _ATOMS):
+        return value
+    if id(value) in memo:
+        return memo[id(value)]
+    if isinstance(value, types.FunctionType):
+        return _function(value)
+    if isinstance(value, _USED_UP) and not isinstance(value, np.ndarray):
+        raise NotCopied(f"a {type(value).__name__} is used up by a call")
+    if type(value) is np.ndarray:
+        return _objects(value, memo) if value.dtype.hasobject else clone(value, memo)
+    if isinstance(value, np.generic) and not isinstance(value, np.void):
+        return value
+    kind = type(value)
+    if kind in (list, set, frozenset, collections.deque):
+        made: Any = kind(copied(item, memo) for item in value)
+    elif kind is dict:
+        made = {key: copied(item, memo) for key, item in value.items()}
+    elif isinstance(value, tuple) and (kind is tuple or hasattr(kind, "_make")):
+        items = [copied(item, memo) for item in value]
+        if all(m is v for m, v in zip(items, value, strict=True)):
+            return value
+        made = kind(items) if kind is tuple else kind._make(items)
+    elif isinstance(value, types.MethodType):
+        made = types.MethodType(copied(value.__func__, memo), copied(value.__self__, memo))
+    else:
+        made = _deep(value, memo)
+    memo[id(value)] = made
+    return made
+
+
+def _objects(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
+    """A copy of an array of objects with its strides, and of its base if that is dense."""
+    base = array.base if isinstance(array.base, np.ndarray) else array
+    if not base.size or not (base.flags.c_contiguous or base.flags.f_contiguous):
+        base = array
+    if type(base) is not np.ndarray or base.dtype != array.dtype:
+        base = array
+    if id(base) not in memo:
+        memo[id(base)] = base.copy(order="K")
+        if base.dtype == object:
+            memo[id(base)].flat = [copied(item, memo) for item in base.flat]
+        memo[id(base)].flags.writeable = base.flags.writeable
+    made: np.ndarray = memo[id(base)]
+    if array is not base and made.strides == base.strides:
+        first = (array.ctypes.data - base.ctypes.data) // array.itemsize
+        flat = made.reshape(-1, order="A")
+        tail = flat[first:] if array.size else flat[:0]
+        made = np.lib.stride_tricks.as_strided(tail, array.shape, array.strides)
+        made.flags.writeable = array.flags.writeable
+        memo[id(array)] = made
+    return made
+
+
+def _function(function: types.FunctionType) -> types.FunctionType:
+    """A function itself, if calling it once more changes nothing outside of it."""
+    for cell in function.__closure__ or ():
+        try:
+            content = cell.cell_contents
+        except ValueError:
+            continue
+        if isinstance(content, (*_MUTABLE, *_USED_UP)):
+            raise NotCopied(f"{function.__name__} closes over a {type(content).__name__}")
+    stores = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF"}
+    if stores & opcodes_outside(function):
+        raise NotCopied(f"{function.__name__} binds names outside of it")
+    return function
+
+
+def opcodes_outside(function: types.FunctionType) -> set[str]:
+    """Instructions with which a function binds names that are not its own."""
+    free = set(function.__code__.co_freevars)
+    return {
+        i.opname
+        for i in dis.get_instructions(function.__code__)
+        if i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")
+        or (i.opname == "STORE_DEREF" and i.argval in free)
+    }
+
+
+def _deep(value: Any, memo: dict[int, Any]) -> Any:
+    if getattr(value, "__dict__", None) == {} and not has_own(type(value), "__new__"):
+        return object.__new__(type(value))  # the ``self`` of an ``__init__``
+    try:
+        made = copy.deepcopy(value, memo)
+    except RecursionError:
+        raise
+    except Exception as error:
+        raise NotCopied(f"a {type(value).__name__} is not copied: {error}") from None
+    if type(made) is not type(value):
+        raise NotCopied(f"a copy of a {type(value).__name__} is a {type(made).__name__}")
+    return made
+
+
+class Randomness:
+    """The global generators of random numbers at one moment."""
+
+    def __init__(self) -> None:
+        self.of_numpy: Any = np.random.get_state(legacy=False)
+        self.of_python = random.getstate()
+
+    def restore(self) -> None:
+        """Put the generators where they were."""
+        np.random.set_state(self.of_numpy)
+        random.setstate(self.of_python)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Randomness):
+            return NotImplemented
+        a, b = self.of_numpy, other.of_numpy
+        same = a["bit_generator"] == b["bit_generator"] and a["gauss"] == b["gauss"]
+        same = same and a["state"]["pos"] == b["state"]["pos"]
+        same = same and np.array_equal(a["state"]["key"], b["state"]["key"])
+        return bool(same and self.of_python == other.of_python)
+
+    __hash__ = None  # type: ignore[assignment]

@@ -1,0 +1,367 @@
+"""One call of a decorated function, undecorated and fused, compared.
+
+The undecorated function runs on the caller's own arguments, so tests see what they would see
+without the judge, and calls that it makes of other decorated functions are judged in their turn.
+The fused one runs on copies. A call that cannot be repeated runs once, fused: its test judges it.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import pickle
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import fusejit
+import fusejit.pipeline
+from fusejit.api import FuseWarning
+from fusejit.errors import FusejitError, InternalError, ParseError, VerificationError
+from fusejit.testing.libraries.arguments import (
+    NotCopied,
+    Randomness,
+    copied,
+    opcodes_outside,
+)
+from fusejit.testing.libraries.decorated import Entry
+from fusejit.testing.libraries.describe import describe
+from fusejit.testing.libraries.differences import (
+    Comparison,
+    Different,
+    moved_by_roundings,
+    require_near,
+    require_same_identities,
+)
+from fusejit.testing.libraries.known import known_reasons, reason_of
+from fusejit.testing.libraries.records import Finding, FunctionTally, Kind
+
+_PACKAGE = str(Path(fusejit.__file__).parent)
+_TESTING = str(Path(_PACKAGE) / "testing")
+_EXPECTED_TO_FAIL = "it was expected to fail"
+
+
+class Mode(enum.Enum):
+    """What a carrier does with a call."""
+
+    OFF = "undecorated"
+    FUSED = "fused"
+    JUDGED = "both"
+
+
+class _Current(threading.local):
+    mode = Mode.OFF
+    overhead_ns = 0  # of judging, within the calls that run now
+
+
+class CallJudge:
+    """Judges calls and keeps what it finds until it is asked for.
+
+    Parameters
+    ----------
+    pickles : Path
+        Folder for the arguments of calls that went wrong.
+    seconds_per_test : float
+        Time for judging in each test; calls beyond it run undecorated.
+    """
+
+    def __init__(self, pickles: Path, seconds_per_test: float = 60.0) -> None:
+        self.pickles = pickles
+        self.limit_ns = int(seconds_per_test * 1e9)
+        self.current = _Current()
+        self.overhead_before_ns = 0
+        self.tallies: dict[str, FunctionTally] = {}
+        self.findings: dict[tuple[str, str, str], Finding] = {}
+        self.traces = 0
+        self.once: dict[Any, str] = {}
+        self.known = known_reasons()
+        _count_traces(self)
+
+    # ------------------------------------------------------------------------------ one test
+    @contextmanager
+    def judging(self) -> Iterator[None]:
+        """Calls in this block are judged, in this thread."""
+        self.tallies, self.findings = {}, {}
+        self.overhead_before_ns = self.current.overhead_ns
+        with self.in_mode(Mode.JUDGED):
+            yield
+
+    @contextmanager
+    def in_mode(self, mode: Mode) -> Iterator[None]:
+        """Another mode for a block."""
+        before, self.current.mode = self.current.mode, mode
+        try:
+            yield
+        finally:
+            self.current.mode = before
+
+    # ------------------------------------------------------------------------------ one call
+    def __call__(self, entry: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The outcome of a call for its caller."""
+        mode = self.current.mode
+        if mode is Mode.OFF:
+            return entry.function(*args, **kwargs)
+        if mode is Mode.FUSED:
+            return entry.fused(*args, **kwargs)
+        tally = self.tallies.setdefault(entry.name, FunctionTally())
+        tally.calls += 1
+        if self.current.overhead_ns - self.overhead_before_ns > self.limit_ns:
+            tally.plain += 1
+            return entry.function(*args, **kwargs)
+        start = time.perf_counter_ns()
+        try:
+            with self.in_mode(Mode.OFF):
+                self.require_no_effects(entry)
+                copies = [copied((args, kwargs), {}) for _ in range(2)]
+                randomness = Randomness()
+        except NotCopied as cause:
+            tally.once += 1
+            tally.uncopied[str(cause)] += 1
+            return self.once_fused(entry, tally, args, kwargs)
+        run = _Run(self, entry, tally, args, kwargs, copies, randomness)
+        try:
+            return run.undecorated()
+        finally:
+            run.judge()
+            self.current.overhead_ns += time.perf_counter_ns() - start - run.elapsed_ns
+
+    def require_no_effects(self, entry: Entry) -> None:
+        """Raise `NotCopied` for a function that binds global names."""
+        if entry.function not in self.once:
+            stores = opcodes_outside(entry.function)
+            self.once[entry.function] = "binds names outside of it" if stores else ""
+        if self.once[entry.function]:
+            raise NotCopied(self.once[entry.function])
+
+    def once_fused(
+        self, entry: Entry, tally: FunctionTally, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Only the fused form runs, on the caller's own arguments."""
+        with self.in_mode(Mode.FUSED), _warnings_of_ours(tally) as caught:
+            try:
+                return entry.fused(*args, **kwargs)
+            except FusejitError as error:
+                self.found(entry, tally, _kind_of(error), _text(error), "")
+                raise
+            finally:
+                self.wrong_forecasts(entry, tally, caught, "")
+
+    def wrong_forecasts(
+        self, entry: Entry, tally: FunctionTally, causes: list[str], arguments: str
+    ) -> None:
+        """Warnings that say that fusejit was wrong about the call."""
+        for cause in causes:
+            if _EXPECTED_TO_FAIL in cause:
+                self.found(entry, tally, Kind.ERROR, cause, arguments)
+
+    def found(
+        self,
+        entry: Entry,
+        tally: FunctionTally,
+        kind: Kind,
+        what: str,
+        arguments: str,
+        values: Any = None,
+    ) -> None:
+        """Keep a finding, with its arguments if it is the first of its kind in this test."""
+        if kind is Kind.WRONG:
+            tally.wrong += 1
+        elif kind is Kind.REFUSED:
+            tally.refused += 1
+        else:
+            tally.errors += 1
+        key = (kind, entry.name, what[:60])
+        if key not in self.findings:
+            file = "" if values is None else self.pickled(entry, what, values)
+            self.findings[key] = Finding(kind, entry.name, what, arguments, pickle=file)
+
+    def pickled(self, entry: Entry, what: str, values: Any) -> str:
+        """Write the arguments of a call into a file; its name, or nothing."""
+        digest = hashlib.sha256(f"{entry.name} {what}".encode()).hexdigest()[:12]
+        path = self.pickles / f"{digest}.pickle"
+        try:
+            data = pickle.dumps(entry.name) + pickle.dumps(values)
+        except Exception:
+            return ""
+        self.pickles.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return path.name
+
+
+class _Run:
+    """One call that is judged."""
+
+    def __init__(
+        self,
+        judge: CallJudge,
+        entry: Entry,
+        tally: FunctionTally,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        copies: list[Any],
+        randomness: Randomness,
+    ) -> None:
+        self.judge_of_calls, self.entry, self.tally = judge, entry, tally
+        self.args, self.kwargs = args, kwargs
+        self.copies, self.randomness = copies, randomness
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self.elapsed_ns = 0  # of the undecorated run with what is judged within it
+        self.plain_ns = 0  # without
+
+    def undecorated(self) -> Any:
+        """The undecorated function on the caller's arguments."""
+        current = self.judge_of_calls.current
+        start, before = time.perf_counter_ns(), current.overhead_ns
+        try:
+            self.result = self.entry.function(*self.args, **self.kwargs)
+            return self.result
+        except BaseException as error:
+            self.error = error
+            raise
+        finally:
+            self.elapsed_ns = time.perf_counter_ns() - start
+            self.plain_ns = self.elapsed_ns - (current.overhead_ns - before)
+
+    def judge(self) -> None:
+        """The fused function on copies, and the comparison."""
+        if self.error is not None and not isinstance(self.error, Exception):
+            return  # Ctrl-C, a test that is skipped
+        judge, tally = self.judge_of_calls, self.tally
+        with judge.in_mode(Mode.OFF):
+            after = Randomness()
+            self.randomness.restore()
+        args, kwargs = self.copies[0]
+        result, error = None, None
+        traces = judge.traces
+        with _warnings_of_ours(tally) as caught:
+            start = time.perf_counter_ns()
+            with judge.in_mode(Mode.FUSED):
+                try:
+                    result = self.entry.fused(*args, **kwargs)
+                except Exception as raised:
+                    error = raised
+            elapsed = time.perf_counter_ns() - start
+        tally.compared += 1
+        if judge.traces > traces:
+            tally.traces += judge.traces - traces
+            tally.compile_ns += elapsed
+        else:
+            tally.plain_ns += self.plain_ns
+            tally.fused_ns += elapsed
+            tally.timed += 1
+        with judge.in_mode(Mode.OFF):
+            drawn = Randomness()
+            after.restore()
+            arguments = ""
+            failure = self.failure(result, error, args, kwargs, drawn == after)
+            if failure is not None or any(_EXPECTED_TO_FAIL in c for c in caught):
+                arguments = describe(*self.copies[1])
+            judge.wrong_forecasts(self.entry, tally, caught, arguments)
+            if failure is not None:
+                judge.found(self.entry, tally, *failure, arguments, self.copies[1])
+
+    def failure(
+        self,
+        result: Any,
+        error: Exception | None,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        drew_alike: bool,
+    ) -> tuple[Kind, str] | None:
+        """What is wrong with the outcome of the fused call."""
+        if isinstance(self.error, Warning):
+            return None  # a filter made an error of a warning
+        if error is not None and not _same_error(self.error, error):
+            kind = _kind_of(error)
+            return kind, f"{_text(error)} instead of {_text(self.error)}"
+        if error is None and self.error is not None:
+            return Kind.WRONG, f"no error instead of {_text(self.error)}"
+        known = reason_of(self.entry.name, self.judge_of_calls.known)
+        comparison = Comparison(is_result=True, has_values=known is None)
+        ours, theirs = (result, args, kwargs), (self.result, self.args, self.kwargs)
+        try:
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                comparison.same(theirs[0], ours[0], "result")
+                comparison.is_result = False
+                comparison.same(theirs[1:], ours[1:], "arguments afterwards")
+                require_same_identities(theirs, ours)
+                if comparison.inexact:
+                    self.tally.near += 1
+                    require_near(comparison.inexact, self.copies[1], self.moved)
+        except Different as different:
+            return Kind.WRONG, str(different)
+        return None if drew_alike else (Kind.WRONG, "not as many random numbers were drawn")
+
+    def moved(self, rng: np.random.Generator | None) -> list[tuple[str, np.ndarray, np.ndarray]]:
+        """What the undecorated function makes of arguments that are off by a rounding."""
+        fresh = copied(self.copies[1], {})
+        args, kwargs = fresh if rng is None else moved_by_roundings(fresh, rng)
+        comparison, randomness = Comparison(), Randomness()
+        self.randomness.restore()
+        try:
+            result = self.entry.function(*args, **kwargs)
+            comparison.same(self.result, result, "result")
+            comparison.same((self.args, self.kwargs), (args, kwargs), "arguments afterwards")
+        except Exception:
+            pass  # what was compared until then counts
+        finally:
+            randomness.restore()
+        return comparison.inexact
+
+
+def _count_traces(judge: CallJudge) -> None:
+    """Count every trace: a call in which one begins is not timed."""
+    pipeline: Any = fusejit.pipeline
+    original = pipeline.trace_function
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        judge.traces += 1
+        return original(*args, **kwargs)
+
+    pipeline.trace_function = counted
+
+
+@contextmanager
+def _warnings_of_ours(tally: FunctionTally) -> Iterator[list[str]]:
+    """Count warnings of fusejit's and drop the others: the undecorated call gives them."""
+    causes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield causes
+        finally:
+            for warning in caught:
+                if isinstance(warning.message, FuseWarning):
+                    cause = str(warning.message)
+                    causes.append(cause)
+                    tally.warned[cause] += 1
+
+
+def _same_error(expected: BaseException | None, actual: Exception) -> bool:
+    return type(expected) is type(actual) and str(expected) == str(actual)
+
+
+def _kind_of(error: Exception) -> Kind:
+    if isinstance(error, InternalError | VerificationError | ParseError):
+        return Kind.ERROR
+    if isinstance(error, FusejitError):
+        return Kind.REFUSED
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = frames[-1].filename if frames else ""
+    is_ours = ours.startswith(_PACKAGE) and not ours.startswith(_TESTING)
+    return Kind.ERROR if is_ours else Kind.WRONG
+
+
+def _text(error: BaseException | None) -> str:
+    if error is None:
+        return "a result"
+    return f"{type(error).__name__}: {str(error)[:1000]}"

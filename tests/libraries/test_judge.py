@@ -1,0 +1,367 @@
+"""The library judge, put to a library that was written for it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit.errors import InternalError, UnsupportedError
+from fusejit.testing.libraries import calls, replay
+from fusejit.testing.libraries.__main__ import main
+from fusejit.testing.libraries.calls import CallJudge
+from fusejit.testing.libraries.copies import NUMPY_COPY, make_copy, rewritten
+from fusejit.testing.libraries.decorated import Decorated, Entry, install
+from fusejit.testing.libraries.known import known_reasons, reason_of
+from fusejit.testing.libraries.records import Finding, Kind, TestRecord
+from fusejit.testing.libraries.report import findings, text_report
+from fusejit.testing.libraries.runner import Settings, _FileRun, judge_library
+
+TOY = """
+import itertools
+import numpy as np
+
+_count = itertools.count()
+total = 0
+
+
+def double(x):
+    return x * 2
+
+
+def quadruple(x):
+    return double(double(x))
+
+
+def shift(x):
+    x += 1
+    return x
+
+
+def mean(x):
+    return x.sum() / x.size
+
+
+def ticking(x):
+    return x + next(_count)
+
+
+def use_up(items):
+    return sum(items)
+
+
+def remember(x):
+    global total
+    total += 1
+    return x + 1
+
+
+class Scale:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def times(self, x):
+        return x * self.factor
+
+    @staticmethod
+    def half(x):
+        return x / 2
+
+    @classmethod
+    def of(cls, x):
+        return cls(x.sum())
+
+    @property
+    def squared(self):
+        return self.factor ** 2
+"""
+TOY_TESTS = """
+import os
+import numpy as np
+import toy
+
+
+def test_right():
+    x = np.arange(3.0)
+    assert toy.quadruple(x).tolist() == [0, 4, 8]
+    assert toy.shift(x) is x and x[0] == 1
+
+
+def test_wrong():
+    toy.ticking(np.arange(3.0))
+
+
+def test_dies():
+    os._exit(7)
+
+
+def test_behind():
+    assert toy.Scale(3.0).times(np.ones(2)).tolist() == [3, 3]
+
+
+def test_fails_anyway():
+    assert False
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder on ``sys.path`` in which the toy library is installed."""
+    package = tmp_path / "site" / "toy"
+    (package / "tests").mkdir(parents=True)
+    (package / "__init__.py").write_text(TOY)
+    (package / "data.txt").write_text("data")
+    (package / "tests" / "__init__.py").write_text("")
+    (package / "tests" / "test_toy.py").write_text(TOY_TESTS)
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
+    return tmp_path / "site"
+
+
+class Judged:
+    """The toy library in this process, decorated."""
+
+    def __init__(self, module: ModuleType, decorated: Decorated, judge: CallJudge) -> None:
+        self.toy: Any = module
+        self.decorated, self.judge = decorated, judge
+
+    def entry(self, name: str) -> Entry:
+        return replay.entry_named(self.decorated, f"toy:{name}")
+
+    def found(self) -> list[Finding]:
+        return [*self.judge.findings.values()]
+
+
+@pytest.fixture
+def judged(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judged]:
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    monkeypatch.setattr(calls, "_count_traces", lambda judge: None)
+    judge = CallJudge(tmp_path / "pickles")
+    decorated = Decorated(["toy"], site, judge)
+    install(decorated)
+    sys.modules.pop("toy", None)
+    import toy  # type: ignore[import-not-found]
+
+    with judge.judging():
+        yield Judged(toy, decorated, judge)
+    sys.modules.pop("toy", None)
+
+
+def test_right_calls_are_compared_and_nothing_is_found(judged: Judged) -> None:
+    x = np.arange(4.0)
+    assert judged.toy.quadruple(x).tolist() == [0, 4, 8, 12]
+    assert judged.toy.shift(x) is x
+    assert judged.toy.Scale.of(x).times(x).tolist() == [10, 20, 30, 40]
+    assert judged.toy.Scale.half(x)[0] == 0.5
+    assert judged.toy.Scale(3).squared == 9
+    assert not judged.found()
+    compared = {name: t.compared for name, t in judged.judge.tallies.items()}
+    assert compared == {
+        "toy:quadruple": 1,
+        "toy:double": 2,  # as quadruple calls it
+        "toy:shift": 1,
+        "toy:Scale.__init__": 2,
+        "toy:Scale.of": 1,
+        "toy:Scale.times": 1,
+        "toy:Scale.half": 1,
+        "toy:Scale.squared": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("result", "what"),
+    [
+        (lambda x: x * 2 + np.float64(1e-3), "2 of 2 differ, first at (0,)"),
+        (lambda x: (x * 2).astype(np.float32), "dtype float32 instead of float64"),
+        (lambda x: (x * 2)[None], "shape (1, 2) instead of (2,)"),
+        (lambda x: [*(x * 2)], "list [np.float64(2.0), np.float64(4.0)] instead of ndarray"),
+        (lambda x: np.repeat(x * 2, 2)[::2], "strides [16] instead of [8]"),
+        (lambda x: (x.__imul__(2), x * 1)[1], "arguments afterwards[0][0]: 2 of 2 differ"),
+        (lambda x: x, "identity: [0] and [1][0] are one object"),
+    ],
+)
+def test_a_wrong_result_is_found(judged: Judged, result: Any, what: str) -> None:
+    entry = judged.entry("double")
+    entry.fused = result
+    assert judged.toy.double(np.array([1.0, 2.0])).tolist() == [2, 4]  # the caller sees NumPy's
+    (finding,) = judged.found()
+    assert finding.kind is Kind.WRONG
+    assert what in finding.what
+    assert finding.arguments == "float64[2] [1.0, 2.0]"
+
+
+def test_an_identity_that_is_lost_is_found(judged: Judged) -> None:
+    judged.entry("shift").fused = lambda x: x.__iadd__(1).copy()
+    judged.toy.shift(np.zeros(2))
+    (finding,) = judged.found()
+    assert "identity" in finding.what
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (UnsupportedError("no"), Kind.REFUSED),
+        (InternalError("oh"), Kind.ERROR),
+        (ValueError("other"), Kind.WRONG),
+    ],
+)
+def test_errors_are_told_apart(judged: Judged, error: Exception, kind: Kind) -> None:
+    def raising(x: Any) -> Any:
+        raise error
+
+    judged.entry("double").fused = raising
+    assert judged.toy.double(1) == 2
+    (finding,) = judged.found()
+    assert finding.kind is kind
+    assert finding.what == f"{type(error).__name__}: {error} instead of a result"
+
+
+def test_an_error_that_is_missed_or_worded_otherwise_is_found(judged: Judged) -> None:
+    entry = judged.entry("double")
+    entry.fused = lambda x: 0
+    with pytest.raises(TypeError):
+        judged.toy.double(None)
+    entry.fused = lambda x: None + 2
+    with pytest.raises(TypeError):
+        judged.toy.double(None)
+    assert sorted(f.what[:25] for f in judged.found()) == [
+        "TypeError: unsupported op",
+        "no error instead of TypeE",
+    ]
+
+
+def test_floats_may_differ_as_far_as_reordered_sums_do(judged: Judged) -> None:
+    x = np.random.default_rng(0).random(1000)
+    entry = judged.entry("mean")
+    entry.fused = lambda x: np.float64(sum(x[::-1]) / x.size)
+    judged.toy.mean(x)
+    assert not judged.found()
+    assert judged.judge.tallies["toy:mean"].near == 1
+    entry.fused = lambda x: np.float64(x.sum() / x.size * (1 + 1e-10))
+    judged.toy.mean(x)
+    assert len(judged.found()) == 1
+
+
+def test_what_cannot_be_repeated_runs_once_and_fused(judged: Judged) -> None:
+    entry = judged.entry("use_up")
+    runs = []
+    entry.fused = lambda items: runs.append(1) or sum(items)  # type: ignore[func-returns-value]
+    assert judged.toy.use_up(iter([1, 2])) == 3
+    assert len(runs) == 1
+    assert judged.toy.remember(1) == 2
+    assert judged.toy.total == 1
+    once = {name: t.once for name, t in judged.judge.tallies.items()}
+    assert once == {"toy:use_up": 1, "toy:remember": 1}
+
+
+def test_calls_beyond_the_time_of_a_test_run_undecorated(judged: Judged) -> None:
+    judged.judge.limit_ns = -1
+    judged.toy.double(1.0)
+    tally = judged.judge.tallies["toy:double"]
+    assert (tally.calls, tally.plain, tally.compared) == (1, 1, 0)
+
+
+def test_arguments_are_replayed_from_their_pickle(
+    judged: Judged, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judged.toy.ticking(np.arange(2.0))
+    (finding,) = judged.found()
+    sys.modules.pop("toy")
+    (found,) = replay.replay(tmp_path / "pickles" / finding.pickle, tmp_path / "site")
+    assert found.function == "toy:ticking"
+    assert "toy:ticking(float64[2] [0.0, 1.0])" in capsys.readouterr().out
+
+
+# ------------------------------------------------------------------------------- in subprocesses
+def test_the_command_finds_what_is_wrong_and_goes_on_behind_a_crash(
+    site: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["toy", "--folder", str(tmp_path / "judge"), "--report", str(tmp_path / "r.json")]
+    assert main(arguments) == 1
+    data = json.loads((tmp_path / "r.json").read_text())["libraries"]["toy"]
+    assert data["tests"] == {"passed": 3, "hang": 1, "fails undecorated too": 1}
+    kinds = [(f["kind"], f["function"]) for f in data["findings"]]
+    assert kinds[0] == ("wrong", "toy:ticking")
+    assert kinds[1][0] == "hang"
+    assert kinds[1][1].endswith("::test_dies")
+    assert data["functions"]["toy:double"]["compared"] == 2
+    assert (site / "toy" / "__init__.py").read_text() == TOY  # what is installed stays as it is
+    first = capsys.readouterr().out
+    assert "toy:ticking" in first
+    assert main(arguments) == 1  # all is done: the lines are read again
+    assert capsys.readouterr().out.splitlines()[1:] == first.splitlines()[1:]
+
+
+def test_a_process_that_writes_nothing_is_killed(site: Path, tmp_path: Path) -> None:
+    import subprocess
+
+    copy = make_copy("toy", tmp_path / "copies")
+    run = _FileRun(copy, Path("x.py"), Settings(tmp_path, limit_seconds=0.2), decorate=True)
+    with subprocess.Popen(
+        [sys.executable, "-c", "import time; time.sleep(600)"], stderr=subprocess.DEVNULL
+    ) as process:
+        assert run.wait(process) is None
+        assert process.returncode < 0
+
+
+def test_a_small_library_has_nothing_wrong(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
+    copy = make_copy("numpy.polynomial", tmp_path / "copies")
+    settings = Settings(tmp_path, files="test_polyutils", seconds_per_test=10)
+    records = judge_library(copy, settings, log=lambda line: None)
+    assert [r.outcome for r in records] == ["passed"] * 10
+    bad = [f for f, _ in findings(records) if f.kind in (Kind.WRONG, Kind.ERROR)]
+    assert not bad, text_report({"numpy.polynomial": records})
+    assert sum(t.compared for r in records for t in r.tallies.values()) > 50
+
+
+# ---------------------------------------------------------------------------------------- copies
+def test_copies_link_what_is_no_source(site: Path, tmp_path: Path) -> None:
+    copy = make_copy("toy", tmp_path / "copies")
+    assert (copy.folder / "data.txt").is_symlink()
+    assert not (copy.folder / "__init__.py").is_symlink()
+    assert [path.name for path in copy.test_files()] == ["test_toy.py"]
+
+
+@pytest.mark.parametrize("name", ["no_such_library", "numpy.random", "numpy"])
+def test_a_package_that_is_not_there(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ModuleNotFoundError):
+        make_copy(name, tmp_path)
+
+
+def test_numpys_imports_are_those_of_the_copy() -> None:
+    text = (
+        "import numpy as np\nimport numpy.ma\nfrom numpy import array\n"
+        "from numpy.ma.core import add\n"
+    )
+    assert rewritten(text, is_test=True) == (
+        f"import {NUMPY_COPY} as np\n"
+        f"import {NUMPY_COPY}.ma; import {NUMPY_COPY} as numpy\n"
+        f"from {NUMPY_COPY} import array\n"
+        f"from {NUMPY_COPY}.ma.core import add\n"
+    )
+    assert "import numpy as np" in rewritten(text, is_test=False)
+
+
+# --------------------------------------------------------------------------------------- reports
+def test_known_failures_have_a_reason(tmp_path: Path) -> None:
+    path = tmp_path / "known.txt"
+    path.write_text("# why\na/test_b.py::test_c[*] | counts references\n")
+    known = known_reasons(path)
+    assert reason_of("a/test_b.py::test_c[1]", known) == "counts references"
+    assert reason_of("a/test_b.py::test_d", known) is None
+    assert all(reason for _, reason in known_reasons())
+
+
+def test_findings_of_one_kind_are_counted() -> None:
+    a = Finding(Kind.WRONG, "m:f", "at 1: 2 instead of 3")
+    b = Finding(Kind.WRONG, "m:f", "at 7: 8 instead of 9")
+    records = [TestRecord("t1", "passed", 1, {}, [a]), TestRecord("t2", "passed", 1, {}, [b])]
+    ((finding, count),) = findings(records)
+    assert (finding.test, finding.what, count) == ("t1", a.what, 2)
