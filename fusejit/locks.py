@@ -1,4 +1,8 @@
-"""Locks that a forked child can take, whichever thread of the parent held them.
+"""Locks that a forked child can take, and that no signal leaves held.
+
+A Python handler of a signal runs between any two instructions of the main thread, and may raise. A
+lock whose ``__enter__`` is Python code can then be taken and never given back; `_thread.RLock` has
+no instruction between taking it and the body of the ``with``.
 
 Examples
 --------
@@ -9,40 +13,25 @@ Examples
 
 from __future__ import annotations
 
+import _thread
 import os
-import threading
 import weakref
+from typing import Any
+
+_RLock: Any = _thread.RLock  # a class that may be inherited from, whatever its stub says
 
 
-class ForkSafeLock:
+class ForkSafeLock(_RLock):  # type: ignore[misc]
     """A reentrant lock that is free in a forked child, unless the forking thread held it itself."""
 
-    __slots__ = ("__weakref__", "_depth", "_lock", "_owner")
-
     def __init__(self) -> None:
-        self._free()
+        super().__init__()
         _locks.add(self)
-
-    def _free(self) -> None:
-        self._lock = threading.RLock()
-        self._owner = 0  # the thread that holds it, and how often
-        self._depth = 0
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-        self._owner = threading.get_ident()
-        self._depth += 1
-
-    def __exit__(self, *_: object) -> None:
-        self._depth -= 1
-        if not self._depth:
-            self._owner = 0
-        self._lock.release()
 
     def renew(self) -> None:
         """In a forked child: forget a holder that does not live on here."""
-        if self._owner != threading.get_ident():
-            self._free()
+        if not self._is_owned():
+            self._at_fork_reinit()
 
 
 _locks: weakref.WeakSet[ForkSafeLock] = weakref.WeakSet()

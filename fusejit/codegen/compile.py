@@ -39,6 +39,7 @@ import numpy as np
 from fusejit.codegen.cache import DEFAULT_MAX_BYTES, DiskCache, default_folder
 from fusejit.codegen.cache_key import kernel_key
 from fusejit.codegen.intrinsics import jit_namespace, twin_namespace
+from fusejit.interrupts import apart
 from fusejit.locks import ForkSafeLock
 from fusejit.syntax import parse
 
@@ -129,7 +130,9 @@ class Kernel:
 
     def _text(self, which: int) -> str:
         if not self._texts:
-            native = _compile_native(self.source, self.signature, self.name, self._options)
+            native = apart(
+                lambda: _compile_native(self.source, self.signature, self.name, self._options)
+            )
             self._texts.extend((native.asm, native.llvm))
         return self._texts[which]()
 
@@ -305,17 +308,29 @@ def compile_kernel(
     """
     from fusejit.codegen import pool
 
-    start = time.perf_counter()
     if num_threads is not None:
         pool.set_num_threads(num_threads)
-    if any(loop in source for loop in PARALLEL_LOOPS):
-        pool.start_pool()
     options = _Options(vector_width, keep_gil_when_small, use_public_api)
-    key = kernel_key(source, ", ".join(map(str, signature)), repr(options))
-    name = f"fusejit_{key[:32]}"
     folder = cache_dir or default_folder()
     is_kept = cache_enabled and not use_public_api
     cache = DiskCache(folder, cache_bytes) if is_kept and folder is not None else None
+    # importing and running a compiler: nothing that a signal may end in the middle
+    kernel = apart(lambda: _loaded_or_compiled(source, signature, options, cache))
+    if any(loop in source for loop in PARALLEL_LOOPS):
+        pool.start_pool()  # by this thread: TBB can be put to rest for a fork only where it began
+    return kernel
+
+
+def _loaded_or_compiled(
+    source: str, signature: tuple[ArgType, ...], options: _Options, cache: DiskCache | None
+) -> Kernel:
+    """A kernel from the cache, or compiled and put there."""
+    from fusejit.codegen import pool
+
+    start = time.perf_counter()
+    pool.register_pool_symbol()
+    key = kernel_key(source, ", ".join(map(str, signature)), repr(options))
+    name = f"fusejit_{key[:32]}"
     with _compile_lock:
         call = None if cache is None else _load_cached(cache, key)
         if call is not None:

@@ -21,6 +21,7 @@ from pathlib import Path
 from types import ModuleType
 
 from fusejit.codegen.cores import available_cores
+from fusejit.interrupts import apart
 
 POOL_SYMBOL = "fusejit_pool"
 WORD_THREADS, WORD_BUSY, WORD_LAUNCH = 0, 1, 2
@@ -33,6 +34,8 @@ _words = (ctypes.c_int64 * 8)()
 _lock = threading.Lock()
 _started = False
 _symbol_added = False
+_starter = 0  # the thread that has started TBB
+_stderr = -1  # a second name of the standard error, while it is turned away during a fork
 
 
 _num_threads = _words[WORD_THREADS] = available_cores()
@@ -119,19 +122,26 @@ def register_pool_symbol() -> None:
 
 def start_pool() -> str:
     """Start the pool, once per process; return `pool_kind`. Without TBB it stays serial."""
-    global _started
+    global _started, _starter
+    register_pool_symbol()
     with _lock:
-        register_pool_symbol()
         if not _started:
+            tbbpool = apart(_loaded_backend)
+            if tbbpool is not None:
+                _starter = threading.get_ident()
+                ctypes.CFUNCTYPE(None, ctypes.c_int)(tbbpool.launch_threads)(available_cores())
+                _words[WORD_LAUNCH] = tbbpool.parallel_for
             _started = True
-            try:
-                _load_tbb()
-                tbbpool = _tbb_backend()
-            except (ImportError, OSError):
-                return pool_kind()
-            ctypes.CFUNCTYPE(None, ctypes.c_int)(tbbpool.launch_threads)(available_cores())
-            _words[WORD_LAUNCH] = tbbpool.parallel_for
     return pool_kind()
+
+
+def _loaded_backend() -> ModuleType | None:
+    """TBB and Numba's module for it; None without."""
+    try:
+        _load_tbb()
+        return _tbb_backend()
+    except (ImportError, OSError):
+        return None
 
 
 def _before_fork() -> None:
@@ -143,6 +153,8 @@ def _before_fork() -> None:
     _words[WORD_THREADS] = 1
     if not _words[WORD_LAUNCH]:
         return
+    if _starter != threading.get_ident():
+        _turn_stderr_away()
     end = time.monotonic() + _FORK_WAITS_S
     times_idle = 0  # more than once: a launch that had begun before may not be marked yet
     while times_idle < 3 and time.monotonic() < end:
@@ -150,17 +162,42 @@ def _before_fork() -> None:
         time.sleep(2e-5)
 
 
+def _turn_stderr_away() -> None:
+    """Numba's hook prints that TBB may be invalid in the child, which does not use it then."""
+    global _stderr
+    try:
+        _stderr = os.dup(2)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 2)
+        os.close(null)
+    except OSError:  # there is none, or there are no more file descriptors
+        pass
+
+
+def _turn_stderr_back() -> None:
+    global _stderr
+    if _stderr >= 0:
+        os.dup2(_stderr, 2)
+        os.close(_stderr)
+        _stderr = -1
+
+
 def _after_fork_in_parent() -> None:
+    _turn_stderr_back()
     _words[WORD_THREADS] = _num_threads
     _lock.release()
 
 
 def _after_fork_in_child() -> None:
-    """TBB restarts in a child by itself; if it was at work during the fork, stay serial."""
+    """TBB restarts in a child by itself, where the thread that started it has forked.
+
+    Behind a fork of another thread, and if it was at work during the fork, kernels stay serial.
+    """
     global _lock
+    _turn_stderr_back()
     _lock = threading.Lock()
     _words[WORD_THREADS] = _num_threads
-    if _words[WORD_BUSY]:
+    if _words[WORD_BUSY] or _starter != threading.get_ident():
         _words[WORD_LAUNCH] = 0
         _words[WORD_BUSY] = 0
 

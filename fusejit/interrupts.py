@@ -1,0 +1,101 @@
+"""Signals: what their handlers raise is the user's, wherever in fusejit it is raised.
+
+Python runs a handler of a signal in the main thread, between any two instructions, and what the
+handler raises (`KeyboardInterrupt`, a time limit of the user's) comes out of whatever runs there.
+Two things follow. Such an exception is no failure of ours (`is_from_handler`). And work that must
+not end in the middle, the import of Numba for one, which leaves Numba unusable in the process, runs
+in a thread of its own (`apart`): the main thread waits for it, and is free to raise.
+
+Examples
+--------
+>>> apart(lambda: 6 * 7)
+42
+"""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from types import CodeType
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+
+def apart(work: Callable[[], Result]) -> Result:
+    """The result of ``work()``, which no signal can end in the middle.
+
+    If a handler raises meanwhile, the caller gets that exception at once; the work goes on to its
+    end, unseen. Threads other than the main one run no handlers, and do the work themselves.
+
+    Raises
+    ------
+    BaseException
+        What ``work`` raises, or what a handler raises.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    outcome: list[Result] = []
+    failure: list[BaseException] = []
+    is_done = threading.Event()
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:
+            failure.append(error)
+        finally:
+            is_done.set()
+
+    context = contextvars.copy_context()
+    # not a daemon: the interpreter must not end while LLVM is at work
+    thread = threading.Thread(target=context.run, args=(run,), name="fusejit compiler")
+    try:
+        thread.start()
+    except RuntimeError:  # no more threads: a limit, or the interpreter is about to end
+        return work()
+    is_done.wait()
+    if failure:
+        try:
+            raise failure[0]
+        finally:
+            failure.clear()  # the frame and the traceback would keep each other
+    return outcome[0]
+
+
+def is_from_handler(error: BaseException) -> bool:
+    """Whether a handler of a signal has raised an exception, and not the code that it interrupted.
+
+    A traceback that passes through the function of an installed handler says so.
+    """
+    codes = {code for handler in _handlers() for code in _codes(handler)}
+    entry = error.__traceback__
+    while entry is not None:
+        if entry.tb_frame.f_code in codes:
+            return True
+        entry = entry.tb_next
+    return False
+
+
+def _handlers() -> Iterator[Any]:
+    for number in signal.valid_signals():
+        handler = signal.getsignal(number)
+        if callable(handler):
+            yield handler
+
+
+def _codes(handler: Any) -> Iterator[CodeType]:
+    """The code that a call of ``handler`` runs first: of a function, a method or an object."""
+    while isinstance(handler, functools.partial):
+        handler = handler.func
+    for function in (
+        handler,
+        getattr(handler, "__func__", None),
+        vars(type(handler)).get("__call__"),
+    ):
+        code = getattr(function, "__code__", None)
+        if isinstance(code, CodeType):
+            yield code
