@@ -44,6 +44,7 @@ from fusejit.fuse import (
     unroll_small_reductions,
 )
 from fusejit.fuse.policy import Policy, PolicyFailed, policy
+from fusejit.interrupts import is_from_handler
 from fusejit.ir.graph import Graph, HostCall, Op, walk
 from fusejit.ir.host_calls import object_texts
 from fusejit.ir.mlir_text import mlir_text
@@ -174,11 +175,11 @@ class Traced:
                 after = run(graph, context)
                 if after is not graph:
                     verify(after, verified)
-            except FusejitError:
-                raise
             except PolicyFailed as failure:
                 raise failure.error from failure.error.__cause__
             except Exception as error:
+                if _is_no_fault(error):
+                    raise
                 raise _saved(graph, self.options, [n for n, _ in PASSES[at:]]) from error
             self.seconds[name] = time.perf_counter() - start
             graph = after
@@ -233,9 +234,9 @@ class Fused:
                 for step in walk_steps(program.steps)
                 if isinstance(step, KernelCall)
             ]
-        except FusejitError:
-            raise
         except Exception as error:
+            if _is_no_fault(error):
+                raise
             raise _saved(self.graph, self.before.options, ["lower", "emit"]) from error
         self.before.seconds["lower"] = time.perf_counter() - start
         lowered = Lowered(self, program, sources)
@@ -273,9 +274,9 @@ class Lowered:
         """Compile each kernel (or find it on disk) and write the launcher."""
         try:
             return self._compile()
-        except FusejitError:
-            raise
         except Exception as error:
+            if _is_no_fault(error):
+                raise
             raise _saved(self.before.graph, self.before.before.options, ["compile"]) from error
 
     def _compile(self) -> Compiled:
@@ -480,6 +481,11 @@ def _dim_names(group: Group) -> list[str]:
 def _dump(options: Options, stage: str, text: Callable[[], str]) -> None:
     if stage in options.dump or "all" in options.dump:
         print(f"-- {stage} --\n{text()}", file=sys.stderr)
+
+
+def _is_no_fault(error: Exception) -> bool:
+    """Whether an exception out of a stage is told already, or is the user's."""
+    return isinstance(error, FusejitError) or is_from_handler(error)
 
 
 def _saved(graph: Graph, options: Options, remaining: list[str]) -> InternalError:

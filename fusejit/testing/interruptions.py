@@ -77,18 +77,16 @@ def _programs(draw: random.Random) -> list[tuple[Callable[..., Any], tuple[Any, 
             y[1:-1] = y[1:-1] + constant * (y[2:] - 2 * y[1:-1] + y[:-2])
         return y
 
-    x = np.linspace(-1, 1, draw.choice([12, 400, 40_000, 4_000_000]))
+    x = np.linspace(-1, 1, draw.choice([12, 400, 40_000, 1_000_000]))
     programs: list[Callable[..., Any]] = [chain, statistics, steps]
     draw.shuffle(programs)
     return [(program, (x,)) for program in programs]
 
 
 def _same(actual: Any, expected: Any) -> None:
-    for a, b in (
-        zip(np.atleast_1d(actual), np.atleast_1d(expected), strict=True)
-        if not isinstance(expected, tuple)
-        else zip(actual, expected, strict=True)
-    ):
+    if not isinstance(expected, tuple):
+        actual, expected = (actual,), (expected,)
+    for a, b in zip(actual, expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
 
 

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from fusejit.errors import FusejitError, UnsupportedError
+from fusejit.interrupts import is_from_handler
 from fusejit.ir.complex_numbers import NotForComplex
 from fusejit.ir.host import Path
 from fusejit.ir.source import Location
@@ -236,6 +237,8 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
             raise unsupported(str(error), remedy) from error
         raise
     except Exception as error:
+        if is_from_handler(error):
+            raise
         with outside_program():
             text = str(error)
         if isinstance(error, TypeError) and _WRONG_CALL.search(text):
