@@ -13,7 +13,7 @@ import fusejit
 
 PACKAGE = Path(fusejit.__file__).parent
 STAGES = ("tracer", "fuse", "codegen")
-FREE = ("errors", "locks", "options", "outside", "syntax")  # modules that anyone may import
+FREE = ("errors", "interrupts", "locks", "options", "outside", "syntax")  # modules that anyone may import
 COMPILERS = {"numba", "llvmlite"}
 
 # who may import which parts of the package
@@ -24,6 +24,7 @@ ALLOWED = {
     "codegen": {"codegen", "ir", *FREE},
     "errors": set(),
     "options": set(),
+    "interrupts": set(),
     "locks": set(),
     "syntax": {"locks"},
     "dot": {"ir"},
