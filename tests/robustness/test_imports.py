@@ -13,7 +13,8 @@ import fusejit
 
 PACKAGE = Path(fusejit.__file__).parent
 STAGES = ("tracer", "fuse", "codegen")
-FREE = ("errors", "interrupts", "locks", "options", "outside", "syntax")  # modules that anyone may import
+# modules that anyone may import
+FREE = ("errors", "interrupts", "locks", "options", "outside", "syntax")
 COMPILERS = {"numba", "llvmlite"}
 
 # who may import which parts of the package
