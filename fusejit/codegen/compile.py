@@ -182,7 +182,7 @@ def python_kernel(source: str, signature: tuple[ArgType, ...]) -> Callable[..., 
     def call(*arguments: Any) -> int:
         with np.errstate(all="ignore"):
             converted = [
-                given if wanted.kind == "array" else wanted.dtype.type(given)
+                given.view(wanted.dtype) if wanted.kind == "array" else wanted.dtype.type(given)
                 for wanted, given in zip(signature, arguments, strict=True)
             ]
             return int(function(*converted))

@@ -25,6 +25,7 @@ import fusejit
 import fusejit.pipeline
 from fusejit.api import FuseWarning
 from fusejit.errors import FusejitError, InternalError, ParseError, VerificationError
+from fusejit.testing.compare import arrays_in
 from fusejit.testing.libraries.arguments import (
     NotCopied,
     Randomness,
@@ -285,7 +286,8 @@ class _Run:
         if error is None and self.error is not None:
             return Kind.WRONG, f"no error instead of {_text(self.error)}"
         known = reason_of(self.entry.name, self.judge_of_calls.known)
-        comparison = Comparison(is_result=True, has_values=known is None)
+        given = {id(a) for a in arrays_in([self.args, self.kwargs])}
+        comparison = Comparison(is_result=True, has_values=known is None, arguments=given)
         ours, theirs = (result, args, kwargs), (self.result, self.args, self.kwargs)
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():

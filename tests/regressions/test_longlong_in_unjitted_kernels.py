@@ -1,0 +1,26 @@
+"""An unjitted kernel compared scalar types, and ``longlong`` is another one than ``int64``.
+
+It raised ``TypeError: put: longlong into memory of int64``; the memory is now seen as the dtype that
+the kernel was made for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fusejit.testing.oracle import decorate
+
+
+@pytest.mark.parametrize("char", ["q", "Q"])
+def test_longlong_arrays(char: str) -> None:
+    def joined(x: np.ndarray) -> np.ndarray:
+        y = x + 1
+        y[0] = 3
+        return np.concatenate((y, x))
+
+    x = np.arange(4, dtype=char)
+    fused = decorate(joined, jit=False)
+    assert fused(x).tolist() == [3, 2, 3, 4, 0, 1, 2, 3]
+    assert fused(x[::-1]).tolist() == [3, 3, 2, 1, 3, 2, 1, 0]
+    assert fused(x).dtype == joined(x).dtype
