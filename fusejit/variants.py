@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from fusejit.ir.traced import ArrayClass
 from fusejit.pipeline import Compiled
 from fusejit.segments import SegmentedFunction
 
@@ -32,7 +33,7 @@ class Variants:
                 f"{c.path.user_text()}: {c.expected.dtype}[{c.expected.ndim}] "
                 f"{c.expected.layout.value}"
                 for c in variant.traced.checks
-                if hasattr(c.expected, "layout")
+                if isinstance(c.expected, ArrayClass)
             )
             where = "from cache" if variant.from_cache else "compiled"
             lines.append(f"  {at}: {arrays} ({where})")

@@ -27,6 +27,7 @@ from fusejit.ir.mlir_patterns import live_ops
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.verifier import verify
 from fusejit.mlir.bindings import mlir_modules, run_passes
+from fusejit.mlir.nesting import require_few_levels
 from fusejit.mlir.read_body import (
     dtype_of,
 )
@@ -80,10 +81,11 @@ def read_mlir(
     Raises
     ------
     ParseError
-        If MLIR does not accept the text; the message is MLIR's.
+        If MLIR does not accept the text, with MLIR's message, or if it is nested too deeply.
     UnsupportedError
         If the function uses an operation that has no form in fusejit's graphs.
     """
+    require_few_levels(text)
     ir, _ = mlir_modules()
     with ir.Context() as context, ir.Location.unknown():
         context.enable_multithreading(False)

@@ -32,7 +32,7 @@ ALLOWED = {
     "segments": {"tracer", "ir", "errors"},
     "pipeline": {*STAGES, "ir", "dot", *FREE},
     "explain": {"variants", "segments", "pipeline", *STAGES, "ir", *FREE},
-    "variants": {"pipeline", "segments"},
+    "variants": {"pipeline", "segments", "ir"},
     "carrier": {"codegen"},
     "notices": {"tracer"},
     "mlir": {"pipeline", *STAGES, "ir", *FREE},
