@@ -15,9 +15,11 @@ import pytest
 from fusejit.errors import InternalError, UnsupportedError
 from fusejit.testing.libraries import calls, replay
 from fusejit.testing.libraries.__main__ import main
+from fusejit.testing.libraries.arguments import copied
 from fusejit.testing.libraries.calls import CallJudge
 from fusejit.testing.libraries.copies import NUMPY_COPY, make_copy, rewritten
 from fusejit.testing.libraries.decorated import Decorated, Entry, install
+from fusejit.testing.libraries.differences import Comparison, Different
 from fusejit.testing.libraries.known import known_reasons, reason_of
 from fusejit.testing.libraries.records import Finding, Kind, TestRecord
 from fusejit.testing.libraries.report import findings, text_report
@@ -276,6 +278,36 @@ def test_arguments_are_replayed_from_their_pickle(
     (found,) = replay.replay(tmp_path / "pickles" / finding.pickle, tmp_path / "site")
     assert found.function == "toy:ticking"
     assert "toy:ticking(float64[2] [0.0, 1.0])" in capsys.readouterr().out
+
+
+def test_copies_keep_strides_and_overlaps() -> None:
+    base = np.arange(12.0).reshape(3, 4)
+    objects = np.array([[1, None], [(), 2.5]], dtype=object)
+
+    class Holder:
+        def __init__(self) -> None:
+            self.rows, self.column = base[::2], base[:, 1]
+
+    given = [base[:, 1:3], Holder(), objects.T[::-1], np.ma.masked_array([1, 2], [True, False])]
+    rows, holder, of_objects, masked = copied(given, {})
+    assert (rows.strides, rows.tolist()) == (given[0].strides, given[0].tolist())
+    assert holder.rows.strides == (64, 8)
+    holder.column[0] = -1.0
+    assert rows[0, 0] == holder.rows[0, 1] == -1.0
+    assert base[0, 1] == 1.0
+    assert of_objects.strides == given[2].strides
+    assert of_objects.tolist() == given[2].tolist()
+    assert masked.mask.tolist() == [True, False]
+
+
+def test_numbers_behind_a_mask_are_nobodys() -> None:
+    theirs = np.ma.masked_array([1.0, 2.0], [True, False])
+    ours = np.ma.masked_array([7.0, 2.0], [True, False])
+    comparison = Comparison()
+    comparison.same(theirs, ours, "result")
+    assert not comparison.inexact
+    with pytest.raises(Different, match=r"result\._mask: 1 of 2 differ"):
+        comparison.same(theirs, np.ma.masked_array([1.0, 2.0], [True, True]), "result")
 
 
 # ------------------------------------------------------------------------------- in subprocesses

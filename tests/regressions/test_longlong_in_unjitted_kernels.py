@@ -1,7 +1,7 @@
 """An unjitted kernel compared scalar types, and ``longlong`` is another one than ``int64``.
 
-It raised ``TypeError: put: longlong into memory of int64``; the memory is now seen as the dtype that
-the kernel was made for.
+It raised ``TypeError: put: longlong into memory of int64``; the memory is now seen as the dtype
+that the kernel was made for.
 """
 
 from __future__ import annotations

@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from fusejit.testing.compare import clone
-from fusejit.testing.libraries.differences import has_own
+from fusejit.testing.libraries.differences import arrays_within, has_own
 
 
 class NotCopied(Exception):
@@ -87,8 +88,8 @@ def _objects(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
         first = (array.ctypes.data - base.ctypes.data) // array.itemsize
         flat = made.reshape(-1, order="A")
         tail = flat[first:] if array.size else flat[:0]
-        made = np.lib.stride_tricks.as_strided(tail, array.shape, array.strides)
-        made.flags.writeable = array.flags.writeable
+        writeable = array.flags.writeable
+        made = as_strided(tail, array.shape, array.strides, writeable=writeable)
         memo[id(array)] = made
     return made
 
@@ -122,6 +123,9 @@ def opcodes_outside(function: types.FunctionType) -> set[str]:
 def _deep(value: Any, memo: dict[int, Any]) -> Any:
     if getattr(value, "__dict__", None) == {} and not has_own(type(value), "__new__"):
         return object.__new__(type(value))  # the ``self`` of an ``__init__``
+    for array in arrays_within(value):
+        if array is not value and type(array) is np.ndarray:
+            memo.setdefault(id(array), copied(array, memo))  # with its strides
     try:
         made = copy.deepcopy(value, memo)
     except RecursionError:

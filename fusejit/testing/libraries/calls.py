@@ -25,7 +25,6 @@ import fusejit
 import fusejit.pipeline
 from fusejit.api import FuseWarning
 from fusejit.errors import FusejitError, InternalError, ParseError, VerificationError
-from fusejit.testing.compare import arrays_in
 from fusejit.testing.libraries.arguments import (
     NotCopied,
     Randomness,
@@ -37,6 +36,7 @@ from fusejit.testing.libraries.describe import describe
 from fusejit.testing.libraries.differences import (
     Comparison,
     Different,
+    arrays_within,
     moved_by_roundings,
     require_near,
     require_same_identities,
@@ -286,7 +286,7 @@ class _Run:
         if error is None and self.error is not None:
             return Kind.WRONG, f"no error instead of {_text(self.error)}"
         known = reason_of(self.entry.name, self.judge_of_calls.known)
-        given = {id(a) for a in arrays_in([self.args, self.kwargs])}
+        given = {id(a) for a in arrays_within([self.args, self.kwargs])}
         comparison = Comparison(is_result=True, has_values=known is None, arguments=given)
         ours, theirs = (result, args, kwargs), (self.result, self.args, self.kwargs)
         try:
@@ -299,6 +299,7 @@ class _Run:
                 if comparison.inexact:
                     self.tally.near += 1
                     require_near(comparison.inexact, self.copies[1], self.moved)
+                comparison.require_same_owners()
         except Different as different:
             return Kind.WRONG, str(different)
         return None if drew_alike else (Kind.WRONG, "not as many random numbers were drawn")

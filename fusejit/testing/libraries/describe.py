@@ -24,7 +24,7 @@ def _one(value: Any) -> str:
         shown = f" {value.tolist()}" if value.size <= 8 and value.dtype.kind in "biufc" else ""
         return f"{kind}{value.dtype}{[*value.shape]}{order}{shown}"
     try:
-        text = repr(value)
+        text = " ".join(repr(value).split())
     except Exception:
         text = f"<{type(value).__name__}>"
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -41,12 +41,15 @@ class Comparison:
         False: numbers in arrays are not looked at, as nobody has written them.
     arguments : set of int
         Ids of the arrays that were given.
+    owners : list of str
+        Results that own their memory, or do not, unlike the expected ones.
     """
 
     inexact: list[tuple[str, np.ndarray, np.ndarray]] = field(default_factory=list)
     is_result: bool = False
     has_values: bool = True
     arguments: set[int] = field(default_factory=set)
+    owners: list[str] = field(default_factory=list)
     seen: set[tuple[int, int]] = field(default_factory=set)
     alive: list[Any] = field(default_factory=list)  # ids are those of objects that are alive
 
@@ -88,12 +91,17 @@ class Comparison:
         for at, (e, a) in enumerate(zip(expected, actual, strict=True)):
             self.same(e, a, f"{where}[{at}]")
 
-    def owners(self, expected: np.ndarray, actual: np.ndarray) -> tuple[bool, bool]:
-        """Whether results own their memory; of arguments one is a copy, and of subclasses too."""
-        is_argument = id(expected) in self.arguments
-        if not self.is_result or is_argument or type(expected) is not np.ndarray:
-            return False, False
-        return expected.flags.owndata, actual.flags.owndata
+    def require_same_owners(self) -> None:
+        """Raise `Different` if a result owns its memory, and should not, or the reverse."""
+        if self.owners:
+            raise Different(self.owners[0])
+
+    def _note_owner(self, expected: np.ndarray, actual: np.ndarray, where: str) -> None:
+        """Of arguments one is a copy, and of subclasses too: who owns those is not compared."""
+        if type(expected) is np.ndarray and id(expected) not in self.arguments:
+            e, a = expected.flags.owndata, actual.flags.owndata
+            if e != a:
+                self.owners.append(f"{where}: owndata {a} instead of {e}")
 
     def _same_array(self, expected: np.ndarray, actual: np.ndarray, where: str) -> None:
         for what, e, a in (
@@ -101,10 +109,11 @@ class Comparison:
             ("shape", expected.shape, actual.shape),
             ("strides", *map(relevant_strides, (expected, actual))),
             ("writeable", expected.flags.writeable, actual.flags.writeable),
-            ("owndata", *self.owners(expected, actual)),
         ):
             if e != a:
                 raise Different(f"{where}: {what} {a} instead of {e}")
+        if self.is_result:
+            self._note_owner(expected, actual, where)
         plain = expected.view(np.ndarray), actual.view(np.ndarray)
         if not self.has_values:
             return
@@ -112,7 +121,8 @@ class Comparison:
             self._same_items([*plain[0].flat], [*plain[1].flat], where)
         else:
             hidden = _hidden(expected)
-            self._same_numbers(*(p if hidden is None else p[~hidden] for p in plain), where)
+            theirs, ours = plain if hidden is None else (plain[0][~hidden], plain[1][~hidden])
+            self._same_numbers(theirs, ours, where)
         if type(expected) is not np.ndarray and hasattr(expected, "__dict__"):
             self._same_state(vars(expected), vars(actual), where)
 
@@ -152,6 +162,22 @@ class Comparison:
         for name, value in expected.items():
             if name not in _IGNORED:
                 self.same(value, actual[name], f"{where}.{name}")
+
+
+def arrays_within(value: Any, depth: int = 0) -> Iterator[np.ndarray]:
+    """The arrays of arguments, also those that objects hold."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif depth > 5 or isinstance(value, type | types.ModuleType | types.FunctionType):
+        return
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from arrays_within(item, depth + 1)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from arrays_within(item, depth + 1)
+    elif hasattr(value, "__dict__"):
+        yield from arrays_within(vars(value), depth + 1)
 
 
 def _hidden(array: np.ndarray) -> np.ndarray | None:
