@@ -395,6 +395,8 @@ def _require_no_boundary(graph: Graph) -> None:
     """Under ``fullgraph=True`` nothing runs in Python between kernels."""
     for op in walk(graph.block):
         if isinstance(op, HostCall) and not op.inline:
+            if op.refusal:
+                raise UnsupportedError(op.refusal)
             at = op.location
             name = op.function.removeprefix("builtins.")
             why = "is an effect" if not op.pure else "is no loop over elements"

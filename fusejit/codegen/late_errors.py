@@ -81,6 +81,7 @@ _KINDS: dict[str, tuple[int, type[Exception], str]] = {
     "TypeError": (30, TypeError, ""),
     "choice": (15, ValueError, "invalid entry in choice array"),
     **{text: (31 + at, ValueError, text) for at, text in enumerate(BOUNDS.values())},
+    "integer power": (9, ValueError, "Integers to negative integer powers are not allowed."),
     "SizeError": (14, ValueError, "negative dimensions are not allowed"),
 }
 NONE_TO_REDUCE = ("no max", "no min", "no argmax", "no argmin")

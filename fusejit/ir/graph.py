@@ -457,7 +457,8 @@ class HostCall(Op):
     position. ``sizes`` are symbols that the call defines: lengths of axes of its results, which
     maps, extents and payloads behind it may use. ``objects`` are outside objects that the call is
     given as they are (``{o0}``). A call that is not ``pure`` is an effect: a draw, a text. An
-    ``inline`` one is a draw that kernels make themselves (`fusejit.ir.draws`).
+    ``inline`` one is a draw that kernels make themselves (`fusejit.ir.draws`). ``refusal`` says why
+    a function that kernels know otherwise is called (`fusejit.tracer.numpy_forms`).
     """
 
     function: str
@@ -467,6 +468,7 @@ class HostCall(Op):
     sizes: tuple[str, ...] = ()
     objects: tuple[HostExpr, ...] = ()
     inline: bool = False
+    refusal: str = ""
 
     @property
     def effect(self) -> Effect:

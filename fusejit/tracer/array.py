@@ -327,7 +327,7 @@ class TracedArray:
         if handler is None:
             name = f"{getattr(func, '__module__', '?')}.{getattr(func, '__name__', func)}"
             raise needs_python(f"fusejit does not trace {name}", MOVE_OUTSIDE)
-        return handler(*args, **kwargs)
+        return HANDLERS["numpy form"](func, handler)(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if hasattr(np.ndarray, name):
@@ -433,7 +433,8 @@ def _install() -> None:
         def method(self: TracedArray, *args: Any, **kwargs: Any) -> Any:
             if key not in HANDLERS:
                 return self.__getattr__(name)
-            return HANDLERS[key](self, *args, **kwargs)
+            of_numpy = getattr(np.ndarray, name)
+            return HANDLERS["numpy form"](of_numpy, HANDLERS[key])(self, *args, **kwargs)
 
         method.__name__ = name
         return method

@@ -14,7 +14,8 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.axis_order import Order, result_order
-from fusejit.tracer.creation import array_from, astype
+from fusejit.tracer.conversions import astype
+from fusejit.tracer.creation import array_from
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.elementwise import require_extents

@@ -8,7 +8,8 @@ import numpy as np
 
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.contraction import matmul
-from fusejit.tracer.creation import array_from, array_of
+from fusejit.tracer.conversions import array_of
+from fusejit.tracer.creation import array_from
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.joins import concatenate

@@ -1,4 +1,4 @@
-"""Arrays made from nothing, and copies."""
+"""Arrays made from nothing, and numbers as arrays."""
 
 from __future__ import annotations
 
@@ -7,21 +7,18 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.axis_order import Order
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
-from fusejit.tracer.elementwise import copy_of, full
-from fusejit.tracer.locations import unsupported
+from fusejit.tracer.elementwise import full
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import (
     C128,
     F64,
     I64,
     Operand,
-    contains_traced,
     dtype_argument,
     operand_of,
 )
@@ -56,11 +53,11 @@ def shape_argument(trace: Trace, shape: Any) -> Extents:
 
 def order_argument(order: Any, rank: int) -> Order:
     """``order="C"`` or ``"F"`` as an axis order."""
-    if order in ("C", None):
+    if order in ("C", "c", None):
         return None
-    if order == "F":
+    if order in ("F", "f"):
         return None if rank < 2 else tuple(range(rank))[::-1]
-    raise unsupported(f"order={order!r} is not traced", "use order='C', 'F' or 'K'")
+    raise numpy_raises(f"ValueError: order must be 'C' or 'F' (got {order!r})")
 
 
 def _uninitialised(trace: Trace, extents: Extents, dtype: np.dtype, order: Order) -> TracedArray:
@@ -134,9 +131,10 @@ def _like(
         return trace, () if shape is None else shape_argument(trace, shape), made, None
     wanted = array.dtype if dtype is None else dtype_argument(dtype)
     extents = array.extents if shape is None else shape_argument(trace, shape)
-    if order == "K" and len(extents) == array.ndim:
-        return trace, extents, wanted, array.sorted_order()
-    return trace, extents, wanted, order_argument("C" if order == "K" else order, len(extents))
+    if order in ("K", "A", "k", "a") and len(extents) == array.ndim:
+        return trace, extents, wanted, HANDLERS["axes of order"](array, order)
+    order = "C" if order in ("K", "A", "k", "a") else order
+    return trace, extents, wanted, order_argument(order, len(extents))
 
 
 @handles(np.empty_like)
@@ -184,98 +182,6 @@ def scalar_of(number: TracedNumber) -> TracedArray:
     """A NumPy scalar from outside as an array of rank 0 that is handed out as a scalar."""
     operand = operand_of(number)
     return full(current_trace(), (), operand, operand.token, None, "scalar")[()]
-
-
-# --------------------------------------------------------------------------------------- copies
-@handles("astype", np.astype)
-def astype(
-    x: Any,
-    dtype: Any,
-    order: Any = "K",
-    casting: Any = "unsafe",
-    subok: Any = True,
-    copy: Any = True,
-    **_: Any,
-) -> TracedArray:
-    """``x.astype(dtype)``."""
-    array = operand_of(x).array
-    wanted = dtype_argument(dtype)
-    if array is None:
-        return full(current_trace(), (), operand_of(x), wanted, None, "astype")[()]
-    if not np.can_cast(array.dtype, wanted, casting):
-        raise numpy_raises(f"TypeError: cannot cast {array.dtype} to {wanted} with {casting}")
-    if not copy and array.dtype == wanted and order == "K":
-        return array
-    return copy_of(array, wanted, _copy_order(array, order), "astype")
-
-
-def _copy_order(array: TracedArray, order: Any) -> Order:
-    return array.sorted_order() if order == "K" else order_argument(order, array.ndim)
-
-
-@handles("copy")
-def copy_method(x: TracedArray, order: Any = "C") -> TracedArray:
-    """``x.copy()``."""
-    return copy_of(x, x.dtype, _copy_order(x, order), "copy")
-
-
-@handles(np.copy)
-def copy_function(a: Any, order: Any = "K", subok: Any = False) -> TracedArray:
-    """``np.copy(x)``: an array, of a scalar too."""
-    if not contains_traced(a):
-        a = current_trace().constant(np.asarray(a))
-    array = array_from(a)
-    return copy_of(array, array.dtype, _copy_order(array, order), "copy", Kind.ARRAY)
-
-
-@handles(np.array)
-def array_of(
-    object: Any,
-    dtype: Any = None,
-    *,
-    copy: Any = True,
-    order: Any = "K",
-    subok: Any = False,
-    ndmin: int = 0,
-    like: Any = None,
-) -> TracedArray:
-    """``np.array(x)``: a copy of an array, or static data as a fresh array."""
-    if ndmin or like is not None:
-        what = "calls np.array with ndmin= or like=, which are not traced"
-        raise unsupported(what, "write x[None, ...] for new axes")
-    if not contains_traced(object) and not isinstance(object, np.ndarray):
-        try:
-            made = np.array(object, dtype)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise numpy_raises(error) from error
-        dtype_argument(made.dtype)
-        if made.ndim == 0:
-            return full(current_trace(), (), operand_of(made[()]), made.dtype, None, "array")
-        object = current_trace().constant(made)
-    if isinstance(object, list | tuple) and contains_traced(object):
-        return _of_list(object, dtype, order)
-    array = array_from(object)
-    wanted = array.dtype if dtype is None else dtype_argument(dtype)
-    if copy in (None, False) and wanted == array.dtype and array.kind is Kind.ARRAY:
-        return array
-    return copy_of(array, wanted, _copy_order(array, order), "copy", Kind.ARRAY)
-
-
-def _of_list(items: Any, dtype: Any, order: Any) -> TracedArray:
-    """An array of a list with traced values in it: fresh already, in C order."""
-    wanted = None if dtype is None else dtype_argument(dtype)
-    made: TracedArray = HANDLERS["array of a list"](items, wanted)
-    axes = None if order == "K" else order_argument(order, made.ndim)
-    return made if axes is None else copy_of(made, made.dtype, axes, "copy", Kind.ARRAY)
-
-
-@handles(np.asarray, np.asanyarray)
-def as_array(a: Any, dtype: Any = None, order: Any = None, **_: Any) -> TracedArray:
-    """``np.asarray(x)``: the array itself where nothing has to change."""
-    if order not in (None, "K"):
-        what = f"calls np.asarray with order={order!r}, which is not traced"
-        raise unsupported(what, "use np.array(x, order=...), which copies")
-    return array_of(a, dtype, copy=None)
 
 
 def array_from(obj: Any) -> TracedArray:

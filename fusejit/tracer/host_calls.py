@@ -34,8 +34,10 @@ from fusejit.tracer.layout import classify
 from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
-from fusejit.tracer.shapes import normal_order
+from fusejit.tracer.reshapes import is_contiguous, without_ones
+from fusejit.tracer.shapes import Varies, normal_order
 from fusejit.tracer.trace import Trace
+from fusejit.tracer.views import permuted
 
 Assignment = dict[str, int]
 # Sizes of stand-ins in the first run, and (in the reverse order) in the second one: all different,
@@ -353,7 +355,10 @@ class _Probe:
         if order is None:
             return array
         inverse = tuple(order.index(axis) for axis in range(len(order)))
-        return np.ascontiguousarray(array.transpose(order)).transpose(inverse)
+        dense = np.ascontiguousarray(array.transpose(order))
+        if not _is_dense(obj, order):
+            dense = np.repeat(dense, 2, axis=-1)[..., ::2]
+        return dense.transpose(inverse)
 
     def _require_fresh(self, part: Any, stand_ins: Sequence[Any]) -> None:
         if not isinstance(part, np.ndarray | np.generic | bool | int | float):
@@ -367,6 +372,14 @@ class _Probe:
             arrays = [s for s in stand_ins if isinstance(s, np.ndarray)]
             if any(np.may_share_memory(part, s) for s in arrays) or not part.flags.writeable:
                 raise needs_python(f"{self.name} returns a view of its argument", MOVE_OUTSIDE)
+
+
+def _is_dense(array: TracedArray, order: tuple[int, ...]) -> bool:
+    """Whether an array in this order has no gaps: many functions return such in its order only."""
+    try:
+        return is_contiguous(without_ones(permuted(array, order)))
+    except Varies:
+        return False
 
 
 def _elements(shape: tuple[int, ...], dtype: np.dtype, run: int | None) -> np.ndarray:

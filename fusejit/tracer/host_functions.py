@@ -5,9 +5,11 @@ A function that has a handler of its own (it became loops) is not taken from her
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from fusejit.ir.host_calls import host_function
 from fusejit.tracer.array import TracedArray
@@ -62,6 +64,7 @@ ROWS: tuple[HostFunction, ...] = (
     HostFunction("numpy.unique_values", by_data=True),
     HostFunction("numpy.unique_counts", by_data=True),
     HostFunction("numpy.unique_inverse", by_data=True),
+    HostFunction("numpy.unique_all", by_data=True),
     HostFunction("numpy.delete", by_data=True),
     HostFunction("numpy.resize"),
     HostFunction("numpy.sort_complex"),
@@ -88,6 +91,9 @@ ROWS: tuple[HostFunction, ...] = (
     HostFunction("numpy.logaddexp"),
     HostFunction("numpy.logaddexp2"),
     HostFunction("numpy.i0"),
+    HostFunction("numpy.iscomplex"),
+    HostFunction("numpy.isreal"),
+    HostFunction("numpy.array_equiv"),
     # windows
     HostFunction("numpy.hanning"),
     HostFunction("numpy.hamming"),
@@ -96,6 +102,7 @@ ROWS: tuple[HostFunction, ...] = (
     HostFunction("numpy.kaiser"),
     # tables and curves
     HostFunction("numpy.histogram2d", by_data=True),
+    HostFunction("numpy.poly"),
     HostFunction("numpy.polyadd"),
     HostFunction("numpy.polysub"),
     HostFunction("numpy.polymul"),
@@ -184,6 +191,10 @@ ROWS: tuple[HostFunction, ...] = (
     HostFunction("numpy.fft.ifft2"),
     HostFunction("numpy.fft.rfft2"),
     HostFunction("numpy.fft.irfft2"),
+    HostFunction("numpy.fft.rfftn"),
+    HostFunction("numpy.fft.irfftn"),
+    HostFunction("numpy.fft.hfft"),
+    HostFunction("numpy.fft.ihfft"),
     HostFunction("numpy.fft.fftn"),
     HostFunction("numpy.fft.ifftn"),
     HostFunction("numpy.fft.fftfreq"),
@@ -193,6 +204,7 @@ ROWS: tuple[HostFunction, ...] = (
     # results of a dtype that depends on the elements: refused with that reason
     HostFunction("numpy.linalg.eig", refusal=_MAYBE_COMPLEX),
     HostFunction("numpy.linalg.eigvals", refusal=_MAYBE_COMPLEX),
+    HostFunction("numpy.roots", refusal=_MAYBE_COMPLEX),
 )
 
 
@@ -238,8 +250,23 @@ def _compress(self: TracedArray, condition: Any, *args: Any, **kwargs: Any) -> A
     return HANDLERS[host_function("numpy.compress")](condition, self, *args, **kwargs)
 
 
+_METHODS_OF_UFUNCS = ("reduce", "accumulate", "reduceat", "outer")
+
+
+def _rows_of_ufuncs() -> Iterator[HostFunction]:
+    """Ufuncs without a handler, and the methods of all."""
+    for name in sorted(vars(np)):
+        ufunc = getattr(np, name)
+        if not isinstance(ufunc, np.ufunc) or ufunc.__name__ != name:
+            continue
+        if ufunc not in HANDLERS:
+            yield HostFunction(f"numpy.{name}")
+        if ufunc.nin == 2 and ufunc.nout == 1 and ufunc.signature is None:
+            yield from (HostFunction(f"numpy.{name}.{m}") for m in _METHODS_OF_UFUNCS)
+
+
 def _install() -> None:
-    for row in ROWS:
+    for row in (*ROWS, *_rows_of_ufuncs()):
         try:
             function = host_function(row.name)
         except AttributeError:  # this NumPy has no such function

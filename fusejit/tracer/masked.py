@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import GenericOp, Load, Op, Value, ViewOp
 from fusejit.tracer.array import OPERATORS, TracedArray
@@ -128,14 +130,15 @@ class MaskedElements:
                 break  # as many elements as the mask selects, or one
             whole.append(operand)
         else:
-            return self.like(function(*whole))
+            with suppress(UnsupportedError), trace.everywhere():
+                return self.like(function(*whole))
         return function(*map(as_array, operands))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
         handler = HANDLERS.get(ufunc)
         plain = method == "__call__" and not kwargs and ufunc.nout == 1 and not ufunc.signature
         if handler is not None and plain:
-            return self.apply(handler, *args)
+            return self.apply(HANDLERS["numpy form"](ufunc, handler), *args)
         options = {key: as_array(value) for key, value in kwargs.items()}
         return HANDLERS["ufunc"](ufunc, method, tuple(map(as_array, args)), options)
 

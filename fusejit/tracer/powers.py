@@ -7,16 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.graph import Check
 from fusejit.ir.host import HostExpr
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
+from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import numpy_raises
+from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.elementwise import Compute
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import apply_host
 from fusejit.tracer.operands import F64, Operand, literal_as, require_number_fits
 
 _CLASSES = (2, 0.5, 1, -1, 0)
+NEGATIVE = "Integers to negative integer powers are not allowed."
 
 
 def power(operands: Sequence[Operand], loop: list[np.dtype]) -> Compute:
@@ -61,12 +65,10 @@ def float_power(operands: Sequence[Operand], loop: list[np.dtype]) -> Compute:
 
 def _integer_exponent(exponent: Operand) -> int | None:
     """The exponent of integers if it is constant; it is never negative, or NumPy raises."""
-    negative = "ValueError: integers to negative integer powers are not allowed"
+    negative = f"ValueError: {NEGATIVE}"
     if exponent.array is not None:
         if exponent.array.dtype.kind == "i":
-            what = "fusejit does not compile integers to powers of a signed array, whose elements"
-            remedy = "convert the exponents to an unsigned dtype, or the base to float"
-            raise unsupported(f"{what} NumPy checks for negative ones", remedy)
+            _check_exponents(exponent.array)
         return None
     if exponent.number is None:
         if exponent.literal < 0:
@@ -75,6 +77,18 @@ def _integer_exponent(exponent: Operand) -> int | None:
     if exponent.number.value.__class__ is not bool and apply_host("lt", exponent.number, 0):
         raise numpy_raises(negative)
     return None
+
+
+def _check_exponents(exponents: TracedArray) -> None:
+    """See to it that no exponent of integers is negative, as NumPy does for every element."""
+    trace = exponents.trace
+    if trace.computes_everywhere:
+        what = "powers of the integers that a mask selects, whose exponents NumPy checks"
+        raise unsupported(what, "convert the exponents to an unsigned dtype")
+    allowed = HANDLERS["ufunc_on"](np.greater_equal, (exponents, 0))
+    if exponents.ndim:
+        allowed = HANDLERS[np.all](allowed)
+    trace.emit(Check(condition=allowed.value(), reason=NEGATIVE, error="integer power"))
 
 
 def _repeated(builder: PayloadBuilder, x: int, exponent: int, dtype: np.dtype) -> int:

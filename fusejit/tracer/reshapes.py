@@ -50,7 +50,7 @@ def reshape_method(
 @handles(np.ravel)
 def ravel(a: Any, order: Any = "C") -> TracedArray:
     """``np.ravel``: a view of a contiguous array, else a copy."""
-    array = _ordered(_as_array(array_operand(a)), order, "ravel")
+    array = _ordered(*_in_memory_order(_as_array(array_operand(a)), order), "ravel")
     core = without_ones(array)
     if not is_contiguous(core):
         core = _contiguous_copy(core)
@@ -60,7 +60,7 @@ def ravel(a: Any, order: Any = "C") -> TracedArray:
 @handles("flatten")
 def flatten(array: TracedArray, order: Any = "C") -> TracedArray:
     """``a.flatten()``: always a copy."""
-    core = without_ones(_ordered(_as_array(array), order, "flatten"))
+    core = without_ones(_ordered(*_in_memory_order(_as_array(array), order), "flatten"))
     core = _contiguous_copy(core, is_decided=False)
     return _reshaped(core, (product(core.trace, core.extents),), None)
 
@@ -76,11 +76,27 @@ def _sizes(shape: Any) -> Sequence[Any]:
 
 def _ordered(array: TracedArray, order: Any, name: str) -> TracedArray:
     """The array whose C order is the wanted order."""
-    if order == "C":
+    if order in ("C", "c", None):
         return array
-    if order == "F":
+    if order in ("F", "f"):
         return permuted(array, tuple(range(array.ndim))[::-1])
-    raise unsupported(f"{name} with order={order!r} is not traced", "use order='C' or order='F'")
+    raise numpy_raises(f"ValueError: order of {name} must be one of C, F, A, K (got {order!r})")
+
+
+def _resolved_order(array: TracedArray, order: Any) -> Any:
+    """``order="A"``: Fortran's of an array that is laid out so; of one axis it has no say."""
+    if order not in ("A", "a"):
+        return order
+    is_fortran = array.ndim > 1 and not is_in_order(array, "C") and is_in_order(array, "F")
+    return "F" if is_fortran else "C"
+
+
+def _in_memory_order(array: TracedArray, order: Any) -> tuple[TracedArray, Any]:
+    """``order="K"``: the axes as they lie in memory, whose C order that is; no negative steps."""
+    if order not in ("K", "k"):
+        return array, _resolved_order(array, order)
+    axes = array.sorted_order()
+    return (array if axes is None else permuted(array, axes)), "C"
 
 
 def _as_array(array: TracedArray) -> TracedArray:
@@ -94,7 +110,8 @@ def _reshape(array: TracedArray, shape: Sequence[Any], order: Any, copy: Any) ->
     if array.kind is Kind.SCALAR and not len(shape):
         return array
     array = _as_array(array)
-    if order == "F":
+    order = _resolved_order(array, order)
+    if order in ("F", "f"):
         reverse = _ordered(array, "F", "reshape")
         result = _reshape(reverse, tuple(shape)[::-1], "C", copy)
         return permuted(result, tuple(range(result.ndim))[::-1])
@@ -247,6 +264,21 @@ def is_contiguous(array: TracedArray) -> bool:
         unit = storage.array.strides[place[0]] == itemsize
         is_unit = trace.decisions.condition(expr, unit, "the innermost stride is one item")
     return is_unit and all(_moves_as_one(array, k, k + 1) for k in range(array.ndim - 1))
+
+
+def is_in_order(array: TracedArray, order: str) -> bool:
+    """Whether NumPy calls it contiguous in ``order``, "C" or "F"."""
+    if not array.ndim or _is_laid_out(array, order):
+        return True
+    equal = array.trace.decisions.equal
+    if any(equal(e, 0, "an array without elements is in order") for e in array.extents):
+        return True
+    is_long = [not equal(e, 1, "an axis of length 1") for e in array.extents]
+    return not all(is_long) and _is_laid_out(array, order)
+
+
+def _is_laid_out(array: TracedArray, order: str) -> bool:
+    return is_contiguous(without_ones(array if order == "C" else array.T))
 
 
 # ------------------------------------------------------------------------------------------ views

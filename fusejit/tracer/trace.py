@@ -92,6 +92,7 @@ class Trace:
         self.constants: dict[str, np.ndarray] = {}
         self.notes: list[str] = []
         self.written: list[Any] = []  # outside objects to which effects have written
+        self.computes_everywhere = False  # of elements that a mask does not select, too
         self.is_plain = False  # some function is traced without hooks
         self.inlined: Callable[..., Any]  # stages a function of fusejit's own; set by the hooks
         self.table = {} if table is None else table
@@ -125,6 +126,15 @@ class Trace:
         self.type_tests: dict[Value, TypeTest] = {}  # bools that ask for the type of a number
         self._visits: dict[Any, int] = {}
 
+    @contextmanager
+    def everywhere(self) -> Iterator[None]:
+        """What is traced within is computed of all elements, though a mask selects some."""
+        before, self.computes_everywhere = self.computes_everywhere, True
+        try:
+            yield
+        finally:
+            self.computes_everywhere = before
+
     def visit(self, place: tuple[Any, ...]) -> tuple[Any, ...]:
         """A place of the program with the number of times that this run of it has been there."""
         self._visits[place] = self._visits.get(place, 0) + 1
@@ -147,9 +157,10 @@ class Trace:
     def handler(self, fn: Any) -> Callable[..., Any] | None:
         """What to call instead of ``fn`` while tracing, or None."""
         try:
-            return HANDLERS.get(fn)
+            found = HANDLERS.get(fn)
         except TypeError:  # unhashable callables
             return None
+        return None if found is None else HANDLERS["numpy form"](fn, found)
 
     def check(self, check: PathCheck) -> None:
         """Note something that each call must check."""

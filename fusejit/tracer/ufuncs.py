@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -68,12 +69,15 @@ def call_method(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dic
     # `np.int32(3) >= x`: NumPy itself has made an array of the scalar on the left
     args = tuple(a[()] if type(a) is np.ndarray and not a.ndim else a for a in args)
     if method == "__call__":
-        handler = HANDLERS.get(ufunc)
-        return call_ufunc(ufunc, *args, **kwargs) if handler is None else handler(*args, **kwargs)
-    handler = HANDLERS.get(getattr(ufunc, method))
-    if handler is None:
-        raise unsupported(f"fusejit does not trace np.{ufunc.__name__}.{method}", MOVE_OUTSIDE)
-    return handler(*args, **kwargs)
+        handler = HANDLERS.get(ufunc) or functools.partial(call_ufunc, ufunc)
+        return HANDLERS["numpy form"](ufunc, handler)(*args, **kwargs)
+    bound = getattr(ufunc, method)
+    handler = HANDLERS.get(bound) or functools.partial(_without_kernel, ufunc, method)
+    return HANDLERS["numpy form"](bound, handler)(*args, **kwargs)
+
+
+def _without_kernel(ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
+    raise unsupported(f"fusejit does not trace np.{ufunc.__name__}.{method}", MOVE_OUTSIDE)
 
 
 def call_ufunc(

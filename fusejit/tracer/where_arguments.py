@@ -194,7 +194,8 @@ def ufunc_where(ufunc: np.ufunc, args: tuple[Any, ...], out: Any, dtype: Any, gi
     if not isinstance(out, TracedArray):
         raise Declined("out= is not an array of this trace")
     wanted = None if dtype is None else dtype_argument(dtype)
-    value = apply_ufunc(ufunc, args, None, wanted)
+    with out.trace.everywhere():
+        value = apply_ufunc(ufunc, args, None, wanted)
     if not np.can_cast(value.dtype, out.dtype, "same_kind"):
         raise numpy_raises(f"UFuncTypeError: cannot cast the result to {out.dtype}")
     copyto(out, value, "unsafe", mask_of(given, out))

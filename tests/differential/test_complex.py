@@ -409,7 +409,6 @@ def test_a_loop_around_what_numpy_runs() -> None:
 
 DECLINED: dict[str, Callable[[Any], Any]] = {
     "add.at": lambda a: np.add.at(a, [0, 0], 1j),
-    "linspace": lambda a: np.linspace(a[0], a[1], 4),
     "float": lambda a: a.astype(float),
     "store": lambda a: np.zeros(5).__setitem__(slice(None), a),
 }
@@ -428,6 +427,11 @@ def test_what_is_not_compiled_is_numpy_s(name: str) -> None:
     assert_same(expected.args, actual.args)
     assert len(fused.variants) == 0
     assert fused.variants.declined
+
+
+def test_linspace_is_a_call_between_kernels() -> None:
+    """It was declined."""
+    check(lambda a: np.linspace(a[0], a[1], 4) * 2, (numbers(5),))
 
 
 def test_types_and_parts_in_printed_ir() -> None:

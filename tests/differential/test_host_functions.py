@@ -182,6 +182,15 @@ CASES: dict[str, list[Case]] = {
     "numpy.bartlett": [(lambda v: np.bartlett(len(v)) * v, "v")],
     "numpy.kaiser": [(lambda v: np.kaiser(len(v), 14.0) * v, "v")],
     "numpy.histogram2d": [(lambda v, w: np.histogram2d(v, w * 2, bins=4)[0] / 3, "vw")],
+    "numpy.iscomplex": [(lambda v: np.iscomplex(v * 2) | (v > 0), "v")],
+    "numpy.isreal": [(lambda v: np.isreal(v * 1j) & (v > 0), "v")],
+    "numpy.array_equiv": [(lambda v: np.array_equiv(v, v + 0), "v")],
+    "numpy.unique_all": [(lambda i: np.unique_all(i * 2).counts + 1, "i")],
+    "numpy.fft.rfftn": [(lambda a: np.fft.rfftn(a).real + 1, "a")],
+    "numpy.fft.irfftn": [(lambda a: np.fft.irfftn(a + 1j) * 2, "a")],
+    "numpy.fft.hfft": [(lambda v: np.fft.hfft(v * 2) + 1, "v")],
+    "numpy.fft.ihfft": [(lambda v: np.fft.ihfft(v).imag * 2, "v")],
+    "numpy.poly": [(lambda v: np.poly(v[:4]) + 1, "v")],
     "numpy.polyadd": [(lambda v, u: np.polyadd(v * 2, u) + 1, "vu")],
     "numpy.polysub": [(lambda v, u: np.polysub(v * 2, u) + 1, "vu")],
     "numpy.polymul": [(lambda v, u: np.polymul(v * 2, u) + 1, "vu")],
@@ -227,6 +236,7 @@ CASES: dict[str, list[Case]] = {
 REFUSED: dict[str, Case] = {
     "numpy.linalg.eig": (lambda q: np.linalg.eig(q), "q"),
     "numpy.linalg.eigvals": (lambda q: np.linalg.eigvals(q), "q"),
+    "numpy.roots": (lambda v: np.roots(v), "v"),
 }
 
 

@@ -105,9 +105,15 @@ def test_what_is_left_out_is_not_seen() -> None:
 
 
 def test_without_out_elements_have_no_value() -> None:
-    f = decorate(lambda a, m: np.add(a, 1, where=m), jit=False)
+    def unset(a: Any, m: Any) -> Any:
+        return np.add(a, 1, where=m)
+
     with pytest.raises(UnsupportedError, match="give out="):
-        f(X, M)
+        decorate(unset, jit=False, fullgraph=True)(X, M)
+    f = decorate(unset, jit=False)
+    with pytest.warns(UserWarning, match="'where' used without 'out'"):
+        made = f(X, M)
+    assert np.array_equal(made[M], (X + 1)[M])
 
 
 ERRORS: dict[str, Any] = {

@@ -45,6 +45,8 @@ CALLS: dict[Any, str] = {
     np.ndenumerate: "sum(e * i for (i, j), e in np.ndenumerate(x))",
     np.ascontiguousarray: "np.ascontiguousarray(x.T)",
     np.asfortranarray: "np.asfortranarray(x)",
+    np.require: "np.require(x, requirements='F')",
+    np.broadcast_shapes: "np.zeros(np.broadcast_shapes(x.shape, v.shape))",
     np.broadcast_arrays: "np.broadcast_arrays(v, v[:, None])[0] + 1",
     np.isscalar: "np.where(np.isscalar(x), x, y)",
     np.iscomplexobj: "np.where(np.iscomplexobj(x), x, y)",

@@ -440,4 +440,5 @@ def test_insert_at_one_place() -> None:
         return np.insert(x, 0, 1, axis=0)
 
     with pytest.raises(UnsupportedError, match=r"np\.concatenate"):
-        fuse_jit(matrix)(np.ones((2, 2)))
+        fuse_jit(fullgraph=True)(matrix)(np.ones((2, 2)))
+    check(matrix, (np.ones((2, 2)),), (np.ones((4, 3)),))

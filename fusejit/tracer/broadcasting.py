@@ -1,0 +1,39 @@
+"""Arrays of one shape: ``broadcast_arrays`` and ``broadcast_shapes``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.tracer.context import current_trace
+from fusejit.tracer.creation import array_from, shape_argument
+from fusejit.tracer.dispatch import handles
+from fusejit.tracer.masked import as_array
+from fusejit.tracer.operands import contains_traced
+from fusejit.tracer.shapes import broadcast
+from fusejit.tracer.views import broadcast_to
+
+
+@handles(np.broadcast_arrays)
+def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
+    """``np.broadcast_arrays``: views of one shape."""
+    if not contains_traced(list(args)):
+        return NotImplemented
+    arrays = [array_from(as_array(a)) for a in args]
+    trace = current_trace()
+    extents = broadcast(trace.decisions, [a.extents for a in arrays])
+    if all(list(a.extents) == list(extents) for a in arrays):
+        return tuple(arrays)
+    shape = tuple(map(trace.number, extents))
+    return tuple(broadcast_to(a, shape) for a in arrays)
+
+
+@handles(np.broadcast_shapes)
+def broadcast_shapes(*args: Any) -> Any:
+    """``np.broadcast_shapes``: the shape that arrays of given shapes are broadcast to."""
+    if not contains_traced(list(args)):
+        return NotImplemented
+    trace = current_trace()
+    shapes = [shape_argument(trace, shape) for shape in args]
+    return tuple(map(trace.number, broadcast(trace.decisions, shapes)))
