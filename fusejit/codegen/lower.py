@@ -302,6 +302,8 @@ class _Lowering(ParallelLoopWriter):
             value = op.source
         if root.order is not None or not root.type.rank:
             return None
+        if self._are_bound_behind(root, result.type.extents):
+            return None
         name, memory = self._add_slot(result.type.dtype, result.type.extents, None)
         strides = dense_strides(extent_polynomials(root.type.extents))
         identity = IndexingMap.identity(root.type.rank)
@@ -311,6 +313,15 @@ class _Lowering(ParallelLoopWriter):
             name, identity, root.type.extents, ArrayRef(name), root.type.extents
         )
         return name
+
+    def _are_bound_behind(self, value: Value, extents: Sequence[AffineExpr]) -> bool:
+        """Whether the launcher knows some of the extents only when the value is computed."""
+        symbols = frozenset[str]().union(*(e.symbols() for e in extents))
+        return any(
+            isinstance(op, Bind) and op.symbol in symbols
+            for op in self.binds
+            if self.positions[op] > self._position(value)
+        )
 
     def _copy_results(self) -> None:
         """Results that nothing computes into a slot: copies of loads, broadcasts, constants."""

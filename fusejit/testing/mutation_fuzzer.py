@@ -7,19 +7,23 @@ share memory. Programs come from `fusejit.testing.mutation_maker`.
 A campaign by hand, which prints failures as they come and a tally after each 500 programs::
 
     python -m fusejit.testing.mutation_fuzzer FIRST COUNT [JIT_EVERY]
+        [--programs mutation|joins] [--fusion auto none aggressive] [--strict]
 
-Each ``JIT_EVERY``-th program is compiled as well, all of them with 1.
+Each ``JIT_EVERY``-th program is compiled as well, all of them with 1. ``--strict`` takes any error
+or refusal of fusejit's own for a failure; without it a program that fusejit says it does not
+support is counted.
 """
 
 from __future__ import annotations
 
+import argparse
 import gc
 import sys
 import tempfile
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,6 +33,8 @@ import numpy as np
 from fusejit.api import FuseWarning
 from fusejit.codegen.late_errors import LATE_TEXTS
 from fusejit.errors import ConcretizationError, UnsupportedError
+from fusejit.fuse.policy import POLICIES
+from fusejit.testing.join_programs import make_join_program
 from fusejit.testing.mutation_expressions import is_exact
 from fusejit.testing.mutation_maker import make_program
 from fusejit.testing.mutation_programs import HELPERS, MutationProgram, deadline
@@ -37,6 +43,22 @@ from fusejit.testing.oracle import Outcome, compare_outcomes, decorate, interpre
 LONGEST_IN_NUMPY = 2.0  # seconds for one call; another one's sizes may make a loop endless
 _BETWEEN_TALLIES = 500
 SLOWEST = 60.0  # seconds for one program; what takes longer is taken for a loop without end
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How a program is checked: compiled or not, fused how far, and whether it may be refused."""
+
+    jit: bool = False
+    fusion: str | None = None
+    strict: bool = False
+
+    def __str__(self) -> str:
+        words = ["jitted"] * self.jit + [f"fusion {self.fusion}"] * bool(self.fusion)
+        return ", ".join([*words, *["strict"] * self.strict])
+
+
+PLAIN = How()
 
 
 @dataclass(slots=True)
@@ -68,12 +90,12 @@ class Tally:
 
 
 def check_program(
-    program: MutationProgram, folder: Path, *, jit: bool = False, tally: Tally | None = None
+    program: MutationProgram, folder: Path, how: How = PLAIN, tally: Tally | None = None
 ) -> None:
     """Run every call of a program every way; raise what differs.
 
     A call whose numbers are not exact under NumPy is left out. A program that fusejit says it does
-    not support, or declines, is counted.
+    not support, or declines, is counted; to say so is a failure if it is ``strict``.
     """
     tally = Tally() if tally is None else tally
     tally.programs += 1
@@ -81,7 +103,7 @@ def check_program(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FuseWarning)
         warnings.simplefilter("ignore", RuntimeWarning)
-        decorated = decorate(function, jit=jit)
+        decorated = decorate(function, jit=how.jit, fusion=how.fusion)
         for call in range(len(program.calls)):
             args = program.arguments(call)
             where = f"call {call}"
@@ -96,7 +118,8 @@ def check_program(
             known = decorated.variants.compiled
             declined = sum(decorated.variants.declined.values())
             actual = run(decorated, args)
-            if isinstance(actual.error, UnsupportedError | ConcretizationError):
+            refused = isinstance(actual.error, UnsupportedError | ConcretizationError)
+            if refused and not how.strict:
                 tally.refused[reason(str(actual.error))] += 1
                 return
             compare_outcomes(without_late_text(expected, actual), actual, where=where)
@@ -127,7 +150,7 @@ def reason(message: str) -> str:
     return "".join(c for c in text if not c.isdigit())[:60]
 
 
-def failure_of(program: MutationProgram, folder: Path, *, jit: bool = False) -> str | None:
+def failure_of(program: MutationProgram, folder: Path, how: How = PLAIN) -> str | None:
     """The kind of failure of a program, or None; programs that miss a name have none."""
     try:
         function = program.load(folder)
@@ -138,7 +161,7 @@ def failure_of(program: MutationProgram, folder: Path, *, jit: bool = False) -> 
             return None
     try:
         with deadline(SLOWEST):
-            check_program(program, folder, jit=jit)
+            check_program(program, folder, how)
     except Exception as error:
         cause = error.__cause__ or error
         words = [w for w in str(cause).split() if w.isalpha()]
@@ -146,29 +169,29 @@ def failure_of(program: MutationProgram, folder: Path, *, jit: bool = False) -> 
     return None
 
 
-def shrink(program: MutationProgram, folder: Path, *, jit: bool = False) -> MutationProgram:
+def shrink(program: MutationProgram, folder: Path, how: How = PLAIN) -> MutationProgram:
     """Drop statements, results and calls as long as the program fails in the same way."""
-    kind = failure_of(program, folder, jit=jit)
+    kind = failure_of(program, folder, how)
     progress = kind is not None
     while progress:
         progress = False
         for candidate in program.smaller():
-            if failure_of(candidate, folder, jit=jit) == kind:
+            if failure_of(candidate, folder, how) == kind:
                 program, progress = candidate, True
                 break
     return program
 
 
-def report(program: MutationProgram, folder: Path, *, jit: bool = False) -> str:
+def report(program: MutationProgram, folder: Path, how: How = PLAIN) -> str:
     """A failing program, shrunk, with its arguments and its failure."""
-    small = shrink(program, folder, jit=jit)
+    small = shrink(program, folder, how)
     try:
-        check_program(small, folder, jit=jit)
+        check_program(small, folder, how)
         failure = "(does not fail when run again)"
     except Exception as error:
         trace = traceback.format_exception(_root(error), limit=-5, chain=False)
         failure = "".join(trace) + (f"\n{error}" if error.__cause__ else "")
-    lines = [f"seed {program.seed}{', jitted' if jit else ''}", small.source[len(HELPERS) :]]
+    lines = [f"seed {program.seed}, {how}".rstrip(", "), small.source[len(HELPERS) :]]
     for call in range(len(small.calls)):
         lines.append(f"call {call}: {small.calls[call]}")
     for parameter, array in zip(
@@ -195,19 +218,41 @@ def _collecting_little() -> Iterator[None]:
         gc.unfreeze()
 
 
-def campaign(seeds: Iterable[int], *, jit_every: int = 0, stop_after: int = 5) -> Tally:
-    """Check the programs of ``seeds``; every ``jit_every``-th is compiled as well."""
+Make = Callable[[int], MutationProgram]
+PROGRAMS: dict[str, Make] = {"mutation": make_program, "joins": make_join_program}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a campaign makes and how it checks that; each ``jit_every``-th program jitted too."""
+
+    make: Make = make_program
+    fusions: tuple[str | None, ...] = (None,)
+    strict: bool = False
+    jit_every: int = 0
+
+    def ways(self, seed: int) -> Iterator[How]:
+        """How the program of a seed is checked, one way after the other."""
+        for fusion in self.fusions:
+            yield How(fusion=fusion, strict=self.strict)
+        if self.jit_every and seed % self.jit_every == 0:
+            yield How(jit=True, fusion=self.fusions[0], strict=self.strict)
+
+
+def campaign(seeds: Iterable[int], plan: Plan, *, stop_after: int = 5) -> Tally:
+    """Check the programs of ``seeds``."""
     tally = Tally()
     with _collecting_little(), tempfile.TemporaryDirectory(prefix="fusejit-fuzz-") as name:
         folder = Path(name)
         for seed in seeds:
-            program = make_program(seed)
-            for jit in (False, True) if jit_every and seed % jit_every == 0 else (False,):
+            program = plan.make(seed)
+            for how in plan.ways(seed):
                 try:
                     with deadline(SLOWEST):
-                        check_program(program, folder, jit=jit, tally=tally)
+                        check_program(program, folder, how, tally)
                 except Exception:
-                    tally.failures.append(report(program, folder, jit=jit))
+                    tally.failures.append(report(program, folder, how))
+                    break
             for file in folder.iterdir():
                 file.unlink()
             if len(tally.failures) >= stop_after:
@@ -215,29 +260,39 @@ def campaign(seeds: Iterable[int], *, jit_every: int = 0, stop_after: int = 5) -
     return tally
 
 
-def assert_no_difference(first: int, count: int, *, jit_every: int) -> None:
+def assert_no_difference(first: int, count: int, plan: Plan) -> None:
     """Check ``count`` programs; raise AssertionError with those that differ, shrunk.
 
     Most calls must run through a kernel, and few programs be refused.
     """
-    tally = campaign(range(first, first + count), jit_every=jit_every)
+    tally = campaign(range(first, first + count), plan)
     assert not tally.failures, "\n\n".join([*tally.failures, str(tally)])
     assert tally.served > 1.5 * tally.programs, tally
     assert sum(tally.refused.values()) < 0.15 * tally.programs, tally
 
 
-def main(first: int, count: int, jit_every: int = 0) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run a campaign and print it; returns how many programs failed."""
+    parser = argparse.ArgumentParser(prog="python -m fusejit.testing.mutation_fuzzer")
+    parser.add_argument("first", type=int, help="the first seed")
+    parser.add_argument("count", type=int, help="how many seeds")
+    parser.add_argument("jit_every", type=int, nargs="?", default=0)
+    parser.add_argument("--programs", choices=sorted(PROGRAMS), default="mutation")
+    parser.add_argument("--fusion", nargs="+", choices=sorted(POLICIES), default=[None])
+    parser.add_argument("--strict", action="store_true", help="any error of ours is a failure")
+    given = parser.parse_args(arguments)
+    plan = Plan(PROGRAMS[given.programs], tuple(given.fusion), given.strict, given.jit_every)
     total = Tally()
-    for at in range(first, first + count, _BETWEEN_TALLIES):
-        seeds = range(at, min(at + _BETWEEN_TALLIES, first + count))
-        tally = campaign(seeds, jit_every=jit_every, stop_after=_BETWEEN_TALLIES)
+    end = given.first + given.count
+    for at in range(given.first, end, _BETWEEN_TALLIES):
+        seeds = range(at, min(at + _BETWEEN_TALLIES, end))
+        tally = campaign(seeds, plan, stop_after=_BETWEEN_TALLIES)
         for failure in tally.failures:
             print("=" * 100, failure, sep="\n")
         total.add(tally)
-        print(f"seeds {first} to {seeds.stop - 1}: {total}", flush=True)
+        print(f"seeds {given.first} to {seeds.stop - 1}: {total}", flush=True)
     return len(total.failures)
 
 
 if __name__ == "__main__":
-    sys.exit(min(1, main(*map(int, sys.argv[1:]))))
+    sys.exit(min(1, main()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -19,10 +20,10 @@ from fusejit.testing.mutation_fields import Fields, NoField
 from fusejit.testing.mutation_programs import (
     HELPERS,
     MutationProgram,
-    Parameter,
     Statement,
     deadline,
     parse,
+    random_parameters,
 )
 from fusejit.testing.mutation_templates import NESTING, TEMPLATES
 
@@ -35,7 +36,7 @@ _JUMP = re.compile(r"break|continue|return|raise")
 _RETURN = re.compile(r"^( *)return (.*)$")
 
 
-class _Refused(Exception):
+class Refused(Exception):
     """NumPy refuses a line in the middle of a template."""
 
 
@@ -44,7 +45,7 @@ class Leave(Exception):
 
 
 @dataclass(slots=True)
-class _Maker(Expressions):
+class Maker(Expressions):
     """Makes statements."""
 
     # -- statements -------------------------------------------------------------------------------
@@ -64,7 +65,7 @@ class _Maker(Expressions):
                 text = getattr(self, f"_{kind}")()
                 statements = [] if text is None else [Statement(text)]
             accepted = bool(statements) and (kind == "jump" or self.runs(*statements))
-        except _Refused:
+        except Refused:
             accepted = False
         self.loop_variables = loops
         if accepted:
@@ -102,9 +103,20 @@ class _Maker(Expressions):
         return bool(self.arrays()) and all(map(is_exact, values))
 
     def from_template(self, kind: str, depth: int) -> list[Statement]:
-        """A template with its fields filled and its bodies made, against their first pass."""
+        """One of the templates of a kind, filled."""
+        return self.from_text(self.rng.choice(TEMPLATES[kind][1]), depth)
+
+    def from_text(
+        self, text: str, depth: int = 0, known: Mapping[str, str] | None = None
+    ) -> list[Statement]:
+        """A template with its fields filled and its bodies made, against their first pass.
+
+        ``known`` are fields that are filled already.
+        """
+        fields = Fields(self)
+        fields.update(known or {})
         try:
-            text = self.rng.choice(TEMPLATES[kind][1]).format_map(Fields(self))
+            text = text.format_map(fields)
         except NoField:
             return []
         before = self.saved()
@@ -133,7 +145,7 @@ class _Maker(Expressions):
             else:
                 is_last = at + 1 == len(statements)
                 if not is_last and not _JUMP.match(statement.text) and not self.runs(statement):
-                    raise _Refused
+                    raise Refused
                 made.append(statement)
         return made
 
@@ -144,7 +156,7 @@ class _Maker(Expressions):
             return
         targets, items = found.groups()
         if not self.runs(Statement(f"for {targets} in {items}:", (Statement("break"),))):
-            raise _Refused
+            raise Refused
         for name in targets.split(", "):
             self.names.setdefault(name, 0)  # a loop without items
         if "range(" in items or "enumerate(" in items:
@@ -340,43 +352,18 @@ _TABLE = {
 _KINDS, _WEIGHTS = list(_TABLE), list(_TABLE.values())
 
 
-def make_program(seed: int) -> MutationProgram:
-    """The program of a seed."""
-    rng = Random(seed)
-    parameters: list[Parameter] = []
-    for name in "abc"[: rng.choice((1, 2, 2, 3))]:
-        dims = rng.choice((("n",), ("n",), ("m",), ("n", "m"), ("n", "n"), ("m", "n")))
-        layouts = ["C"] * 5 + ["step", "reversed", "offset"]
-        if len(dims) > 1:
-            layouts += ["F", "F", "broadcast"]
-        if parameters and rng.random() < 0.04:
-            other = rng.choice(parameters)
-            layout = rng.choice(("same:", "part:")) + other.name
-            parameters.append(Parameter(name, other.dtype, other.dims, layout))
-            continue
-        dtype = rng.choice(("float64",) * 4 + ("float32", "int64", "int64", "bool", "int32"))
-        parameters.append(Parameter(name, dtype, dims, rng.choice(layouts)))
-    sizes = {d: rng.choice((0, 1, 2, 3, 3, 4, 4, 5, 5, 6)) for d in "nm"}
-    if rng.random() < 0.5:
-        sizes["m"] = sizes["n"]
-    others = {d: max(0, sizes[d] + rng.choice((-2, -1, 0, 1, 1, 3))) for d in "nm"}
-    if rng.random() < 0.35:
-        parameters.append(Parameter("k", "int", (), "number"))
-        sizes["k"] = rng.choice((-1, 0, 1, 1, 2, 2, 3))
-        others["k"] = sizes["k"] + rng.choice((-1, 0, 0, 1))
-    varied = {**rng.choice((sizes, others)), "variation": rng.choice((1, 2, 3))}
-    calls = (sizes, dict(sizes), others, varied)
-    program = MutationProgram(seed, tuple(parameters), (), (), "one", calls)
+def started(program: MutationProgram, rng: Random) -> Maker:
+    """A maker whose names are bound as the program's first call binds them."""
     names: dict[str, Any] = {}
     exec(HELPERS, names)
     names["Leave"] = Leave
-    names.update(zip((p.name for p in parameters), program.arguments(0), strict=True))
-    maker = _Maker(rng, names)
-    body: list[Statement] = []
-    wanted = rng.choice(NUM_STATEMENTS)
-    for _ in range(3 * wanted):
-        if len(body) < wanted:
-            body += maker.statement(0)
+    names.update(zip((p.name for p in program.parameters), program.arguments(0), strict=True))
+    return Maker(rng, names)
+
+
+def random_results(maker: Maker) -> list[str]:
+    """Up to four arrays, parts of arrays and sums to return."""
+    rng, names = maker.rng, maker.names
     returned: list[str] = []
     for _ in range(rng.randint(0, 4)):
         name = rng.choice([k for k, v in names.items() if isinstance(v, np.ndarray | np.generic)])
@@ -389,10 +376,32 @@ def make_program(seed: int) -> MutationProgram:
             returned.append(text)
     if returned and rng.random() < 0.1:
         returned.append(returned[0])
+    return returned
+
+
+def make_program(seed: int) -> MutationProgram:
+    """The program of a seed."""
+    rng = Random(seed)
+    parameters, calls = random_parameters(rng)
+    program = MutationProgram(seed, parameters, (), (), "one", calls)
+    maker = started(program, rng)
+    body: list[Statement] = []
+    wanted = rng.choice(NUM_STATEMENTS)
+    for _ in range(3 * wanted):
+        if len(body) < wanted:
+            body += maker.statement(0)
+    returned = random_results(maker)
     if rng.random() < 0.04:
         body += maker.from_template("out_of_bounds", 0)
+    return finished(program, maker, body, returned)
+
+
+def finished(
+    program: MutationProgram, maker: Maker, body: Sequence[Statement], returned: Sequence[str]
+) -> MutationProgram:
+    """The program with a body and results; one that returns inside returns a number always."""
     if any(_RETURN.match(line) for s in body for line in s.lines("")):
-        name = rng.choice(maker.arrays())
+        name = maker.rng.choice(maker.arrays())
         return replace(program, body=tuple(body), returned=(f"float({name}.sum())",))
-    container = rng.choice(("tuple", "tuple", "list", "dict", "nested", "one"))
+    container = maker.rng.choice(("tuple", "tuple", "list", "dict", "nested", "one"))
     return replace(program, body=tuple(body), returned=tuple(returned), container=container)

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -197,6 +198,33 @@ def _without_one(body: tuple[Statement, ...]) -> Iterator[tuple[Statement, ...]]
 
 
 # ------------------------------------------------------------------------------------ arguments
+def random_parameters(rng: Random) -> tuple[tuple[Parameter, ...], tuple[dict[str, int], ...]]:
+    """Parameters, and the sizes of four calls: two alike, other ones, and another layout."""
+    parameters: list[Parameter] = []
+    for name in "abc"[: rng.choice((1, 2, 2, 3))]:
+        dims = rng.choice((("n",), ("n",), ("m",), ("n", "m"), ("n", "n"), ("m", "n")))
+        layouts = ["C"] * 5 + ["step", "reversed", "offset"]
+        if len(dims) > 1:
+            layouts += ["F", "F", "broadcast"]
+        if parameters and rng.random() < 0.04:
+            other = rng.choice(parameters)
+            layout = rng.choice(("same:", "part:")) + other.name
+            parameters.append(Parameter(name, other.dtype, other.dims, layout))
+            continue
+        dtype = rng.choice(("float64",) * 4 + ("float32", "int64", "int64", "bool", "int32"))
+        parameters.append(Parameter(name, dtype, dims, rng.choice(layouts)))
+    sizes = {d: rng.choice((0, 1, 2, 3, 3, 4, 4, 5, 5, 6)) for d in "nm"}
+    if rng.random() < 0.5:
+        sizes["m"] = sizes["n"]
+    others = {d: max(0, sizes[d] + rng.choice((-2, -1, 0, 1, 1, 3))) for d in "nm"}
+    if rng.random() < 0.35:
+        parameters.append(Parameter("k", "int", (), "number"))
+        sizes["k"] = rng.choice((-1, 0, 1, 1, 2, 2, 3))
+        others["k"] = sizes["k"] + rng.choice((-1, 0, 0, 1))
+    varied = {**rng.choice((sizes, others)), "variation": rng.choice((1, 2, 3))}
+    return tuple(parameters), (sizes, dict(sizes), others, varied)
+
+
 def vary(parameter: Parameter, variation: int, parameters: tuple[Parameter, ...]) -> Parameter:
     """The parameter in another layout (1), or in memory shared with one before it (2, 3)."""
     if parameter.dtype == "int":

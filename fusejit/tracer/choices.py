@@ -11,7 +11,7 @@ from fusejit.tracer.creation import array_from
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.locations import unsupported
-from fusejit.tracer.operands import contains_traced
+from fusejit.tracer.operands import contains_traced, operand_of
 from fusejit.tracer.ufuncs import call_ufunc
 
 
@@ -29,14 +29,23 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
         raise numpy_raises("TypeError: invalid entry in condlist: should be boolean ndarray")
     if not any(c.ndim for c in conditions):
         raise unsupported("np.select of single conditions is not traced", "write if and elif")
+    given = [*choicelist, default]
+    operands = [operand_of(c) for c in given]
+    # a Python number is weak among the arrays, wherever it comes from
     choices = [
-        c if type(c) in (int, float, complex) else array_from(c) for c in (*choicelist, default)
+        array_from(c) if isinstance(o.token, np.dtype) else c
+        for c, o in zip(given, operands, strict=True)
     ]
+    # np.where is asked for two at a time; all of them together decide the dtype.
+    dtype = np.result_type(*(o.promotion for o in operands))
+    for o in operands[:-1]:  # NumPy makes arrays of the numbers, but for the default
+        own = np.asarray(o.promotion).dtype if not isinstance(o.token, np.dtype) else o.token
+        if not np.can_cast(own, dtype, "same_kind"):
+            text = f"{own!r} to {dtype!r} according to the rule 'same_kind'"
+            raise numpy_raises(f"TypeError: Cannot cast array data from {text}")
     result = choices[-1]
     for condition, choice in zip(reversed(conditions), reversed(choices[:-1]), strict=True):
         result = HANDLERS[np.where](condition, choice, result)
-    # np.where is asked for two at a time; all of them together decide the dtype.
-    dtype = np.result_type(*(c.dtype if isinstance(c, TracedArray) else c for c in choices))
     return HANDLERS["astype"](result, dtype, order="C")
 
 

@@ -36,14 +36,15 @@ from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.reshapes import is_contiguous, without_ones
 from fusejit.tracer.shapes import Varies, normal_order
+from fusejit.tracer.stand_in_arrays import elements, laid_out
 from fusejit.tracer.trace import Trace
 from fusejit.tracer.views import permuted
 
 Assignment = dict[str, int]
-# Sizes of stand-ins in the first run, and (in the reverse order) in the second one: all different,
-# so that no extent is explained by chance.
-_FIRST = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
-_SECOND = (14, 15, 18, 21, 22, 25, 27, 33, 35, 39, 45, 49)
+# Sizes of stand-ins in the first run, and (in the reverse order) in the second one: all at least 4
+# apart, so that no extent is explained by chance, and halves and thirds of them differ as well.
+_FIRST = (11, 19, 27, 35, 43, 51, 59, 67, 75, 83, 91, 99)
+_SECOND = (15, 23, 31, 39, 47, 55, 63, 71, 79, 87, 95, 103)
 _SCALES = (1, 8, 64)  # larger ones for what needs so many elements: the tenth smallest
 _MOST_ELEMENTS = 1 << 20  # of a stand-in
 _LITERALS = (type(None), bool, int, float, str, np.generic, np.dtype)
@@ -346,19 +347,13 @@ class _Probe:
             raise _TooSmall
         if int(np.prod(shape, dtype=float)) > _MOST_ELEMENTS:
             raise _TooLarge
-        array = _elements(shape, obj.dtype, run if self.by_data else None)
+        array = elements(shape, obj.dtype, run if self.by_data else None)
         if obj.kind is Kind.SCALAR:
             return array[()]
         if obj.kind is Kind.PYTHON:
             return array.item()
         order = obj.sorted_order()
-        if order is None:
-            return array
-        inverse = tuple(order.index(axis) for axis in range(len(order)))
-        dense = np.ascontiguousarray(array.transpose(order))
-        if not _is_dense(obj, order):
-            dense = np.repeat(dense, 2, axis=-1)[..., ::2]
-        return dense.transpose(inverse)
+        return laid_out(array, order, has_gaps=order is not None and not _is_dense(obj, order))
 
     def _require_fresh(self, part: Any, stand_ins: Sequence[Any]) -> None:
         if not isinstance(part, np.ndarray | np.generic | bool | int | float):
@@ -380,29 +375,6 @@ def _is_dense(array: TracedArray, order: tuple[int, ...]) -> bool:
         return is_contiguous(without_ones(permuted(array, order)))
     except Varies:
         return False
-
-
-def _elements(shape: tuple[int, ...], dtype: np.dtype, run: int | None) -> np.ndarray:
-    """Elements that most functions take: ascending and positive definite.
-
-    Where extents depend on elements, the second ``run`` has zeros, so that another number of them
-    is selected, or differs, whatever the size.
-    """
-    size = int(np.prod(shape))
-    if run:
-        return np.zeros(shape, dtype)
-    if dtype.kind == "b":
-        flags: np.ndarray = (np.arange(size) % 2 == 0).reshape(shape)
-        return flags
-    if len(shape) >= 2 and shape[-1] == shape[-2] and run is None and dtype.kind in "fc":
-        matrix = np.diag(np.arange(1.0, shape[-1] + 1)) + 0.01
-        return np.broadcast_to(matrix, shape).astype(dtype)
-    some_equal = 2 if run is not None and size > 3 else 1
-    numbers = np.arange(size) // some_equal + (run is not None)
-    if dtype.kind in "iu":
-        return (numbers % 120).astype(dtype).reshape(shape)
-    made: np.ndarray = numbers.astype(dtype).reshape(shape)
-    return made
 
 
 def _results(

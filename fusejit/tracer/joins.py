@@ -10,12 +10,12 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
-from fusejit.tracer.axis_order import Order
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.creation import array_from
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import copy_of, require_extents
+from fusejit.tracer.join_order import joined_order
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import value_of
 from fusejit.tracer.operands import (
@@ -119,7 +119,7 @@ def join(parts: Sequence[TracedArray], axis: int, out: Any, dtype: np.dtype) -> 
         require_extents(trace, tuple(extents), out.extents)
         result: TracedArray = out
     else:
-        order = joined_order(parts)
+        order = joined_order(parts, axis)
         if len(parts) == 1:
             return copy_of(parts[0], dtype, order, "copy", Kind.ARRAY)
         result = new_array(trace, tuple(extents), dtype, order)
@@ -139,40 +139,6 @@ def _order_ends(trace: Trace, lengths: Sequence[AffineExpr]) -> None:
     for n, known in zip(lengths, fixed, strict=True):
         if total and known is None:
             trace.decisions.nonnegative(n - total, "short parts beside a long one")
-
-
-def joined_order(parts: Sequence[TracedArray]) -> Order:
-    """The axis order of joined arrays: by the strides of all of them, C order where they differ.
-
-    Source: ``PyArray_CreateMultiSortedStridePerm`` of NumPy. An axis of stride 0 counts as one
-    with a small stride there.
-    """
-    rank = parts[0].ndim
-    order = list(range(rank))
-    for i in range(1, rank):
-        axis, position = order[i], i
-        for j in range(i - 1, -1, -1):
-            known = [s for p in parts if (s := _compare(p, axis, order[j])) is not None]
-            if not known:
-                continue
-            if all(s > 0 for s in known):
-                position = j
-            else:
-                break
-        del order[i]
-        order.insert(position, axis)
-    return None if order == sorted(order) else tuple(order)
-
-
-def _compare(array: TracedArray, axis: int, other: int) -> int | None:
-    """The sign of ``|stride[axis]| - |stride[other]|``; None if either axis has length 1."""
-    constant = array.trace.decisions.constant
-    if constant(array.extents[axis]) == 1 or constant(array.extents[other]) == 1:
-        return None
-    still = [array.compare_strides(a, a) is None for a in (axis, other)]
-    if any(still):
-        return int(still[1]) - int(still[0])
-    return array.compare_strides(axis, other)
 
 
 # --------------------------------------------------------------------------------- stacked arrays

@@ -9,7 +9,13 @@ import pytest
 from fusejit.codegen import placement
 from fusejit.codegen.hazards import FREE
 from fusejit.testing.compare import assert_same
-from fusejit.testing.mutation_fuzzer import assert_no_difference, check_program, report, shrink
+from fusejit.testing.mutation_fuzzer import (
+    Plan,
+    assert_no_difference,
+    check_program,
+    report,
+    shrink,
+)
 from fusejit.testing.mutation_maker import make_program
 from fusejit.testing.mutation_programs import MutationProgram, Parameter, Statement
 
@@ -20,13 +26,13 @@ CHUNK = 250
     "first", range(0, 5000, CHUNK)
 )  # those up to 10,000 in a file of their own
 def test_random_programs(first: int) -> None:
-    assert_no_difference(first, CHUNK, jit_every=33)
+    assert_no_difference(first, CHUNK, Plan(jit_every=33))
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("first", range(10_000, 60_000, 1000))
 def test_many_random_programs(first: int) -> None:
-    assert_no_difference(first, 1000, jit_every=5)
+    assert_no_difference(first, 1000, Plan(jit_every=5))
 
 
 def test_a_seed_gives_one_program() -> None:

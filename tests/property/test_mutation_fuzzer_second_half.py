@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from fusejit.testing.mutation_fuzzer import assert_no_difference
+from fusejit.testing.mutation_fuzzer import Plan, assert_no_difference
 
 CHUNK = 250
 
 
 @pytest.mark.parametrize("first", range(5000, 10_000, CHUNK))
 def test_random_programs(first: int) -> None:
-    assert_no_difference(first, CHUNK, jit_every=33)
+    assert_no_difference(first, CHUNK, Plan(jit_every=33))

@@ -1,0 +1,51 @@
+"""In which order the axes of joined arrays lie in memory, where parts are one long.
+
+A part that is 1 long along an axis has no say in NumPy's order of axes. Lengths that only a call
+knows were taken for longer ones, so ``np.concatenate((a[1:], a[:1]))`` of two rows in Fortran order
+came in Fortran order, and not in C order as NumPy has it.
+"""
+
+import numpy as np
+import pytest
+
+from fusejit.testing.oracle import check
+
+
+def turned(a):
+    return np.concatenate((a[1:], a[:1]))
+
+
+def columns(a):
+    return np.column_stack((a, a))
+
+
+def stacked(a):
+    return np.stack((a, a + 1), axis=1), np.concatenate((a, a[:2]), axis=-1)
+
+
+def halo(a):
+    return np.concatenate((a[-1:], a, a[:1])), np.append(a, a[:1].T[: len(a.T)].T, axis=0)
+
+
+def cubes(a):
+    b = np.stack((a, a * 2), axis=2)
+    return np.concatenate((b, b[:1])), np.concatenate((b.T, b.T[:1])), np.vstack((b, b))
+
+
+SHAPES = [(2, 2), (3, 2), (2, 3), (1, 3), (3, 1), (1, 1), (2, 5), (5, 4)]
+
+
+@pytest.mark.parametrize("program", [turned, columns, stacked, halo, cubes])
+@pytest.mark.parametrize("first", range(len(SHAPES)))
+def test_orders_of_all_sizes(program, first):
+    calls = [(np.asfortranarray(np.arange(np.prod(s)).reshape(s) * 1.5),) for s in SHAPES]
+    check(program, *calls[first:], *calls[:first], variants=None)
+
+
+def test_longer_arrays_share_a_variant():
+    calls = [(np.asfortranarray(np.ones(s)),) for s in ((4, 5), (7, 3), (3, 9))]
+    check(turned, *calls, variants=1)
+
+
+def test_arrays_in_c_order_need_no_second_variant():
+    check(turned, *[(np.ones(s),) for s in ((2, 2), (3, 9), (7, 2))], variants=1)
