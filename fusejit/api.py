@@ -13,11 +13,11 @@ from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
 
 from fusejit.check import check_text
 from fusejit.dispatcher import Dispatcher
-from fusejit.errors import FusejitError, UnsupportedError
+from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
 from fusejit.explain import explain_text, segments_text, sizes_of_call
 from fusejit.fuse.policy import FusionPolicyFn, policy
 from fusejit.notices import FuseWarning
-from fusejit.options import options_from_environment
+from fusejit.options import Options, options_from_environment
 from fusejit.pipeline import Traced, trace
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.locations import strip_frames
@@ -58,7 +58,11 @@ def fuse_jit(function: Callable[P, R], /) -> Fused[P, R]: ...
 
 @overload
 def fuse_jit(
-    *, enabled: bool = True, fullgraph: bool = False, fusion: str | FusionPolicyFn | None = None
+    *,
+    enabled: bool = True,
+    fullgraph: bool = False,
+    warn: bool = True,
+    fusion: str | FusionPolicyFn | None = None,
 ) -> Callable[[Callable[P, R]], Fused[P, R]]: ...
 
 
@@ -68,6 +72,7 @@ def fuse_jit(
     *,
     enabled: bool = True,
     fullgraph: bool = False,
+    warn: bool = True,
     fusion: str | FusionPolicyFn | None = None,
 ) -> Any:
     """Compile the NumPy code of a function, fused, for each kind of arguments it is called with.
@@ -82,6 +87,9 @@ def fuse_jit(
         True makes a call that cannot be compiled whole an error that names the line: one that would
         run as plain NumPy (otherwise with a `FuseWarning` once per cause), and one with a host call
         or an effect (`np.sort`, `print`, a draw), which Python would run between kernels.
+    warn : bool
+        False shows no `FuseWarning` (as FUSEJIT_WARN=0 does for all functions); ``explain`` and
+        ``variants`` tell the same.
     fusion : {"auto", "none", "aggressive"} or callable, optional
         Which legal fusions are done: those that pay (the default, unless FUSEJIT_FUSION names
         another policy), none, or all. A function gets a `FusionCandidate` for each legal fold,
@@ -111,18 +119,21 @@ def fuse_jit(
     >>> f(np.arange(3), np.arange(3))
     array([0, 4, 8])
     """
+    options = options_from_environment(
+        enabled=enabled, fullgraph=fullgraph, warn=warn, fusion=fusion
+    )
+    try:
+        policy(options.fusion)  # a wrong name is told at once
+    except ValueError as error:
+        if fusion is None:
+            error.add_note("the environment variable FUSEJIT_FUSION names it")
+        raise
     if function is None:
-        return functools.partial(_decorate, enabled=enabled, fullgraph=fullgraph, fusion=fusion)
-    return _decorate(function, enabled=enabled, fullgraph=fullgraph, fusion=fusion)
+        return functools.partial(_decorate, options=options)
+    return _decorate(function, options)
 
 
-def _decorate(
-    function: Callable[..., Any],
-    *,
-    enabled: bool,
-    fullgraph: bool,
-    fusion: str | FusionPolicyFn | None,
-) -> Any:
+def _decorate(function: Callable[..., Any], options: Options) -> Any:
     if isinstance(function, type) or not inspect.isfunction(function):
         raise TypeError(f"fuse_jit takes a Python function, not {type(function).__name__}")
     for test, kind in (
@@ -133,17 +144,8 @@ def _decorate(
         if test(function):
             raise TypeError(f"fuse_jit cannot compile {function.__name__!r}: it is {kind}")
     known = getattr(function, "__fusejit_state__", None)
-    if (
-        known is not None and known.carrier.function is function
-    ):  # not a wrapper that copied our attributes
+    if known is not None and known.carrier.function is function:  # no wrapper with our attributes
         function = known.function
-    options = options_from_environment(enabled=enabled, fullgraph=fullgraph, fusion=fusion)
-    try:
-        policy(options.fusion)  # a wrong name is told at once
-    except ValueError as error:
-        if fusion is None:
-            error.add_note("the environment variable FUSEJIT_FUSION names it")
-        raise
     state = Dispatcher(function, options)
     carrier = state.carrier.function
     result = cast(Any, carrier)
@@ -181,14 +183,18 @@ def _mlir(state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], fuse
 
 
 def _explain(state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    name = state.function.__name__
     try:
-        stage = trace(state.function, args, kwargs, state.options)
+        lowered = trace(state.function, args, kwargs, state.options).fuse().lower()
     except Declined as declined:
-        return f"{state.function.__name__} runs as plain NumPy for this call: {declined.cause}\n"
+        return f"{name} runs as plain NumPy for this call: {declined.cause}\n"
     except FusejitError as error:
-        if state.may_open(error):
-            shown = state.variants.segmented or state.opened(error, args, kwargs)
-            return segments_text(shown or state.of_python(error), state.function.__name__)
-        raise strip_frames(error) from error.__cause__
-    lowered = stage.fuse().lower()
+        if state.options.fullgraph:
+            raise strip_frames(error) from error.__cause__
+        shown = state.variants.segmented or state.opened(error, state.bound(args, kwargs))
+        if shown is None and isinstance(error, NeedsPython | ConcretizationError):
+            shown = state.of_python(error)
+        if shown is None:
+            return f"{name} runs as plain NumPy for this call: {error}\n"
+        return segments_text(shown, name)
     return explain_text(lowered, sizes_of_call(lowered, state.bound(args, kwargs)), state.variants)

@@ -3,12 +3,18 @@
 ::
 
     def f(x, *, scale=None):
-        result = first(x, scale)
+        try:
+            result = first(x, scale)
+        except Exception as error:
+            result = rescued(error)
+            if result is None:
+                raise
         if result.__class__ is Miss:
             return slow((x, scale), result)
         return result
 
-``first`` is a free variable. Its cell is the one thing that changes: see `Carrier.serve_first`.
+``first`` is a free variable. Its cell is the one thing that changes: see `Carrier.serve_first`. A
+``try`` costs nothing as long as nothing is raised.
 """
 
 from __future__ import annotations
@@ -23,6 +29,23 @@ from fusejit.codegen.launch_runtime import MISS, Miss
 
 Launch = Callable[..., Any]
 
+_TEXT = """
+def factory({free}):
+    def {carrier}({parameters}):
+        try:
+            {result} = {first}({arguments})
+        except {Exception} as {error}:
+            {result} = {rescued}({error})
+            if {result} is None:
+                raise
+        if {result}.__class__ is {Miss}:
+            return {slow}({all}, {result})
+        return {result}
+    return {carrier}
+"""
+_MISS_TYPE = CellType(Miss)
+_EXCEPTION = CellType(Exception)
+
 
 class Carrier:
     """The plain function that users call, and the cell of what it asks first.
@@ -35,6 +58,8 @@ class Carrier:
         Its own: not that of what it wraps.
     slow : callable
         Serves what the first launcher does not: given all arguments in order, and the `Miss`.
+    rescued : callable
+        Given an exception, a `Miss` if it is a fault of a launcher and NumPy can run the call.
     """
 
     def __init__(
@@ -42,9 +67,11 @@ class Carrier:
         function: Callable[..., Any],
         signature: inspect.Signature,
         slow: Callable[[tuple[Any, ...], Miss], Any],
+        rescued: Callable[[Exception], Miss | None],
     ) -> None:
         self._first = CellType(no_variant)
-        made = _compiled(function.__name__, signature, self._first, slow)
+        free = {"first": self._first, "slow": CellType(slow), "rescued": CellType(rescued)}
+        made = _compiled(function.__name__, signature, free)
         functools.update_wrapper(made, function)
         made.__defaults__ = cast(Any, function).__defaults__
         made.__kwdefaults__ = cast(Any, function).__kwdefaults__
@@ -65,38 +92,29 @@ def no_variant(*args: Any) -> Miss:
     return MISS
 
 
-def _compiled(
-    name: str, signature: inspect.Signature, first: CellType, slow: Callable[..., Any]
-) -> FunctionType:
-    """The function of the text above."""
-    names = list(signature.parameters)
-    taken = {*names}
-
-    def fresh(name: str) -> str:
-        while name in taken:
-            name = f"_{name}"
-        taken.add(name)
-        return name
-
-    asked, miss, slowly, result = fresh("first"), fresh("Miss"), fresh("slow"), fresh("result")
-    made = fresh("carrier")
-    given = ", ".join(names)
-    whole = f"({given}{',' if len(names) == 1 else ''})"
-    text = (
-        f"def factory({asked}, {miss}, {slowly}):\n"
-        f"    def {made}({', '.join(_parameters(signature))}):\n"
-        f"        {result} = {asked}({given})\n"
-        f"        if {result}.__class__ is {miss}:\n"
-        f"            return {slowly}({whole}, {result})\n"
-        f"        return {result}\n"
-        f"    return {made}\n"
+def _compiled(name: str, signature: inspect.Signature, free: dict[str, CellType]) -> FunctionType:
+    """The function of the text above, whose free names have these cells."""
+    free = {**free, "Miss": _MISS_TYPE, "Exception": _EXCEPTION}
+    taken = {*signature.parameters}
+    spelled: dict[str, str] = {}
+    for wanted in (*free, "carrier", "result", "error"):
+        spelled[wanted] = wanted
+        while spelled[wanted] in taken:  # a parameter of the user's has that name
+            spelled[wanted] = f"_{spelled[wanted]}"
+        taken.add(spelled[wanted])
+    arguments = ", ".join(signature.parameters)
+    text = _TEXT.format(
+        free=", ".join(spelled[wanted] for wanted in free),
+        parameters=", ".join(_parameters(signature)),
+        arguments=arguments,
+        all=f"({arguments}{',' if len(signature.parameters) == 1 else ''})",
+        **spelled,
     )
     namespace: dict[str, Any] = {}
     exec(compile(text, f"<fusejit carrier of {name}>", "exec"), namespace)
-    cells = {asked: first, miss: CellType(Miss), slowly: CellType(slow)}
-    code = namespace["factory"](None, None, None).__code__.replace(co_name=name, co_qualname=name)
-    closure = tuple(cells[free] for free in code.co_freevars)
-    return FunctionType(code, {}, name, None, closure)
+    code = namespace["factory"](*free).__code__.replace(co_name=name, co_qualname=name)
+    cells = {spelled[wanted]: cell for wanted, cell in free.items()}
+    return FunctionType(code, {}, name, None, tuple(cells[name] for name in code.co_freevars))
 
 
 def _parameters(signature: inspect.Signature) -> Iterator[str]:

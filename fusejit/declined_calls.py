@@ -1,48 +1,69 @@
 """Calls that were declined, so that others like them are not traced each time for nothing.
 
 Two calls are alike if their arrays have the same dtypes, shapes and strides and their numbers and
-texts are equal. Why a trace ended may lie outside of the arguments (a global name, an attribute),
-so an entry is no proof: of calls that are alike the first, second, fourth, eighth .. is traced
-again. A call that is declined needlessly runs as plain NumPy, and is right.
+texts are equal. They are of one kind if types, dtypes, ranks and texts are the same. Why a trace
+ended may lie outside of the arguments (a global name, an attribute), so an entry is no proof: of
+calls that are alike the first, second, fourth, eighth .. is traced again. A call that is declined
+needlessly runs as plain NumPy, and is right.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 _MOST = 64  # entries; the one that was not met for longest goes
+_MOST_PARTS = 16  # of a tuple
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.number, np.bool_)
+_NAMES = (str, bytes, type, np.dtype)  # of which a program chooses by value what it does
+
+
+@dataclass(slots=True)
+class _Entry:
+    cause: str
+    calls: int
+    is_final: bool = False
+
+    def met(self) -> str | None:
+        """The cause, but for calls that are to be traced again."""
+        self.calls += 1
+        is_due = self.calls & (self.calls - 1) == 0
+        return self.cause if self.is_final or not is_due else None
 
 
 class DeclinedCalls:
     """Why calls of a function were declined, by what their arguments are like."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Hashable, tuple[str, int]] = OrderedDict()
+        self._known: OrderedDict[Hashable, _Entry] = OrderedDict()
 
     def cause(self, args: tuple[Any, ...]) -> str | None:
         """Why a call like this one was declined; None if it should be traced."""
-        key = _likeness(args)
-        entry = self._known.get(key) if key is not None else None
-        if entry is None:
+        if not self._known:
             return None
-        cause, calls = entry
-        calls += 1
-        self._known[key] = cause, calls
-        is_due = calls & (calls - 1) == 0
-        return None if is_due else cause
+        for key in (_kind(args), _likeness(args)):
+            entry = self._known.get(key) if key is not None else None
+            if entry is not None:
+                return entry.met()
+        return None
 
     def add(self, args: tuple[Any, ...], cause: str) -> None:
         """Remember that a call was declined."""
-        key = _likeness(args)
+        self._remember(_likeness(args), cause, False)
+
+    def add_kind(self, args: tuple[Any, ...], cause: str, *, is_final: bool = False) -> None:
+        """Remember that all calls of its kind are declined; never to be tried again if final."""
+        self._remember(_kind(args), cause, is_final)
+
+    def _remember(self, key: Hashable, cause: str, is_final: bool) -> None:
         if key is None:
             return
-        _, calls = self._known.pop(key, (cause, 1))
-        self._known[key] = cause, calls
+        known = self._known.pop(key, None)
+        self._known[key] = _Entry(cause, 1 if known is None else known.calls, is_final)
         while len(self._known) > _MOST:
             self._known.popitem(last=False)
 
@@ -58,3 +79,14 @@ def _likeness(value: Any) -> Hashable:
         parts = tuple(map(_likeness, value))
         return None if None in parts else parts
     return None
+
+
+def _kind(value: Any) -> Hashable:
+    """What calls of one kind agree in."""
+    if isinstance(value, np.ndarray):
+        return type(value), value.dtype, value.ndim
+    if type(value) in _NAMES or isinstance(value, type | np.dtype):
+        return type(value), value
+    if type(value) is tuple and len(value) <= _MOST_PARTS:
+        return tuple, *map(_kind, value)
+    return (type(value),)

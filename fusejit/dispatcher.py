@@ -13,10 +13,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from fusejit.carrier import Carrier
+from fusejit.carrier import Carrier, no_variant
 from fusejit.codegen.launch_runtime import ERRSTATE, LEFT_TO_NUMPY, MISS, OVERLAP, Miss
 from fusejit.declined_calls import DeclinedCalls
 from fusejit.errors import (
+    ConcretizationError,
     FusejitError,
     InternalError,
     NeedsPython,
@@ -24,6 +25,8 @@ from fusejit.errors import (
     VerificationError,
 )
 from fusejit.explain import sizes_of_call
+from fusejit.failures import fault
+from fusejit.interrupts import is_from_handler
 from fusejit.locks import ForkSafeLock
 from fusejit.notices import warn
 from fusejit.options import Options
@@ -32,7 +35,6 @@ from fusejit.segments import (
     FusedFunctions,
     Openable,
     SegmentedFunction,
-    can_be_opened,
     contents_that_differ,
     of_python,
     opened,
@@ -40,7 +42,7 @@ from fusejit.segments import (
     opened_singly,
 )
 from fusejit.tracer.declined import NUMPY_RAISES, Declined
-from fusejit.tracer.locations import strip_frames
+from fusejit.tracer.locations import is_raised_by_us, strip_frames
 from fusejit.tracer.raises import may_raise_late
 from fusejit.variants import Variants
 
@@ -65,95 +67,117 @@ class Dispatcher:
         self.lock = ForkSafeLock()
         self.signature = inspect.signature(function, follow_wrapped=False)
         self.fused = FusedFunctions() if fused is None else fused
-        self.carrier = Carrier(function, self.signature, self.slow)
+        self.carrier = Carrier(function, self.signature, self.slow, self.rescued)
         if not options.enabled:
             self.carrier.serve_first(self.plain)
         cast(Any, self.carrier.function).__fusejit_state__ = self
 
+    # -- a call ---------------------------------------------------------------------------------
     def slow(self, args: tuple[Any, ...], missed: Miss) -> Any:
         """A call that the newest variant does not serve; ``args`` are in parameter order."""
         while True:
             seen = self.variants.compiled
             for variant in seen:
-                result = variant.launch(*args)
+                result = self.launched(variant, args)
                 if not isinstance(result, Miss):
                     self.carrier.serve_first(variant.launch)
                     return result
                 missed = missed if result is MISS else result
             if self.variants.segmented is not None:
                 return self.variants.segmented.run(*args)
-            positional, keywords = self.split(args)
-            if missed in (ERRSTATE, OVERLAP, *LEFT_TO_NUMPY):
-                return self.decline(missed.reason, positional, keywords)
+            if missed.is_fault:
+                self.declined.add_kind(args, missed.reason, is_final=True)
+            if missed.is_fault or missed in (ERRSTATE, OVERLAP, *LEFT_TO_NUMPY):
+                return self.decline(missed.reason, args)
             known = self.declined.cause(args)
             if known is not None:
-                return self.decline(known, positional, keywords)
+                return self.decline(known, args)
             with self.lock:
                 if self.variants.compiled is seen and self.variants.segmented is None:
                     # no other thread made one meanwhile
-                    made = self.compiled(positional, keywords)
+                    made = self.compiled(args)
                     break
         if isinstance(made, str):
-            self.declined.add(args, made)
-            return self.decline(made, positional, keywords)
+            return self.decline(made, args)
         if isinstance(made, SegmentedFunction):
             return made.run(*args)
-        result = made.launch(*args)
-        if isinstance(result, Miss) and result in LEFT_TO_NUMPY:
-            return self.decline(result.reason, positional, keywords)
-        if isinstance(result, Miss):
-            with self.lock:
-                kept = tuple(v for v in self.variants.compiled if v is not made)
-                self.variants.compiled = kept
-            return self.decline(result.reason, positional, keywords)
-        self.carrier.serve_first(made.launch)
-        return result
+        result = self.launched(made, args)
+        if not isinstance(result, Miss):
+            self.carrier.serve_first(made.launch)
+            return result
+        if result not in LEFT_TO_NUMPY:
+            self.drop(made)
+        if result is MISS:
+            self.declined.add(args, result.reason)
+        elif result.is_fault:
+            self.declined.add_kind(args, result.reason, is_final=True)
+        return self.decline(result.reason, args)
 
-    def compiled(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Compiled | SegmentedFunction | str:
+    def launched(self, variant: Compiled, args: tuple[Any, ...]) -> Any:
+        """What a variant's launcher returns; a `Miss` if it fails early enough."""
+        try:
+            return variant.launch(*args)
+        except Exception as error:
+            missed = self.rescued(error)
+            if missed is None:
+                raise
+        return missed
+
+    def rescued(self, error: Exception) -> Miss | None:
+        """A miss that is a fault, if a launcher has failed and NumPy can run the call.
+
+        That is not so if the exception is one of the program's, or if the caller could have seen
+        something already.
+        """
+        if self.options.fullgraph:
+            return None
+        by_code = {cast(Any, v.launch).__code__: v for v in self.variants.compiled}
+        entry = error.__traceback__
+        while entry is not None and entry.tb_frame.f_code not in by_code:
+            entry = entry.tb_next
+        if entry is None or not is_raised_by_us(error):
+            return None
+        variant = by_code[entry.tb_frame.f_code]
+        if not variant.launcher.can_start_anew(entry.tb_lineno):
+            return None
+        if isinstance(error, RecursionError | MemoryError):  # no fault of the launcher
+            return Miss(f"{NUMPY_RAISES} {type(error).__name__}", is_fault=True)
+        self.drop(variant)
+        return Miss(str(self.fault(error, "launch")), is_fault=True)
+
+    def drop(self, variant: Compiled) -> None:
+        """Forget a variant."""
+        with self.lock:
+            kept = tuple(v for v in self.variants.compiled if v is not variant)
+            self.variants.compiled = kept
+            if self.carrier.first is variant.launch:
+                self.carrier.serve_first(no_variant)
+
+    # -- a new variant --------------------------------------------------------------------------
+    def compiled(self, args: tuple[Any, ...]) -> Compiled | SegmentedFunction | str:
         """A new variant for a call, entered into the table, or why there is none.
 
         A function in which Python has to run a statement is opened instead, once and for all calls
         that no earlier variant serves.
         """
         if self.options.is_part and len(self.variants) >= MOST_OF_A_PART:
-            self.variants.segmented = self.without_contents(args, kwargs)
+            self.variants.segmented = self.without_contents(args)
             if self.variants.segmented is not None:
                 self.carrier.serve_first(self.variants.segmented.run)
                 return self.variants.segmented
         if len(self.variants) >= self.options.max_variants:
             return f"more than {self.options.max_variants} variants"
         try:
-            traced = trace(self.function, args, kwargs, self.options_now())
-            if self.options.on_error and may_raise_late(traced.graph):
-                self.variants.segmented = self.apart(traced, args, kwargs)
-                return self.variants.segmented
-            lowered = traced.fuse().lower()
-            variant = lowered.compile()
-            self.variants.compiled = (variant, *self.variants.compiled)
-            if self.options.is_part:  # nobody but us has its arguments
-                self.newest = lowered, sizes_of_call(lowered, self.bound(args, kwargs))
-            return variant
+            return self.variant(args)
         except Declined as declined:
+            self.declined.add(args, declined.cause)
             return declined.cause
+        except RecursionError:  # of a program that is that deep
+            return f"{NUMPY_RAISES} RecursionError"
         except FusejitError as error:
-            if self.may_open(error):
-                self.variants.segmented = self.opened(error, args, kwargs)
-                if self.variants.segmented is None:  # there is no source, say
-                    self.variants.segmented = self.of_python(error)
-                    if not self.options.is_part:
-                        self.note(str(error))
-                elif isinstance(error, NeedsPython) and error.is_loop:
-                    text = f"Python runs a loop of {self.function.__name__}: {error}"
-                    warn(text)
-            if self.variants.segmented is not None:
-                if not self.variants.compiled:  # what is whole for other types stays so
-                    self.carrier.serve_first(self.variants.segmented.run)
-                return self.variants.segmented
-            if self.options.is_part and not isinstance(error, InternalError | VerificationError):
-                return str(error)  # what stands in front of it has run already
-            raise strip_frames(error) from error.__cause__
+            if self.options.fullgraph:
+                raise strip_frames(error) from error.__cause__
+            return self.left_to_python(error, args)
 
     def options_now(self) -> Options:
         """The options; where another number is shown in text, Python makes the text from now on."""
@@ -162,26 +186,61 @@ class Dispatcher:
             return self.options
         return replace(self.options, python_texts=True)
 
-    def may_open(self, error: FusejitError) -> bool:
-        """Whether Python may run the statement at which the trace ended."""
-        return not self.options.fullgraph and can_be_opened(error)
+    def variant(self, args: tuple[Any, ...]) -> Compiled | SegmentedFunction:
+        """The whole function as one variant."""
+        traced = trace(self.function, *self.split(args), self.options_now())
+        if self.options.on_error and may_raise_late(traced.graph):
+            self.variants.segmented = self.apart(traced, args)
+            return self.variants.segmented
+        lowered = traced.fuse().lower()
+        variant = lowered.compile()
+        self.variants.compiled = (variant, *self.variants.compiled)
+        if self.options.is_part:  # nobody but us has its arguments
+            self.newest = lowered, sizes_of_call(lowered, self.named(args))
+        return variant
 
-    def opened(
-        self, error: FusejitError, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> SegmentedFunction | None:
-        """The function as segments with Python between them."""
-        return opened(self.openable(), self.bound(args, kwargs), error)
+    def left_to_python(self, error: FusejitError, args: tuple[Any, ...]) -> SegmentedFunction | str:
+        """What cannot be compiled: the statement is Python's, or else all calls of this kind."""
+        is_fault = isinstance(error, InternalError | VerificationError)
+        is_of_python = isinstance(error, NeedsPython | ConcretizationError)
+        segmented = self.opened(error, self.named(args))
+        if segmented is None and not is_of_python and not self.options.is_part:
+            self.declined.add_kind(args, str(error), is_final=is_fault)
+            return str(error)
+        name = self.function.__name__
+        if segmented is None:
+            segmented = self.of_python(error)
+            if not is_of_python or not self.options.is_part:
+                self.note(str(error))
+        elif not is_of_python:
+            self.tell(f"Python runs a statement of {name}: {error}")
+        elif isinstance(error, NeedsPython) and error.is_loop:
+            self.tell(f"Python runs a loop of {name}: {error}")
+        self.variants.segmented = segmented
+        if not self.variants.compiled:  # what is whole for other types stays so
+            self.carrier.serve_first(segmented.run)
+        return segmented
+
+    # -- segments -------------------------------------------------------------------------------
+    def opened(self, error: FusejitError, arguments: Mapping[str, Any]) -> SegmentedFunction | None:
+        """The function as segments with Python between them; None if no statement can be opened."""
+        if isinstance(error, InternalError | VerificationError):
+            return None
+        return opened(self.openable(), arguments, error)
 
     def openable(self) -> Openable:
         """The function, and how its segments are compiled."""
-        on_error = self.options.on_error
-        return Openable(cast(Any, self.function), self.decorate_part, self.fused, on_error)
+        return Openable(
+            cast(Any, self.function),
+            self.decorate_part,
+            self.fused,
+            self.options.on_error,
+            lambda error: self.note(str(self.fault(error, "open"))),
+        )
 
-    def apart(
-        self, traced: Traced, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> SegmentedFunction:
+    def apart(self, traced: Traced, args: tuple[Any, ...]) -> SegmentedFunction:
         """Each statement by itself of a segment that may raise behind a store: names are read."""
-        made = opened_singly(self.openable(), self.bound(args, kwargs))
+        made = opened_singly(self.openable(), self.named(args))
         at = traced.traced.location
         text = (
             f"{at.file}:{at.line}, in {at.function}: may raise behind a store, in a `try` or `with`"
@@ -192,46 +251,59 @@ class Dispatcher:
         """A part as Python runs it."""
         return of_python(cast(Any, self.function), self.plain, error)
 
-    def without_contents(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> SegmentedFunction | None:
+    def without_contents(self, args: tuple[Any, ...]) -> SegmentedFunction | None:
         """A part for which the contents of lists or texts make variants: Python reads those."""
         differing = contents_that_differ(v.traced.checks for v in self.variants.compiled)
-        return opened_for_contents(self.openable(), self.bound(args, kwargs), differing)
+        return opened_for_contents(self.openable(), self.named(args), differing)
 
+    def decorate_part(self, function: Callable[..., Any], on_error: str) -> Callable[..., Any]:
+        """A segment, or a function that Python calls between segments, in its fused form."""
+        options = replace(self.options, is_part=True, on_error=on_error)
+        try:
+            return Dispatcher(function, options, self.fused).carrier.function
+        except Exception as error:  # of ours: Python runs it as it is
+            if is_from_handler(error):
+                raise
+            self.note(str(self.fault(error, "decorate")))
+            return function
+
+    def called_by_python(
+        self, function: Callable[..., Any], caller: Callable[..., Any]
+    ) -> Callable[..., Any]:
+        """What Python calls in ``caller`` instead of ``function``, which is decorated."""
+        segmented = self.variants.segmented
+        if segmented is None or function is not self.carrier.function:
+            return function
+        if self.variants.compiled and caller is not self.function:
+            return function
+        return segmented.called_by_python(cast(Any, function)) or function
+
+    # -- arguments ------------------------------------------------------------------------------
     def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """All arguments of a call by parameter, in order."""
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return bound.arguments
 
-    def decorate_part(self, function: Callable[..., Any], on_error: str) -> Callable[..., Any]:
-        """A segment, or a function that Python calls between segments, in its fused form."""
-        options = replace(self.options, is_part=True, on_error=on_error)
-        return Dispatcher(function, options, self.fused).carrier.function
+    def named(self, args: tuple[Any, ...]) -> dict[str, Any]:
+        """Values in parameter order by parameter."""
+        return dict(zip(self.signature.parameters, args, strict=True))
 
     def split(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Values in parameter order as positional and keyword arguments of the function."""
-        bound = inspect.BoundArguments(
-            self.signature,
-            cast(Any, dict(zip(self.signature.parameters, args, strict=True))),
-        )
+        bound = inspect.BoundArguments(self.signature, cast(Any, self.named(args)))
         return bound.args, bound.kwargs
 
+    # -- plain NumPy ----------------------------------------------------------------------------
     def plain(self, *args: Any) -> Any:
         """Run the undecorated function; ``args`` are in parameter order."""
         positional, keywords = self.split(args)
         return self.function(*positional, **keywords)
 
-    def decline(
-        self,
-        cause: str,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:
+    def decline(self, cause: str, args: tuple[Any, ...]) -> Any:
         """Run the undecorated function; warn once per cause unless NumPy raises."""
         if cause.startswith(NUMPY_RAISES):
-            result = self.function(*args, **kwargs)
+            result = self.plain(*args)
             self.note(f"it was expected to fail ({cause})")
             return result
         if self.options.fullgraph:
@@ -241,12 +313,20 @@ class Dispatcher:
                 "fullgraph=True it runs as plain NumPy."
             )
         self.note(cause)
-        return self.function(*args, **kwargs)
+        return self.plain(*args)
 
     def note(self, cause: str) -> None:
         """Count a declined call; the first one of a cause warns at the user's line."""
         self.variants.declined[cause] += 1
         if self.variants.declined[cause] == 1:
-            name = self.function.__name__
-            text = f"{name} runs as plain NumPy for this call: {cause}"
+            self.tell(f"{self.function.__name__} runs as plain NumPy for this call: {cause}")
+
+    def tell(self, text: str) -> None:
+        """Warn at the user's line, once, unless nobody wants to know."""
+        if self.options.warn and text not in self.fused.told:
+            self.fused.told.add(text)
             warn(text)
+
+    def fault(self, error: Exception, stage: str) -> InternalError:
+        """A fault of fusejit in a stage that has no IR, with a report."""
+        return fault(self.function.__name__, self.options, error, [stage])

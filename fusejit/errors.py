@@ -42,10 +42,11 @@ class NeedsPython(UnsupportedError):
 
     Under ``fullgraph=True`` this is an error. Otherwise Python runs the statement, and what stands
     around it is compiled in segments; with a warning if ``is_loop``, as that can be slower than
-    NumPy.
+    NumPy. ``called`` is a function that Python calls wherever it is called: a recursive one.
     """
 
     is_loop = False
+    called = ""
 
 
 class ConcretizationError(FusejitError):

@@ -3,6 +3,7 @@
 | variable             | meaning                                                | default          |
 |----------------------|--------------------------------------------------------|------------------|
 | FUSEJIT_DISABLE      | 1: decorated functions run as plain NumPy              | 0                |
+| FUSEJIT_WARN         | 0: no `FuseWarning` is shown                           | 1                |
 | FUSEJIT_CACHE        | 0: no disk cache                                       | 1                |
 | FUSEJIT_CACHE_DIR    | folder of the disk cache                               | ~/.cache/fusejit |
 | FUSEJIT_CACHE_SIZE   | bound of the disk cache in MiB                         | 256              |
@@ -34,6 +35,8 @@ class Options:
         False: the function runs as plain NumPy.
     fullgraph : bool
         True: declining a call is an error instead of a warning.
+    warn : bool
+        False: no `FuseWarning` is shown.
     jit : bool
         False: kernels run unjitted, as plain Python.
     cache : bool
@@ -66,6 +69,7 @@ class Options:
 
     enabled: bool = True
     fullgraph: bool = False
+    warn: bool = True
     is_part: bool = False
     python_texts: bool = False
     on_error: str = ""
@@ -85,7 +89,7 @@ def _flag(name: str, default: str) -> bool:
 
 
 def options_from_environment(
-    *, enabled: bool = True, fullgraph: bool = False, fusion: Any = None
+    *, enabled: bool = True, fullgraph: bool = False, warn: bool = True, fusion: Any = None
 ) -> Options:
     """Options as the environment asks for them at this moment."""
     directory = os.environ.get("FUSEJIT_CACHE_DIR")
@@ -96,6 +100,7 @@ def options_from_environment(
     return Options(
         enabled=enabled and not _flag("FUSEJIT_DISABLE", "0"),
         fullgraph=fullgraph,
+        warn=warn and _flag("FUSEJIT_WARN", "1"),
         jit=not _flag("FUSEJIT_UNJITTED", "0"),
         cache=_flag("FUSEJIT_CACHE", "1"),
         cache_dir=Path(directory) if directory else None,

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import inspect
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from fusejit.codegen.compile import ArgType, Kernel, compile_kernel, python_kernel
@@ -25,7 +25,8 @@ from fusejit.codegen.lower import lower
 from fusejit.codegen.target import host_target
 from fusejit.codegen.text_names import text_form
 from fusejit.dot import graph_dot, schedule_dot
-from fusejit.errors import FusejitError, InternalError, UnsupportedError
+from fusejit.errors import UnsupportedError
+from fusejit.failures import Watched
 from fusejit.fuse import (
     canonicalize,
     drop_unit_dims,
@@ -44,7 +45,6 @@ from fusejit.fuse import (
     unroll_small_reductions,
 )
 from fusejit.fuse.policy import Policy, PolicyFailed, policy
-from fusejit.interrupts import is_from_handler
 from fusejit.ir.graph import Graph, HostCall, Op, walk
 from fusejit.ir.host_calls import object_texts
 from fusejit.ir.mlir_text import mlir_text
@@ -67,6 +67,7 @@ from fusejit.ir.verifier import verify
 from fusejit.options import Options
 from fusejit.syntax import parse
 from fusejit.tracer import trace_function
+from fusejit.tracer.declined import Declined
 
 
 @dataclass(frozen=True)
@@ -115,10 +116,7 @@ def _merge(graph: Graph, at: PassContext) -> Graph:
 def _group(graph: Graph, at: PassContext) -> tuple[Graph, tuple[Group, ...]]:
     if at.policy is None:
         return graph, ()
-    try:
-        return form_groups(graph, at.report, at.target, at.policy.groups)
-    except PolicyFailed as failure:
-        raise failure.error from failure.error.__cause__
+    return form_groups(graph, at.report, at.target, at.policy.groups)
 
 
 def _for_fusion(rewrite: Callable[[Graph], Graph]) -> GraphPass:
@@ -165,32 +163,38 @@ class Traced:
 
     def fuse(self) -> Fused:
         """Run the passes of `PASSES` and cut the result into steps."""
+        try:
+            return self._fused()
+        except PolicyFailed as failure:
+            raise failure.error from failure.error.__cause__
+
+    def _fused(self) -> Fused:
         report = FusionReport()
         context = PassContext(self.target, policy(self.options.fusion), report)
         graph = self.graph
         verified: set[Op] = set()
-        for at, (name, run) in enumerate(PASSES):
-            start = time.perf_counter()
-            try:
+        with self.watched() as watched:
+            for at, (name, run) in enumerate(PASSES):
+                watched.enter([n for n, _ in PASSES[at:]], partial(print_graph, graph))
+                start = time.perf_counter()
                 after = run(graph, context)
                 if after is not graph:
                     verify(after, verified)
-            except PolicyFailed as failure:
-                raise failure.error from failure.error.__cause__
-            except Exception as error:
-                if _is_no_fault(error):
-                    raise
-                raise _saved(graph, self.options, [n for n, _ in PASSES[at:]]) from error
-            self.seconds[name] = time.perf_counter() - start
-            graph = after
-        _dump(self.options, "fused", lambda: print_graph(graph))
-        start = time.perf_counter()
-        graph, groups = _group(graph, context)
-        verify(graph, verified)
-        self.seconds["group"] = time.perf_counter() - start
-        schedule = make_schedule(graph, self.graph, report, groups)
-        _dump(self.options, "schedule", lambda: describe_schedule(schedule))
+                self.seconds[name] = time.perf_counter() - start
+                graph = after
+            watched.enter(["group", "schedule"], partial(print_graph, graph))
+            _dump(self.options, "fused", lambda: print_graph(graph))
+            start = time.perf_counter()
+            graph, groups = _group(graph, context)
+            verify(graph, verified)
+            self.seconds["group"] = time.perf_counter() - start
+            schedule = make_schedule(graph, self.graph, report, groups)
+            _dump(self.options, "schedule", lambda: describe_schedule(schedule))
         return Fused(self, schedule)
+
+    def watched(self) -> Watched:
+        """A stage of this function that turns faults of fusejit into `InternalError`."""
+        return Watched(self.function.__name__, self.options, (PolicyFailed,))
 
     def mlir(self) -> str:
         """The graph as text that ``mlir-opt`` accepts."""
@@ -224,7 +228,8 @@ class Fused:
     def lower(self) -> Lowered:
         """Loop nests for every step, and their source."""
         start = time.perf_counter()
-        try:
+        with self.before.watched() as watched:
+            watched.enter(["lower", "emit"], partial(print_graph, self.graph))
             merge = self.before.options.fusion in MERGING
             program = lower(self.schedule, self.before.traced.checks, merge)
             load_providers()
@@ -234,14 +239,10 @@ class Fused:
                 for step in walk_steps(program.steps)
                 if isinstance(step, KernelCall)
             ]
-        except Exception as error:
-            if _is_no_fault(error):
-                raise
-            raise _saved(self.graph, self.before.options, ["lower", "emit"]) from error
-        self.before.seconds["lower"] = time.perf_counter() - start
-        lowered = Lowered(self, program, sources)
-        _dump(self.before.options, "loops", lambda: str(lowered))
-        _dump(self.before.options, "source", lambda: lowered.source)
+            self.before.seconds["lower"] = time.perf_counter() - start
+            lowered = Lowered(self, program, sources)
+            _dump(self.before.options, "loops", lambda: str(lowered))
+            _dump(self.before.options, "source", lambda: lowered.source)
         return lowered
 
     def mlir(self) -> str:
@@ -272,12 +273,9 @@ class Lowered:
 
     def compile(self) -> Compiled:
         """Compile each kernel (or find it on disk) and write the launcher."""
-        try:
+        with self.before.before.watched() as watched:
+            watched.enter(["compile"], partial(print_graph, self.before.graph))
             return self._compile()
-        except Exception as error:
-            if _is_no_fault(error):
-                raise
-            raise _saved(self.before.graph, self.before.before.options, ["compile"]) from error
 
     def _compile(self) -> Compiled:
         options = self.before.before.options
@@ -375,19 +373,21 @@ def trace(
     """
     start = time.perf_counter()
     undoes = options.on_error == "undo"
-    traced = trace_function(
-        function,
-        args,
-        dict(kwargs),
-        is_part=options.is_part,
-        undoes=undoes,
-        texts_are_pythons=options.python_texts,
-    )
-    stage = Traced(function, traced, options, host_target())
-    stage.seconds["trace"] = time.perf_counter() - start
-    if options.fullgraph:
-        _require_no_boundary(traced.graph)
-    _dump(options, "graph", lambda: print_graph(traced.graph))
+    with Watched(function.__name__, options, (Declined,)) as watched:
+        watched.enter(["trace"])
+        traced = trace_function(
+            function,
+            args,
+            dict(kwargs),
+            is_part=options.is_part,
+            undoes=undoes,
+            texts_are_pythons=options.python_texts,
+        )
+        stage = Traced(function, traced, options, host_target())
+        stage.seconds["trace"] = time.perf_counter() - start
+        if options.fullgraph:
+            _require_no_boundary(traced.graph)
+        _dump(options, "graph", lambda: print_graph(traced.graph))
     return stage
 
 
@@ -483,34 +483,6 @@ def _dim_names(group: Group) -> list[str]:
 def _dump(options: Options, stage: str, text: Callable[[], str]) -> None:
     if stage in options.dump or "all" in options.dump:
         print(f"-- {stage} --\n{text()}", file=sys.stderr)
-
-
-def _is_no_fault(error: Exception) -> bool:
-    """Whether an exception out of a stage is told already, or is the user's."""
-    return isinstance(error, FusejitError) or is_from_handler(error)
-
-
-def _saved(graph: Graph, options: Options, remaining: list[str]) -> InternalError:
-    """Save the IR in front of a failing pass; the error says where."""
-    directory = options.dump_dir if options.dump_dir and options.dump_dir.is_dir() else None
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w",
-            encoding="utf-8",
-            suffix=".fusejit",
-            prefix=f"{graph.name}-",
-            dir=directory,
-            delete=False,
-        ) as file:
-            file.write(f"# passes to run: {', '.join(remaining)}\n{print_graph(graph)}\n")
-        place = f"is in {file.name}"
-    except (OSError, ValueError) as error:  # ValueError: a name that the file system cannot spell
-        place = f"could not be saved ({error})"
-    return InternalError(
-        f"pass {remaining[0]!r} failed on {graph.name!r}; the IR in front of it {place}. "
-        "This is a fault of fusejit: please report it with that file. "
-        "fuse_jit(enabled=False) runs the function as plain NumPy."
-    )
 
 
 __all__ = ["PASSES", "Compiled", "Fused", "Lowered", "Traced", "staged", "trace"]

@@ -16,13 +16,15 @@ import sys
 import sysconfig
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any, cast
 
 import numpy as np
 
-from fusejit.errors import ConcretizationError, FusejitError, NeedsPython
+from fusejit.errors import FusejitError, NeedsPython
+from fusejit.interrupts import is_from_handler
 from fusejit.ir.host import Path
 from fusejit.ir.source import Location
 from fusejit.ir.traced import CheckKind, PathCheck
@@ -75,20 +77,28 @@ class SegmentedFunction:
     segments: list[SegmentCall] = field(default_factory=list)
     helper: _Helper | None = None
 
+    def called_by_python(self, function: FunctionType) -> Callable[..., Any] | None:
+        """What Python may call instead of the decorated ``function``, with the same arguments.
+
+        So a recursion comes as deep as undecorated: each call is one frame.
+        """
+        run = self.run
+        if self.helper is None or not isinstance(run, FunctionType):
+            return None
+        code = function.__code__
+        takes_others = code.co_flags & (CO_VARARGS | CO_VARKEYWORDS) or code.co_kwonlyargcount
+        if takes_others or code.co_posonlyargcount:
+            return None
+        if run.__defaults__ is not function.__defaults__:
+            run.__defaults__ = function.__defaults__
+        return run
+
     def functions(self) -> Iterator[tuple[str, Any]]:
         """The functions of the user's that Python calls, and what is known of their fused form."""
         for function, made in () if self.helper is None else self.helper.fused.items():
             state = getattr(made, "__fusejit_state__", None)
             if made is not function and state is not None:
                 yield function.__qualname__, state
-
-
-def can_be_opened(error: FusejitError) -> bool:
-    """Whether Python may run the statement at which a trace ended."""
-    if isinstance(error, NeedsPython | ConcretizationError):
-        return True
-    location = error.location
-    return isinstance(location, Location) and _is_installed(location.file)
 
 
 def _is_installed(filename: str) -> bool:
@@ -108,12 +118,15 @@ class Openable:
         Functions that Python calls and that are fused already.
     on_error : str
         What it does where it raises: see `fusejit.options`.
+    failed : callable
+        Is told of faults of ours; the function is then not opened.
     """
 
     function: FunctionType
     decorate: Decorate
     fused: FusedFunctions
-    on_error: str = ""
+    on_error: str
+    failed: Callable[[Exception], None]
 
 
 def opened(
@@ -135,7 +148,8 @@ def opened(
         position = None
     opaque = frozenset(n for n, a in arguments.items() if position is None and _is_opaque(a))
     reason = str(error).partition(": ")[2]
-    return _opened(what, list(arguments), position, opaque, reason)
+    called = error.called if isinstance(error, NeedsPython) else ""
+    return _opened(what, list(arguments), position, opaque, reason, called)
 
 
 def opened_for_contents(
@@ -200,21 +214,27 @@ def _opened(
     position: tuple[int, int] | None,
     python_names: frozenset[str],
     reason: str,
+    called: str = "",
 ) -> SegmentedFunction | None:
     source = find_source(what.function)
     if isinstance(source, str) or type(source.node).__name__ != "FunctionDef":
         return None
-    cut = open_function(
-        cast(ast.FunctionDef, source.node),
-        parameters,
-        position,
-        python_names,
-        singly=position is None and not python_names,
-        on_error=what.on_error,
-    )
-    if cut is None:
+    try:
+        cut = open_function(
+            cast(ast.FunctionDef, source.node),
+            parameters,
+            position,
+            python_names,
+            called=called,
+            singly=position is None and not python_names,
+            on_error=what.on_error,
+        )
+        return None if cut is None else _Maker(what, source).make(cut, reason)
+    except Exception as error:
+        if is_from_handler(error):
+            raise
+        what.failed(error)
         return None
-    return _Maker(what, source).make(cut, reason)
 
 
 def _line_in(function: FunctionType, error: FusejitError) -> int | None:
@@ -255,7 +275,7 @@ class _Maker:
         self.source = source
 
     def make(self, cut: Opened, reason: str) -> SegmentedFunction | None:
-        helper = _Helper(self.what.decorate, self.what.fused)
+        helper = _Helper(self.what)
         calls = helper.calls
         for segment in cut.segments:
             made = self.compiled(segment.node)
@@ -297,10 +317,12 @@ class FusedFunctions:
     """Functions of the user's that Python calls in one decorated function, and what they call.
 
     The fused form of a recursive function finds itself here. Of functions that are made anew with
-    each call, inner ones, the first few are fused: each would have to be traced and kept.
+    each call, inner ones, the first few are fused: each would have to be traced and kept. ``told``
+    are the warnings that were shown for any of them.
     """
 
     def __init__(self) -> None:
+        self.told: set[str] = set()
         self.by_function: dict[FunctionType, Callable[..., Any]] = {}
         self._counts: Counter[CodeType] = Counter()
 
@@ -320,9 +342,8 @@ class FusedFunctions:
 class _Helper:
     """What an opened function calls: its segments, and functions of the user's."""
 
-    def __init__(self, decorate: Decorate, fused: FusedFunctions) -> None:
-        self.decorate = decorate
-        self.all = fused
+    def __init__(self, what: Openable) -> None:
+        self.what = what
         self.fused: dict[FunctionType, Callable[..., Any]] = {}
         self.calls: dict[str, SegmentCall] = {}
 
@@ -346,10 +367,13 @@ class _Helper:
     def _fused_form(self, function: Any) -> Any:
         if type(function) is not FunctionType:
             return function
+        state = getattr(function, "__fusejit_state__", None)
+        if state is not None:
+            return state.called_by_python(function, self.what.function)
         known = self.fused.get(function)
         if known is None:
-            known = self.all.get(function, self.decorate)
-            if function in self.all.by_function:
+            known = self.what.fused.get(function, self.what.decorate)
+            if function in self.what.fused.by_function:
                 self.fused[function] = known
         return known
 
@@ -411,11 +435,11 @@ class SegmentCall:
             for name, value in zip(parameters, args, strict=True)
             if name in self.segment.from_python and _is_opaque(value)
         )
-        decorate, on_error = self.helper.decorate, self.segment.on_error
+        decorate, on_error = self.helper.what.decorate, self.segment.on_error
         if opaque:
             names = ", ".join(map(repr, sorted(opaque)))
             reason = f"reads {names}, which Python made"
-            what = Openable(self.function, decorate, self.helper.all, on_error)
+            what = replace(self.helper.what, function=self.function, on_error=on_error)
             self.opened = _opened(what, parameters, None, opaque, reason)
             return self.function if self.opened is None else self.opened.run
         return decorate(self.function, on_error)

@@ -16,12 +16,16 @@ from fusejit.ir.source import Location
 
 
 class Miss:
-    """What a launcher returns instead of a result when its variant does not serve the call."""
+    """What a launcher returns instead of a result when its variant does not serve the call.
 
-    __slots__ = ("reason",)
+    With ``is_fault`` the launcher has failed, in front of anything that the caller could see.
+    """
 
-    def __init__(self, reason: str) -> None:
+    __slots__ = ("is_fault", "reason")
+
+    def __init__(self, reason: str, is_fault: bool = False) -> None:
         self.reason = reason
+        self.is_fault = is_fault
 
     def __repr__(self) -> str:
         return f"<miss: {self.reason}>"

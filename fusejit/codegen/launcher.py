@@ -18,7 +18,9 @@ import numpy as np
 from fusejit.codegen.launcher_names import is_c_or_f
 from fusejit.codegen.launcher_results import LauncherResults, leaves_of
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import walk
 from fusejit.ir.host import HostExpr
+from fusejit.ir.host_calls import is_effect
 from fusejit.ir.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.program import (
     ArrayRef,
@@ -43,10 +45,24 @@ from fusejit.ir.types import Kind
 
 @dataclass(slots=True)
 class LauncherSource:
-    """The text of a launcher and the objects its names stand for."""
+    """The text of a launcher and the objects its names stand for.
+
+    Attributes
+    ----------
+    text : str
+    namespace : dict of str to object
+    first_effect : int or None
+        The line from which on the caller may see something: a store to an argument, a draw. None
+        if it never does.
+    """
 
     text: str
     namespace: dict[str, Any] = field(default_factory=dict)
+    first_effect: int | None = None
+
+    def can_start_anew(self, line: int) -> bool:
+        """Whether NumPy can run a call that has come to a line of the text."""
+        return self.first_effect is None or line < self.first_effect
 
 
 def launcher_source(
@@ -125,15 +141,18 @@ class _Writer(LauncherResults):
         prepare, self.lines = self.lines, []
         if self.may_undo:
             self.put(f"saved = keep({', '.join(map(self.array, self.written()))})")
+        behind = len(self.lines)  # what is allocated in front of the first step
         self.steps(self.program.steps)
         self.bind_repeated_results()
         self.put(f"return {self.structure(self.traced.structure)}")
         body = ["    try:", *(f"        {line}" for line in prepare or ["pass"])]
         body += ["    except NameError:", "        raise"]  # of this text: a fault that must show
         body += ["    except Exception:", "        return MISS"]
+        has_effects = any(is_effect(op) for op in walk(graph.block))
+        first_effect = 2 + len(body) + behind if has_effects else None
         body += [f"    {line}" for line in self.lines]
         text = "\n".join([f"def launch({', '.join(self.parameters)}):", *body]) + "\n"
-        return LauncherSource(text, self.namespace)
+        return LauncherSource(text, self.namespace, first_effect)
 
     def needed_names(self) -> set[str]:
         """Symbols and scalar parameters that the launcher itself must compute."""

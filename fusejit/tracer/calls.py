@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections import Counter
 from collections.abc import Callable, Iterable
-from types import FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,10 +30,11 @@ from fusejit.tracer.callables import (
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.either import is_either
-from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python, unsupported
+from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.outside import Outside
 
 MAX_DEPTH = 100
+MAX_RECURSIONS = 16  # calls that a function makes of itself, in one trace
 CARRIER = "<fusejit carrier"  # file name of the function that stands for a decorated one
 
 _CachedFunction = type(functools.lru_cache(lambda: None))
@@ -82,6 +84,8 @@ class Calls:
         self._activate = activate
         self._made_here = made_here
         self._depth = 0
+        self._active: Counter[CodeType] = Counter()
+        self._recursions = 0
         self.access = Access(outside, self.invoke, made_here)
         self._special: dict[Any, Callable[..., Any]] = {
             getattr: self._getattr,
@@ -153,15 +157,23 @@ class Calls:
     def _inline(self, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
             raise needs_python(f"calls {function.__qualname__}, which is async", MOVE_OUTSIDE)
-        if self._depth >= MAX_DEPTH:
+        code = function.__code__
+        self._recursions += self._active[code] > 0
+        if self._depth >= MAX_DEPTH or self._recursions > MAX_RECURSIONS:
             what = f"calls of {function.__qualname__} are nested more than {MAX_DEPTH} deep"
-            raise unsupported(what, "write the recursion as a loop")
+            if self._active[code]:
+                what = f"{function.__qualname__} calls itself more than {MAX_RECURSIONS} times"
+            error = needs_python(what, "write the recursion as a loop")
+            error.called = function.__name__
+            raise error
         bound = self._activate(function, args)
         self._depth += 1
+        self._active[code] += 1
         try:
             return native_call(bound, args, kwargs)
         finally:
             self._depth -= 1
+            self._active[code] -= 1
 
     def _unwrapped(self, function: Any) -> Any:
         """What a decorated or cached function computes; None if it is neither."""

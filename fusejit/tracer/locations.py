@@ -43,6 +43,14 @@ def is_package_file(filename: str) -> bool:
     return filename.startswith((_PACKAGE, GENERATED))
 
 
+def is_raised_by_us(error: BaseException) -> bool:
+    """Whether the innermost frame that an exception comes from is fusejit's own."""
+    innermost = error.__traceback__
+    while innermost is not None and innermost.tb_next is not None:
+        innermost = innermost.tb_next
+    return innermost is not None and is_package_file(innermost.tb_frame.f_code.co_filename)
+
+
 def _is_internal(filename: str) -> bool:
     known = _internal.get(filename)
     if known is None:

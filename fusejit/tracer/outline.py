@@ -109,6 +109,7 @@ def open_function(
     position: Position | None,
     python_names: frozenset[str] = frozenset(),
     *,
+    called: str = "",
     singly: bool = False,
     on_error: str = "",
 ) -> Opened | None:
@@ -124,6 +125,8 @@ def open_function(
         Line and column of the expression at which a trace ended.
     python_names : frozenset of str
         Parameters that only Python can handle: whatever reads them is Python's.
+    called : str
+        A function that only Python calls.
     singly : bool
         Whether each statement becomes a segment: something in the function is not compiled, but it
         is not known what.
@@ -150,7 +153,7 @@ def open_function(
         return name
 
     hoist = Hoist(part, local, bound_by_inner(body))
-    python = PythonStatements(position, python_names, declared, hoist)
+    python = PythonStatements(position, python_names, called, declared, hoist)
     body = python.marked(body)
     computing = [s for s in body if not is_idle(s)]
     is_parted = singly and len(computing) > 1

@@ -43,6 +43,8 @@ class PythonStatements:
         Line and column of the expression at which the trace ended.
     names : frozenset of str
         Names that only Python can handle.
+    called : str
+        A function or method that only Python calls, if not empty.
     declared : set of str
         Names that the function declares global or nonlocal.
     hoist : Hoist
@@ -59,13 +61,19 @@ class PythonStatements:
     """
 
     def __init__(
-        self, position: Position | None, names: frozenset[str], declared: set[str], hoist: Hoist
+        self,
+        position: Position | None,
+        names: frozenset[str],
+        called: str,
+        declared: set[str],
+        hoist: Hoist,
     ) -> None:
         self.native: set[ast.stmt] = set()
         self.opened: set[ast.stmt] = set()
         self.heads: set[ast.stmt] = set()
         self._position = position
         self._names = names
+        self._called = called
         self._declared = declared
         self._hoist = hoist
         self._found = False
@@ -167,7 +175,17 @@ class PythonStatements:
         return self._reads_python(node) or bool(self._declared & assigned([node]))
 
     def _reads_python(self, node: ast.AST) -> bool:
+        if self._called and any(_called_name(n) == self._called for n in ast.walk(node)):
+            return True
         return bool(self._names & mentioned(node))
+
+
+def _called_name(node: ast.AST) -> str | None:
+    """The last name of what an expression calls."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
+            return name
+    return None
 
 
 def _start(node: ast.AST) -> Position:

@@ -174,7 +174,7 @@ def annotated(x: Any, log: Any) -> Any:
     ],
     ids=lambda f: f.__name__,
 )
-@pytest.mark.filterwarnings("ignore:.*runs as plain NumPy")
+@pytest.mark.filterwarnings("ignore:Python runs a statement")
 def test_names(function: Any) -> None:
     check_segments(function, (X, []))
 

@@ -23,10 +23,6 @@ def double(x: Any) -> Any:
     return x + x
 
 
-def steps(x: Any) -> Any:
-    return np.linspace(x[0], x[1], 4)
-
-
 def newest_first(x: Any) -> Any:
     return x[::-1]
 
@@ -85,7 +81,6 @@ ARGUMENTS: dict[str, tuple[Callable[..., Any], Callable[[Path], tuple[Any, ...]]
     "timedelta": (double, lambda folder: (np.array([3, 4], "m8[s]"),)),
     "complex": (double, lambda folder: (np.array([1 + 2j, 3j], np.clongdouble),)),
     "complex number": (double, lambda folder: (np.clongdouble(1 + 2j),)),
-    "steps of complex numbers": (steps, lambda folder: (np.array([1 + 2j, 3j]),)),
     "float16": (double, lambda folder: (np.arange(3, dtype=np.float16),)),
     "longdouble": (double, lambda folder: (np.arange(3, dtype=np.longdouble),)),
     "structured": (newest_first, lambda folder: (np.zeros(3, [("a", "f8")]),)),

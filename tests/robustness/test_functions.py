@@ -166,10 +166,14 @@ def test_recursion() -> None:
     for n in (1, 4, 6):
         expected = X * float(np.prod(range(2, n + 1)))
         assert_same(expected, factorial(X, n))
-    with pytest.raises(UnsupportedError, match=r"test_functions.*endless.*as a loop"):
+    with pytest.raises(RecursionError, match="maximum recursion depth exceeded"):
         endless(X)
+    with pytest.raises(UnsupportedError, match=r"test_functions.*endless.*as a loop"):
+        endless.trace(X)
+    plain = factorial.__wrapped__
+    assert_same(plain(X * 0, 500), factorial(X * 0, 500))
     with pytest.raises(UnsupportedError, match="factorial"):
-        factorial(X, 500)
+        factorial.trace(X, 500)
     assert_same(X, factorial(X, 1))
 
 

@@ -1,4 +1,4 @@
-"""What fusejit does not trace: an error that names function, line and what to do instead."""
+"""What fusejit does not trace: Python's, or under fullgraph an error that names what to do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit import fuse_jit
+from fusejit import FuseWarning, fuse_jit
 from fusejit.errors import ConcretizationError, FusejitError, UnsupportedError
 
 pytestmark = pytest.mark.usefixtures("unjitted")
@@ -129,9 +129,10 @@ def test_unsupported(function: Callable[..., Any], capsys: pytest.CaptureFixture
 
 @pytest.mark.parametrize(
     "function",
-    [f for f in (*UNSUPPORTED, *CONCRETE) if f not in (gather, mixed_mask)],
+    [*UNSUPPORTED, *CONCRETE],
     ids=lambda f: f.__name__,
 )
+@pytest.mark.filterwarnings("ignore:Python runs a statement:fusejit.FuseWarning")
 def test_python_runs_it_between_segments(function: Callable[..., Any]) -> None:
     """Without fullgraph, where Python can."""
     x = np.arange(9.0)
@@ -184,5 +185,8 @@ def test_a_loop_that_is_too_long_is_named() -> None:
             x = x * k + 1
         return x
 
-    with pytest.raises(UnsupportedError, match=r"(?s)test_refusals\.py:\d+.*2000.*loop"):
-        fuse_jit(long)(np.arange(3.0))
+    says = r"(?s)test_refusals\.py:\d+.*2000.*loop"
+    with pytest.raises(UnsupportedError, match=says):
+        fuse_jit(fullgraph=True)(long)(np.arange(3.0))
+    with pytest.warns(FuseWarning, match=says):
+        np.testing.assert_array_equal(fuse_jit(long)(np.arange(3.0)), long(np.arange(3.0)))

@@ -1,0 +1,164 @@
+"""Faults of fusejit itself: what goes wrong in a stage becomes an `InternalError` with a report.
+
+The report is a file that can be sent to us: the passes that were still to come and the IR in front
+of them, where there is any, then versions and the traceback. The IR can be read back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import os
+import platform
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType, TracebackType
+
+from fusejit.errors import FusejitError, InternalError, VerificationError
+from fusejit.interrupts import is_from_handler
+from fusejit.options import Options
+
+PACKAGES = ("fusejit", "numpy", "numba", "llvmlite")
+
+
+class Watched:
+    """A stage: an exception of fusejit's own that leaves it becomes an `InternalError`.
+
+    Parameters
+    ----------
+    name : str
+        The function that is compiled.
+    options : Options
+        Tell the folder of reports.
+    passing : tuple of type
+        Exceptions that are no faults, besides `FusejitError`.
+    """
+
+    def __init__(
+        self, name: str, options: Options, passing: tuple[type[Exception], ...] = ()
+    ) -> None:
+        self._name = name
+        self._options = options
+        self._passing = passing
+        self._remaining: Sequence[str] = ("start",)
+        self._text: Callable[[], str] | None = None
+
+    def enter(self, remaining: Sequence[str], text: Callable[[], str] | None = None) -> None:
+        """Note the passes that are to come, the next one first, and how to print the IR."""
+        self._remaining = remaining
+        self._text = text
+
+    def __enter__(self) -> Watched:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        place: TracebackType | None,
+    ) -> None:
+        if not isinstance(error, Exception) or isinstance(error, self._passing):
+            return  # KeyboardInterrupt is no fault
+        if isinstance(error, FusejitError) and not isinstance(error, VerificationError):
+            return
+        if is_from_handler(error) or (isinstance(error, RecursionError) and _is_nearly_full()):
+            return  # the user's: of a signal, or of a program that is that deep
+        raise fault(self._name, self._options, error, self._remaining, self._text) from error
+
+
+def fault(
+    name: str,
+    options: Options,
+    error: Exception,
+    remaining: Sequence[str],
+    text: Callable[[], str] | None = None,
+) -> InternalError:
+    """Write a report; the error says where it is.
+
+    Parameters
+    ----------
+    name : str
+        The function that is compiled.
+    options : Options
+    error : Exception
+        What was raised.
+    remaining : sequence of str
+        The stage that failed, and those to come.
+    text : callable, optional
+        Prints the IR in front of it.
+    """
+    where = _write_report(name, options, error, remaining, text)
+    return InternalError(
+        f"pass {remaining[0]!r} failed on {name!r} ({_shown(error)}); a report {where}. "
+        "This is a fault of fusejit: please send us that file. "
+        "fuse_jit(enabled=False) runs the function as plain NumPy."
+    )
+
+
+def _is_nearly_full() -> bool:
+    """Whether more than half of the frames that Python allows are in use."""
+    frame: FrameType | None = sys._getframe(1)
+    depth = 0
+    while frame is not None:
+        depth += 1
+        frame = frame.f_back
+    return 2 * depth > sys.getrecursionlimit()
+
+
+def _shown(error: Exception) -> str:
+    text, _, more = str(error).partition("\n")
+    is_short = len(text) <= 80 and not more
+    return f"{type(error).__name__}: {text}" if text and is_short else type(error).__name__
+
+
+def _write_report(
+    name: str,
+    options: Options,
+    error: Exception,
+    remaining: Sequence[str],
+    text: Callable[[], str] | None,
+) -> str:
+    """Write the file; returns where it is, as the end of a sentence."""
+    directory = options.dump_dir if options.dump_dir and options.dump_dir.is_dir() else None
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w",
+            encoding="utf-8",
+            errors="backslashreplace",
+            suffix=".fusejit",
+            prefix=f"{name}-",
+            dir=directory,
+            delete=False,
+        ) as file:
+            file.writelines(f"{line}\n" for line in _report(error, remaining, text))
+        return f"is in {file.name}"
+    except (OSError, ValueError) as failed:  # ValueError: a name that no file system can spell
+        return f"could not be saved ({failed})"
+
+
+def _report(
+    error: Exception, remaining: Sequence[str], text: Callable[[], str] | None
+) -> Iterator[str]:
+    """The lines of a report: all but the IR are comments to the parser."""
+    yield f"# passes to run: {', '.join(remaining)}"
+    if text is not None:
+        try:
+            yield text()
+        except Exception as failed:  # a graph that cannot be printed is told as well
+            yield f"# the IR cannot be printed: {type(failed).__name__}"
+    yield "#"
+    yield from (f"# {line}" for line in versions())
+    yield "#"
+    for part in traceback.format_exception(error):
+        yield from (f"# {line}" for line in part.splitlines())
+
+
+def versions() -> Iterator[str]:
+    """What the machine runs, one line each. Imports nothing."""
+    for package in PACKAGES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            yield f"{package} {importlib.metadata.version(package)}"
+    yield f"Python {sys.version.split()[0]} ({platform.python_implementation()})"
+    yield f"{platform.platform()}, {os.cpu_count()} processors"
