@@ -8,11 +8,11 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from benchmarks import bars, report
 from benchmarks.engines import DEFAULT_ENGINES, ENGINES, FUSION_ENGINES, PROGRAM_ENGINES
@@ -21,6 +21,7 @@ from benchmarks.gauge import CoreProbe, Gauge
 from benchmarks.machine import machine_facts
 from benchmarks.markdown import markdown
 from benchmarks.program_report import print_programs
+from benchmarks.progress import RunProgress
 from benchmarks.records import CaseRecord, FirstCallRecord, RunRecord, from_json, save
 from benchmarks.runner import Runner
 from benchmarks.selection import SUITES, Case, select_cases, select_workloads
@@ -94,37 +95,32 @@ def _measure(console: Console, options: argparse.Namespace, cases: list[Case]) -
     if options.bars and not options.engines and not has_programs:
         cases = [_with_bar_engines(case) for case in cases]
     rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
-    facts = machine_facts()
-    probe = CoreProbe()
-    gauge = Gauge(probe)
-    gauge.warm_up()
-    columns = (
-        TextColumn("{task.description:44}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
     records: list[CaseRecord] = []
     first_calls: list[FirstCallRecord] = []
-    with (
-        Runner(engines, gauge, rounds, options.fresh_heap, fresh_cache=has_programs) as runner,
-        Progress(*columns, console=Console(stderr=True), transient=True) as progress,
-    ):
+    with ExitStack() as stack:
+        progress = stack.enter_context(RunProgress(Console(stderr=True), len(cases)))
+        progress.at(f"starting {', '.join(engines)}")
+        facts = machine_facts()
+        probe = CoreProbe()
+        stack.callback(probe.close)
+        gauge = Gauge(probe)
+        gauge.warm_up()
+        runner = stack.enter_context(
+            Runner(engines, gauge, rounds, options.fresh_heap, fresh_cache=has_programs)
+        )
         run = RunRecord(
             facts, _plain(options), runner.versions, runner.unavailable, cases=(), first_calls=()
         )
         if not options.markdown:
             report.print_machine(console, run)
-        task = progress.add_task("", total=len(cases))
         for case in cases:
             name = f"{case.workload.name} {case.dtype} {case.size:,}"
-            progress.update(task, description=name + (" out=" if case.with_out else ""))
+            progress.at(name + (" out=" if case.with_out else ""))
             records.append(runner.run_case(case))
-            progress.advance(task)
+            progress.advance()
         has_fusejit = "fusejit" in runner.workers
     if has_fusejit and not (options.quick or options.no_first_call):
         first_calls = [measure_first_call("fusejit", case) for case in _first_call_cases(cases)]
-    probe.close()
     return RunRecord(
         run.machine, run.options, run.versions, run.unavailable, tuple(records), tuple(first_calls)
     )

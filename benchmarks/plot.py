@@ -4,6 +4,7 @@ from collections import defaultdict
 from math import ceil
 from pathlib import Path
 from statistics import geometric_mean
+from textwrap import fill
 
 import matplotlib
 
@@ -18,6 +19,8 @@ from benchmarks.records import CaseRecord, RunRecord
 from benchmarks.summary import speedups
 
 COLUMNS = 4
+LETTERS_PER_INCH = 13  # of the title
+LEGEND_ENTRY_INCHES = 1.9
 COLOURS = {"fusejit": "#c2410c", "numexpr": "#1d6fa5"}
 SPARE_COLOURS = ("#4d7c0f", "#7e22ce", "#0f766e", "#6b7280")
 TICKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
@@ -47,12 +50,16 @@ def draw(run: RunRecord) -> Figure:
         axes.set_xlim(min(sizes) / 1.7, max(sizes) * 1.7)
         axes.set_ylim(low, high)
         axes.tick_params(labelbottom=True, labelleft=position % columns == 0)
+        if position + columns >= len(families):  # nothing below
+            axes.set_xlabel("elements of the largest array", fontsize=10)
     _legend(figure, colours)
-    figure.supxlabel("elements of the largest array", fontsize=10)
     figure.supylabel("times as fast as NumPy", fontsize=10)
-    figure.suptitle(
+    machine = (
         f"{run.machine['cpu']}, {run.machine['cores']} cores, "
-        f"NumPy {run.versions.get('numpy', '?')}, {run.machine['date'][:10]}",
+        f"NumPy {run.versions.get('numpy', '?')}, {run.machine['date'][:10]}"
+    )
+    figure.suptitle(
+        fill(machine, int(figure.get_figwidth() * LETTERS_PER_INCH)),
         fontsize=9,
         color="#555555",
         x=0.01,
@@ -107,7 +114,9 @@ def _legend(figure: Figure, colours: dict[str, str]) -> None:
         Line2D([], [], color="#888888", linewidth=0.8, label="single workloads"),
         Line2D([], [], color="#444444", linewidth=1.0, label="NumPy"),
     ]
-    figure.legend(handles=handles, loc="outside upper right", ncols=len(handles), frameon=False)
+    # below the panels, in as many rows as it takes: beside the title a wide one would be cut off
+    columns = min(len(handles), max(1, int(figure.get_figwidth() / LEGEND_ENTRY_INCHES)))
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def _limits(run: RunRecord) -> tuple[float, float]:

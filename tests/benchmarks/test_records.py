@@ -5,11 +5,14 @@ import json
 from types import MappingProxyType
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
 from rich.console import Console
 
 from benchmarks import bars, report
 from benchmarks.cli import _with_bar_engines, main, parser
-from benchmarks.plot import save_plot
+from benchmarks.plot import draw, save_plot
+from benchmarks.progress import RunProgress
 from benchmarks.records import CaseRecord, EngineRecord, FirstCallRecord, RunRecord, from_json
 from benchmarks.selection import select_cases, select_workloads
 from benchmarks.summary import family_means, lost_cases
@@ -331,6 +334,51 @@ def test_picture_is_written(tmp_path):
     path = tmp_path / "new" / "plot.png"
     save_plot(run_of(case("chain8", 2.0), case("chain8", 4.0, size=1_000), case("blur", 3.0)), path)
     assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("families", [1, 2, 5])
+@pytest.mark.parametrize("others", [(), ("numexpr", "numba", "njit", "jax", "torch", "nofuse")])
+def test_no_text_of_the_picture_is_cut_off_or_covered(families, others):
+    names = ("chain8", "blur", "sum_rows", "heat_step", "dense_relu")[:families]
+    cases = [
+        case(name, 2.0, size, others=dict.fromkeys(others, 3.0))
+        for name in names
+        for size in (100, 10**6)
+    ]
+    figure = draw(run_of(*cases))
+    FigureCanvasAgg(figure).draw()
+    ticks = {t for a in figure.axes for t in (*a.get_xticklabels(), *a.get_yticklabels())}
+    texts = [t for t in figure.findobj(Text) if t.get_text() and t not in ticks]
+    boxes = {t.get_text(): t.get_window_extent() for t in texts}
+    whole = figure.bbox
+    for box in boxes.values():
+        assert whole.x0 <= box.x0 < box.x1 <= whole.x1
+        assert whole.y0 <= box.y0 < box.y1 <= whole.y1
+    legend = figure.legends[0].get_window_extent()
+    outside = {t.get_text() for t in figure.legends[0].get_texts()}
+    assert not [t for t, box in boxes.items() if t not in outside and box.overlaps(legend)]
+
+
+def test_progress_is_told_from_the_start_and_then_every_ten_seconds():
+    now = iter([0.0, 0.1, 4.0, 12.0, 12.5])
+    stream = io.StringIO()
+    with RunProgress(Console(file=stream, width=100), 3, lambda: next(now)) as progress:
+        progress.at("starting numpy, fusejit")
+        for name in ("add f32 100", "add f32 1,000", "add f32 10,000"):
+            progress.at(name)
+            progress.advance()
+    told = stream.getvalue().splitlines()
+    assert told == ["    0 s  0/3  starting numpy, fusejit", "   12 s  1/3  add f32 1,000"]
+
+
+def test_progress_is_a_bar_in_a_terminal():
+    stream = io.StringIO()
+    console = Console(file=stream, width=100, force_terminal=True)
+    with RunProgress(console, 3) as progress:
+        progress.at("add f32 100")
+        progress.advance()
+    assert "add f32 100" in stream.getvalue()
+    assert "1/3" in stream.getvalue()
 
 
 def test_command_line_reads_sizes_and_lists(capsys):
