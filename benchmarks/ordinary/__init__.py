@@ -7,12 +7,18 @@ module holds plain functions and classes and, at its end, the table of the progr
 """
 
 from benchmarks.ordinary import (
+    chance,
+    codes,
+    comprehensions,
     dictionaries,
     events,
+    failures,
     generators,
     graphs,
     integrators,
+    objects,
     recursion,
+    tools,
     words,
 )
 from benchmarks.programs.program import Program
@@ -25,4 +31,10 @@ PROGRAMS: tuple[Program, ...] = (
     *recursion.PROGRAMS,
     *generators.PROGRAMS,
     *dictionaries.PROGRAMS,
+    *objects.PROGRAMS,
+    *comprehensions.PROGRAMS,
+    *failures.PROGRAMS,
+    *tools.PROGRAMS,
+    *chance.PROGRAMS,
+    *codes.PROGRAMS,
 )

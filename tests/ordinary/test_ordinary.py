@@ -101,7 +101,7 @@ def watched(program: Program) -> Program:
             if issubclass(warning.category, FuseWarning):
                 warnings.warn(warning.message, stacklevel=2)
         texts = [f"{w.category.__name__}: {w.message}" for w in own]
-        return {"result": result, "error": error, "printed": text.getvalue(), "warned": texts}
+        return {"error": error, "result": result, "printed": text.getvalue(), "warned": texts}
 
     return replace(program, function=function)
 
@@ -128,8 +128,10 @@ def compare(program: Program, size: int, expected: Any, actual: Any) -> None:
 def assert_same_kinds(expected: Any, actual: Any, where: str = "outcome") -> None:
     """Nested containers have the same types, leaves as well; classes are those of that name."""
     kinds = [f"{type(v).__module__}.{type(v).__qualname__}" for v in (expected, actual)]
-    assert kinds[0] == kinds[1], f"{where}: {kinds[1]} instead of {kinds[0]}"
-    if isinstance(expected, tuple | list):
+    assert kinds[0] == kinds[1], f"{where}: {kinds[1]} {actual!r} instead of {kinds[0]}"
+    if isinstance(expected, str) or expected is None:
+        assert expected == actual, f"{where}: {actual!r} instead of {expected!r}"
+    elif isinstance(expected, tuple | list):
         assert len(expected) == len(actual), f"{where}: {actual!r} instead of {expected!r}"
         for at, (e, a) in enumerate(zip(expected, actual, strict=True)):
             assert_same_kinds(e, a, f"{where}[{at}]")
