@@ -140,14 +140,21 @@ class StagedIf(Region):
             if same_object(self.trace, *pair):
                 is_one = pair[0] is pair[1] or not is_array(pair[0])
                 joined_names[name] = pair[0] if is_one else pair[0].one_of_two(pair[1])
+            elif all(isinstance(o, Undefined) for o in pair):
+                unknown = (o for o in pair if not Undefined.is_unbound(o))
+                joined_names[name] = next(unknown, pair[0])
             elif any(isinstance(o, Undefined) for o in pair):
-                known = next((o for o in pair if not isinstance(o, Undefined)), None)
+                known = next(o for o in pair if not isinstance(o, Undefined))
                 missing = next(o for o in pair if isinstance(o, Undefined))
                 if not self.is_sure(name, missing):
                     joined_names[name] = self._untold(name, "is not defined in both branches")
                 elif is_number(known) or is_either(known):
                     plans.append((name, type_of(known)))
-                elif known is None or (is_array(known) and self._is_around(known)):
+                elif (
+                    known is None
+                    or isinstance(known, str)
+                    or (is_array(known) and self._is_around(known))
+                ):
                     joined_names[name] = known  # where there is none, nothing reads it
                 elif is_array(known):
                     plans.append((name, None))
