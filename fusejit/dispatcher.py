@@ -21,6 +21,7 @@ from fusejit.errors import (
     FusejitError,
     InternalError,
     NeedsPython,
+    NumpyRaises,
     UnsupportedError,
     VerificationError,
 )
@@ -41,7 +42,7 @@ from fusejit.segments import (
     opened_for_contents,
     opened_singly,
 )
-from fusejit.tracer.declined import NUMPY_RAISES, Declined
+from fusejit.tracer.declined import Declined
 from fusejit.tracer.locations import is_raised_by_us, strip_frames
 from fusejit.tracer.raises import may_raise_late
 from fusejit.variants import Variants
@@ -141,7 +142,8 @@ class Dispatcher:
         if not variant.launcher.can_start_anew(entry.tb_lineno):
             return None
         if isinstance(error, RecursionError | MemoryError):  # no fault of the launcher
-            return Miss(f"{NUMPY_RAISES} {type(error).__name__}", is_fault=True)
+            kind = type(error).__name__
+            return Miss(NumpyRaises(f"NumPy raises {kind}", f"{kind} in a launcher"), is_fault=True)
         self.drop(variant)
         return Miss(str(self.fault(error, "launch")), is_fault=True)
 
@@ -173,7 +175,7 @@ class Dispatcher:
             self.declined.add(args, declined.cause)
             return declined.cause
         except RecursionError:  # of a program that is that deep
-            return f"{NUMPY_RAISES} RecursionError"
+            return NumpyRaises("NumPy raises RecursionError", "RecursionError while tracing")
         except FusejitError as error:
             if self.options.fullgraph:
                 raise strip_frames(error) from error.__cause__
@@ -302,9 +304,9 @@ class Dispatcher:
 
     def decline(self, cause: str, args: tuple[Any, ...]) -> Any:
         """Run the undecorated function; warn once per cause unless NumPy raises."""
-        if cause.startswith(NUMPY_RAISES):
+        if isinstance(cause, NumpyRaises):
             result = self.plain(*args)
-            self.note(f"it was expected to fail ({cause})")
+            self.note(cause.otherwise)
             return result
         if self.options.fullgraph:
             self.variants.declined[cause] += 1

@@ -73,3 +73,24 @@ class ParseError(FusejitError):
 
 class InternalError(FusejitError):
     """A pass failed; the message says where the IR in front of it was saved."""
+
+
+class NumpyRaises(str):
+    """Why a call is left to NumPy: an exception that Python or NumPy is expected to raise.
+
+    Attributes
+    ----------
+    otherwise : str
+        What was the case if the call succeeds: our own fault, unless said otherwise.
+    """
+
+    otherwise: str
+
+    def __new__(cls, text: str, otherwise: str = "") -> NumpyRaises:
+        """The cause; without ``otherwise`` a call that succeeds is a fault of fusejit."""
+        cause = super().__new__(cls, text)
+        cause.otherwise = otherwise or f"{FAULT}: it was not seen that this is no case of: {text}"
+        return cause
+
+
+FAULT = "an internal error of fusejit, please report it"

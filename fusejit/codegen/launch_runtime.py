@@ -11,6 +11,7 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
 from fusejit.codegen.late_errors import LatePlace, raise_at, raise_late
+from fusejit.errors import NumpyRaises
 from fusejit.ir.indexing_map import has_overlaps
 from fusejit.ir.source import Location
 
@@ -38,15 +39,30 @@ _BY_STATUS = {
     1: Miss("a guard does not hold"),
     2: Miss("strides or alignment differ"),
     3: Miss("arrays overlap in memory"),
-    5: Miss("NumPy raises IndexError: an index is out of bounds"),
+    5: Miss(NumpyRaises("NumPy raises IndexError: an index is out of bounds")),
     16: Miss("a Python int goes beyond 64 bits; np.int64(..) wraps around, & 0xFFFFFFFF masks"),
-    9: Miss("NumPy raises, or sizes that only the call knows are not as assumed"),
+    9: Miss(
+        NumpyRaises(
+            "NumPy raises, or sizes that only the call knows are not as assumed",
+            "sizes that only the call knows are not as assumed",
+        )
+    ),
 }
 BEYOND_64_BITS = _BY_STATUS[16]
-HOST_FAILED = Miss("NumPy raises, or has another result than expected, in a host call")
+HOST_FAILED = Miss(
+    NumpyRaises(
+        "NumPy raises in a host call, or has another result than expected",
+        "a host call has another result than expected",
+    )
+)
 OVERLAP = _BY_STATUS[3]
 OUT_OF_BOUNDS = _BY_STATUS[5]
-EXTENTS_DIFFER = Miss("NumPy raises, or broadcasts an extent of 1 that only the kernel knows")
+EXTENTS_DIFFER = Miss(
+    NumpyRaises(
+        "NumPy raises, or broadcasts an extent of 1 that only the kernel knows",
+        "broadcasts an extent of 1 that only the kernel knows",
+    )
+)
 SIZES_DIFFER = _BY_STATUS[9]
 LEFT_TO_NUMPY = (OUT_OF_BOUNDS, EXTENTS_DIFFER, HOST_FAILED, SIZES_DIFFER, BEYOND_64_BITS)
 

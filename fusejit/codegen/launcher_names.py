@@ -57,6 +57,7 @@ class LauncherNames:
             "np": np,
             "ndarray": np.ndarray,
             "empty": np.empty,
+            "empty_like": np.empty_like,
             "math": math,
             "bits": generator_address,
             "matmul": np.matmul,
@@ -219,9 +220,9 @@ class LauncherNames:
         if order == tuple(reversed(range(rank))):
             shape = f"{self.array(like)}.shape" if like else shape_text(slot.extents)
             return f"empty({shape}, {dtype}, 'F')"
-        inverse = tuple(order.index(axis) for axis in range(rank))
-        permuted = shape_text([slot.extents[axis] for axis in order])
-        return f"empty({permuted}, {dtype}).transpose({inverse})"
+        # in that order of memory, and owning it, which the transpose of another array would not
+        like_order = self.bind("ordered", ordered(slot.dtype, order))
+        return f"empty_like({like_order}, {dtype}, 'K', False, {shape_text(slot.extents)})"
 
     def written(self) -> list[str]:
         """The arguments that the program writes."""
@@ -315,3 +316,9 @@ def _balanced(text: str) -> bool:
         if depth < 0:
             return False
     return depth == 0
+
+
+def ordered(dtype: np.dtype, order: tuple[int, ...]) -> np.ndarray:
+    """A small array whose axes lie in memory in an order, from the outermost to the innermost."""
+    inverse = tuple(order.index(axis) for axis in range(len(order)))
+    return np.empty((2,) * len(order), dtype).transpose(inverse)

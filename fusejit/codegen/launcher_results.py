@@ -67,9 +67,11 @@ class LauncherResults(LauncherSteps):
             text = self.reference(result.ref)
             if result.ref.map is None:
                 names = self.handed_out.union(self.program.arguments)
-                if result.ref.name in names or structure.read_only:
+                is_view = structure.is_view or structure.read_only
+                if result.kind is Kind.ARRAY and (is_view or result.ref.name in names):
                     text += "[...]"  # a view of all of it is another object
-                self.handed_out.add(result.ref.name)
+                else:
+                    self.handed_out.add(result.ref.name)
             if structure.read_only:
                 return f"read_only({text})"
             if result.kind is Kind.SCALAR:

@@ -50,10 +50,11 @@ class PathCheck:
 # ----------------------------------------------------------------------------- how results come out
 @dataclass(frozen=True, slots=True)
 class ResultLeaf:
-    """The ``index``-th result of the graph; a view of it that is read-only, if NumPy's is."""
+    """The ``index``-th result of the graph; a view of it, a read-only one, if NumPy's is."""
 
     index: int
     read_only: bool = False
+    is_view: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -282,3 +282,22 @@ def matmul_bound(a: np.ndarray, b: np.ndarray) -> Any:
     """How far two matrix products may be apart, in any order of summation, with or without FMA."""
     dtype = np.result_type(a, b)
     return 2 * gamma(a.shape[-1], dtype) * (np.abs(a).astype(float) @ np.abs(b).astype(float))
+
+
+def assert_same_ownership(expected: Any, actual: Any, where: str = "result") -> None:
+    """The same arrays own their memory, the others are views of one that does.
+
+    The interpreter, which hands out what it has, is not compared so.
+    """
+    pairs = zip(arrays_in(expected), arrays_in(actual), strict=True)
+    for at, (e, a) in enumerate(pairs):
+        for what, of in (("owndata", _owns_data), ("base", _has_base)):
+            assert of(e) == of(a), f"{where}, array {at}: {what} is {of(a)}, not {of(e)}"
+
+
+def _owns_data(array: np.ndarray) -> bool:
+    return array.flags.owndata
+
+
+def _has_base(array: np.ndarray) -> bool:
+    return array.base is not None

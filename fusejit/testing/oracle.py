@@ -38,6 +38,7 @@ from fusejit.testing.compare import (
     arrays_in,
     assert_same,
     assert_same_aliasing,
+    assert_same_ownership,
     clone,
 )
 
@@ -147,7 +148,10 @@ def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: 
         case ResultLeaf():
             if structure.read_only and results[structure.index].flags.writeable:
                 results[structure.index] = read_only(results[structure.index][...])
-            return results[structure.index]
+            result = results[structure.index]
+            if structure.is_view and isinstance(result, np.ndarray) and result.base is None:
+                return result[...]
+            return result
         case PathLeaf():
             return paths(structure.path)
         case ChoiceLeaf():
@@ -234,6 +238,8 @@ def check(
                 expected = run(function, args)  # who declines to NumPy has NumPy's partial effects
             actual = run(decorated, args)
             compare_outcomes(expected, actual, bound, name)
+            if reference is None:
+                assert_same_ownership(expected.result, actual.result, name)
             if expected.error is None and len(decorated.variants) and not jitted:
                 _check_interpreters(function, decorated, args, actual, inner_bound, name)
             if jitted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fusejit.testing.compare import EXACT, Bound
+from fusejit.testing.compare import EXACT, Bound, assert_same_ownership
 from fusejit.testing.oracle import compare_outcomes, decorate, run
 
 
@@ -27,6 +27,8 @@ def check_segments(
     fused = decorate(function, jit=jit)
     for args in calls:
         for _ in range(times):
-            compare_outcomes(run(function, args), run(fused, args), bound)
+            expected, actual = run(function, args), run(fused, args)
+            compare_outcomes(expected, actual, bound)
+            assert_same_ownership(expected.result, actual.result)
     assert may_be_whole or fused.variants.segmented is not None, "runs whole"
     return fused

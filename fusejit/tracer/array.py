@@ -62,11 +62,23 @@ class TracedArray:
         Where the caller's own array object was found, for an argument itself (not a view of it).
     read_only : bool
         Whether it is read-only however it is with the memory: broadcasts, windows, diagonals are.
+    is_view : bool
+        Whether NumPy's array is a view, which has a ``base``: also one of all elements.
     is_known : bool
         Whether it is known here which object this is: not if only the kernel knows.
     """
 
-    __slots__ = ("_viewed", "extents", "is_known", "kind", "map", "path", "read_only", "storage")
+    __slots__ = (
+        "_viewed",
+        "extents",
+        "is_known",
+        "is_view",
+        "kind",
+        "map",
+        "path",
+        "read_only",
+        "storage",
+    )
     __array_priority__ = 1000
 
     def __init__(
@@ -78,6 +90,7 @@ class TracedArray:
         self.kind = kind
         self.path: Path | None = None
         self.read_only = False
+        self.is_view = False
         self.is_known = True
         self._viewed: tuple[Value, Block, Value] | None = None
 
@@ -98,12 +111,25 @@ class TracedArray:
         """A view of this view: ``index_map`` takes its indices to indices of this one."""
         result = TracedArray(self.storage, self.map.compose(index_map), extents)
         result.read_only = self.read_only
+        result.is_view = True
         return result
+
+    def as_owner(self) -> TracedArray:
+        """All of a fresh array as an array that owns its memory, whatever views it is made of."""
+        if not self.is_whole or self.storage.root is not self.storage:
+            copied: TracedArray = HANDLERS["copy"](self, "K")
+            return copied
+        return TracedArray(self.storage, self.map, self.extents, self.kind)
+
+    def as_view(self) -> TracedArray:
+        """Another object for the same elements: NumPy's function ends with a view."""
+        return self.view(IndexingMap.identity(self.ndim), self.extents)
 
     def one_of_two(self, other: TracedArray) -> TracedArray:
         """This view, of which only the kernel knows whether it is the object ``other``."""
         result = self.view(IndexingMap.identity(self.ndim), self.extents)
         result.is_known = False
+        result.is_view = self.is_view
         result.read_only |= other.read_only
         return result
 

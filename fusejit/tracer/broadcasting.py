@@ -26,7 +26,7 @@ def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
     if all(list(a.extents) == list(extents) for a in arrays):
         return tuple(arrays)
     shape = tuple(map(trace.number, extents))
-    return tuple(broadcast_to(a, shape) for a in arrays)
+    return tuple(a if list(a.extents) == list(extents) else broadcast_to(a, shape) for a in arrays)
 
 
 @handles(np.broadcast_shapes)

@@ -140,6 +140,7 @@ class Carried(LoopSettling):
                 return made
         result = TracedArray(storage, array.map, array.extents)
         result.read_only = array.read_only
+        result.is_view = array.is_view
         return result
 
     def _define_late(self, names: Mapping[str, Any], behind: ArraysBehind) -> tuple[Value, ...]:
@@ -240,6 +241,7 @@ class Carried(LoopSettling):
                 if (results, extents) != (now.map.results, now.extents):
                     made = TracedArray(now.storage, IndexingMap(now.map.num_dims, results), extents)
                     made.read_only = now.read_only
+                    made.is_view = now.is_view
                     made = shown.setdefault(id(now), made)
             inside = not all(map(self.trace.is_visible, left))
             self.after[name] = Undefined(name, _ONLY_INSIDE) if inside else made

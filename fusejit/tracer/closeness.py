@@ -68,7 +68,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: A
     near = apply_ufunc(np.logical_or, (near, apply_ufunc(np.equal, (a, y))))
     if equal_nan:
         near = apply_ufunc(np.logical_or, (near, _both_nan(a, y)))
-    return near
+    return near.as_view() if near.ndim else near  # NumPy's ends with ``[()]``
 
 
 @handles(np.allclose)

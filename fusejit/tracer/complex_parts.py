@@ -241,6 +241,7 @@ def part_view(array: TracedArray, part: str) -> TracedArray:
         seen = storage.reshapes[part] = PartStorage(storage, part)
     view = TracedArray(seen, array.map, array.extents)
     view.read_only = array.read_only
+    view.is_view = True
     return view
 
 

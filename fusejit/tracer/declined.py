@@ -1,9 +1,14 @@
-"""The two ways in which tracing stops without an error of its own."""
+"""How tracing stops without an error of its own, and whose an exception is that ends it."""
 
 from __future__ import annotations
 
-NUMPY_RAISES = "NumPy raises"
-"""How the cause begins when the call is declined so that NumPy raises its own error."""
+import dis
+from types import TracebackType
+
+from fusejit.errors import FAULT, NumpyRaises
+from fusejit.tracer.locations import is_package_file, needs_python, user_frames
+
+CATCH_NOTHING = "ask for the condition first, or raise outside the decorated function"
 
 NUMPY_WARNS = "NumPy warns"
 """How the cause begins when it is declined so that NumPy gives its own warning."""
@@ -23,13 +28,68 @@ class Declined(Exception):
     @property
     def is_numpys(self) -> bool:
         """Whether NumPy has something to tell at the user's line: an error or a warning."""
-        return self.cause.startswith((NUMPY_RAISES, NUMPY_WARNS))
+        return isinstance(self.cause, NumpyRaises) or self.cause.startswith(NUMPY_WARNS)
 
 
-def numpy_raises(error: BaseException | str) -> Declined:
-    """The `Declined` for an operation for which NumPy (or Python) raises ``error``."""
+def numpy_raises(error: BaseException | str) -> Exception:
+    """What to raise for an operation for which NumPy (or Python) raises ``error``.
+
+    The call is declined, as NumPy raises its own exception then. Where the program may catch it,
+    in a ``try`` or ``with``, that says nothing about the call: Python runs the statement.
+    """
     text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
-    return Declined(f"{NUMPY_RAISES} {text}")
+    if _may_be_caught():
+        return needs_python(f"{text}, which the program may catch", CATCH_NOTHING)
+    return Declined(NumpyRaises(f"NumPy raises {text}"))
+
+
+def raised_while_tracing(error: BaseException, text: str) -> Declined:
+    """The `Declined` for an exception that has left the program while it was traced.
+
+    NumPy runs the call and raises it again. If it does not, the exception was no part of the
+    program: it began in fusejit's own frames, or the program did not see what NumPy shows it.
+    """
+    what = f"{type(error).__name__}: {text}"
+    place = fault_place(error)
+    if place:
+        return Declined(NumpyRaises(f"NumPy raises {what}", f"{FAULT}: {what} ({place})"))
+    return Declined(NumpyRaises(f"NumPy raises {what}"))
+
+
+def fault_place(error: BaseException) -> str:
+    """Where in fusejit an exception began, if it did and no ``raise`` of ours has meant it."""
+    innermost = error.__traceback__
+    while innermost is not None and innermost.tb_next is not None:
+        innermost = innermost.tb_next
+    if innermost is None or _is_meant(innermost):
+        return ""
+    code = innermost.tb_frame.f_code
+    if not is_package_file(code.co_filename) or code in MADE_FOR_PROGRAM:
+        return ""
+    name = code.co_filename.rpartition("fusejit")[2].lstrip("/\\")
+    return f"{name}:{innermost.tb_lineno}"
+
+
+MADE_FOR_PROGRAM: set[object] = set()
+"""Codes of functions of ours that do one thing, for the program: what they raise is its own."""
+
+
+def _is_meant(at: TracebackType) -> bool:
+    """Whether a ``raise`` statement runs there."""
+    instructions = dis.get_instructions(at.tb_frame.f_code)
+    found = next((i.opname for i in instructions if i.offset == at.tb_lasti), "")
+    return found in ("RAISE_VARARGS", "RERAISE")
+
+
+def _may_be_caught() -> bool:
+    """Whether the user's program is in a ``try`` or ``with`` at this moment."""
+    for frame in user_frames():
+        if not frame.f_code.co_exceptiontable:
+            continue
+        entries = dis._parse_exception_table(frame.f_code)  # type: ignore[attr-defined]
+        if any(e.start <= frame.f_lasti < e.end for e in entries):
+            return True
+    return False
 
 
 class Restart(Exception):

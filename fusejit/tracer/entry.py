@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from pathlib import PurePath
 from typing import Any
 
 from fusejit.errors import FusejitError, UnsupportedError
@@ -72,10 +71,10 @@ from fusejit.tracer import (
     windows,
 )
 from fusejit.tracer.context import outside_program
-from fusejit.tracer.declined import Declined, Restart, numpy_raises
+from fusejit.tracer.declined import Declined, Restart, fault_place, raised_while_tracing
 from fusejit.tracer.finish import finish
 from fusejit.tracer.hooks import run_staged
-from fusejit.tracer.locations import is_package_file, unsupported
+from fusejit.tracer.locations import unsupported
 from fusejit.tracer.shapes import Varies
 from fusejit.tracer.staged_if import StagedIf
 from fusejit.tracer.trace import Trace, bind
@@ -252,19 +251,8 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
             what = f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}, in {fn.__name__}: "
             what += "a recursion that ends where an element says so is never done while tracing"
             raise UnsupportedError(f"{what}; write it as a loop") from None
-        if is_conditional and not _place(error):
+        if is_conditional and not fault_place(error):
             what = f"raises {type(error).__name__} where only the kernel knows whether"
             raise Declined(f"{what}; return a flag, and raise outside") from error
         # raised by the program, by what a hook did for it, or by mistake: the plain function tells
-        raise numpy_raises(f"{type(error).__name__}: {text}{_place(error)}") from error
-
-
-def _place(error: BaseException) -> str:
-    """Where in fusejit an exception was raised, if it was there."""
-    innermost = error.__traceback__
-    while innermost is not None and innermost.tb_next is not None:
-        innermost = innermost.tb_next
-    if innermost is None or not is_package_file(innermost.tb_frame.f_code.co_filename):
-        return ""
-    file = PurePath(innermost.tb_frame.f_code.co_filename).name
-    return f" (while tracing: {file}:{innermost.tb_lineno})"
+        raise raised_while_tracing(error, text) from error

@@ -70,5 +70,5 @@ def _first(
     places = emit_elementwise(array.trace, name, operands, loop, I64, place, order=None)
     first = reduce_array(places, name, "min", along, keepdims and axis is not None, I64, False)
     if keepdims and axis is None:
-        first = HANDLERS["reshape"](first, (1,) * rank)
+        first = HANDLERS["reshape"](first, (1,) * rank).as_owner()
     return into(first, out)

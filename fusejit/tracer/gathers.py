@@ -55,12 +55,15 @@ class Picked:
         Whether some dims of the result are not those of the integers.
     order : tuple of int or None
         Axes of NumPy's result from the outermost to the innermost.
+    is_transposed : bool
+        Whether NumPy picks with the dims of the integers in front, and transposes what it picked.
     """
 
     extents: Extents
     subscripts: tuple[AffineExpr | tuple[TracedArray, IndexingMap], ...]
     has_slices: bool
     order: Order
+    is_transposed: bool = False
 
 
 # ------------------------------------------------------------------------------------ the index
@@ -104,7 +107,8 @@ def pick(array: TracedArray, index: tuple[Any, ...], integers: Sequence[Any]) ->
     )
     inside = [d for d in range(len(extents)) if not first <= d < first + len(fancy)]
     order = _order(array, given, extents, subscripts, (first, len(fancy)), inside)
-    return Picked(extents, subscripts, bool(inside), order)
+    is_transposed = has_arrays and first > 0
+    return Picked(extents, subscripts, bool(inside), order, is_transposed)
 
 
 def _expanded(
@@ -173,7 +177,7 @@ def getitem(
     if result.ndim and not any(i is not None and i.ndim for i in integers):
         # elements as ints: NumPy has a view here, which must not be told from the copy
         result.storage.note_copied(array.storage.root, may_leave=False)
-    return result
+    return result.as_view() if picked.is_transposed else result
 
 
 def gather(array: TracedArray, picked: Picked, name: str = "take") -> TracedArray:

@@ -92,7 +92,7 @@ def indices(dimensions: Any, dtype: Any = int, sparse: Any = False) -> Any:
     one = AffineExpr.const(1)
     if sparse:
         return tuple(
-            subscripts((one,) * k + (e,) + (one,) * (rank - k - 1), k, wanted, "indices")
+            subscripts((one,) * k + (e,) + (one,) * (rank - k - 1), k, wanted, "indices").as_view()
             for k, e in enumerate(extents)
         )
     result = new_array(trace, (AffineExpr.const(rank), *extents), wanted, None)

@@ -175,7 +175,13 @@ def host_call(
         objects=() if rng is None or rng.path is None else (HostExpr.path(rng.path),),
     )
     trace.emit(op)
-    return runs[0].build([TracedArray.of_value(trace, r) for r in results])
+    made = [TracedArray.of_value(trace, r) for r in results]
+    pairs = zip(made, runs[0].parts, strict=True)
+    return runs[0].build([m.as_view() if _is_view(like) else m for m, like in pairs])
+
+
+def _is_view(obj: Any) -> bool:
+    return isinstance(obj, np.ndarray) and obj.base is not None
 
 
 def select(array: TracedArray, mask: TracedArray) -> TracedArray:

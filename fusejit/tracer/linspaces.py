@@ -62,7 +62,8 @@ def linspace(
     count = extent - 1 if endpoint else extent
     index = HANDLERS[np.arange](trace.number(extent), dtype=computed)
     index = index[(slice(None), *(None,) * delta.ndim)]
-    if trace.decisions.nonnegative(count - 1, "np.linspace has a step"):
+    has_step = trace.decisions.nonnegative(count - 1, "np.linspace has a step")
+    if has_step:
         # the divisor is a Python int, which is weak
         divisor = trace.number(count)
         step = apply_ufunc(np.true_divide, (delta, divisor))
@@ -77,6 +78,8 @@ def linspace(
     wanted = computed if dtype is None else dtype_argument(dtype)
     exact = bool(endpoint) and trace.decisions.nonnegative(extent - 2, "np.linspace has two ends")
     result = _finished(result, last, extent, exact, wanted)
+    if has_step and not delta.ndim and wanted == computed:
+        result = result.as_view()  # NumPy computes in the memory of a reshaped range
     at = normalize_axis(axis, result.ndim)
     return moveaxis(result, 0, at) if at else result
 

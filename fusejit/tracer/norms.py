@@ -32,7 +32,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> An
     if axis is None:
         is_plain = ord is None or (ord in ("f", "fro") and rank == 2) or (ord == 2 and rank == 1)
         if is_plain:
-            return _root_of_squares(array, None, keepdims)
+            return _kept(_root_of_squares(array, None, keepdims), keepdims)
         axes: tuple[int, ...] = tuple(range(rank))
     else:
         given = axis if isinstance(axis, tuple) else (axis,)
@@ -69,7 +69,7 @@ def _of_vectors(array: TracedArray, ord: Any, axis: int, keepdims: Any) -> Trace
 
 def _of_matrices(array: TracedArray, ord: Any, axes: tuple[int, ...], keepdims: Any) -> TracedArray:
     if ord in (None, "fro", "f"):
-        return _root_of_squares(array, axes, keepdims)
+        return _kept(_root_of_squares(array, axes, keepdims), keepdims)
     if ord not in (1, -1, np.inf, -np.inf):
         what = f"np.linalg.norm of matrices with ord={ord!r} needs singular values"
         raise unsupported(what, MOVE_OUTSIDE)
@@ -78,6 +78,12 @@ def _of_matrices(array: TracedArray, ord: Any, axes: tuple[int, ...], keepdims: 
     totals = sum_of(size, summed, None, None, True)
     extremum = (max_of if ord > 0 else min_of)(totals, other, None, True)
     if keepdims:
-        return extremum
+        return _kept(extremum, keepdims)
     index = tuple(0 if k in axes else slice(None) for k in range(array.ndim))
-    return extremum[index]
+    norms: TracedArray = extremum[index]
+    return norms.as_owner() if norms.ndim else norms
+
+
+def _kept(norms: TracedArray, keepdims: Any) -> TracedArray:
+    """NumPy reshapes what it has computed, if dims are kept."""
+    return norms.as_view() if keepdims else norms

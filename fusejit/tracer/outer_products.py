@@ -98,7 +98,7 @@ def vecdot(x1: Any, x2: Any, **kwargs: Any) -> Any:
         raise numpy_raises("ValueError: vecdot: input operand has not enough dimensions")
     product = matmul(left[..., None, :], right[..., :, None])
     result: TracedArray = product[..., 0, 0]
-    return result if result.ndim else result[()]
+    return result.as_owner() if result.ndim else result[()]
 
 
 @handles(np.kron)

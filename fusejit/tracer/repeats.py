@@ -59,11 +59,13 @@ def tile(A: Any, reps: Any) -> Any:
     given = list(reps) if isinstance(reps, tuple | list | np.ndarray) else [reps]
     counts = [_count(r, "tile") for r in given]
     decisions = array.trace.decisions
+    rank = array.ndim
     array = _with_rank(array, len(counts))
     counts = [AffineExpr.const(1)] * (array.ndim - len(counts)) + counts
     once = [decisions.equal(c, 1, "an axis that is not tiled") for c in counts]
     if all(once):
-        return copy_of(array, array.dtype, array.sorted_order(), "copy", Kind.ARRAY)
+        copied = copy_of(array, array.dtype, array.sorted_order(), "copy", Kind.ARRAY)
+        return copied.as_view() if array.ndim > rank else copied
     axes: list[int | AffineExpr] = []
     for k, count in enumerate(counts):
         axes += [k] if once[k] else [count, k]
@@ -97,4 +99,4 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     axes.insert(at + 1, count)
     shape: list[Any] = list(array.shape)
     shape[at] = shape[at] * array.trace.number(count)
-    return _spread(array, axes, shape)
+    return _spread(array, axes, shape).as_owner()

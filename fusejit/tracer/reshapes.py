@@ -52,9 +52,11 @@ def ravel(a: Any, order: Any = "C") -> TracedArray:
     """``np.ravel``: a view of a contiguous array, else a copy."""
     array = _ordered(*_in_memory_order(_as_array(array_operand(a)), order), "ravel")
     core = without_ones(array)
-    if not is_contiguous(core):
+    is_copied = not is_contiguous(core)
+    if is_copied:
         core = _contiguous_copy(core)
-    return _reshaped(core, (product(core.trace, core.extents),), None)
+    result = _reshaped(core, (product(core.trace, core.extents),), None)
+    return result.as_owner() if is_copied else result
 
 
 @handles("flatten")
@@ -62,7 +64,7 @@ def flatten(array: TracedArray, order: Any = "C") -> TracedArray:
     """``a.flatten()``: always a copy."""
     core = without_ones(_ordered(*_in_memory_order(_as_array(array), order), "flatten"))
     core = _contiguous_copy(core, is_decided=False)
-    return _reshaped(core, (product(core.trace, core.extents),), None)
+    return _reshaped(core, (product(core.trace, core.extents),), None).as_owner()
 
 
 def _sizes(shape: Any) -> Sequence[Any]:

@@ -206,6 +206,9 @@ class Trace:
         captured = np.array(array, order="K", copy=True)
         source = self._read_array(path, captured)
         fresh: TracedArray = HANDLERS["copy"](source, "K")
+        if array.base is not None:
+            fresh = fresh.as_view()
+            fresh.read_only = not array.flags.writeable
         self.checks = [c for c in self.checks if c.path != path]
         self.constants[path.name] = captured
         self._constant_ids[id(array)] = (array, fresh, captured)  # kept alive for its id

@@ -1,0 +1,108 @@
+"""An exception while tracing is NumPy's, the program's or ours: where it began decides.
+
+A KeyError of the tracer was shown as "NumPy raises KeyError", and calls that succeeded "were
+expected to fail". What the program itself may catch was taken for the end of the call.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit import FuseWarning
+from fusejit.errors import FAULT
+from fusejit.testing.oracle import decorate
+from fusejit.testing.segments_check import check_segments
+from fusejit.tracer.declined import numpy_raises
+from fusejit.tracer.dispatch import HANDLERS
+
+X = np.arange(6.0)
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`np.cumsum` has a handler that looks for what its table lacks."""
+    monkeypatch.setitem(HANDLERS, np.cumsum, lambda *args: {}["complex"])
+    code = HANDLERS[np.cumsum].__code__
+    ours = code.replace(co_filename="<fusejit made up>")
+    monkeypatch.setattr(HANDLERS[np.cumsum], "__code__", ours)
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_fault_of_ours_is_shown_as_ours() -> None:
+    fused = decorate(lambda x: np.cumsum(x), jit=False)
+    with pytest.warns(FuseWarning, match=FAULT) as found:
+        np.testing.assert_array_equal(fused(X), np.cumsum(X))
+    assert "KeyError: 'complex'" in str(found[0].message)
+    assert "NumPy raises" not in str(found[0].message)
+
+
+def test_an_exception_of_numpys_is_shown_by_numpy_alone() -> None:
+    fused = decorate(lambda x: x.reshape(4, 4), jit=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="cannot reshape array of size 6"):
+            fused(X)
+
+
+def test_a_step_taken_for_one_that_raises_is_our_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: Any) -> Any:
+        raise numpy_raises("ValueError: made up")
+
+    monkeypatch.setitem(HANDLERS, np.cumsum, refuse)
+    fused = decorate(lambda x: np.cumsum(x), jit=False)
+    with pytest.warns(FuseWarning, match=f"{FAULT}: .*made up"):
+        fused(X)
+
+
+def caught(x: Any) -> Any:
+    try:
+        return np.zeros(4).reshape(len(x), 2), "reshaped"
+    except ValueError as error:
+        return x * 2, str(error)
+
+
+def caught_further_out(x: Any) -> Any:
+    def inner(y: Any) -> Any:
+        return y[len(y)]
+
+    try:
+        return inner(x)
+    except IndexError as error:
+        return x + 1, str(error)
+
+
+def suppressed(x: Any) -> Any:
+    result = x * 3
+    with Suppressing():
+        result = x.reshape(4, 4)
+    return result
+
+
+class Suppressing:
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: Any) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("program", [caught, caught_further_out, suppressed])
+def test_what_the_program_catches_does_not_end_the_call(program: Any) -> None:
+    check_segments(program, (X,), (np.arange(2.0),))
+
+
+def test_texts_of_errors_decide_nothing() -> None:
+    """The text of an exception with stand-ins in it is no text of the program."""
+
+    def failing(x: Any) -> Any:
+        raise ValueError("bad shape", x.shape)
+
+    fused = decorate(failing, jit=False)
+    for n in (3, 4):
+        with pytest.raises(ValueError, match="bad shape") as info:
+            fused(np.ones(n))
+        assert info.value.args == ("bad shape", (n,))
