@@ -223,4 +223,7 @@ def view(
         return result
     if all(n <= 1 for n, new in zip(shape, added[1:], strict=True) if new is None):
         return result[tuple(slice(n) for n in shape)]  # ``x[None][1:]`` stays writeable
-    return np.broadcast_to(result, shape)
+    repeated = np.broadcast_to(result, shape)
+    if 0 in shape:  # a reshape of nothing: no element is seen twice
+        return as_strided(result, shape, repeated.strides, writeable=array.flags.writeable)
+    return repeated

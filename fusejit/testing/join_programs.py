@@ -13,11 +13,10 @@ from random import Random
 import numpy as np
 
 from fusejit.testing.join_templates import PRODUCERS, USES
-from fusejit.testing.mutation_maker import Maker, Refused, finished, random_results, started
+from fusejit.testing.mutation_maker import finished, random_results, started
 from fusejit.testing.mutation_programs import MutationProgram, Statement, random_parameters
 
 NUM_PAIRS = len(PRODUCERS) * len(USES)
-_TRIES = 12  # with other operands, before a pair is taken for one that NumPy refuses
 
 
 def make_join_program(seed: int) -> MutationProgram:
@@ -34,36 +33,19 @@ def make_join_program(seed: int) -> MutationProgram:
     if rng.random() < 0.25:
         body += maker.statement(0)
     if rng.random() < 0.2:
-        body += _made(maker, _for(rng.choice(PRODUCERS), "p"))
-    body += _made(maker, _for(PRODUCERS[seed % len(PRODUCERS)], "q"))
+        body += maker.accepted(_for(rng.choice(PRODUCERS), "p"))
+    body += maker.accepted(_for(PRODUCERS[seed % len(PRODUCERS)], "q"))
     if isinstance(maker.names.get("q"), np.ndarray):
-        body += _made(maker, USES[seed // len(PRODUCERS) % len(USES)], {"x": "q"})
+        body += maker.accepted(USES[seed // len(PRODUCERS) % len(USES)], {"x": "q"})
     if rng.random() < 0.3:
         body += maker.statement(0)
     if rng.random() < 0.25:
-        body += _made(maker, rng.choice(USES))
+        body += maker.accepted(rng.choice(USES))
     kept = [k for k in ("q", "t0", "w0") if isinstance(maker.names.get(k), np.ndarray)]
     last = [k for k, v in maker.names.items() if isinstance(v, np.ndarray | np.generic)][-1:]
     if rng.random() < 0.6:
         kept = [k for k in kept if k != "q"]  # an array that nothing else reads may be left out
     return finished(program, maker, body, [*random_results(maker), *kept, *last])
-
-
-def _made(maker: Maker, text: str, known: dict[str, str] | None = None) -> list[Statement]:
-    """A template with fields that NumPy accepts, executed; nothing if there are none."""
-    for _ in range(_TRIES):
-        before, made, loops = maker.saved(), maker.num_made, list(maker.loop_variables)
-        try:
-            statements = maker.from_text(text, 0, known)
-            accepted = bool(statements) and maker.runs(*statements)
-        except Refused:
-            accepted = False
-        maker.loop_variables = loops
-        if accepted:
-            return statements
-        maker.restore(before)
-        maker.num_made = made
-    return []
 
 
 def _for(producer: str, name: str) -> str:

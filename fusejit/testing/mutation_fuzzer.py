@@ -7,7 +7,7 @@ share memory. Programs come from `fusejit.testing.mutation_maker`.
 A campaign by hand, which prints failures as they come and a tally after each 500 programs::
 
     python -m fusejit.testing.mutation_fuzzer FIRST COUNT [JIT_EVERY]
-        [--programs mutation|joins] [--fusion auto none aggressive] [--strict]
+        [--programs mutation|joins|library] [--fusion auto none aggressive] [--strict]
 
 Each ``JIT_EVERY``-th program is compiled as well, all of them with 1. ``--strict`` takes any error
 or refusal of fusejit's own for a failure; without it a program that fusejit says it does not
@@ -35,6 +35,7 @@ from fusejit.codegen.late_errors import LATE_TEXTS
 from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit.fuse.policy import POLICIES
 from fusejit.testing.join_programs import make_join_program
+from fusejit.testing.library_programs import make_library_program
 from fusejit.testing.mutation_expressions import is_exact
 from fusejit.testing.mutation_maker import make_program
 from fusejit.testing.mutation_programs import HELPERS, MutationProgram, deadline
@@ -219,7 +220,11 @@ def _collecting_little() -> Iterator[None]:
 
 
 Make = Callable[[int], MutationProgram]
-PROGRAMS: dict[str, Make] = {"mutation": make_program, "joins": make_join_program}
+PROGRAMS: dict[str, Make] = {
+    "mutation": make_program,
+    "joins": make_join_program,
+    "library": make_library_program,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from fusejit.testing.mutation_programs import (
 from fusejit.testing.mutation_templates import NESTING, TEMPLATES
 
 NUM_STATEMENTS = (1, 2, 2, 3, 3, 4, 6)
+_TRIES = 12  # with other operands, before a template is taken for one that NumPy refuses
 
 
 _State = tuple[dict[str, Any], list[tuple[np.ndarray, np.ndarray]]]
@@ -125,6 +126,22 @@ class Maker(Expressions):
         self.in_loop = outer
         self.restore(before)
         return made
+
+    def accepted(self, text: str, known: Mapping[str, str] | None = None) -> list[Statement]:
+        """A template with fields that NumPy accepts, executed; nothing if none are found."""
+        for _ in range(_TRIES):
+            before, made, loops = self.saved(), self.num_made, list(self.loop_variables)
+            try:
+                statements = self.from_text(text, 0, known)
+                if statements and self.runs(*statements):
+                    return statements
+            except Refused:
+                pass
+            finally:
+                self.loop_variables = loops
+            self.restore(before)
+            self.num_made = made
+        return []
 
     def filled(self, statements: tuple[Statement, ...], depth: int) -> list[Statement]:
         """Statements with other statements in place of ``{body}``."""

@@ -49,6 +49,37 @@ def ordered(x, y):
     return y, x
 
 
+def same(x):
+    return x
+
+
+def through(x):
+    return same(same(x))
+
+
+def checked(x, least=1):
+    if x.ndim < least:
+        raise ValueError(f"{x.ndim} axes are less than {least}")
+    return through(x)
+
+
+def both(x, y):
+    return same(x), through(y)
+
+
+def either(x, y):
+    return same(x) if x.shape[0] >= y.shape[0] else y
+
+
+def as_array(x, dtype=None):
+    x = np.asarray(x, dtype=dtype)
+    return checked(x)
+
+
+def at_least(x):
+    return np.atleast_1d(as_array(x))
+
+
 """
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fusejit.ir.graph import Alias, Buffer, ReshapeOp, Value
+from fusejit.ir.graph import Alias, Block, Buffer, ReshapeOp, Value
 from fusejit.ir.host import HostExpr
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import TensorType
@@ -25,7 +25,7 @@ class ReshapedStorage(Storage):
     def __init__(self, base: Storage, reassociation: Reassociation, extents: Extents) -> None:
         self.base = base
         self.reassociation = reassociation
-        self._reshaped: tuple[Value, Value] | None = None
+        self._reshaped: tuple[Value, Value, Block] | None = None  # where it was made
         super().__init__(base.trace, base.dtype, extents)
         self.has_gaps = base.has_gaps
         self.order = reassociation.order(base.order)
@@ -64,10 +64,13 @@ class ReshapedStorage(Storage):
         source = self.base.read()
         if self.buffer is not None:  # the base held nothing yet
             return super().read()
-        if self._reshaped is None or self._reshaped[0] is not source:
-            value = self._reshape_of(source, self.reassociation, self.extents, self.order)
-            self._reshaped = (source, value)
-        return self._reshaped[1]
+        if self._reshaped is not None:
+            of, value, block = self._reshaped
+            if of is source and self.trace.is_open(block):
+                return value
+        value = self._reshape_of(source, self.reassociation, self.extents, self.order)
+        self._reshaped = (source, value, self.trace.block)
+        return value
 
     def replace(self, value: Value) -> None:
         """Take on a fresh value, for every view of the base too."""

@@ -27,6 +27,7 @@ from fusejit.ir.graph import (
     View,
 )
 from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.traced import ArrayClass, CheckKind, PathCheck
 from fusejit.ir.types import DTYPES, Kind, TensorType, dtype_name, is_supported
@@ -470,7 +471,9 @@ class Trace:
         """The contents of a whole buffer at this place."""
         result = self.new_value(buffer.type.dtype, buffer.type.extents, Kind.ARRAY, buffer.order)
         version = self.versions[buffer.alias_class]
-        self.emit(Load(results=(result,), view=View.whole(buffer), version=version))
+        extents = result.type.extents  # as they are known here: sizes may have been checked equal
+        view = View(buffer, IndexingMap.identity(buffer.type.rank), extents)
+        self.emit(Load(results=(result,), view=view, version=version))
         return result
 
     def store(self, view: View, value: Value, mask: Value | None = None) -> None:
