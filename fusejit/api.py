@@ -7,16 +7,16 @@ what a call does is in `fusejit.dispatcher`.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
 
 from fusejit.check import check_text
+from fusejit.decorated_objects import decorated, why_it_stays
 from fusejit.dispatcher import Dispatcher
 from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
 from fusejit.explain import explain_text, segments_text, sizes_of_call
 from fusejit.fuse.policy import FusionPolicyFn, policy
-from fusejit.notices import FuseWarning
+from fusejit.notices import FuseWarning, warn
 from fusejit.options import Options, options_from_environment
 from fusejit.pipeline import Traced, trace
 from fusejit.tracer.declined import Declined
@@ -80,7 +80,10 @@ def fuse_jit(
     Parameters
     ----------
     function : callable
-        A plain Python function over NumPy arrays, written as usual.
+        A plain Python function over NumPy arrays, written as usual. Of a method of a class
+        (`staticmethod`, `classmethod`, `property`) and of a `functools.partial` the function inside
+        is compiled. Generator functions, coroutines, classes and other callable objects are
+        returned as they are, with a `FuseWarning`.
     enabled : bool
         False runs plain NumPy (as FUSEJIT_DISABLE=1 does for all functions).
     fullgraph : bool
@@ -105,8 +108,8 @@ def fuse_jit(
     Raises
     ------
     TypeError
-        If ``function`` is a class, a generator function or a coroutine function, or ``fusion`` is
-        neither a name nor callable.
+        If ``function`` is nothing that can be called, or, with ``fullgraph=True``, nothing that can
+        be compiled; if ``fusion`` is neither a name nor callable.
     ValueError
         If there is no policy named ``fusion``.
 
@@ -133,16 +136,19 @@ def fuse_jit(
     return _decorate(function, options)
 
 
-def _decorate(function: Callable[..., Any], options: Options) -> Any:
-    if isinstance(function, type) or not inspect.isfunction(function):
-        raise TypeError(f"fuse_jit takes a Python function, not {type(function).__name__}")
-    for test, kind in (
-        (inspect.iscoroutinefunction, "a coroutine function"),
-        (inspect.isasyncgenfunction, "an asynchronous generator"),
-        (inspect.isgeneratorfunction, "a generator function"),
-    ):
-        if test(function):
-            raise TypeError(f"fuse_jit cannot compile {function.__name__!r}: it is {kind}")
+def _decorate(obj: Any, options: Options) -> Any:
+    kind = why_it_stays(obj)
+    if kind is None:
+        return decorated(obj, functools.partial(_decorated_function, options=options))
+    what = f"fuse_jit cannot compile {getattr(obj, '__name__', obj)!r}: it is {kind}"
+    if options.fullgraph:
+        raise TypeError(what)
+    if options.enabled and options.warn:
+        warn(f"{what}, and stays as it is")
+    return obj
+
+
+def _decorated_function(function: Callable[..., Any], options: Options) -> Any:
     known = getattr(function, "__fusejit_state__", None)
     if known is not None and known.carrier.function is function:  # no wrapper with our attributes
         function = known.function

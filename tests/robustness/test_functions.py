@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import pickle
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit import fuse_jit
+from fusejit import FuseWarning, fuse_jit
 from fusejit.errors import UnsupportedError
 from fusejit.testing.compare import assert_same
 
@@ -203,21 +204,93 @@ async def async_generator(x: Any) -> Any:
     yield x
 
 
-@pytest.mark.parametrize(
-    ("obj", "message"),
-    [
-        (Callable_, "type"),
-        (Callable_(), "Callable_"),
-        (generator, "generator"),
-        (coroutine, "coroutine"),
-        (async_generator, "asynchronous generator"),
-        (np.exp, "ufunc"),
-        (len, "builtin"),
-        (3, "int"),
-    ],
-)
-def test_what_is_no_plain_function_is_refused_at_decoration(obj: Any, message: str) -> None:
-    with pytest.raises(TypeError, match=message):
-        fuse_jit(obj)
-    with pytest.raises(TypeError, match=message):
+OTHERS = [
+    (Callable_, "a class"),
+    (Callable_(), "Callable_"),
+    (generator, "a generator"),
+    (coroutine, "a coroutine"),
+    (async_generator, "an asynchronous generator"),
+    (np.exp, "ufunc"),
+    (len, "builtin"),
+    (functools.lru_cache(len), "lru_cache"),
+]
+
+
+@pytest.mark.parametrize(("obj", "kind"), OTHERS)
+def test_what_is_no_plain_function_stays_as_it_is(obj: Any, kind: str) -> None:
+    with pytest.warns(FuseWarning, match=f"cannot compile.*it is .*{kind}.*stays as it is") as seen:
+        assert fuse_jit(obj) is obj
+    assert [w.filename for w in seen] == [__file__]
+    assert fuse_jit(warn=False)(obj) is obj
+    with pytest.raises(TypeError, match=kind):
         fuse_jit(fullgraph=True)(obj)
+
+
+def test_what_cannot_be_called_is_refused_at_decoration() -> None:
+    with pytest.raises(TypeError, match="int"):
+        fuse_jit(3)  # type: ignore[call-overload]
+
+
+class Grid:
+    step = 0.5
+
+    @fuse_jit
+    @staticmethod
+    def scaled(x: Any, by: Any = 2.0) -> Any:
+        return x * by + 1
+
+    @fuse_jit
+    @classmethod
+    def shifted(cls, x: Any) -> Any:
+        return x * 3 + cls.step
+
+    @fuse_jit
+    @property
+    def points(self) -> Any:
+        """The points."""
+        return np.arange(4) * self.step
+
+    @points.setter
+    def points(self, values: Any) -> None:
+        self.step = values[1] - values[0]
+
+    @fuse_jit
+    @functools.cached_property
+    def squares(self) -> Any:
+        return self.points**2
+
+    @fuse_jit
+    def method(self, x: Any) -> Any:
+        return x * self.step
+
+
+def test_methods_of_classes() -> None:
+    grid = Grid()
+    for _ in range(2):
+        assert_same(X * 2.0 + 1, Grid.scaled(X))
+        assert_same(X * 3.0 + 1, grid.scaled(X, by=3.0))
+        assert_same(X * 3 + 0.5, Grid.shifted(X))
+        assert_same(np.arange(4) * grid.step, grid.points)
+        assert_same((np.arange(4) * 0.5) ** 2, grid.squares)
+        grid.points = np.array([1.0, 3.0])
+    assert Grid.points.__doc__ == "The points."  # type: ignore[attr-defined]
+    assert len(Grid.scaled.variants) == 1
+    for fused in (Grid.shifted.__func__, Grid.points.fget):  # type: ignore[attr-defined]
+        assert len(fused.variants) >= 1
+
+
+def test_partial_calls_and_bound_methods() -> None:
+    def scaled(x: Any, by: Any, plus: Any = 0.0) -> Any:
+        return x * by + plus
+
+    for made, arguments in (
+        (functools.partial(scaled, plus=3.0), (X, 2.0)),
+        (functools.partial(scaled, X), (2.0,)),
+        (Grid().method, (X,)),
+    ):
+        fused = fuse_jit(made)
+        assert type(fused) is type(made)
+        assert_same(made(*arguments), fused(*arguments))
+    inner = fuse_jit(functools.partial(scaled, plus=3.0))
+    inner(X, 2.0)
+    assert len(inner.func.variants) == 1  # type: ignore[attr-defined]
