@@ -77,6 +77,10 @@ class Carrier:
         made.__kwdefaults__ = cast(Any, function).__kwdefaults__
         self.function = made
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        place = [cell is self._first for cell in self.function.__closure__ or ()].index(True)
+        return _found_again, (self.function, place)
+
     @property
     def first(self) -> Launch:
         """What a call asks first."""
@@ -85,6 +89,15 @@ class Carrier:
     def serve_first(self, launch: Launch) -> None:
         """Ask ``launch`` first from now on: it takes the parameters by position."""
         self._first.cell_contents = launch
+
+
+def _found_again(function: FunctionType, place: int) -> Carrier:
+    """The carrier of a function that was pickled by value, with its cells."""
+    made = Carrier.__new__(Carrier)
+    made.function = function
+    assert function.__closure__ is not None
+    made._first = function.__closure__[place]
+    return made
 
 
 def no_variant(*args: Any) -> Miss:

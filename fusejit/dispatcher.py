@@ -73,6 +73,16 @@ class Dispatcher:
             self.carrier.serve_first(self.plain)
         cast(Any, self.carrier.function).__fusejit_state__ = self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As function and options: what was compiled stays in its process.
+
+        Pickling by value (cloudpickle) comes here before it reads the cells of the carrier.
+        """
+        if self.options.enabled:
+            self.carrier.serve_first(no_variant)  # the next call finds its variant again
+        state = {"carrier": self.carrier, "variants": self.variants}
+        return _restored, (self.function, self.options), state
+
     # -- a call ---------------------------------------------------------------------------------
     def slow(self, args: tuple[Any, ...], missed: Miss) -> Any:
         """A call that the newest variant does not serve; ``args`` are in parameter order."""
@@ -85,6 +95,8 @@ class Dispatcher:
                     return result
                 missed = missed if result is MISS else result
             if self.variants.segmented is not None:
+                if not self.variants.compiled:
+                    self.carrier.serve_first(self.variants.segmented.run)
                 return self.variants.segmented.run(*args)
             if missed.is_fault:
                 self.declined.add_kind(args, missed.reason, is_final=True)
@@ -332,3 +344,8 @@ class Dispatcher:
     def fault(self, error: Exception, stage: str) -> InternalError:
         """A fault of fusejit in a stage that has no IR, with a report."""
         return fault(self.function.__name__, self.options, error, [stage])
+
+
+def _restored(function: Callable[..., Any], options: Options) -> Dispatcher:
+    """That of a function that comes from another process."""
+    return Dispatcher(function, options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from fusejit.ir.traced import ArrayClass
 from fusejit.pipeline import Compiled
@@ -19,6 +20,9 @@ class Variants:
         self.compiled: tuple[Compiled, ...] = ()
         self.segmented: SegmentedFunction | None = None
         self.declined: Counter[str] = Counter()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Variants, ()  # machine code stays in its process
 
     def __len__(self) -> int:
         return len(self.compiled)
