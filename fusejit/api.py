@@ -63,6 +63,7 @@ def fuse_jit(
     fullgraph: bool = False,
     warn: bool = True,
     fusion: str | FusionPolicyFn | None = None,
+    compile_seconds: float | None = None,
 ) -> Callable[[Callable[P, R]], Fused[P, R]]: ...
 
 
@@ -74,6 +75,7 @@ def fuse_jit(
     fullgraph: bool = False,
     warn: bool = True,
     fusion: str | FusionPolicyFn | None = None,
+    compile_seconds: float | None = None,
 ) -> Any:
     """Compile the NumPy code of a function, fused, for each kind of arguments it is called with.
 
@@ -99,6 +101,10 @@ def fuse_jit(
         merge and step of a group, and returns True or None to do it, False or a reason (shown by
         ``explain``) to refuse, or the candidate's ``default``. Results have the same bits under
         every policy.
+    compile_seconds : float, optional
+        Processor time that one compile may take: 10, unless FUSEJIT_COMPILE_SECONDS says otherwise.
+        A call whose compile takes longer runs as plain NumPy, with a `FuseWarning` that says where
+        the time went, and so do later calls of its kind. ``math.inf`` waits for ever.
 
     Returns
     -------
@@ -111,7 +117,7 @@ def fuse_jit(
         If ``function`` is nothing that can be called, or, with ``fullgraph=True``, nothing that can
         be compiled; if ``fusion`` is neither a name nor callable.
     ValueError
-        If there is no policy named ``fusion``.
+        If there is no policy named ``fusion``, or ``compile_seconds`` is below 0.
 
     Examples
     --------
@@ -122,8 +128,14 @@ def fuse_jit(
     >>> f(np.arange(3), np.arange(3))
     array([0, 4, 8])
     """
+    if compile_seconds is not None and not compile_seconds >= 0:
+        raise ValueError(f"compile_seconds={compile_seconds!r} is no number of seconds")
     options = options_from_environment(
-        enabled=enabled, fullgraph=fullgraph, warn=warn, fusion=fusion
+        enabled=enabled,
+        fullgraph=fullgraph,
+        warn=warn,
+        fusion=fusion,
+        compile_seconds=compile_seconds,
     )
     try:
         policy(options.fusion)  # a wrong name is told at once
@@ -190,6 +202,9 @@ def _mlir(state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], fuse
 
 def _explain(state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     name = state.function.__name__
+    known = state.given_up(args, kwargs)
+    if known is not None:
+        return f"{name} runs as plain NumPy for this call: {known}\n"
     try:
         lowered = trace(state.function, args, kwargs, state.options).fuse().lower()
     except Declined as declined:

@@ -45,7 +45,7 @@ class DeclinedCalls:
         """Why a call like this one was declined; None if it should be traced."""
         if not self._known:
             return None
-        for key in (_kind(args), _likeness(args)):
+        for key in (_kind(args), likeness(args)):
             entry = self._known.get(key) if key is not None else None
             if entry is not None:
                 return entry.met()
@@ -53,11 +53,16 @@ class DeclinedCalls:
 
     def add(self, args: tuple[Any, ...], cause: str) -> None:
         """Remember that a call was declined."""
-        self._remember(_likeness(args), cause, False)
+        self._remember(likeness(args), cause, False)
 
     def add_kind(self, args: tuple[Any, ...], cause: str, *, is_final: bool = False) -> None:
         """Remember that all calls of its kind are declined; never to be tried again if final."""
         self._remember(_kind(args), cause, is_final)
+
+    def final(self, args: tuple[Any, ...]) -> str | None:
+        """Why calls of this kind are never tried again; None if they are."""
+        entry = self._known.get(_kind(args))
+        return entry.cause if entry is not None and entry.is_final else None
 
     def _remember(self, key: Hashable, cause: str, is_final: bool) -> None:
         if key is None:
@@ -68,7 +73,7 @@ class DeclinedCalls:
             self._known.popitem(last=False)
 
 
-def _likeness(value: Any) -> Hashable:
+def likeness(value: Any) -> Hashable:
     """What calls that are alike agree in; None where it cannot be told."""
     if type(value) is np.ndarray:
         flags = value.flags
@@ -76,7 +81,7 @@ def _likeness(value: Any) -> Hashable:
     if isinstance(value, _PLAIN):
         return type(value), value
     if type(value) is tuple:
-        parts = tuple(map(_likeness, value))
+        parts = tuple(map(likeness, value))
         return None if None in parts else parts
     return None
 

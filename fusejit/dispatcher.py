@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+from fusejit.budget import Allowance, compiling
+from fusejit.call_kinds import CallKinds
 from fusejit.carrier import Carrier, no_variant
 from fusejit.codegen.launch_runtime import ERRSTATE, LEFT_TO_NUMPY, MISS, OVERLAP, Miss
 from fusejit.declined_calls import DeclinedCalls
@@ -22,6 +24,7 @@ from fusejit.errors import (
     InternalError,
     NeedsPython,
     NumpyRaises,
+    OutOfTime,
     UnsupportedError,
     VerificationError,
 )
@@ -58,6 +61,7 @@ class Dispatcher:
         function: Callable[..., Any],
         options: Options,
         fused: FusedFunctions | None = None,
+        parts_time: Allowance | None = None,
     ) -> None:
         # of a part: its newest variant, and the sizes of the call that it was made for
         self.newest: tuple[Lowered, dict[str, int]] | None = None
@@ -65,6 +69,8 @@ class Dispatcher:
         self.options = options
         self.variants = Variants()
         self.declined = DeclinedCalls()
+        self.kinds = CallKinds()
+        self.parts_time = parts_time or Allowance(options.compile_seconds)
         self.lock = ForkSafeLock()
         self.signature = inspect.signature(function, follow_wrapped=False)
         self.fused = FusedFunctions() if fused is None else fused
@@ -103,6 +109,8 @@ class Dispatcher:
             if missed.is_fault or missed in (ERRSTATE, OVERLAP, *LEFT_TO_NUMPY):
                 return self.decline(missed.reason, args)
             known = self.declined.cause(args)
+            if known is None and not self.options.fullgraph:
+                known = self.kinds.refusal(args)
             if known is not None:
                 return self.decline(known, args)
             with self.lock:
@@ -116,6 +124,7 @@ class Dispatcher:
             return made.run(*args)
         result = self.launched(made, args)
         if not isinstance(result, Miss):
+            self.kinds.note_variant(args)
             self.carrier.serve_first(made.launch)
             return result
         if result not in LEFT_TO_NUMPY:
@@ -188,6 +197,9 @@ class Dispatcher:
             return declined.cause
         except RecursionError:  # of a program that is that deep
             return NumpyRaises("NumPy raises RecursionError", "RecursionError while tracing")
+        except OutOfTime as error:
+            self.declined.add_kind(args, str(error), is_final=True)
+            return str(error)
         except FusejitError as error:
             if self.options.fullgraph:
                 raise strip_frames(error) from error.__cause__
@@ -200,14 +212,24 @@ class Dispatcher:
             return self.options
         return replace(self.options, python_texts=True)
 
+    def given_up(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str | None:
+        """Why calls like this one are never compiled; None if they may be."""
+        try:
+            values = tuple(self.bound(args, kwargs).values())
+        except TypeError:  # it is no call of the function
+            return None
+        return self.declined.final(values)
+
     def variant(self, args: tuple[Any, ...]) -> Compiled | SegmentedFunction:
         """The whole function as one variant."""
-        traced = trace(self.function, *self.split(args), self.options_now())
-        if self.options.on_error and may_raise_late(traced.graph):
-            self.variants.segmented = self.apart(traced, args)
-            return self.variants.segmented
-        lowered = traced.fuse().lower()
-        variant = lowered.compile()
+        seconds = self.parts_time if self.options.is_part else self.options.compile_seconds
+        with compiling(self.function.__name__, seconds):
+            traced = trace(self.function, *self.split(args), self.options_now())
+            if self.options.on_error and may_raise_late(traced.graph):
+                self.variants.segmented = self.apart(traced, args)
+                return self.variants.segmented
+            lowered = traced.fuse().lower()
+            variant = lowered.compile()
         self.variants.compiled = (variant, *self.variants.compiled)
         if self.options.is_part:  # nobody but us has its arguments
             self.newest = lowered, sizes_of_call(lowered, self.named(args))
@@ -274,7 +296,8 @@ class Dispatcher:
         """A segment, or a function that Python calls between segments, in its fused form."""
         options = replace(self.options, is_part=True, on_error=on_error)
         try:
-            return Dispatcher(function, options, self.fused).carrier.function
+            made = Dispatcher(function, options, self.fused, self.parts_time)
+            return made.carrier.function
         except Exception as error:  # of ours: Python runs it as it is
             if is_from_handler(error):
                 raise

@@ -63,6 +63,10 @@ class ConcretizationError(FusejitError):
     """
 
 
+class OutOfTime(FusejitError):
+    """A compile took longer than it may: the call runs as plain NumPy (see `fusejit.budget`)."""
+
+
 class VerificationError(FusejitError):
     """The IR breaks one of the rules of `fusejit.ir.verifier`: an internal error."""
 

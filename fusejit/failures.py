@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType, TracebackType
 
+from fusejit import budget
 from fusejit.errors import FusejitError, InternalError, VerificationError
 from fusejit.interrupts import is_from_handler
 from fusejit.options import Options
@@ -46,9 +47,13 @@ class Watched:
         self._text: Callable[[], str] | None = None
 
     def enter(self, remaining: Sequence[str], text: Callable[[], str] | None = None) -> None:
-        """Note the passes that are to come, the next one first, and how to print the IR."""
+        """Note the passes that are to come, the next one first, and how to print the IR.
+
+        Raises `OutOfTime` if the compile has no time left for them.
+        """
         self._remaining = remaining
         self._text = text
+        budget.enter(remaining[0])
 
     def __enter__(self) -> Watched:
         return self

@@ -1,20 +1,21 @@
 """Options, and the one table of environment variables.
 
-| variable             | meaning                                                | default          |
-|----------------------|--------------------------------------------------------|------------------|
-| FUSEJIT_DISABLE      | 1: decorated functions run as plain NumPy              | 0                |
-| FUSEJIT_WARN         | 0: no `FuseWarning` is shown                           | 1                |
-| FUSEJIT_CACHE        | 0: no disk cache                                       | 1                |
-| FUSEJIT_CACHE_DIR    | folder of the disk cache                               | ~/.cache/fusejit |
-| FUSEJIT_CACHE_SIZE   | bound of the disk cache in MiB                         | 256              |
-| FUSEJIT_NUM_THREADS  | threads a kernel may use                               | usable cores     |
-| FUSEJIT_FUSION       | policy of functions that name none: auto, none, ...    | auto             |
-| FUSEJIT_DUMP         | graph,fused,schedule,loops,source or all are printed   |                  |
-| FUSEJIT_DUMP_DIR     | where the IR before a failing pass is saved            | temporary folder |
-| FUSEJIT_UNJITTED     | 1: kernels run as plain Python, for debuggers          | 0                |
-| FUSEJIT_NO_LIBMVEC   | 1: no vector math library                              | 0                |
-| FUSEJIT_NO_SVML      | 1: NumPy's SVML is not used                            | 0                |
-| FUSEJIT_VECTOR_BITS  | widest vector registers to use (128, 256, 512)         | the machine's    |
+| variable                | meaning                                             | default          |
+|-------------------------|-----------------------------------------------------|------------------|
+| FUSEJIT_DISABLE         | 1: decorated functions run as plain NumPy           | 0                |
+| FUSEJIT_WARN            | 0: no `FuseWarning` is shown                        | 1                |
+| FUSEJIT_CACHE           | 0: no disk cache                                    | 1                |
+| FUSEJIT_CACHE_DIR       | folder of the disk cache                            | ~/.cache/fusejit |
+| FUSEJIT_CACHE_SIZE      | bound of the disk cache in MiB                      | 256              |
+| FUSEJIT_NUM_THREADS     | threads a kernel may use                            | usable cores     |
+| FUSEJIT_FUSION          | policy of functions that name none: auto, none, ... | auto             |
+| FUSEJIT_COMPILE_SECONDS | processor time that compiling a function may take   | 10               |
+| FUSEJIT_DUMP            | graph,fused,schedule,loops,source or all: printed   |                  |
+| FUSEJIT_DUMP_DIR        | where the IR before a failing pass is saved         | temporary folder |
+| FUSEJIT_UNJITTED        | 1: kernels run as plain Python, for debuggers       | 0                |
+| FUSEJIT_NO_LIBMVEC      | 1: no vector math library                           | 0                |
+| FUSEJIT_NO_SVML         | 1: NumPy's SVML is not used                         | 0                |
+| FUSEJIT_VECTOR_BITS     | widest vector registers to use (128, 256, 512)      | the machine's    |
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+
+COMPILE_SECONDS = 10.0
+"""Processor time that compiling a function may take by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,8 @@ class Options:
         each of its statements is a segment. Empty if nothing reads that.
     max_variants : int
         Variants of one function (by dtypes, ranks, layouts, guards) before calls are declined.
+    compile_seconds : float
+        Processor time that one compile may take; all parts of a function together have as much.
     dump : frozenset of str
         Stages that are printed.
     dump_dir : Path or None
@@ -80,6 +87,7 @@ class Options:
     num_threads: int | None = None
     fusion: Any = "auto"
     max_variants: int = 32
+    compile_seconds: float = COMPILE_SECONDS
     dump: frozenset[str] = frozenset()
     dump_dir: Path | None = None
 
@@ -88,8 +96,24 @@ def _flag(name: str, default: str) -> bool:
     return os.environ.get(name, default) not in ("", "0")
 
 
+def _seconds(name: str, given: float | None) -> float:
+    """The number given, or that of the environment, if it is one; else the default."""
+    if given is not None:
+        return given
+    try:
+        asked = float(os.environ.get(name, ""))
+    except ValueError:
+        return COMPILE_SECONDS
+    return asked if asked >= 0 else COMPILE_SECONDS
+
+
 def options_from_environment(
-    *, enabled: bool = True, fullgraph: bool = False, warn: bool = True, fusion: Any = None
+    *,
+    enabled: bool = True,
+    fullgraph: bool = False,
+    warn: bool = True,
+    fusion: Any = None,
+    compile_seconds: float | None = None,
 ) -> Options:
     """Options as the environment asks for them at this moment."""
     directory = os.environ.get("FUSEJIT_CACHE_DIR")
@@ -107,6 +131,7 @@ def options_from_environment(
         cache_bytes=(int(size) if size.isdigit() else 256) << 20,
         num_threads=int(threads) if threads.isdigit() and int(threads) > 0 else None,
         fusion=os.environ.get("FUSEJIT_FUSION", "auto") if fusion is None else fusion,
+        compile_seconds=_seconds("FUSEJIT_COMPILE_SECONDS", compile_seconds),
         dump=frozenset(part.strip() for part in dump.split(",") if part.strip()),
         dump_dir=Path(dump_dir) if dump_dir else None,
     )

@@ -36,6 +36,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from fusejit.budget import enter, note_time
 from fusejit.codegen.cache import DEFAULT_MAX_BYTES, DiskCache, default_folder
 from fusejit.codegen.cache_key import kernel_key
 from fusejit.codegen.intrinsics import jit_namespace, twin_namespace
@@ -336,7 +337,9 @@ def _loaded_or_compiled(
         if call is not None:
             seconds = time.perf_counter() - start
             return Kernel(name, source, signature, call, True, seconds, options)
+        enter("text to LLVM")
         native = _compile_native(source, signature, name, options)
+        note_time()
         if cache is not None and native.object_code is not None:
             _store(cache, key, native.entry_symbol, native.object_code)
     seconds = time.perf_counter() - start

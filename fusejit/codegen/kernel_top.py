@@ -125,21 +125,27 @@ def _checks(
     for name, buffer in program.arguments.items():
         checks += _extent_checks(name, buffer, program.graph)
         checks.append(If(Apply(f"{name}.size > 0", ()), _layout_checks(name, buffer)))
+    return checks + _overlap_checks(program)
+
+
+def _overlap_checks(program: Program) -> list[Stmt]:
+    """No argument that is written may share memory with another: each is asked once where it is."""
     written = {op.view.buffer.root for op in walk(program.graph.block) if isinstance(op, Write)}
     names = list(program.arguments)
-    for name, buffer in program.arguments.items():
-        if buffer in written:
-            checks += _own_overlap_checks(name, buffer)
-            for other in names:
-                both = program.arguments[other] in written
-                if other != name and not (both and names.index(other) < names.index(name)):
-                    checks.append(
-                        _exit_if(
-                            f"low_address({name}) < high_address({other}) "
-                            f"and low_address({other}) < high_address({name})",
-                            OVERLAP,
-                        )
-                    )
+    is_written = [program.arguments[name] in written for name in names]
+    checks: list[Stmt] = []
+    if any(is_written) and len(names) > 1:
+        for name in names:
+            checks.append(Let(f"low_{name}", Apply(f"low_address({name})", ())))
+            checks.append(Let(f"high_{name}", Apply(f"high_address({name})", ())))
+    for at, name in enumerate(names):
+        if not is_written[at]:
+            continue
+        checks += _own_overlap_checks(name, program.arguments[name])
+        for k, other in enumerate(names):
+            if k != at and not (is_written[k] and k < at):
+                text = f"low_{name} < high_{other} and low_{other} < high_{name}"
+                checks.append(_exit_if(text, OVERLAP))
     return checks
 
 
@@ -174,12 +180,12 @@ def _layout_checks(name: str, buffer: Buffer) -> list[Stmt]:
     if buffer.layout is Layout.CONTIGUOUS:
         expected = str(itemsize)
         for axis in reversed(order):
-            checks.append(
-                _exit_if(
-                    f"{name}.strides[{axis}] != {expected} and {name}.shape[{axis}] > 1", LAYOUT
-                )
-            )
-            expected = f"{expected} * {name}.shape[{axis}]"
+            text = f"{name}.strides[{axis}] != {expected} and {name}.shape[{axis}] > 1"
+            checks.append(_exit_if(text, LAYOUT))
+            if axis != order[0]:  # a name for each product: written out they would be longer each
+                product = Apply(f"{expected} * {name}.shape[{axis}]", ())
+                expected = f"{name}_dense{axis}"
+                checks.append(Let(expected, product))
         return checks
     if buffer.layout is Layout.UNIT and order:
         inner = order[-1]

@@ -18,7 +18,7 @@ The widest registers: loops that compare or fold, see `fusejit.codegen.memory_ji
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from fusejit.codegen.math_table import MATH_FUNCTIONS
 
@@ -34,9 +34,9 @@ _MOVES = frozenset({"get", "put", "cast", "i64"})
 
 def hints(loop: ast.For, itemsize: Callable[[ast.Name], int]) -> Hints:
     """The metadata of a loop; ``itemsize`` is in bytes, of the elements at a pointer."""
-    inside = [node for statement in loop.body for node in ast.walk(statement)]
-    if any(isinstance(node, ast.For | ast.While) for node in inside):
+    if _has_loop(loop.body):
         return ()
+    inside = [node for statement in loop.body for node in ast.walk(statement)]
     calls = [
         (node.func.id, node.args)
         for node in inside
@@ -59,12 +59,32 @@ def hints(loop: ast.For, itemsize: Callable[[ast.Name], int]) -> Hints:
 
 def wants_wide_registers(loop: ast.For) -> bool:
     """Whether an innermost loop compares, or folds what it reads into one number."""
-    inside = [node for statement in loop.body for node in ast.walk(statement)]
-    if any(isinstance(node, ast.For | ast.While) for node in inside):
+    if _has_loop(loop.body):
         return False
+    inside = [node for statement in loop.body for node in ast.walk(statement)]
     assigned = [node for node in inside if isinstance(node, ast.Assign)]
     folds = any(_names(node.value) & _names(*node.targets) for node in assigned)
     return folds or any(isinstance(node, ast.Compare) for node in inside)
+
+
+def loop_depth(node: ast.AST) -> int:
+    """How many loops stand inside each other, counted over statements alone."""
+    inner = [
+        loop_depth(each)
+        for field in ("body", "orelse")
+        for each in getattr(node, field, ())
+        if isinstance(each, ast.stmt)
+    ]
+    return max(inner, default=0) + isinstance(node, ast.For | ast.While)
+
+
+def _has_loop(statements: Sequence[ast.stmt]) -> bool:
+    """Whether a loop stands among statements: outer loops are asked, and only innermost walked."""
+    return any(
+        isinstance(each, ast.For | ast.While)
+        or (isinstance(each, ast.If) and (_has_loop(each.body) or _has_loop(each.orelse)))
+        for each in statements
+    )
 
 
 def _names(*nodes: ast.AST) -> set[str]:

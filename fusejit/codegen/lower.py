@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fusejit.budget import check_budget
 from fusejit.codegen.branch_checks import ask_in_front
 from fusejit.codegen.common_loads import load_in_front
 from fusejit.codegen.in_place import overwritten_products
@@ -152,6 +153,7 @@ class _Lowering(ParallelLoopWriter):
         grouped = {op: group for group in self.groups for op in group.ops}
         step = None
         for op in block.ops:
+            check_budget()
             here = self.placement.step_of[id(op)]
             if step is not None and here != step:
                 self._finish_kernel()

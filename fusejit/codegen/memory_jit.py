@@ -352,10 +352,14 @@ def _array_query(name: str, result: Any, emit: Any) -> Any:
         _check_array(name, array)
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-            struct = _array_struct(context, builder, array, args[0])
-            start = builder.ptrtoint(struct.data, _INT64)
-            shape = cgutils.unpack_tuple(builder, struct.shape, array.ndim)
-            strides = cgutils.unpack_tuple(builder, struct.strides, array.ndim)
+            position = context.data_model_manager[array].get_field_position
+
+            def numbers(field: str) -> list[Value]:
+                place = position(field)
+                return [builder.extract_value(args[0], [place, k]) for k in range(array.ndim)]
+
+            start = builder.ptrtoint(builder.extract_value(args[0], position("data")), _INT64)
+            shape, strides = numbers("shape"), numbers("strides")
             return emit(builder, start, shape, strides, _itemsize(array.dtype))
 
         return result(array), codegen

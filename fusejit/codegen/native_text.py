@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from fusejit.budget import check_budget
 from fusejit.codegen.loop_hints import Hints, hints, wants_wide_registers
 from fusejit.codegen.memory_jit import prefer_widest
 from fusejit.codegen.numba_api import TypingError, cgutils, ir, types
@@ -224,6 +225,7 @@ class _Writer(ExpressionWriter):
     # -- statements --------------------------------------------------------------------------------
     def block(self, statements: Sequence[ast.stmt]) -> None:
         for statement in statements:
+            check_budget()
             if self.builder.block.is_terminated:
                 return
             write = _STATEMENTS.get(type(statement))

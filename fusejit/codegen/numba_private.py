@@ -26,7 +26,9 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.budget import check_budget, enter
 from fusejit.codegen import native_loader
+from fusejit.codegen.loop_hints import loop_depth
 from fusejit.codegen.native_loader import STATUS_MISMATCH
 from fusejit.codegen.numba_api import from_dtype, types
 
@@ -50,6 +52,12 @@ _UNUSED_PASSES = frozenset(
     }
 )
 """Passes for closures, `with`, raising, `literal_unroll` and array expressions."""
+
+_SECONDS_OF_AN_INSTRUCTION = 150e-6
+"""What LLVM takes for each instruction that it is given, which nothing can interrupt."""
+
+_DEEP = 8
+"""Loops inside each other, above which a nest is deep."""
 
 _TAILS = ("nor_r", "nor_inv_r", "exp_r")
 
@@ -212,12 +220,15 @@ def _set_data_layout(library: Any, module: Any) -> None:
     module.data_layout = library._codegen._data_layout
 
 
-def _optimise_once(library: Any) -> None:
+def _optimise_once(library: Any, is_deep: bool = False) -> None:
     """Run LLVM's passes over a kernel's module: Numba's last round alone.
 
-    The one before prepares the pruning of reference counts, and there are none.
+    The one before prepares the pruning of reference counts, and there are none. Deep nests are
+    optimised at level 2: at level 3 each condition is tried in front of each loop around it
+    (SimpleLoopUnswitch), which takes five times as long for 14 loops and gains nothing.
     """
-    manager, builder = library._codegen._module_pass_manager()
+    options = {"opt": 2} if is_deep else {}
+    manager, builder = library._codegen._module_pass_manager(**options)
     manager.run(library._final_module, builder)
 
 
@@ -357,6 +368,10 @@ def _text_contexts() -> tuple[Any, Any]:
     return typing_context, _numba(".core.compiler")._make_subtarget(target_context, _flags())
 
 
+def _num_instructions(module: Any) -> int:
+    return sum(len(block.instructions) for f in module.functions for block in f.blocks)
+
+
 def compile_text(
     tree: ast.Module,
     namespace: dict[str, Any],
@@ -380,13 +395,16 @@ def compile_text(
         library = context.codegen().create_library(entry_symbol)
         library.enable_object_caching()
         library._optimize_functions = functools.partial(_set_data_layout, library)
-        library._optimize_final_module = functools.partial(_optimise_once, library)
+        is_deep = loop_depth(tree) > _DEEP
+        library._optimize_final_module = functools.partial(_optimise_once, library, is_deep)
         module = library.create_ir_module(entry_symbol)
         kernel = native_text.KernelModule(contexts, module, tree, namespace)
         dtypes = tuple(dtype for _, dtype, _ in signature)
         with context.push_code_library(library):
             described = kernel.described("kernel", argument_types(signature), types.int64)
             emit_entry(context, module, described, entry_symbol, dtypes, keep_gil_when_small)
+        enter("LLVM")
+        check_budget(_SECONDS_OF_AN_INSTRUCTION * _num_instructions(module))
         library.add_ir_module(module)
         library.finalize()
     return _finished(library, entry_symbol)

@@ -221,21 +221,22 @@ class ExpressionWriter:
             raise Unwritten("a subscript")
         if not isinstance(at, ast.Constant) or type(at.value) is not int:
             raise Unwritten("a subscript")
-        array = self._array(inner)
-        numbers = getattr(array, inner.attr)
-        return Typed(types.int64, self.builder.extract_value(numbers, at.value))
+        return Typed(types.int64, self._field(inner, at.value))
 
     def _attribute(self, node: ast.Attribute) -> Typed:
         """``a.size``."""
         if node.attr != "size":
             raise Unwritten(node.attr)
-        return Typed(types.int64, self._array(node).nitems)
+        return Typed(types.int64, self._field(node))
 
-    def _array(self, node: ast.Attribute) -> Any:
+    def _field(self, node: ast.Attribute, *at: int) -> Value:
+        """A field of an array, out of its struct: the checks of a call ask for many."""
         array = self.expression(node.value)
         if not isinstance(array.type, types.Array):
             raise Unwritten(f"an attribute of {array.type}")
-        return self.target.make_array(array.type)(self.target, self.builder, array.value)
+        field = {"size": "nitems"}.get(node.attr, node.attr)
+        place = self.target.data_model_manager[array.type].get_field_position(field)
+        return self.builder.extract_value(array.value, [place, *at])
 
     def _call(self, node: ast.Call) -> Typed:
         if not isinstance(node.func, ast.Name) or node.keywords or node.func.id in self.locals:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,7 +130,9 @@ class Form:
         }
         numbers: dict[str, int] = {}
         scopes: list[int] = []
-        text = tuple(part for each in node.body for part in _parts(each, known, numbers, scopes))
+        text: list[Any] = []
+        for each in node.body:
+            _write_parts(each, known, numbers, scopes, text)
         place = {name: at for at, name in enumerate(names)}
         used = [place[name] for name in numbers if name in place]
         unused = [at for at in range(len(names)) if at not in used]
@@ -163,19 +165,24 @@ def text_form(tree: ast.Module) -> tuple[Any, ...]:
     return tuple((tuple(map(part, f.text)), f.order, f.scopes) for f in forms)
 
 
-def _parts(
-    node: ast.AST, known: frozenset[str], numbers: dict[str, int], scopes: list[int]
-) -> Iterator[Any]:
+def _write_parts(
+    node: ast.AST,
+    known: frozenset[str],
+    numbers: dict[str, int],
+    scopes: list[int],
+    parts: list[Any],
+) -> None:
+    """Append what a node is; into one list, as nests are deep."""
     if isinstance(node, ast.Name):
         local = node.id in known
-        yield numbers.setdefault(node.id, len(numbers)) if local else node.id
+        parts.append(numbers.setdefault(node.id, len(numbers)) if local else node.id)
         return
     if isinstance(node, ast.Constant):
-        yield repr(node.value)
+        parts.append(repr(node.value))
         return
-    yield type(node).__name__
+    parts.append(type(node).__name__)
     if isinstance(node, ast.Attribute):
-        yield node.attr
+        parts.append(node.attr)
     inner = list(ast.iter_child_nodes(node))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         is_scope = node.func.id in _WITH_SCOPE and len(node.args) == 3
@@ -183,9 +190,9 @@ def _parts(
         if isinstance(number, int):
             scopes.append(number)
             inner = [node.func, *node.args[:2]]
-            yield "scope"
+            parts.append("scope")
     for each in inner:
-        yield from _parts(each, known, numbers, scopes)
+        _write_parts(each, known, numbers, scopes, parts)
     if isinstance(node, ast.If):
-        yield len(node.body)
-    yield "end"
+        parts.append(len(node.body))
+    parts.append("end")

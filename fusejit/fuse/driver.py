@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from fusejit.budget import check_budget
 from fusejit.fuse.context import BlockContext
 from fusejit.fuse.cost import Accept, ControlFusionFn, Reject, fold_when_it_pays, is_needed_once
 from fusejit.fuse.fold import fold
@@ -86,6 +87,7 @@ class _Session:
         """Fold into each consumer in program order what is accepted; whether anything was."""
         folded = False
         for consumer in self.context.generics():
+            check_budget()
             current: GenericOp | None = consumer
             while current is not None:
                 current = self._fold_into(current, single)

@@ -28,6 +28,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
+from fusejit.budget import check_budget
 from fusejit.fuse.bands import is_linear, may_be_band, real_rank
 from fusejit.fuse.cost import Accept, Reject
 from fusejit.fuse.forming import ControlGroupFn, Forming, Read, neighbour, why_joined
@@ -175,6 +176,7 @@ class _Grouping:
         for op in stretch:
             if not isinstance(op, GenericOp):
                 continue
+            check_budget()
             reads = self._reads(op)
             earliest = max((self._ready(r.root, group_of) for r in reads), default=-1)
             wanted = {earliest, *(at for r in reads for at in readers.get(r.root, ()))}

@@ -10,6 +10,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from fusejit.budget import check_budget
 from fusejit.ir.graph import (
     Bind,
     Block,
@@ -45,6 +46,7 @@ def rewrite_blocks(graph: Graph, rewrite: BlockRewrite) -> Graph:
 
 
 def _rewrite_block(block: Block, results: frozenset[Value], rewrite: BlockRewrite) -> Block:
+    check_budget()
     inner = map_ops(
         block, lambda op: map_blocks(op, lambda b: _rewrite_block(b, frozenset(), rewrite))
     )

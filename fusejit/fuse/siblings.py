@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from fusejit.budget import check_budget
 from fusejit.fuse.context import BlockContext
 from fusejit.fuse.cost import MAX_ARRAYS, MAX_INSTRS, Accept, Reject
 from fusejit.fuse.fold import fold, fused_name, fused_to_producer
@@ -103,6 +104,7 @@ class _Session:
         merged = False
         self.refused.clear()  # the last sweep says what stays apart
         for op in self.context.generics():
+            check_budget()
             current: GenericOp | None = op
             while current is not None:
                 current = self._merge_into(current)

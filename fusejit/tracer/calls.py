@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fusejit.budget import check_budget
 from fusejit.tracer.access import Access, class_attribute
 from fusejit.tracer.callables import (
     MUTATING_METHODS,
@@ -100,6 +101,7 @@ class Calls:
 
     def invoke(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """``function(*args, **kwargs)`` as the traced program means it."""
+        check_budget()
         kind = type(function)
         if kind is FunctionType and self._made_here(function):
             return native_call(function, args, kwargs)

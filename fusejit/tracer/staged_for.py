@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.budget import check_budget
 from fusejit.ir.affine import AffineExpr, Sym
 from fusejit.ir.graph import Bind, Block, Loop, Value
 from fusejit.ir.types import Kind
@@ -175,6 +176,7 @@ class StagedFor(Carried):
         Otherwise the body stands under a condition on the flags; only the names that the head binds
         would go on to other items.
         """
+        check_budget()
         if not self.may_have_ended:
             return
         if self.items is not None and not self.decided("unroll") and not self.decided("stage"):

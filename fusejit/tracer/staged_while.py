@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fusejit.budget import check_budget
 from fusejit.ir.graph import Block, Cond, Effect, Loop, walk
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
@@ -65,6 +66,7 @@ class StagedWhile(Carried):
 
     def test(self, condition: Any) -> bool:
         """The condition: Python's truth, or the end of the condition's block."""
+        check_budget()
         if not self.staged:
             return self._is_true(condition)
         go_on = as_kernel_number(truth_of(condition))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.budget import check_budget
 from fusejit.ir.affine import AffineExpr, Atom
 from fusejit.ir.graph import (
     Block,
@@ -395,6 +396,7 @@ class Trace:
             what = f"more than {MAX_OPS} array operations (loops are unrolled while tracing)"
             raise unsupported(what, "move the loop outside the decorated function")
         self._num_ops += 1
+        check_budget()
         op.location = current_location()
         self.append(op, self.block)
 

@@ -14,7 +14,7 @@ import fusejit
 PACKAGE = Path(fusejit.__file__).parent
 STAGES = ("tracer", "fuse", "codegen")
 # modules that anyone may import
-FREE = ("errors", "interrupts", "locks", "options", "outside", "syntax")
+FREE = ("budget", "errors", "interrupts", "locks", "options", "outside", "syntax")
 COMPILERS = {"numba", "llvmlite"}
 
 # who may import which parts of the package
@@ -24,13 +24,15 @@ ALLOWED = {
     "fuse": {"fuse", "ir", *FREE},
     "codegen": {"codegen", "ir", *FREE},
     "errors": set(),
+    "budget": {"errors"},
+    "call_kinds": {"declined_calls"},
     "options": set(),
     "interrupts": set(),
     "locks": set(),
     "syntax": {"locks"},
     "dot": {"ir"},
     "segments": {"tracer", "ir", "errors", "interrupts"},
-    "failures": {"errors", "options", "interrupts"},
+    "failures": {"budget", "errors", "options", "interrupts"},
     "pipeline": {*STAGES, "ir", "dot", "failures", *FREE},
     "explain": {"variants", "segments", "pipeline", *STAGES, "ir", *FREE},
     "variants": {"pipeline", "segments", "ir"},

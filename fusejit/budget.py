@@ -1,0 +1,170 @@
+"""How long a compile may take: asked at each op, statement and stage, as nothing else would end it.
+
+What counts is the processor time of the threads that compile, one after another: a machine that is
+busy, a lock that another thread holds or a laptop that sleeps make no compile too long.
+
+Examples
+--------
+>>> times = iter([0.0, 1.0, 4.0, 11.0])
+>>> with compiling("f", 10.0, clock=lambda: next(times)):
+...     enter("trace")
+...     enter("LLVM")
+...     check_budget()
+Traceback (most recent call last):
+    ...
+fusejit.errors.OutOfTime: compiling took longer than 10 s (LLVM 7 s, trace 3 s)
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from fusejit.errors import OutOfTime
+
+_SHOWN = 4
+"""Stages that a message names: those that took longest."""
+
+_LEAST = 0.01
+"""Seconds of a stage that is worth naming."""
+
+
+class ProcessorTime:
+    """The processor time of whichever thread is at work: each goes on where the last one stopped.
+
+    What a thread has done before it first asks does not count: the import of a compiler, say.
+    """
+
+    def __init__(self) -> None:
+        self._thread = 0
+        self._offset = self._last = 0.0
+
+    def __call__(self) -> float:
+        """Seconds so far."""
+        thread, own = threading.get_ident(), time.thread_time()
+        if thread != self._thread:
+            self._thread, self._offset = thread, self._last - own
+        self._last = own + self._offset
+        return self._last
+
+
+class Budget:
+    """The time that one compile may take, and where it went.
+
+    Attributes
+    ----------
+    name : str
+        Of the function.
+    seconds : float
+        How much there is.
+    stage : str
+        What is being done.
+    """
+
+    def __init__(self, name: str, seconds: float, clock: Callable[[], float]) -> None:
+        self.name = name
+        self.seconds = seconds
+        self.stage = ""
+        self._clock = clock
+        self._start = self._since = clock()
+        self._by_stage: dict[str, float] = {}
+
+    def enter(self, stage: str) -> None:
+        """The next stage begins."""
+        now = self._clock()
+        self._account(now)
+        self.stage = stage
+        self._compare(now)
+
+    def check(self, expected: float = 0.0) -> None:
+        """Raise `OutOfTime` if the time is over, or would be after ``expected`` more seconds."""
+        now = self._clock()
+        self._compare(now)
+        if now - self._start + expected > self.seconds:
+            self._account(now)
+            soon = f"{self.stage} would take {expected:.2g} s more"
+            raise OutOfTime(
+                f"compiling takes longer than {self.seconds:g} s: {soon}{self._where()}"
+            )
+
+    def note(self) -> None:
+        """Put down what has passed, at the end of work that another thread does not see."""
+        self._account(self._clock())
+
+    def spent(self) -> float:
+        """Seconds so far."""
+        return self._clock() - self._start
+
+    def _account(self, now: float) -> None:
+        if self.stage:
+            self._by_stage[self.stage] = self._by_stage.get(self.stage, 0.0) + now - self._since
+        self._since = now
+
+    def _compare(self, now: float) -> None:
+        if now - self._start > self.seconds:
+            self._account(now)
+            raise OutOfTime(f"compiling took longer than {self.seconds:g} s{self._where()}")
+
+    def _where(self) -> str:
+        longest = sorted(self._by_stage.items(), key=lambda item: -item[1])[:_SHOWN]
+        parts = [f"{stage} {seconds:.2g} s" for stage, seconds in longest if seconds > _LEAST]
+        return f" ({', '.join(parts)})" if parts else ""
+
+
+class Allowance:
+    """What the parts of one function may take together: its segments, and functions they call.
+
+    Attributes
+    ----------
+    left : float
+        Seconds that no compile has taken yet.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.left = seconds
+
+
+_current: ContextVar[Budget | None] = ContextVar("fusejit_budget", default=None)
+
+
+@contextmanager
+def compiling(
+    name: str, seconds: float | Allowance, clock: Callable[[], float] | None = None
+) -> Iterator[Budget]:
+    """A compile of the function ``name`` that may take ``seconds``, or what is left of them."""
+    limit = seconds.left if isinstance(seconds, Allowance) else seconds
+    budget = Budget(name, limit, clock or ProcessorTime())
+    token = _current.set(budget)
+    try:
+        yield budget
+    finally:
+        _current.reset(token)
+        if isinstance(seconds, Allowance):
+            seconds.left = max(0.0, seconds.left - budget.spent())
+
+
+def enter(stage: str) -> None:
+    """Say which stage of the compile begins; raises `OutOfTime` if no time is left for it."""
+    budget = _current.get()
+    if budget is not None:
+        budget.enter(stage)
+
+
+def check_budget(expected: float = 0.0) -> None:
+    """Raise `OutOfTime` where the compile, if there is one, has taken too long.
+
+    ``expected`` is an estimate of what comes next, where that cannot be interrupted.
+    """
+    budget = _current.get()
+    if budget is not None:
+        budget.check(expected)
+
+
+def note_time() -> None:
+    """Put down what has passed: see `Budget.note`."""
+    budget = _current.get()
+    if budget is not None:
+        budget.note()
