@@ -19,7 +19,8 @@ from fusejit.declined_calls import likeness
 MOST_OF_A_KIND = 8
 USES = 8
 _MOST_COUNTED = 64  # calls whose uses are counted; the one that was not met for longest goes
-_LOOKED_AT = 8  # items of a container
+_LOOKED_AT = 8  # items of a container, for its kind
+_MOST_ITEMS = 64  # of a container in calls whose uses are counted
 
 
 class CallKinds:
@@ -35,7 +36,7 @@ class CallKinds:
 
     def refusal(self, args: tuple[Any, ...]) -> str | None:
         """Why no variant is made for a call; counts it."""
-        if self._variants[_kind(args)] < MOST_OF_A_KIND or self._count(likeness(args)) >= USES:
+        if self._variants[_kind(args)] < MOST_OF_A_KIND or self._count(_alike(args)) >= USES:
             return None
         return (
             f"there are {MOST_OF_A_KIND} variants for calls that differ from it in sizes, lengths "
@@ -50,6 +51,14 @@ class CallKinds:
         if len(self._uses) > _MOST_COUNTED:
             self._uses.popitem(last=False)
         return self._uses[call]
+
+
+def _alike(value: Any) -> Hashable:
+    """What calls that are alike agree in, lists looked into; None where it cannot be told."""
+    if type(value) in (list, tuple) and len(value) <= _MOST_ITEMS:
+        parts = tuple(map(_alike, value))
+        return None if None in parts else (type(value), *parts)
+    return likeness(value)
 
 
 def _kind(args: tuple[Any, ...]) -> Hashable:

@@ -19,7 +19,7 @@ has one name for both: LLVM does not vectorise a loop whose pointers it finds to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from functools import partial
 
@@ -47,61 +47,62 @@ def reuse_memory(statements: Sequence[Stmt]) -> list[Stmt]:
 
 def _reused(statements: Sequence[Stmt], exchanged: frozenset[str]) -> list[Stmt]:
     found = [with_bodies(s, partial(_reused, exchanged=exchanged)) for s in statements]
-    made = [s for s in found if isinstance(s, Scratch) and not s.on_stack]
-    made = [s for s in made if s.name not in exchanged]
+    made = {
+        s.name: at
+        for at, s in enumerate(found)
+        if isinstance(s, Scratch) and not s.on_stack and s.name not in exchanged
+    }
+    uses = _uses(found, made.keys())
     given_up: set[str] = set()
-    names = _Names()
-    for at, second in enumerate(made):
-        for first in made[:at]:
-            nest = None if first.name in given_up else _first_use(first, second, found, names)
-            if nest is None:
-                continue
-            new: dict[int, Stmt] = {id(second): Let(second.name, Var(first.name))}
-            new[id(nest)] = _stored_to(first.name, second.name, nest)
-            found = _without_free(second.name, [new.get(id(s), s) for s in found])
-            given_up |= {first.name, second.name}  # the memory goes on under another name
-            break
-    return found
-
-
-class _Names:
-    """What statements mention, but for giving memory back; each is looked through once."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[Stmt, frozenset[str]]] = {}  # keeps them: ids stay valid
-
-    def of(self, s: Stmt) -> frozenset[str]:
-        """The names that a statement mentions."""
-        if id(s) not in self._known:
-            left = _without_free(None, [s])
-            self._known[id(s)] = (s, frozenset().union(*map(mentions, left)))
-        return self._known[id(s)][1]
-
-
-def _first_use(
-    first: Scratch, second: Scratch, statements: Sequence[Stmt], names: _Names
-) -> Stmt | None:
-    """The nest that fills ``second``, if that may be the memory of ``first``, read there last."""
-    if (first.size, first.dtype) != (second.size, second.dtype):
-        return None
-    uses: dict[str, list[int]] = {first.name: [], second.name: []}
-    for at, s in enumerate(statements):
-        if isinstance(s, Scratch):
+    renamed: set[str] = set()
+    for second, at in made.items():
+        if not uses[second]:
             continue
-        for name, places in uses.items():
-            if name in names.of(s):
-                places.append(at)
-    before, behind = uses[first.name], uses[second.name]
-    if not before or not behind or before[-1] != behind[0]:
-        return None
-    nest = statements[behind[0]]
-    return nest if _is_in_place(nest, first.name, second.name) else None
+        place = uses[second][0]
+        read = sorted(_mentioned(found[place]) & made.keys(), key=made.__getitem__)
+        for first in read:
+            is_last = made[first] < at and first not in given_up and uses[first][-1] == place
+            if not is_last or not _are_alike(found[made[first]], found[at]):
+                continue
+            if _is_in_place(found[place], first, second):
+                found[at] = Let(second, Var(first))
+                found[place] = _stored_to(first, second, found[place])
+                given_up |= {first, second}  # the memory goes on under another name
+                renamed.add(second)
+                break
+    return _without_free(renamed, found) if renamed else found
 
 
-def _without_free(name: str | None, statements: Sequence[Stmt]) -> list[Stmt]:
-    """The statements without those that give memory back, that of one name or any."""
-    kept = [s for s in statements if not isinstance(s, Free) or name not in (None, s.name)]
-    return [with_bodies(s, lambda body: _without_free(name, body)) for s in kept]
+def _uses(statements: Sequence[Stmt], names: Set[str]) -> dict[str, list[int]]:
+    """The places of the statements that mention each name, but for making it."""
+    uses: dict[str, list[int]] = {name: [] for name in names}
+    for at, s in enumerate(statements):
+        if not isinstance(s, Scratch):
+            for name in _mentioned(s) & names:
+                uses[name].append(at)
+    return uses
+
+
+def _mentioned(s: Stmt) -> frozenset[str]:
+    """The names that a statement mentions, but for giving memory back."""
+    return frozenset().union(*map(mentions, _without_free(None, [s])))
+
+
+def _are_alike(first: Stmt, second: Stmt) -> bool:
+    """Whether two pieces of memory have one size and dtype."""
+    if not isinstance(first, Scratch) or not isinstance(second, Scratch):
+        return False
+    return (first.size, first.dtype) == (second.size, second.dtype)
+
+
+def _without_free(names: Set[str] | None, statements: Sequence[Stmt]) -> list[Stmt]:
+    """The statements without those that give memory back, that of some names or any."""
+    kept = [
+        s
+        for s in statements
+        if not isinstance(s, Free) or (names is not None and s.name not in names)
+    ]
+    return [with_bodies(s, lambda body: _without_free(names, body)) for s in kept]
 
 
 def _is_in_place(nest: Stmt, first: str, second: str) -> bool:

@@ -71,6 +71,7 @@ class BlockContext:
         self._place = {op: i for i, op in enumerate(block.ops)}
         self._definitions = dict(outer)
         self._users: dict[Value, dict[Op, None]] = {}
+        self._keepers: dict[Value, dict[Op, None]] = {}  # users that read it from memory
         self._writes: dict[int, list[int]] = {}
         self._checks = [place for place, op in enumerate(block.ops) if isinstance(op, Check)]
         self._bound_at: dict[str, int] = {}
@@ -86,8 +87,11 @@ class BlockContext:
     def _register(self, op: Op) -> None:
         for value in op.results:
             self._definitions[value] = op
+        starts = {i.start for i in op.inits} if isinstance(op, GenericOp) else ()
         for value in used_values(op):
             self._users.setdefault(value, {})[op] = None
+            if not isinstance(op, GenericOp) or value in starts:
+                self._keepers.setdefault(value, {})[op] = None
 
     # -- questions ------------------------------------------------------------------------------
     def ops(self) -> Iterator[Op]:
@@ -137,11 +141,11 @@ class BlockContext:
         for value in producer.results:
             if value in self.leaving:
                 return f"%{value.name} is handed out"
-            for user in self.users(value):
-                if not isinstance(user, GenericOp):
-                    return f"%{value.name} is read by a {type(user).__name__.lower()}"
-                if any(i.start is value for i in user.inits):
-                    return f"%{value.name} is the start of {user.name}"
+            user = min(self._keepers.get(value, ()), key=self.place, default=None)
+            if isinstance(user, GenericOp):
+                return f"%{value.name} is the start of {user.name}"
+            if user is not None:
+                return f"%{value.name} is read by a {type(user).__name__.lower()}"
         return ""
 
     def reads(self, op: Op) -> tuple[int, ...]:
@@ -178,6 +182,7 @@ class BlockContext:
         self._slots[self._place.pop(op)] = None
         for value in used_values(op):
             self._users[value].pop(op, None)
+            self._keepers.get(value, {}).pop(op, None)
 
     def is_dead(self, op: GenericOp) -> bool:
         """Whether nothing reads its results."""
