@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-
 COMPILE_SECONDS = 10.0
 """Processor time that compiling a function may take by default."""
 
