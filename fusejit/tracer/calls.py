@@ -31,12 +31,11 @@ from fusejit.tracer.callables import (
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.either import is_either
-from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.locations import CARRIER, MOVE_OUTSIDE, needs_python
 from fusejit.tracer.outside import Outside
 
 MAX_DEPTH = 100
 MAX_RECURSIONS = 16  # calls that a function makes of itself, in one trace
-CARRIER = "<fusejit carrier"  # file name of the function that stands for a decorated one
 
 _CachedFunction = type(functools.lru_cache(lambda: None))
 _GENERATORS = (np.random.Generator, np.random.RandomState)

@@ -23,6 +23,7 @@ _PACKAGE = os.path.dirname(fusejit.__file__) + os.sep  # as code objects spell i
 _NUMPY = os.path.dirname(np.__file__) + os.sep
 LATER = "_st later"  # the parameter of the functions that the rewriter makes of operands
 GENERATED = "<fusejit "  # how the file names of generated code begin
+CARRIER = f"{GENERATED}carrier"  # of the function that stands for a decorated one
 _internal: dict[str, bool] = {}
 _entries: set[int] = set()
 _entry_codes: list[CodeType] = []  # keeps the ids of `_entries` valid

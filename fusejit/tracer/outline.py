@@ -197,6 +197,7 @@ class _Cut:
         self.unsure = UnsureNames(body, parameters, local)
         rebound = bound_by_inner(body) & local
         self.captured = {n for s in body for n in kept(s)} & self._bound_often(body) | rebound
+        self.captured |= self._bound_later(body) & local
 
     def whole(self) -> ast.FunctionDef:
         """The function, which calls its segments."""
@@ -232,6 +233,15 @@ class _Cut:
             for name in assigned([inner])
         }
         return {name for name, n in count.items() if n > 1} | in_loops
+
+    def _bound_later(self, body: Sequence[ast.stmt]) -> set[str]:
+        """Names that a function reads and that have no value yet when it is made."""
+        found: set[str] = set()
+        for statement in body:
+            for inner in ast.walk(statement):
+                if isinstance(inner, ast.stmt) and not isinstance(inner, COMPOUND):
+                    found |= kept(inner) & self.unsure.at(inner) - assigned([inner])
+        return found
 
     # -- segments ---------------------------------------------------------------------------------
     def block(self, body: Sequence[ast.stmt], after: set[str], *, is_tail: bool) -> list[ast.stmt]:

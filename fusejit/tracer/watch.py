@@ -22,7 +22,7 @@ import numpy as np
 
 from fusejit.errors import NeedsPython, UnsupportedError
 from fusejit.tracer.callables import is_library_file, is_library_module, is_stand_in_type
-from fusejit.tracer.locations import location_of, placed_in, user_frames
+from fusejit.tracer.locations import CARRIER, location_of, placed_in, user_frames
 
 _PLAIN_TYPES = frozenset(
     {
@@ -133,7 +133,9 @@ class Watch:
             return
         if id(code) in self._allowed or self.offence is not None or code.co_name == "__del__":
             return
-        if code.co_filename.startswith("namedtuple_") or is_library_file(code.co_filename):
+        is_carrier = code.co_filename.startswith(CARRIER)
+        is_of_library = not is_carrier and is_library_file(code.co_filename)
+        if code.co_filename.startswith("namedtuple_") or is_of_library:
             return
         if _is_interruption(frame):
             return
