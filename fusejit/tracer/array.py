@@ -46,6 +46,9 @@ _REMEDIES = {
 }
 
 
+_PYTHON_TYPES = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
+
+
 class TracedArray:
     """A view of a storage: an index map, extents and what NumPy would hand out.
 
@@ -360,8 +363,21 @@ class TracedArray:
             raise needs_python(f"fusejit does not trace ndarray.{name}", MOVE_OUTSIDE)
         raise AttributeError(f"'numpy.ndarray' object has no attribute '{name}'")
 
+    @property
+    def scalar_type(self) -> type | None:
+        """The type of a number: NumPy's, or Python's; None for an array."""
+        if self.kind is Kind.ARRAY:
+            return None
+        return self.dtype.type if self.kind is Kind.SCALAR else _PYTHON_TYPES[self.dtype.kind]
+
     def user_attribute(self, name: str) -> Any:
         """``x.name`` in the user's program, to which what only the tracer uses is hidden."""
+        number = self.scalar_type
+        if number is not None and not hasattr(number, name):
+            module = "" if self.kind is Kind.PYTHON else "numpy."
+            raise AttributeError(f"'{module}{number.__name__}' object has no attribute '{name}'")
+        if number is not None and not hasattr(np.ndarray, name):
+            raise needs_python(f"fusejit does not trace {name} of numbers", MOVE_OUTSIDE)
         if name == "trace":  # the name of the sum of the diagonal, too
             return functools.partial(np.trace, self)
         return self.__getattr__(name) if name in _INTERNAL else getattr(self, name)

@@ -19,17 +19,13 @@ from fusejit.tracer.masked import as_array
 from fusejit.tracer.number import TracedNumber, apply_host, is_host_number
 from fusejit.tracer.operands import contains_traced, operand_of
 
-_PYTHON_TYPES: dict[str, type] = {"b": bool, "i": int, "f": float}
-
 
 def represented_type(obj: Any) -> type:
     """The type of what a traced object stands for."""
     if isinstance(obj, TracedNumber):
         return type(obj.value)
     if isinstance(obj, TracedArray):
-        if obj.kind is Kind.PYTHON:
-            return _PYTHON_TYPES[obj.dtype.kind]
-        return np.ndarray if obj.kind is Kind.ARRAY else obj.dtype.type
+        return obj.scalar_type or np.ndarray
     return type(obj)
 
 

@@ -246,15 +246,15 @@ def part_view(array: TracedArray, part: str) -> TracedArray:
 
 
 @handles(np.real)
-def real(val: Any) -> TracedArray:
-    """``np.real(z)``: ``z.real``."""
-    return part_view(array_from(val), "real")
+def real(val: Any) -> Any:
+    """``np.real(z)``: ``z.real``; of a Python number Python's."""
+    return val.real if isinstance(val, TracedNumber) else part_view(array_from(val), "real")
 
 
 @handles(np.imag)
-def imag(val: Any) -> TracedArray:
-    """``np.imag(z)``: ``z.imag``."""
-    return part_view(array_from(val), "imag")
+def imag(val: Any) -> Any:
+    """``np.imag(z)``: ``z.imag``; of a Python number Python's."""
+    return val.imag if isinstance(val, TracedNumber) else part_view(array_from(val), "imag")
 
 
 @handles(np.angle)

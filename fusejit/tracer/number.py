@@ -94,6 +94,8 @@ class TracedNumber:
             raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
         if self.is_strong and not name.startswith("__"):
             return self.as_scalar().user_attribute(name)
+        if name in ("real", "imag") and kind in (int, float):
+            return self if name == "real" else kind(0)
         raise needs_python(f"fusejit does not trace {kind.__name__}.{name}", MOVE_OUTSIDE)
 
     def user_attribute(self, name: str) -> Any:

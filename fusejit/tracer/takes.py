@@ -23,7 +23,7 @@ from fusejit.tracer.locations import unsupported
 from fusejit.tracer.operands import Operand, operand_of, resolve
 from fusejit.tracer.shapes import broadcast, broadcast_map
 from fusejit.tracer.stores import assign_operand, require_writeable
-from fusejit.tracer.views import array_operand, normalize_axis
+from fusejit.tracer.views import array_operand, normalize_axis, target_operand
 
 _BOOL = np.dtype(np.bool_)
 
@@ -170,7 +170,7 @@ def _choice_reach(builder: PayloadBuilder, ref: int, dtype: np.dtype) -> int:
 @handles(np.put_along_axis)
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """``arr[i, indices[i, j, k], k] = values[i, j, k]`` along axis 1, for example."""
-    target = array_operand(arr)
+    target = target_operand(arr)
     require_writeable(target)
     if axis is None:
         raise unsupported("np.put_along_axis with axis=None", "use x.reshape(-1)[i] = v")
@@ -181,7 +181,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
 @handles(np.put)
 def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     """``a.ravel()[ind] = v`` into ``a`` itself; values are as many as places, or one."""
-    array = array_operand(a)
+    array = target_operand(a)
     require_writeable(array)
     flat = array if array.ndim == 1 else HANDLERS["reshape"](array, -1)
     if flat.storage.root.copied_from or flat.storage.root is not array.storage.root:
@@ -202,7 +202,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
 
 def _at(ufunc: np.ufunc) -> Callable[..., None]:
     def at(a: Any, indices: Any, b: Any = None) -> None:
-        target = array_operand(a)
+        target = target_operand(a)
         require_writeable(target)
         index = indices if isinstance(indices, tuple) else (indices,)
         if any(getattr(i, "dtype", None) == _BOOL or isinstance(i, bool) for i in index):

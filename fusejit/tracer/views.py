@@ -13,7 +13,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
-from fusejit.tracer.creation import shape_argument
+from fusejit.tracer.creation import array_from, shape_argument
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.elementwise import copy_of, require_extents
@@ -22,10 +22,20 @@ from fusejit.tracer.shapes import broadcast, broadcast_map
 
 
 def array_operand(obj: Any) -> TracedArray:
-    """The array that a function is given."""
+    """The array that a function is given; a Python number as a 0-d array, as NumPy takes it."""
+    operand = operand_of(obj)
+    if operand.array is not None:
+        return operand.array
+    made = array_from(obj)
+    is_weak = isinstance(operand.token, type) and not issubclass(operand.token, np.generic)
+    return made if is_weak else copy_of(made, made.dtype, None, "copy", Kind.SCALAR)
+
+
+def target_operand(obj: Any) -> TracedArray:
+    """The array that a function stores into: it is one, or NumPy raises."""
     array = operand_of(obj).array
     if array is None:
-        raise numpy_raises("an error or a scalar: no array was given")
+        raise numpy_raises("TypeError: the argument to be changed is no array")
     return array
 
 
