@@ -99,7 +99,9 @@ def _placed(nested: Any, axis: int) -> tuple[Extents, list[tuple[Starts, TracedA
         if not whole:
             whole = [*extents[:axis], ZERO, *extents[axis + 1 :]]
         for k, (a, b) in enumerate(zip(whole, extents, strict=True)):
-            if k != axis and not decisions.equal(a, b, "blocks side by side have one shape"):
+            if k != axis and not decisions.equal(
+                a, b, "blocks side by side have one shape", or_raises=True
+            ):
                 raise numpy_raises("ValueError: all the input array dimensions must match")
         for starts, part in parts:
             moved = (*starts[:axis], starts[axis] + whole[axis], *starts[axis + 1 :])

@@ -145,7 +145,10 @@ def item_of(array: TracedArray, place: tuple[Any, ...]) -> Any:
     elif len(place) == 1 and isinstance(place[0], tuple):
         place = place[0]
     if not place:
-        if any(not array.trace.decisions.equal(e, 1, "item() of one") for e in array.extents):
+        if any(
+            not array.trace.decisions.equal(e, 1, "item() of one", or_raises=True)
+            for e in array.extents
+        ):
             raise numpy_raises("ValueError: can only convert an array of size 1")
         place = (0,) * array.ndim
     kind = {"b": bool, "f": float, "c": complex}.get(array.dtype.kind, int)

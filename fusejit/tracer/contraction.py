@@ -106,7 +106,7 @@ def _product(left: TracedArray, right: TracedArray, dtype: np.dtype) -> TracedAr
     reason = "the inner extents of a matrix product are equal"
     if decisions.is_local(depth - other):
         decisions.check_equal(depth, other, reason)
-    elif not decisions.equal(depth, other, reason):
+    elif not decisions.equal(depth, other, reason, or_raises=True):
         raise numpy_raises("ValueError: matmul: mismatch in its core dimension")
     stacks = [left.extents[:-2], right.extents[:-2]]
     stack = broadcast(decisions, stacks)

@@ -107,7 +107,9 @@ def join(parts: Sequence[TracedArray], axis: int, out: Any, dtype: np.dtype) -> 
         if part.ndim != parts[0].ndim:
             raise numpy_raises("ValueError: all the input array dimensions must match exactly")
         for k, (a, b) in enumerate(zip(parts[0].extents, part.extents, strict=True)):
-            if k != axis and not decisions.equal(a, b, "arrays that are joined have one shape"):
+            if k != axis and not decisions.equal(
+                a, b, "arrays that are joined have one shape", or_raises=True
+            ):
                 raise numpy_raises("ValueError: all the input array dimensions except one match")
     ends = [ZERO]
     for part in parts:
@@ -155,7 +157,9 @@ def stack(
         raise numpy_raises("ValueError: need at least one array to stack")
     for part in parts[1:]:
         same = part.ndim == parts[0].ndim and all(
-            part.trace.decisions.equal(a, b, "arrays that are stacked have one shape")
+            part.trace.decisions.equal(
+                a, b, "arrays that are stacked have one shape", or_raises=True
+            )
             for a, b in zip(part.extents, parts[0].extents, strict=True)
         )
         if not same:
@@ -277,7 +281,7 @@ def array_of_list(obj: Any, dtype: np.dtype | None = None) -> TracedArray:
     trace = current_trace()
     for part in parts[1:]:
         for a, b in zip(parts[0].extents, part.extents, strict=True):
-            if not trace.decisions.equal(a, b, "items of a list have one shape"):
+            if not trace.decisions.equal(a, b, "items of a list have one shape", or_raises=True):
                 raise numpy_raises("ValueError: setting an array element with a sequence")
     wanted = dtype or supported(np.result_type(*(p.dtype for p in parts)))
     extents = (AffineExpr.const(len(parts)), *parts[0].extents)

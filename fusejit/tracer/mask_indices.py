@@ -102,7 +102,9 @@ def require_mask_fits(array: TracedArray, mask: TracedArray, axis: int = 0) -> N
     if mask.ndim > array.ndim - axis:
         raise numpy_raises("IndexError: too many indices for array")
     for a, b in zip(mask.extents, array.extents[axis:], strict=False):
-        if not array.trace.decisions.equal(a, b, "a mask has the shape of the array"):
+        if not array.trace.decisions.equal(
+            a, b, "a mask has the shape of the array", or_raises=True
+        ):
             raise numpy_raises("IndexError: boolean index did not match indexed array")
 
 

@@ -107,7 +107,9 @@ def _quotient(trace: Trace, old: Extents, known: list[AffineExpr]) -> AffineExpr
     expr = HostExpr("floordiv", (host_of(total), host_of(divisor)))
     value = decisions.hint(total) // decisions.hint(divisor)
     quotient = trace.symbol(expr, value, 0, MAX_SIZE)
-    if not decisions.equal(product(trace, [*taken, quotient]), total, "the sizes divide"):
+    if not decisions.equal(
+        product(trace, [*taken, quotient]), total, "the sizes divide", or_raises=True
+    ):
         raise numpy_raises("ValueError: cannot reshape: the size is not divisible")
     return decisions.canonical(quotient)
 
@@ -141,7 +143,7 @@ def match_axes(trace: Trace, old: Extents, new: Extents) -> list[Group]:
         return [everything] if decisions.constant(sizes[0]) == 0 else _groups(trace, old, new, True)
     if decisions.hint(sizes[0]) == decisions.hint(sizes[1]) and 0 not in (*hints[0], *hints[1]):
         return _groups(trace, old, new, False)
-    if not decisions.equal(sizes[0], sizes[1], _SAME_SIZE):
+    if not decisions.equal(sizes[0], sizes[1], _SAME_SIZE, or_raises=True):
         raise numpy_raises("ValueError: cannot reshape array into the shape")
     return [everything]
 

@@ -183,8 +183,19 @@ class Decisions:
         """Decide ``left <= right``."""
         return self.nonnegative(AffineExpr.of(right) - AffineExpr.of(left), reason)
 
-    def equal(self, left: AffineExpr | int, right: AffineExpr | int, reason: str = "") -> bool:
-        """Decide ``left == right``; equal symbols are one symbol from then on."""
+    def equal(
+        self,
+        left: AffineExpr | int,
+        right: AffineExpr | int,
+        reason: str = "",
+        *,
+        or_raises: bool = False,
+    ) -> bool:
+        """Decide ``left == right``; equal symbols are one symbol from then on.
+
+        With ``or_raises`` NumPy raises where they differ: of sizes that nobody knows while tracing
+        it is assumed that they do not. Else a size is taken not to be one certain number.
+        """
         difference = self.canonical(AffineExpr.of(left) - AffineExpr.of(right))
         known = difference.as_constant()
         if known is not None:
@@ -199,7 +210,7 @@ class Decisions:
                 if any(self._holds_always(e, reason) for e in (above, below)):
                     return False
                 raise Varies(difference)
-            answer = len(difference.symbols()) > 1
+            answer = or_raises or len(difference.symbols()) > 1
             self.emit_assumption("equal" if answer else "not_equal", difference, reason)
             if not answer:
                 self._nonzero.add(difference)

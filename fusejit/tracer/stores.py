@@ -148,7 +148,9 @@ def without_leading_ones(array: TracedArray, rank: int) -> TracedArray:
     """A value may have more axes than its target if the first ones have length 1."""
     extra = array.ndim - rank
     for extent in array.extents[:extra]:
-        if not array.trace.decisions.equal(extent, 1, "a leading axis of length 1 is dropped"):
+        if not array.trace.decisions.equal(
+            extent, 1, "a leading axis of length 1 is dropped", or_raises=True
+        ):
             raise numpy_raises("ValueError: setting an array element with a sequence")
     index: tuple[Any, ...] = (0,) * extra + (Ellipsis,)
     return array[index]

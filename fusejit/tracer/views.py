@@ -149,7 +149,9 @@ def squeeze(a: Any, axis: Any = None) -> TracedArray:
     else:
         axes = list(normalize_axes(axis, array.ndim))
         for k in axes:
-            if not decisions.equal(array.extents[k], 1, "a squeezed axis has length 1"):
+            if not decisions.equal(
+                array.extents[k], 1, "a squeezed axis has length 1", or_raises=True
+            ):
                 raise numpy_raises("ValueError: cannot select an axis to squeeze out")
     if not axes:
         return array  # the very object, as in NumPy
