@@ -71,6 +71,7 @@ class Carrier:
     ) -> None:
         self._first = CellType(no_variant)
         free = {"first": self._first, "slow": CellType(slow), "rescued": CellType(rescued)}
+        self._free = free
         made = _compiled(function.__name__, signature, free)
         functools.update_wrapper(made, function)
         made.__defaults__ = cast(Any, function).__defaults__
@@ -78,8 +79,22 @@ class Carrier:
         self.function = made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        place = [cell is self._first for cell in self.function.__closure__ or ()].index(True)
-        return _found_again, (self.function, place)
+        cells = self.function.__closure__ or ()
+        places = {
+            name: next(k for k, other in enumerate(cells) if other is cell)
+            for name, cell in self._free.items()
+        }
+        return _found_again, (self.function, places)
+
+    def renew(self, function: Callable[..., Any], signature: inspect.Signature) -> None:
+        """Take on the parameters and default values of the function as it is now."""
+        self.serve_first(no_variant)
+        made = _compiled(function.__name__, signature, self._free)
+        pairs = zip(made.__closure__ or (), self.function.__closure__ or (), strict=True)
+        if all(new is old for new, old in pairs):  # not if parameters have names of ours
+            self.function.__code__ = made.__code__
+        self.function.__defaults__ = cast(Any, function).__defaults__
+        self.function.__kwdefaults__ = cast(Any, function).__kwdefaults__
 
     @property
     def first(self) -> Launch:
@@ -91,12 +106,13 @@ class Carrier:
         self._first.cell_contents = launch
 
 
-def _found_again(function: FunctionType, place: int) -> Carrier:
+def _found_again(function: FunctionType, places: dict[str, int]) -> Carrier:
     """The carrier of a function that was pickled by value, with its cells."""
     made = Carrier.__new__(Carrier)
     made.function = function
     assert function.__closure__ is not None
-    made._first = function.__closure__[place]
+    made._free = {name: function.__closure__[place] for name, place in places.items()}
+    made._first = made._free["first"]
     return made
 
 

@@ -30,6 +30,7 @@ from fusejit.errors import (
 )
 from fusejit.explain import sizes_of_call
 from fusejit.failures import fault
+from fusejit.identity import Identity
 from fusejit.interrupts import is_from_handler
 from fusejit.locks import ForkSafeLock
 from fusejit.notices import warn
@@ -73,10 +74,11 @@ class Dispatcher:
         self.parts_time = parts_time or Allowance(options.compile_seconds)
         self.lock = ForkSafeLock()
         self.signature = inspect.signature(function, follow_wrapped=False)
+        self.identity = Identity(cast(Any, function))
         self.fused = FusedFunctions() if fused is None else fused
         self.carrier = Carrier(function, self.signature, self.slow, self.rescued)
         if not options.enabled:
-            self.carrier.serve_first(self.plain)
+            self.carrier.serve_first(self.disabled)
         cast(Any, self.carrier.function).__fusejit_state__ = self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -92,6 +94,8 @@ class Dispatcher:
     # -- a call ---------------------------------------------------------------------------------
     def slow(self, args: tuple[Any, ...], missed: Miss) -> Any:
         """A call that the newest variant does not serve; ``args`` are in parameter order."""
+        if not self.identity.holds():
+            return self.renewed(args)
         while True:
             seen = self.variants.compiled
             for variant in seen:
@@ -134,6 +138,33 @@ class Dispatcher:
         elif result.is_fault:
             self.declined.add_kind(args, result.reason, is_final=True)
         return self.decline(result.reason, args)
+
+    def run_segments(self, *args: Any) -> Any:
+        """The function in segments, unless it was changed."""
+        segmented = self.variants.segmented
+        return segmented.run(*args) if segmented is not None and self.identity.holds() else MISS
+
+    def disabled(self, *args: Any) -> Any:
+        """The function as Python runs it, with default values as they are now."""
+        return self.plain(*args) if self.identity.holds() else self.renewed(args)
+
+    def renewed(self, args: tuple[Any, ...]) -> Any:
+        """A call of a function whose code or default values were replaced, from which all begins.
+
+        The carrier has filled in the old default values already: they stand for the new ones.
+        """
+        with self.lock:
+            old, old_signature = self.identity, self.signature
+            self.identity = Identity(cast(Any, self.function))
+            self.signature = inspect.signature(self.function, follow_wrapped=False)
+            self.variants.compiled = ()
+            self.variants.segmented = None
+            self.declined = DeclinedCalls()
+            self.carrier.renew(self.function, self.signature)
+            if not self.options.enabled:
+                self.carrier.serve_first(self.disabled)
+        positional, keywords = old.given(old_signature, args)
+        return self.carrier.function(*positional, **keywords)
 
     def launched(self, variant: Compiled, args: tuple[Any, ...]) -> Any:
         """What a variant's launcher returns; a `Miss` if it fails early enough."""
@@ -186,7 +217,7 @@ class Dispatcher:
         if self.options.is_part and len(self.variants) >= MOST_OF_A_PART:
             self.variants.segmented = self.without_contents(args)
             if self.variants.segmented is not None:
-                self.carrier.serve_first(self.variants.segmented.run)
+                self.carrier.serve_first(self.run_segments)
                 return self.variants.segmented
         if len(self.variants) >= self.options.max_variants:
             return f"more than {self.options.max_variants} variants"
@@ -254,7 +285,7 @@ class Dispatcher:
             self.tell(f"Python runs a loop of {name}: {error}")
         self.variants.segmented = segmented
         if not self.variants.compiled:  # what is whole for other types stays so
-            self.carrier.serve_first(segmented.run)
+            self.carrier.serve_first(self.run_segments)
         return segmented
 
     # -- segments -------------------------------------------------------------------------------

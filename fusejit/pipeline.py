@@ -321,6 +321,7 @@ class Lowered:
             closure_cells(function),
             traced.constants,
             entry_checks_arrays=bool(kernels) and all(k.checks_arrays for k in kernels),
+            own=function,
         )
         launch = compile_launcher(source, function.__name__)
         self.before.before.seconds["compile"] = time.perf_counter() - start

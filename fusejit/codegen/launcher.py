@@ -75,6 +75,7 @@ def launcher_source(
     constants: Mapping[str, np.ndarray],
     *,
     entry_checks_arrays: bool = False,
+    own: Callable[..., Any] | None = None,
 ) -> LauncherSource:
     """Write the launcher.
 
@@ -93,9 +94,12 @@ def launcher_source(
     entry_checks_arrays
         Whether the kernels' entry checks class, dtype and rank of arrays itself; then the launcher
         leaves that to the first kernel, which takes every argument array.
+    own
+        The user's function, whose code and default values may be replaced later.
     """
     writer = _Writer(traced, program, kernels, signature, globals_, closure, constants)
     writer.entry_checks_arrays = entry_checks_arrays
+    writer.own = own
     return writer.write()
 
 
@@ -104,6 +108,8 @@ class _Writer(LauncherResults):
 
     def write(self) -> LauncherSource:
         graph = self.program.graph
+        self.check_own_code()
+        self.check_libraries()
         for check in self.traced.checks:
             self.check(check)
         self.put("if error_state() is not DEFAULT_ERROR_STATE and errors_raise():")

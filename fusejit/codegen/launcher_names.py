@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,7 @@ import numpy as np
 from fusejit.codegen import launch_runtime
 from fusejit.codegen.host_text import host_text
 from fusejit.codegen.late_errors import has_late_extents, late_places
+from fusejit.codegen.library_state import HAVE_VERSIONS, LibraryState
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.graph import Write, walk
 from fusejit.ir.host import HostExpr, Path, generator_address
@@ -28,10 +30,13 @@ from fusejit.ir.program import (
 from fusejit.ir.traced import (
     ArrayClass,
     CheckKind,
+    LibraryRead,
     PathCheck,
     ResultLeaf,
     TracedFunction,
 )
+
+_FEW = 2  # builtins: to compare these costs less than to ask for the version of all
 
 
 class LauncherNames:
@@ -92,6 +97,7 @@ class LauncherNames:
         self.texts: dict[Path, str] = {}
         self.texts_of_scalars: dict[str, str] = {}
         self.entry_checks_arrays = False
+        self.own: Callable[..., Any] | None = None
         self.repeated: dict[ResultLeaf, str] = {}
         self.shared: dict[int | None, str] = {}
         self.handed_out: set[str] = set()
@@ -149,6 +155,40 @@ class LauncherNames:
         return text[1:-1] if text.startswith("(") and _balanced(text[1:-1]) else text
 
     # -- checks ---------------------------------------------------------------------------------
+    def check_own_code(self) -> None:
+        """The user's function is still the one that was traced, with the same default values."""
+        if self.own is None:
+            return
+        own = self.bind("own", self.own)
+        tests = []
+        for name in ("__code__", "__defaults__", "__kwdefaults__"):
+            now = getattr(self.own, name)
+            if now is not None:
+                tests.append(f"{own}.{name} is not {self.bind('its', now)}")
+        self.put(f"if {' or '.join(tests)}:")
+        self.put("    return MISS")
+
+    def check_libraries(self) -> None:
+        """Modules of libraries hold what they held."""
+        reads: dict[int, list[LibraryRead]] = {}
+        for read in self.traced.library_reads:
+            reads.setdefault(id(read.namespace), []).append(read)
+        for of_one in reads.values():
+            if of_one[0].namespace is vars(builtins) and len(of_one) <= _FEW:
+                text = self.bind("builtins", builtins)
+                tests = (f"{text}.{r.name} is not {self.bind('its', r.value)}" for r in of_one)
+                self.put(f"if {' or '.join(tests)}:")
+                self.put("    return MISS")
+                continue
+            state = LibraryState(of_one)
+            changed = self.bind("changed", state.changed)
+            test = f"{changed}()"
+            if HAVE_VERSIONS:
+                version, seen = self.bind("version", state.version), self.bind("seen", state.seen)
+                test = f"{version}[0] != {seen}[0] and {test}"
+            self.put(f"if {test}:")
+            self.put("    return MISS")
+
     def check(self, check: PathCheck) -> None:
         text = self.path(check.path)
         if not text.isidentifier():

@@ -47,6 +47,15 @@ class PathCheck:
     expected: Any
 
 
+@dataclass(frozen=True, slots=True)
+class LibraryRead:
+    """An attribute of a library's module, or a builtin, that the program read: it never changes."""
+
+    namespace: dict[str, Any]
+    name: str
+    value: Any
+
+
 # ----------------------------------------------------------------------------- how results come out
 @dataclass(frozen=True, slots=True)
 class ResultLeaf:
@@ -116,6 +125,7 @@ class TracedFunction:
     ``checks`` and the graph's guards together say which calls the graph is right for. ``notes`` are
     lines for `explain` (for example: no source was found, so the function was traced plainly).
     ``constants`` are arrays made while tracing, found by ``Path("const", name)``.
+    ``library_reads``, attributes of libraries, are checked as a whole: nearly nobody sets them.
     ``shows_numbers`` says that guards keep numbers exact of which the program has made text.
     """
 
@@ -126,3 +136,4 @@ class TracedFunction:
     notes: list[str] = field(default_factory=list)
     constants: dict[str, np.ndarray] = field(default_factory=dict)
     shows_numbers: bool = False
+    library_reads: list[LibraryRead] = field(default_factory=list)

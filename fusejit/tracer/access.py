@@ -83,7 +83,9 @@ class Access:
                 return obj.user_attribute(name)
             return getattr(obj, name)
         if isinstance(obj, ModuleType) and is_library_module(obj.__name__):
-            return getattr(obj, name)
+            found = getattr(obj, name)
+            self._outside.read_library(vars(obj), name, found)
+            return found
         if cls is super:
             return self._super_attr(obj, name)
         owner, raw = class_attribute(cls, name)

@@ -117,6 +117,7 @@ class Activation:
             if name not in table:
                 raise NameError(f"name {name!r} is not defined", name=name)
             value = table[name]
+            self._outside.read_library(table, name, value)
         self._globals[name] = value
         return value
 

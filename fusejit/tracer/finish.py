@@ -107,6 +107,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
         trace.notes,
         constants=trace.constants,
         shows_numbers=trace.shows_numbers,
+        library_reads=[*trace.library_reads.values()],
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from fusejit.errors import UnsupportedError
 from fusejit.ir.host import Path
+from fusejit.ir.traced import LibraryRead
 from fusejit.tracer.access import WATCHED
 from fusejit.tracer.activation import Activation
 from fusejit.tracer.calls import Calls, Handlers, native_call
@@ -28,6 +29,7 @@ class TraceInterface(Reads, Handlers, Protocol):
     notes: list[str]
     is_plain: bool
     inlined: Callable[[FunctionType, tuple[Any, ...]], Any]
+    library_reads: dict[tuple[int, str], LibraryRead]
 
 
 class Hooks:
@@ -56,6 +58,7 @@ class Hooks:
         )
         self.call = self._calls.invoke
         trace.inlined = self._calls.inlined
+        trace.library_reads = self.outside.library_reads
         self.access = self._calls.access
         self._bound: dict[int, tuple[FunctionType, FunctionType, bool]] = {}
         self._with_defaults: set[int] = set()

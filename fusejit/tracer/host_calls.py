@@ -58,6 +58,10 @@ class _TooSmall(Exception):
     """A stand-in would have a negative size: what is left of an array that was cut."""
 
 
+class _SizesAreKnown(Exception):
+    """Sizes have become constants: the function is tried again."""
+
+
 @dataclass(slots=True)
 class Arguments:
     """The arguments of a call as text, and what is traced among them."""
@@ -158,9 +162,14 @@ def host_call(
     call = arguments.text(args, kwargs)
     if rng is not None and rng.path is not None:
         call = f"{{o0}}, {call}" if call else "{o0}"
-    probe = _Probe(trace, name, function, call, arguments.traced, by_data, size)
-    probe.rng = None if rng is None else rng.like
-    runs, assignments = probe.run()
+    while True:
+        probe = _Probe(trace, name, function, call, arguments.traced, by_data, size)
+        probe.rng = None if rng is None else rng.like
+        try:
+            runs, assignments = probe.run()
+            break
+        except _SizesAreKnown:
+            continue
     results, sizes = _results(probe, runs, assignments)
     values = tuple(
         o.value() if isinstance(o, TracedArray) else trace.scalar(o) for o in arguments.traced
@@ -284,6 +293,8 @@ class _Probe:
                 return runs, assignments
         if last is None:
             raise Declined(f"{self.name} of an array that is too large to try")
+        if self.require_constants():
+            raise _SizesAreKnown
         raise numpy_raises(last)
 
     def assignments(self, keys: Sequence[Hashable], scale: int) -> list[Assignment]:
@@ -310,6 +321,20 @@ class _Probe:
             if decisions.is_local(symbol - other):
                 continue  # the function itself checks them
             decisions.equal(other, symbol, f"sizes that {self.name} needs to be equal")
+
+    def require_constants(self) -> bool:
+        """Guard that sizes are those of other arguments that are constants, if any are now."""
+        decisions = self.trace.decisions
+        of_arrays = [o for o in self.traced if isinstance(o, TracedArray)]
+        constants = {decisions.constant(e) for o in of_arrays for e in o.extents}
+        found = False
+        for name in self.symbols:
+            symbol = AffineExpr.symbol(name)
+            if name not in self.numbers and not decisions.is_local(symbol):
+                alike = self.hint(name) in constants
+                reason = f"sizes that {self.name} needs to be equal"
+                found |= alike and decisions.equal(symbol, self.hint(name), reason)
+        return found
 
     def call_on_stand_ins(self, sizes: Assignment, run: int) -> Found:
         """One run."""

@@ -21,12 +21,12 @@ from types import (
     ModuleType,
     SimpleNamespace,
 )
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from fusejit.ir.host import Path
-from fusejit.ir.traced import CheckKind, PathCheck
+from fusejit.ir.traced import CheckKind, LibraryRead, PathCheck
 from fusejit.tracer.callables import is_library_module, is_named_tuple, is_user_function
 from fusejit.tracer.locations import needs_python, unsupported
 
@@ -111,6 +111,7 @@ class Outside:
         self._read: dict[Path, object] = {}
         self._identified: set[Path] = set()
         self._overwritten: set[Path] = set()
+        self.library_reads: dict[tuple[int, str], LibraryRead] = {}
 
     def path_of(self, obj: object) -> Path | None:
         """Where an open or copied object was found; None for everything made in the trace."""
@@ -192,6 +193,11 @@ class Outside:
         if path not in self._identified:
             self._identified.add(path)
             self._trace.check(PathCheck(path, CheckKind.IS, obj))
+
+    def read_library(self, namespace: dict[str, Any], name: str, value: object) -> None:
+        """Record what a module of a library, or `builtins`, holds under a name."""
+        if name in namespace:
+            self.library_reads[id(namespace), name] = LibraryRead(namespace, name, value)
 
     def absent(self, path: Path) -> None:
         """Record that a name or attribute does not exist."""

@@ -143,7 +143,9 @@ class _Vetting:
         if at is not None:
             self.outside.absent(at)
         if hasattr(builtins, name):
-            self._callable(getattr(builtins, name))
+            found = getattr(builtins, name)
+            self.outside.read_library(vars(builtins), name, found)
+            self._callable(found)
 
     def _value(self, at: Path | None, value: Any, text: str, attributes: set[str]) -> None:
         if at is None and not is_library_object(value):
@@ -161,7 +163,9 @@ class _Vetting:
             return
         if isinstance(value, ModuleType) and is_library_module(value.__name__):
             for name in sorted(attributes & set(dir(value))):
-                self._callable(getattr(value, name, None))
+                found = getattr(value, name, None)
+                self.outside.read_library(vars(value), name, found)
+                self._callable(found)
         elif is_library_object(value) or type(value).__module__ == "dataclasses":
             self._callable(value)
         elif not (isinstance(value, type) and issubclass(value, BaseException)):

@@ -30,7 +30,7 @@ from fusejit.ir.graph import (
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.source import UNKNOWN, Location
-from fusejit.ir.traced import ArrayClass, CheckKind, PathCheck
+from fusejit.ir.traced import ArrayClass, CheckKind, LibraryRead, PathCheck
 from fusejit.ir.types import DTYPES, Kind, TensorType, dtype_name, is_supported
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.callables import is_named_tuple
@@ -84,6 +84,7 @@ class Trace:
         self.is_part = False
         self.texts_are_pythons = False  # whether Python makes all text of numbers
         self.shows_numbers = False  # whether some text shows what is exact for its sake
+        self.library_reads: dict[tuple[int, str], LibraryRead] = {}  # set by the hooks
         self.undoes = False  # whether stores are undone where a check fails behind them
         self.decisions = Decisions()
         self.decisions.emit_check = self._check_equal
