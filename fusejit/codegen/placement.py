@@ -43,7 +43,7 @@ from fusejit.ir.host_blocks import host_blocks, launcher_binds, runs_on_host
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.memory import walk_versions
 from fusejit.ir.payload import identity_payload
-from fusejit.ir.schedule import Schedule
+from fusejit.ir.schedule import KernelStep, Schedule, walk_steps
 from fusejit.ir.types import IteratorType
 from fusejit.ir.writes import store_that_takes
 
@@ -91,7 +91,7 @@ def place(schedule: Schedule) -> Placement:
             placement.defining[result] = op
     _number_steps(graph, placement)
     record_versions(graph.block, {}, placement.versions_at)
-    _find_straight_stores(graph, placement)
+    _find_straight_stores(graph, placement, _grouped(schedule))
     _find_moves(graph, placement)
     _find_rotations(graph, placement)
     _find_snapshots(graph, placement)
@@ -147,7 +147,13 @@ def _uses(block: Block) -> Iterator[tuple[Value, Op | None, Block]]:
         yield value, None, block
 
 
-def _find_straight_stores(graph: Graph, placement: Placement) -> None:
+def _grouped(schedule: Schedule) -> frozenset[Op]:
+    """The ops that are computed tile by tile with others: what they read may be a tile's alone."""
+    kernels = (step for step in walk_steps(schedule.steps) if isinstance(step, KernelStep))
+    return frozenset(op for step in kernels for group in step.groups for op in group.ops)
+
+
+def _find_straight_stores(graph: Graph, placement: Placement, grouped: frozenset[Op]) -> None:
     uses: dict[Value, list[Op | None]] = {}
     block_of: dict[int, Block] = {}
     for value, op, _ in _uses(graph.block):
@@ -181,7 +187,7 @@ def _find_straight_stores(graph: Graph, placement: Placement) -> None:
                 placement.overlaps[store] = overlap
     for op in walk(graph.block):
         if isinstance(op, Scatter):
-            _find_scattered(op, uses, placement, block_of)
+            _find_scattered(op, uses, placement, block_of, grouped)
 
 
 def _find_scattered(
@@ -189,6 +195,7 @@ def _find_scattered(
     uses: Mapping[Value, Sequence[Op | None]],
     placement: Placement,
     block_of: Mapping[int, Block],
+    grouped: frozenset[Op],
 ) -> None:
     """Operands of a scatter that are computed point by point as it is written."""
     for value in scatter.operand_values:
@@ -196,6 +203,7 @@ def _find_scattered(
         if (
             isinstance(producer, GenericOp)
             and producer.library_call is None
+            and producer not in grouped
             and producer.is_elementwise
             and all(uses.get(result, [scatter]) == [scatter] for result in producer.results)
             and block_of[id(producer)] is block_of[id(scatter)]

@@ -22,7 +22,7 @@ from fusejit.testing.mutation_expressions import is_exact
 from fusejit.testing.mutation_fuzzer import LONGEST_IN_NUMPY, SLOWEST, without_late_text
 from fusejit.testing.mutation_maker import make_program
 from fusejit.testing.mutation_programs import MutationProgram, Statement, deadline
-from fusejit.testing.oracle import compare_outcomes, decorate, run
+from fusejit.testing.oracle import compare_outcomes, decorate, no_faults, run
 
 OUTSIDE = """\
 import contextlib
@@ -101,8 +101,8 @@ def check_boundaries(program: MutationProgram, folder: Path, *, jit: bool = Fals
     """Run every call and raise what differs from NumPy; how it ran: segments, whole, refused, .."""
     function = program.load(folder, OUTSIDE)
     kept, box = function.__globals__["KEPT"], function.__globals__["BOX"]
-    fused = decorate(function, jit=jit)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), no_faults() as reports:
+        fused = decorate(function, jit=jit, reports=reports)
         warnings.simplefilter("ignore", FuseWarning)
         warnings.simplefilter("ignore", RuntimeWarning)
         for call in range(len(program.calls)):

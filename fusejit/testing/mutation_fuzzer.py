@@ -32,14 +32,14 @@ import numpy as np
 
 from fusejit.api import FuseWarning
 from fusejit.codegen.late_errors import LATE_TEXTS
-from fusejit.errors import ConcretizationError, UnsupportedError
+from fusejit.errors import FAULT, ConcretizationError, UnsupportedError
 from fusejit.fuse.policy import POLICIES
 from fusejit.testing.join_programs import make_join_program
 from fusejit.testing.library_programs import make_library_program
 from fusejit.testing.mutation_expressions import is_exact
 from fusejit.testing.mutation_maker import make_program
 from fusejit.testing.mutation_programs import HELPERS, MutationProgram, deadline
-from fusejit.testing.oracle import Outcome, compare_outcomes, decorate, interpreted, run
+from fusejit.testing.oracle import Outcome, compare_outcomes, decorate, interpreted, no_faults, run
 
 LONGEST_IN_NUMPY = 2.0  # seconds for one call; another one's sizes may make a loop endless
 _BETWEEN_TALLIES = 500
@@ -96,15 +96,16 @@ def check_program(
     """Run every call of a program every way; raise what differs.
 
     A call whose numbers are not exact under NumPy is left out. A program that fusejit says it does
-    not support, or declines, is counted; to say so is a failure if it is ``strict``.
+    not support, or declines, is counted; to say so is a failure if it is ``strict``. A fault of
+    fusejit's is a failure always, though NumPy runs the call.
     """
     tally = Tally() if tally is None else tally
     tally.programs += 1
     function = program.load(folder)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), no_faults() as reports:
         warnings.simplefilter("ignore", FuseWarning)
         warnings.simplefilter("ignore", RuntimeWarning)
-        decorated = decorate(function, jit=how.jit, fusion=how.fusion)
+        decorated = decorate(function, jit=how.jit, fusion=how.fusion, reports=reports)
         for call in range(len(program.calls)):
             args = program.arguments(call)
             where = f"call {call}"
@@ -124,6 +125,8 @@ def check_program(
                 tally.refused[reason(str(actual.error))] += 1
                 return
             compare_outcomes(without_late_text(expected, actual), actual, where=where)
+            faults = [cause for cause in decorated.variants.declined if FAULT in cause]
+            assert not (faults and how.strict), faults
             served = expected.error is None
             served &= sum(decorated.variants.declined.values()) == declined
             tally.served += served

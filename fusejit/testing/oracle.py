@@ -7,8 +7,10 @@ kernel, for results, for what the arguments hold afterwards, and for which array
 from __future__ import annotations
 
 import os
+import pathlib
+import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +40,6 @@ from fusejit.testing.compare import (
     arrays_in,
     assert_same,
     assert_same_aliasing,
-    assert_same_ownership,
     clone,
 )
 
@@ -46,7 +47,10 @@ Function = Callable[..., Any]
 
 
 @contextmanager
-def _environment(name: str, value: str) -> Iterator[None]:
+def _environment(name: str, value: str | None) -> Iterator[None]:
+    if value is None:
+        yield
+        return
     before = os.environ.get(name)
     os.environ[name] = value
     try:
@@ -59,11 +63,39 @@ def _environment(name: str, value: str) -> Iterator[None]:
 
 
 def decorate(
-    function: Function, *, jit: bool, fullgraph: bool = False, fusion: str | None = None
+    function: Function,
+    *,
+    jit: bool,
+    fullgraph: bool = False,
+    fusion: str | None = None,
+    reports: pathlib.Path | None = None,
 ) -> Any:
-    """``fuse_jit(function)``, jitted or with kernels that run as plain Python."""
-    with _environment("FUSEJIT_UNJITTED", "0" if jit else "1"):
+    """``fuse_jit(function)``, jitted or with kernels that run as plain Python.
+
+    Reports of faults are written into the folder ``reports``, see `no_faults`.
+    """
+    folder = None if reports is None else str(reports)
+    mode = _environment("FUSEJIT_UNJITTED", "0" if jit else "1")
+    with mode, _environment("FUSEJIT_DUMP_DIR", folder):
         return fuse_jit(fullgraph=fullgraph, fusion=fusion)(function)
+
+
+@contextmanager
+def no_faults() -> Iterator[pathlib.Path]:
+    """A folder for reports of faults.
+
+    A fault is no error of the call: NumPy runs it, and a warning names the report.
+
+    Raises
+    ------
+    AssertionError
+        At the end, with the first report that was written.
+    """
+    with tempfile.TemporaryDirectory(prefix="fusejit-reports-") as name:
+        folder = pathlib.Path(name)
+        yield folder
+        for report in sorted(folder.iterdir()):
+            raise AssertionError(f"a fault of fusejit:\n{report.read_text('utf-8')}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +182,7 @@ def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: 
                 results[structure.index] = read_only(results[structure.index][...])
             result = results[structure.index]
             if structure.is_view and isinstance(result, np.ndarray) and result.base is None:
-                return result[...]
+                result = results[structure.index] = result[...]  # one object, wherever it stands
             return result
         case PathLeaf():
             return paths(structure.path)
@@ -228,26 +260,44 @@ def check(
     fusion : str, optional
         How far to fuse; None for the default.
     """
-    unjitted = decorated = decorate(function, jit=False, fusion=fusion)
-    for jitted in (False, True) if jit else (False,):
-        decorated = decorate(function, jit=True, fusion=fusion) if jitted else unjitted
-        for at, args in enumerate(calls):
-            name = f"call {at}, {'jitted' if jitted else 'unjitted'}"
-            expected = run(reference or function, args)
-            if expected.error is not None:
-                expected = run(function, args)  # who declines to NumPy has NumPy's partial effects
-            actual = run(decorated, args)
-            compare_outcomes(expected, actual, bound, name)
-            if reference is None:
-                assert_same_ownership(expected.result, actual.result, name)
-            if expected.error is None and len(decorated.variants) and not jitted:
-                _check_interpreters(function, decorated, args, actual, inner_bound, name)
-            if jitted:
-                compare_outcomes(run(unjitted, args), actual, inner_bound, f"{name}/unjitted")
-        if variants is not None:
-            assert len(decorated.variants) == variants, decorated.variants
-            assert not decorated.variants.declined, decorated.variants
-    return decorated
+    with no_faults() as reports:
+
+        def decorated(*, jit: bool) -> Any:
+            return decorate(function, jit=jit, fusion=fusion, reports=reports)
+
+        unjitted = made = decorated(jit=False)
+        _check_calls(function, made, calls, bound, inner_bound, reference, variants)
+        if jit:
+            made = decorated(jit=True)
+            _check_calls(function, made, calls, bound, inner_bound, reference, variants, unjitted)
+    return made
+
+
+def _check_calls(
+    function: Function,
+    decorated: Any,
+    calls: Sequence[tuple[Any, ...]],
+    bound: Bound,
+    inner_bound: Bound,
+    reference: Function | None,
+    variants: int | None,
+    unjitted: Any = None,
+) -> None:
+    """Every call of one decorated function; a jitted one against the ``unjitted`` one as well."""
+    for at, args in enumerate(calls):
+        name = f"call {at}, {'unjitted' if unjitted is None else 'jitted'}"
+        expected = run(reference or function, args)
+        if expected.error is not None:
+            expected = run(function, args)  # who declines to NumPy has NumPy's partial effects
+        actual = run(decorated, args)
+        compare_outcomes(expected, actual, bound, name)
+        if expected.error is None and len(decorated.variants) and unjitted is None:
+            _check_interpreters(function, decorated, args, actual, inner_bound, name)
+        if unjitted is not None:
+            compare_outcomes(run(unjitted, args), actual, inner_bound, f"{name}/unjitted")
+    if variants is not None:
+        assert len(decorated.variants) == variants, decorated.variants
+        assert not decorated.variants.declined, decorated.variants
 
 
 def _check_interpreters(

@@ -23,10 +23,12 @@ def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
     arrays = [array_from(as_array(a)) for a in args]
     trace = current_trace()
     extents = broadcast(trace.decisions, [a.extents for a in arrays])
-    if all(list(a.extents) == list(extents) for a in arrays):
-        return tuple(arrays)
+    canonical = trace.decisions.canonical
+    wanted = [*map(canonical, extents)]
     shape = tuple(map(trace.number, extents))
-    return tuple(a if list(a.extents) == list(extents) else broadcast_to(a, shape) for a in arrays)
+    return tuple(
+        a if [*map(canonical, a.extents)] == wanted else broadcast_to(a, shape) for a in arrays
+    )
 
 
 @handles(np.broadcast_shapes)

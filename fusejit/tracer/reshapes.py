@@ -18,6 +18,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
+from fusejit.tracer.axis_order import result_order
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.elementwise import copy_of
@@ -97,7 +98,8 @@ def _in_memory_order(array: TracedArray, order: Any) -> tuple[TracedArray, Any]:
     """``order="K"``: the axes as they lie in memory, whose C order that is; no negative steps."""
     if order not in ("K", "k"):
         return array, _resolved_order(array, order)
-    axes = array.sorted_order()
+    # as a copy is made: an axis of a broadcast array stays where it is
+    axes = result_order(array.trace, [array], array.extents)
     return (array if axes is None else permuted(array, axes)), "C"
 
 
