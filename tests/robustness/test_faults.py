@@ -1,0 +1,181 @@
+"""Faults put into each stage, from the trace to the launch: NumPy runs the call, effects once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fusejit.codegen.launcher
+import fusejit.dispatcher
+import fusejit.pipeline
+import fusejit.segments
+import fusejit.tracer.entry
+from fusejit import FuseWarning, fuse_jit
+from fusejit.testing.compare import assert_same
+
+pytestmark = pytest.mark.usefixtures("unjitted")
+
+FAULTS = [ZeroDivisionError("a fault"), KeyError("d0"), RecursionError("too deep"), MemoryError()]
+STAGES = [
+    (fusejit.pipeline, "trace_function"),
+    (fusejit.tracer.entry, "finish"),
+    (fusejit.tracer.entry, "verify"),
+    (fusejit.pipeline, "form_groups"),
+    (fusejit.pipeline, "make_schedule"),
+    (fusejit.pipeline, "lower"),
+    (fusejit.pipeline, "load_providers"),
+    (fusejit.pipeline, "emit_kernel"),
+    (fusejit.pipeline, "python_kernel"),
+    (fusejit.pipeline, "launcher_source"),
+    (fusejit.pipeline, "compile_launcher"),
+]
+
+
+def update(x: Any, log: Any) -> Any:
+    x[1:] -= x[:-1]
+    return (x * 2).sum() + x
+
+
+def noted(x: Any, log: Any) -> Any:
+    y = np.exp(x) - 1
+    log.append(float(y[0]))
+    x += y * 2
+    log.append(len(log))
+    return x.sum() * y
+
+
+@pytest.fixture(autouse=True)
+def reports(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("FUSEJIT_DUMP_DIR", str(tmp_path))
+    return tmp_path
+
+
+def failing(fault: Exception) -> Callable[..., Any]:
+    def fail(*args: Any, **kwargs: Any) -> Any:
+        raise type(fault)(*fault.args)  # a new one: its traceback is its own
+
+    return fail
+
+
+def check_calls(function: Callable[..., Any], calls: int = 3) -> list[str]:
+    """Results, arguments and effects are NumPy's; returns the warnings."""
+    fused = fuse_jit(function)
+    texts: list[str] = []
+    for _ in range(calls):
+        ours, theirs = np.arange(4.0), np.arange(4.0)
+        our_log: list[Any] = []
+        their_log: list[Any] = []
+        expected = function(theirs, their_log)
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            actual = fused(ours, our_log)
+        assert_same((expected, theirs, their_log), (actual, ours, our_log))
+        assert all(w.category is FuseWarning for w in seen)
+        texts += [str(w.message) for w in seen]
+    return texts
+
+
+@pytest.mark.parametrize("function", [update, noted])
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize(("module", "name"), STAGES, ids=[name for _, name in STAGES])
+def test_a_fault_in_a_stage(
+    module: Any,
+    name: str,
+    fault: Exception,
+    function: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    reports: Path,
+) -> None:
+    monkeypatch.setattr(module, name, failing(fault))
+    texts = check_calls(function)
+    assert texts
+    assert len(set(texts)) == len(texts), "one warning per cause"
+    for file in reports.iterdir():
+        assert f"# {type(fault).__name__}" in file.read_text()
+    assert any(str(file) in text for text in texts for file in reports.iterdir())
+
+
+@pytest.mark.parametrize("at", range(len(fusejit.pipeline.PASSES)))
+def test_a_fault_in_a_pass(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    passes = [*fusejit.pipeline.PASSES]
+    passes[at] = (passes[at][0], failing(FAULTS[0]))
+    monkeypatch.setattr(fusejit.pipeline, "PASSES", tuple(passes))
+    for function in (update, noted):
+        texts = check_calls(function)
+        assert passes[at][0] in texts[0]
+
+
+@pytest.mark.parametrize("name", ["open_function", "_Maker"])
+def test_a_fault_while_a_function_is_opened(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fusejit.segments, name, failing(FAULTS[0]))
+    assert any("fault of fusejit" in text for text in check_calls(noted))
+
+
+def test_a_fault_while_a_part_is_decorated(monkeypatch: pytest.MonkeyPatch) -> None:
+    make = fusejit.dispatcher.Dispatcher
+
+    def only_whole(function: Any, options: Any, *rest: Any) -> Any:
+        if options.is_part:
+            raise FAULTS[0]
+        return make(function, options, *rest)
+
+    monkeypatch.setattr(fusejit.dispatcher, "Dispatcher", only_whole)
+    assert any("fault of fusejit" in text for text in check_calls(noted))
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("known", [False, True])
+def test_a_fault_of_a_launcher(
+    known: bool, fault: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In front of the first kernel NumPy runs the call; the variant is not asked again."""
+    broken: list[Exception] = []
+
+    source_of = fusejit.codegen.launcher.launcher_source
+
+    def with_faults(*args: Any, **kwargs: Any) -> Any:
+        source = source_of(*args, **kwargs)
+        lines = source.text.splitlines(keepends=True)
+        at = next(n for n, line in enumerate(lines) if line.startswith("    ") and "K0(" in line)
+        source.text = "".join(
+            [*lines[:at], "    if broken: raise type(broken[0])(*broken[0].args)\n", *lines[at:]]
+        )
+        source.namespace["broken"] = broken
+        if source.first_effect is not None:
+            source.first_effect += 1
+        return source
+
+    monkeypatch.setattr(fusejit.pipeline, "launcher_source", with_faults)
+    fused = fuse_jit(update)
+    if known:
+        fused(np.arange(4.0), [])
+        assert len(fused.variants) == 1
+    broken.append(fault)
+    for at in range(3):
+        ours, theirs = np.arange(4.0), np.arange(4.0)
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            actual = fused(ours, [])
+        assert_same((update(theirs, []), theirs), (actual, ours))
+        assert len(seen) == (at == 0)
+    is_of_machine = isinstance(fault, RecursionError | MemoryError)
+    assert len(fused.variants) == (is_of_machine and known)
+
+
+def test_exceptions_of_the_program_are_no_faults() -> None:
+    def read(x: Any, i: Any) -> Any:
+        x[0] = 7.0
+        return x[i] * 2
+
+    fused = fuse_jit(read)
+    fused(np.arange(3.0), np.array([1]))
+    x = np.arange(3.0)
+    with pytest.raises(IndexError, match="index 5 is out of bounds"):
+        fused(x, np.array([5]))
+    assert x[0] == 7.0
+    assert len(fused.variants) == 1
