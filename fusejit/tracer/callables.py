@@ -281,9 +281,17 @@ _STDLIB = tuple(
 )
 
 
+CARRIER = "<fusejit carrier"  # file name of the function that stands for a decorated one
+
+
 @functools.lru_cache(maxsize=4096)
 def is_library_file(filename: str) -> bool:
-    """Whether a file belongs to Python's standard library, NumPy or fusejit."""
+    """Whether a file belongs to Python's standard library, NumPy or fusejit.
+
+    The function that stands for a decorated one is the user's: what it computes is.
+    """
+    if filename.startswith(CARRIER):
+        return False
     if filename.startswith("<frozen ") or is_package_file(filename):
         return True
     numpy = os.path.dirname(os.path.realpath(np.__file__)) + os.sep

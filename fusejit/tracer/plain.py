@@ -18,6 +18,7 @@ import numpy as np
 
 from fusejit.ir.host import Path
 from fusejit.tracer.callables import (
+    CARRIER,
     Verdict,
     function_name,
     is_library_module,
@@ -159,6 +160,8 @@ class _Vetting:
         if is_user_function(value):
             assert at is not None
             self.outside.read(at, value)
+            if value.__code__.co_filename.startswith(CARRIER):
+                value, at = value.__wrapped__, at.attribute("__wrapped__")
             self.function(value, at)
             return
         if isinstance(value, ModuleType) and is_library_module(value.__name__):
