@@ -234,6 +234,6 @@ PROGRAMS = (
     ),
     Program(schedule, tasks_of, (6, 30), 120),
     Program(page_rank, lambda rng, n: (neighbours(rng, n),), (6, 30), 300),
-    Program(adjacency_powers, lambda rng, n: (neighbours(rng, n),), (6, 30), 150, True),
+    Program(adjacency_powers, lambda rng, n: (neighbours(rng, n),), (5, 12), 150, True),
     Program(bellman_ford, edges_of, (6, 30), 300),
 )

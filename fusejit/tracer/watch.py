@@ -11,6 +11,7 @@ left alone.
 from __future__ import annotations
 
 import gc
+import inspect
 import sys
 import weakref
 from collections.abc import Iterable, Iterator
@@ -45,21 +46,10 @@ _PLAIN_TYPES = frozenset(
         ModuleType,
     }
 )
-# what functions of the tracer ask objects for in place of Python: ``if o``, ``x[o]``, ``str(o)``
-_CONVERSIONS = frozenset(
-    {
-        "__bool__",
-        "__len__",
-        "__index__",
-        "__int__",
-        "__float__",
-        "__complex__",
-        "__str__",
-        "__repr__",
-        "__format__",
-        "__iter__",
-        "__next__",
-    }
+# what functions of the tracer ask objects for on their own account; all other special methods they
+# reach in place of Python: ``if o``, ``x[o]``, ``str(o)``, ``abs(o)``
+_OF_THE_TRACER = frozenset(
+    {"__eq__", "__ne__", "__hash__", "__getattr__", "__getattribute__", "__init__", "__post_init__"}
 )
 
 
@@ -129,13 +119,13 @@ class Watch:
         if event != "call" or frame.f_back is None:
             return
         code = frame.f_code
-        if id(frame.f_back.f_code) not in self._callers and code.co_name not in _CONVERSIONS:
-            return
         if id(code) in self._allowed or self.offence is not None or code.co_name == "__del__":
             return
         is_carrier = code.co_filename.startswith(CARRIER)
         is_of_library = not is_carrier and is_library_file(code.co_filename)
         if code.co_filename.startswith("namedtuple_") or is_of_library:
+            return
+        if id(frame.f_back.f_code) not in self._callers and not _is_special_method(frame):
             return
         if _is_interruption(frame):
             return
@@ -175,6 +165,25 @@ def _is_harmless_argument(obj: Any) -> bool:
         items = obj.values() if isinstance(obj, dict) else obj
         return _is_harmless(obj) and all(map(_is_harmless_argument, items))
     return type(obj) is GeneratorType or _is_harmless(obj)
+
+
+def _is_special_method(frame: FrameType) -> bool:
+    """Whether a class of its first argument has it as a special method, whatever its own name."""
+    code = frame.f_code
+    if code.co_argcount:
+        given = frame.f_locals.get(code.co_varnames[0])
+    elif code.co_flags & inspect.CO_VARARGS:
+        given = next(iter(frame.f_locals[code.co_varnames[code.co_kwonlyargcount]]), None)
+    else:
+        return False
+    return any(
+        getattr(member, "__code__", None) is code
+        and name.startswith("__")
+        and name.endswith("__")
+        and name not in _OF_THE_TRACER
+        for owner in type(given).__mro__
+        for name, member in vars(owner).items()
+    )
 
 
 def _is_interruption(frame: FrameType) -> bool:

@@ -1,8 +1,8 @@
 """Special methods of the user's classes, each in a class that has no other.
 
 What `abs` of an object gave was computed once, by Python, and was a constant of the variant: the
-watch knew the names of conversions, and ``__abs__``, ``__round__``, ``__floor__`` ... were not among
-them.
+watch knew the names of a few conversions, and looked at the name of the code. It did not see
+``__abs__``, nor a ``__str__`` that is a lambda or another method under this name.
 """
 
 from __future__ import annotations
@@ -46,24 +46,32 @@ UNARY = {
     "format": "format(d)",
     "enter": "entered(d)",
 }
+OPERATORS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "matmul": "@",
+    "truediv": "/",
+    "floordiv": "//",
+    "mod": "%",
+    "pow": "**",
+    "lshift": "<<",
+    "rshift": ">>",
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+}
+COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 BINARY = {
-    **{n: f"d {s} 3" for n, s in zip(
-        "add sub mul matmul truediv floordiv mod pow lshift rshift and or xor lt le gt ge eq ne".split(),
-        "+ - * @ / // % ** << >> & | ^ < <= > >= == !=".split(),
-        strict=True,
-    )},
-    **{n: f"3 {s} d" for n, s in zip(
-        "radd rsub rmul rmatmul rtruediv rfloordiv rmod rpow rlshift rrshift rand ror rxor".split(),
-        "+ - * @ / // % ** << >> & | ^".split(),
-        strict=True,
-    )},
+    **{name: f"d {sign} 3" for name, sign in {**OPERATORS, **COMPARISONS}.items()},
+    **{f"r{name}": f"3 {sign} d" for name, sign in OPERATORS.items()},
     "divmod": "divmod(d, 3)",
     "rdivmod": "divmod(3, d)",
     "getitem": "d[3]",
     "contains": "3 in d",
     "format": "f'{d:x}'",
     "getattr": "d.missing",
-}  # fmt: skip
+}
 RESULTS = {
     "len": lambda self, *_: int(self.x),
     "bool": lambda self, *_: self.x > 1,
@@ -87,9 +95,13 @@ class Base:
         self.x = x
 
 
-def class_with(name: str) -> type:
-    """A class with one special method."""
+def class_with(name: str, is_named: bool) -> type:
+    """A class with one special method, whose code has its name or none."""
     method: Any = RESULTS.get(name, lambda self, *_: self.x * 2)
+    if is_named:
+        scope: dict[str, Any] = {"method": method}
+        exec(f"def __{name}__(self, *more, **named): return method(self, *more, **named)", scope)
+        method = scope[f"__{name}__"]
     members = {f"__{name}__": method, "__module__": __name__}
     if name == "enter":
         members["__exit__"] = lambda self, *_: None
@@ -114,9 +126,10 @@ def function_of(expression: str, where: str) -> Any:
 CASES = [*UNARY.items(), *BINARY.items()]
 
 
+@pytest.mark.parametrize("is_named", [True, False], ids=["named", "lambda"])
 @pytest.mark.parametrize(("name", "expression"), CASES, ids=[e for _, e in CASES])
-def test_its_result_is_of_this_call(name: str, expression: str) -> None:
-    kind = class_with(name)
+def test_its_result_is_of_this_call(name: str, expression: str, is_named: bool) -> None:
+    kind = class_with(name, is_named)
     function = function_of(expression, f"alone_{name}_{len(expression)}")
     fused = decorate(function, jit=False)
     for x in (1.0, 2.0, 5.0):
