@@ -160,7 +160,7 @@ PROGRAMS = (
     Program(bootstrap, lambda rng, n: (rng.random(n), 12, 1), (8, 60), 5_000),
     Program(permutation_test, two_samples, (6, 40), 5_000),
     Program(markov_chain, chain_of, (9, 90), 9_000),
-    Program(sample_two_peaks, lambda rng, n: (n, 8), (9, 60), 5_000),
+    Program(sample_two_peaks, lambda rng, n: (n, 8), (9, 25), 5_000),
     Program(histogram, lambda rng, n: (rng.normal(size=n).tolist(), 5), (9, 90), 20_000),
     Program(poker_hands, lambda rng, n: (n, 6), (5, 50), 5_000, True),
     Program(simulated_annealing, lambda rng, n: (rng.random((n, n)), 3 * n, 2), (4, 10), 60),

@@ -233,11 +233,11 @@ PROGRAMS = (
     Program(compress_text, lambda rng, n: (text(rng, n),), (9, 60), 3_000),
     Program(lzw, lambda rng, n: (text(rng, n),), (9, 60), 3_000, True),
     Program(encode_samples, lambda rng, n: (rng.random(n),), (5, 60), 5_000, True),
-    Program(checksums, lambda rng, n: (rng.integers(0, 99, n),), (4, 30), 1_000, True),
+    Program(checksums, lambda rng, n: (rng.integers(0, 99, n),), (3, 8), 1_000, True),
     Program(
         polynomial_from_roots, lambda rng, n: (rng.integers(-4, 4, n).tolist(), 2), (4, 12), 99
     ),
-    Program(interpolate, knots, (5, 20), 200),
+    Program(interpolate, knots, (4, 8), 200),
     Program(newton_polynomial, nodes, (5, 50), 50_000),
     Program(roman_lengths, lambda rng, n: (rng.integers(1, 3000, n),), (5, 60), 5_000, True),
     Program(diff_lines, lambda rng, n: (text(rng, n), text(rng, n)), (5, 20), 200, True),

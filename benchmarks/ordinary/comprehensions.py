@@ -130,7 +130,7 @@ def neighbours_of(rng, n):
 
 PROGRAMS = (
     Program(spectrogram, lambda rng, n: (rng.normal(size=n), 8, 4), (20, 90), 20_000),
-    Program(sliding_std, lambda rng, n: (rng.random(n), 5), (9, 60), 3_000),
+    Program(sliding_std, lambda rng, n: (rng.random(n), 5), (8, 24), 3_000),
     Program(row_features, lambda rng, n: (rng.random((n, 6)),), (4, 40), 1_000),
     Program(distance_table, lambda rng, n: (rng.random((n, 3)),), (4, 12), 60),
     Program(mean_filter, lambda rng, n: (rng.random((n, n + 1)), 1), (4, 12), 60),

@@ -269,7 +269,7 @@ PROGRAMS = (
     Program(
         particles_in_a_box,
         lambda rng, n: (rng.random((3, 2)), rng.normal(size=(3, 2)), n),
-        (3, 30),
+        (3, 8),
         300,
     ),
     Program(traffic, lambda rng, n: (n, n // 3, 10, 5), (12, 60), 300, True),

@@ -230,7 +230,7 @@ PROGRAMS = (
     Program(a_star, lambda rng, n: (maze(rng, n),), (5, 12), 60, True),
     Program(kruskal, lambda rng, n: (rng.random((n, 2)),), (5, 16), 120),
     Program(
-        friend_circles, lambda rng, n: (rng.integers(0, n, (n // 2, 2)).tolist(), n), (8, 80), 9_000
+        friend_circles, lambda rng, n: (rng.integers(0, n, (n // 2, 2)).tolist(), n), (8, 30), 9_000
     ),
     Program(schedule, tasks_of, (6, 30), 120),
     Program(page_rank, lambda rng, n: (neighbours(rng, n),), (6, 30), 300),

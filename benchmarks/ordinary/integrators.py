@@ -223,7 +223,7 @@ PROGRAMS = (
         500,
     ),
     Program(van_der_pol_adaptive, lambda rng, n: (n / 10, 1.5, 1e-4), (4, 20), 200),
-    Program(kepler_leapfrog, lambda rng, n: (n, 0.02), (5, 50), 2_000),
+    Program(kepler_leapfrog, lambda rng, n: (n, 0.02), (5, 20), 2_000),
     Program(roots_three_ways, lambda rng, n: (rng.uniform(-2, 9, n).tolist(),), (3, 20), 200),
     Program(shooting, lambda rng, n: (n, 0.7), (10, 100), 1_000),
     Program(

@@ -478,7 +478,7 @@ def labelled(rng, n):
 
 
 PROGRAMS = (
-    Program(track, lambda rng, n: (np.arange(n) * 0.1 + rng.normal(size=n),), (5, 40), 1_000),
+    Program(track, lambda rng, n: (np.arange(n) * 0.1 + rng.normal(size=n),), (5, 20), 1_000),
     Program(smooth, lambda rng, n: (rng.random(n).tolist(), 4), (8, 90), 20_000),
     Program(cluster, lambda rng, n: (rng.random((n, 2)),), (12, 60), 5_000),
     Program(learn_a_line, lambda rng, n: (rng.random((n, 2)),), (6, 40), 2_000),

@@ -340,7 +340,7 @@ def items(rng, n):
 PROGRAMS = (
     Program(sort_records, lambda rng, n: (rng.integers(0, 99, n).tolist(),), (10, 100), 5_000),
     Program(merge_sort, lambda rng, n: (rng.random(n),), (5, 40), 500, True),
-    Program(power_spectrum, lambda rng, n: (rng.random(2**n),), (3, 5), 10),
+    Program(power_spectrum, lambda rng, n: (rng.random(2**n),), (2, 4), 10),
     Program(strassen, lambda rng, n: (*rng.random((2, 2**n, 2**n)),), (2, 3), 5),
     Program(cofactor_inverse, lambda rng, n: (rng.random((n, n)),), (2, 4), 6),
     Program(hanoi_heights, lambda rng, n: (n,), (3, 6), 12, True),
@@ -350,7 +350,7 @@ PROGRAMS = (
     Program(integrals, lambda rng, n: (list(range(n)),), (2, 4), 8),
     Program(shortest_tour, lambda rng, n: (rng.random((n, 2)),), (3, 5), 8),
     Program(label_areas, lambda rng, n: ((rng.random((n, n)) < 0.5) * 1,), (4, 10), 40, True),
-    Program(partition_table, lambda rng, n: (n,), (4, 12), 60),
+    Program(partition_table, lambda rng, n: (n,), (3, 6), 60),
     Program(knapsack, items, (4, 12), 40),
     Program(snowflake, lambda rng, n: (n,), (1, 3), 6),
 )

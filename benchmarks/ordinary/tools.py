@@ -247,7 +247,7 @@ def groups_of(rng, n):
 OPTIONS = ["--size", "4", "--kind", "max", "--verbose", "--scale", "2.5"]
 
 PROGRAMS = (
-    Program(solar_system, lambda rng, n: (rng.random(n).tolist(), rng.random((n, 2))), (3, 8), 40),
+    Program(solar_system, lambda rng, n: (rng.random(n).tolist(), rng.random((n, 2))), (3, 5), 40),
     Program(station_report, lambda rng, n: (rng.random(n).tolist(),), (9, 60), 9_000),
     Program(best_parameters, lambda rng, n: (rng.random(n), rng.random(n)), (8, 60), 20_000),
     Program(image_pipeline, lambda rng, n: (rng.integers(0, 255, (n, n)),), (4, 30), 500),

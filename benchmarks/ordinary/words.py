@@ -331,7 +331,7 @@ PROGRAMS = (
     Program(bigram_probabilities, lambda rng, n: (text(rng, n),), (20, 300), 10_000),
     Program(edit_distance, lambda rng, n: (text(rng, n), text(rng, n)), (2, 6), 40),
     Program(longest_common_subsequence, lambda rng, n: (text(rng, n), text(rng, n)), (2, 9), 60),
-    Program(caesar_break, lambda rng, n: (text(rng, n),), (10, 60), 400),
+    Program(caesar_break, lambda rng, n: (text(rng, n),), (5, 15), 400),
     Program(vigenere, lambda rng, n: (text(rng, n), "lemon"), (10, 200), 5_000),
     Program(csv_summary, lambda rng, n: (csv_text(rng, n),), (10, 100), 5_000),
     Program(log_statistics, lambda rng, n: (log_text(rng, n),), (20, 200), 5_000),
