@@ -8,6 +8,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, NoReturn
 
+import numpy as np
+
 from fusejit.errors import FusejitError
 from fusejit.ir.graph import Cond, Loop
 from fusejit.ir.host import Path
@@ -302,6 +304,14 @@ class Activation:
         """A class or dotted name in a pattern, which Python reads again by itself."""
         if is_stand_in_type(type(value)):
             raise needs_python("a pattern compares with a number from outside", "test it with if")
+        if isinstance(value, type) and any(issubclass(kind, value) for kind in _STOOD_FOR):
+            what = f"a pattern asks whether something is a {value.__name__}"
+            raise needs_python(what, "test it with isinstance")
+
+
+# what stand-ins stand for: Python's patterns see the stand-in
+_NUMBERS = (t for t in np.sctypeDict.values() if issubclass(t, np.number | np.bool_))
+_STOOD_FOR = (bool, int, float, complex, np.ndarray, *_NUMBERS)
 
 
 def _may_be_any_object(obj: Any) -> bool:
