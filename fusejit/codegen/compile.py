@@ -41,6 +41,7 @@ from fusejit.codegen.cache import DEFAULT_MAX_BYTES, DiskCache, default_folder
 from fusejit.codegen.cache_key import kernel_key
 from fusejit.codegen.intrinsics import jit_namespace, twin_namespace
 from fusejit.interrupts import apart
+from fusejit.ir.types import DTYPES, dtype_name
 from fusejit.locks import ForkSafeLock
 from fusejit.syntax import parse
 
@@ -78,9 +79,14 @@ class ArgType:
     kind: Literal["array", "scalar"]
     dtype: np.dtype[Any]
     ndim: int = 0
+    char: str = field(default="", init=False)  # longlong equals int64, but entries tell them apart
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "char", self.dtype.char)
 
     def __str__(self) -> str:
-        return f"{self.dtype}[{self.ndim}]" if self.kind == "array" else str(self.dtype)
+        dtype = f"{self.dtype} {self.char}" if self.char in "qQ" else str(self.dtype)
+        return f"{dtype}[{self.ndim}]" if self.kind == "array" else dtype
 
 
 @dataclass(frozen=True)
@@ -180,11 +186,13 @@ def python_kernel(source: str, signature: tuple[ArgType, ...]) -> Callable[..., 
     _execute(source, name, namespace)
     function = namespace[ENTRY]
 
+    dtypes = [DTYPES[dtype_name(wanted.dtype)] for wanted in signature]  # longlong is int64
+
     def call(*arguments: Any) -> int:
         with np.errstate(all="ignore"):
             converted = [
-                given.view(wanted.dtype) if wanted.kind == "array" else wanted.dtype.type(given)
-                for wanted, given in zip(signature, arguments, strict=True)
+                given.view(dtype) if wanted.kind == "array" else dtype.type(given)
+                for wanted, dtype, given in zip(signature, dtypes, arguments, strict=True)
             ]
             return int(function(*converted))
 

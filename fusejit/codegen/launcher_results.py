@@ -67,7 +67,7 @@ class LauncherResults(LauncherSteps):
             text = self.reference(result.ref)
             if result.ref.map is None:
                 names = self.handed_out.union(self.program.arguments)
-                is_view = structure.is_view or structure.read_only
+                is_view = structure.is_view
                 if result.kind is Kind.ARRAY and (is_view or result.ref.name in names):
                     text += "[...]"  # a view of all of it is another object
                 else:

@@ -39,6 +39,16 @@ def is_supported(dtype: np.dtype) -> bool:
     return dtype in _NAMES and dtype.isnative
 
 
+def canonical_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype without what does not matter; ``longlong`` stays apart from an equal ``int64``.
+
+    Where both have 64 bits NumPy keeps them apart all the same: results of the one have that dtype.
+    """
+    if dtype.char in "qQ":
+        return np.dtype(dtype.char)
+    return DTYPES[dtype_name(dtype)]
+
+
 def part_dtype(dtype: np.dtype) -> np.dtype:
     """The dtype of the two parts of a complex number; a real dtype is its own.
 

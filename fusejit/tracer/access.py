@@ -352,7 +352,7 @@ def _is_followed(function: Any) -> bool:
 def _not_assignable(obj: Any, name: str) -> Exception:
     """Of an array or a number: few attributes can be written, and those change its type."""
     if hasattr(np.ndarray, name):
-        return unsupported(f"writes the attribute {name!r} of an array", _ATTRIBUTE_REMEDY)
+        return needs_python(f"writes the attribute {name!r} of an array", _ATTRIBUTE_REMEDY)
     return numpy_raises(f"AttributeError: no attribute {name!r} can be set")
 
 

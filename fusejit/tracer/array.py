@@ -221,6 +221,14 @@ class TracedArray:
         """The extents as numbers."""
         return tuple(self.trace.number(e) for e in self.extents)
 
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        if self.path is not None or not self.is_known or self.trace.regions:
+            raise needs_python("gives another shape to an array from elsewhere", "use reshape")
+        seen: TracedArray = HANDLERS["reshape"](self, shape, copy=False)
+        self.storage, self.map, self.extents = seen.storage, seen.map, seen.extents
+        self._viewed = None
+
     @property
     def size(self) -> Any:
         """The number of elements."""
@@ -447,7 +455,7 @@ METHODS: dict[str, Any] = {
     "cumsum": np.cumsum,
     "cumprod": np.cumprod,
     "repeat": np.repeat,
-    "conj": np.conjugate,
+    "conj": "conjugate",
     "conjugate": "conjugate",
 }
 

@@ -33,7 +33,7 @@ def block(arrays: Any) -> Any:
     rank = max(depth, *(a.ndim for a in leaves))
     blocks = iter([_with_rank(a, rank) for a in leaves])
     nested = _replaced(arrays, blocks)
-    if depth == 0:
+    if depth == 0 and nested.sorted_order() is None:
         return copy_of(nested, nested.dtype, nested.sorted_order(), "copy", Kind.ARRAY)
     if any(a.sorted_order() is not None for a in leaves):
         # NumPy joins them level by level, or stores them one by one if they are large

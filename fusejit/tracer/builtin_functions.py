@@ -72,7 +72,8 @@ def ndim_of(a: Any) -> Any:
 def size_of(a: Any, axis: Any = None) -> Any:
     """``np.size``."""
     if isinstance(a, TracedArray):
-        return a.size if axis is None else a.shape[axis]
+        axes = axis if isinstance(axis, tuple) else (axis,)
+        return a.size if axis is None else math.prod(a.shape[k] for k in axes)
     return 1 if isinstance(a, TracedNumber) else NotImplemented
 
 

@@ -15,7 +15,7 @@ from fusejit.tracer.context import current_trace
 from fusejit.tracer.creation import array_from
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
-from fusejit.tracer.elementwise import emit_elementwise
+from fusejit.tracer.elementwise import emit_elementwise, full
 from fusejit.tracer.kernel_numbers import as_kernel_number, is_number, number_type
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber
@@ -219,9 +219,14 @@ def complex_of(real: Any = 0, imag: Any = 0) -> Any:
 
 @handles("complex arithmetic")
 def complex_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
-    """A number of the call and a complex number, in the kernel."""
+    """A number of the call and a complex one, in the kernel; ``n * 1j`` is a size in `np.mgrid`."""
     numbers = tuple(as_kernel_number(o) if isinstance(o, TracedNumber) else o for o in operands)
-    return HANDLERS["kernel_arithmetic"](op, numbers)
+    made = HANDLERS["kernel_arithmetic"](op, numbers)
+    if op == "mul" and any(type(o) is complex and o == 1j for o in operands):
+        size = next((o for o in operands if isinstance(o, TracedNumber)), None)
+        if size is not None and size.affine is not None and isinstance(made, TracedArray):
+            current_trace().imaginary[made.storage] = size
+    return made
 
 
 @handles("part")
@@ -231,7 +236,7 @@ def part_view(array: TracedArray, part: str) -> TracedArray:
         if part == "real":
             return array
         if array.kind is Kind.ARRAY:
-            raise unsupported("takes .imag of real numbers", "use zeros: np.zeros_like(x)")
+            return _zeros(array)
         return HANDLERS["operator"](np.multiply, (array, 0))  # type: ignore[no-any-return]
     if array.kind is not Kind.ARRAY:
         return part_of(array, part)
@@ -243,6 +248,15 @@ def part_view(array: TracedArray, part: str) -> TracedArray:
     view.read_only = array.read_only
     view.is_view = True
     return view
+
+
+def _zeros(array: TracedArray) -> TracedArray:
+    """The imaginary parts of real numbers, which are an array of their own, and read-only."""
+    zero = operand_of(array.dtype.type(0))
+    order = HANDLERS["axes of order"](array, "A")
+    zeros = full(array.trace, array.extents, zero, array.dtype, order, "imag")
+    zeros.read_only = True
+    return zeros
 
 
 @handles(np.real)
@@ -259,10 +273,14 @@ def imag(val: Any) -> Any:
 
 @handles(np.angle)
 def angle(z: Any, deg: Any = False) -> TracedArray:
-    """``np.angle(z)``: ``arctan2(z.imag, z.real)``."""
+    """``np.angle(z)``: ``arctan2(z.imag, z.real)``, the imaginary part of a real number being 0."""
     array = array_from(z)
-    if array.dtype.kind != "c" or deg is not False:
-        what = "np.angle of real numbers, or in degrees"
-        raise unsupported(what, "use np.arctan2(z.imag, z.real)")
-    result: TracedArray = HANDLERS[np.arctan2](part_view(array, "imag"), part_view(array, "real"))
-    return result
+    is_complex = array.dtype.kind == "c"
+    imag = part_view(array, "imag") if is_complex else 0
+    result: TracedArray = HANDLERS[np.arctan2](imag, part_view(array, "real"))
+    if deg is False:
+        return result
+    if deg is not True:
+        raise unsupported(f"np.angle with deg={deg!r}", "use True or False")
+    scaled: TracedArray = HANDLERS[np.multiply](result, 180 / np.pi)
+    return scaled

@@ -48,6 +48,8 @@ def matmul(
     if any(not o.extents for o in operands):
         raise numpy_raises("ValueError: matmul: input operand does not have enough dimensions")
     wanted = None if dtype is None else dtype_argument(dtype)
+    if wanted is not None and wanted.kind == "c":
+        raise unsupported(f"a matrix product in {wanted}", "convert the operands with astype")
     loop = resolve(np.matmul, operands, wanted)[-1]
     result = _product(*_arrays(operands), loop)
     if out is None:

@@ -6,6 +6,7 @@ Each is a copy of its argument, or the very argument where that has all that is 
 from __future__ import annotations
 
 import copy as copying
+import operator
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from fusejit.tracer.operands import contains_traced, dtype_argument, operand_of
 from fusejit.tracer.reshapes import is_in_order
 
 _ORDERS = ("K", "A", "C", "F")
+_MOST_AXES = 64
 _FLAGS = {
     flag: names[0]
     for names in (
@@ -120,14 +122,16 @@ def array_of(
     order: Any = "K",
     subok: Any = False,
     ndmin: Any = 0,
+    ndmax: Any = 0,
     like: Any = None,
 ) -> TracedArray:
     """``np.array(x)``: a copy of an array, or static data as a fresh array."""
-    if like is not None:
-        raise unsupported("calls np.array with like=", "leave it out")
-    if not isinstance(ndmin, int) or not 0 <= ndmin <= np._core.multiarray.MAXDIMS:  # type: ignore[attr-defined]
-        raise numpy_raises(f"ValueError: ndmin={ndmin!r}")
-    return _with_rank(_converted(object, dtype, copy, _order(order)), ndmin)
+    if like is not None or (ndmax and not isinstance(object, TracedArray)):
+        raise unsupported("calls np.array with like= or ndmax=", "leave it out")
+    rank = operator.index(ndmin)
+    if not 0 <= rank <= _MOST_AXES:
+        raise numpy_raises(f"ValueError: ndmin={rank}")
+    return _with_rank(_converted(object, dtype, copy, _order(order)), rank)
 
 
 def _with_rank(array: TracedArray, rank: int) -> TracedArray:
@@ -152,10 +156,14 @@ def _converted(obj: Any, dtype: Any, copy: Any, order: str) -> TracedArray:
     array = array_from(obj)
     wanted = array.dtype if dtype is None else dtype_argument(dtype)
     if copy is None or (not copy and type(copy) is bool):
+        if wanted == array.dtype and wanted.char != array.dtype.char:
+            raise unsupported(f"{array.dtype.name} seen as {wanted.name}", "leave the dtype out")
         if wanted == array.dtype and array.kind is Kind.ARRAY and _is_ordered(array, order):
             return array
         if copy is not None:
             raise numpy_raises("ValueError: Unable to avoid copy while creating an array")
+    if wanted == array.dtype:
+        wanted = array.dtype  # a copy of longlong is not int64
     return copy_of(array, wanted, axes_of_order(array, order), "copy", Kind.ARRAY)
 
 

@@ -53,12 +53,16 @@ def cov(
         return NotImplemented
     if fweights is not None or aweights is not None:
         raise unsupported("np.cov with weights is not traced", MOVE_OUTSIDE)
+    if bias is not True and bias is not False:
+        raise unsupported(f"np.cov with bias={bias!r}", "use True or False")
     if ddof is None:
         ddof = 0 if bias else 1
     if not is_host_number(ddof):
         raise unsupported("np.cov with ddof= that is not a number", MOVE_OUTSIDE)
     given = [array_from(x).dtype for x in (m, y) if x is not None]
     wanted = np.result_type(*given, F64) if dtype is None else np.dtype(dtype)
+    if wanted.kind != "f":
+        raise unsupported(f"np.cov in {wanted}", "take the covariance of floats")
     rows = _variables(m, rowvar, wanted, True)
     if rows.trace.decisions.equal(rows.extents[0], 0, "np.cov of no variables"):
         raise Declined("np.cov of no variables")

@@ -30,7 +30,12 @@ from fusejit.tracer.trace import Trace
 # ------------------------------------------------------------------------------- filled arrays
 def shape_argument(trace: Trace, shape: Any) -> Extents:
     """The ``shape`` argument of a function that allocates."""
+    if shape is True or shape is False:
+        raise numpy_raises(f"TypeError: {shape} is no size")
     sizes = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+    if isinstance(shape, TracedArray) and shape.ndim == 1 and shape.dtype.kind in "iu":
+        rank = trace.decisions.exactly(shape.extents[0], "an array is a shape")
+        sizes = tuple(shape[axis] for axis in range(rank))
     extents: list[AffineExpr] = []
     for size in sizes:
         if isinstance(size, TracedNumber):
@@ -139,7 +144,13 @@ def _like(
 
 @handles(np.empty_like)
 def empty_like(
-    prototype: Any, dtype: Any = None, order: Any = "K", subok: Any = True, shape: Any = None
+    prototype: Any,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: Any = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
 ) -> TracedArray:
     """``np.empty_like``."""
     return _uninitialised(*_like(prototype, dtype, order, shape))
@@ -147,7 +158,13 @@ def empty_like(
 
 @handles(np.zeros_like)
 def zeros_like(
-    a: Any, dtype: Any = None, order: Any = "K", subok: Any = True, shape: Any = None
+    a: Any,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: Any = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
 ) -> TracedArray:
     """``np.zeros_like``."""
     trace, extents, wanted, axes = _like(a, dtype, order, shape)
@@ -156,7 +173,13 @@ def zeros_like(
 
 @handles(np.ones_like)
 def ones_like(
-    a: Any, dtype: Any = None, order: Any = "K", subok: Any = True, shape: Any = None
+    a: Any,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: Any = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
 ) -> TracedArray:
     """``np.ones_like``."""
     trace, extents, wanted, axes = _like(a, dtype, order, shape)
@@ -171,6 +194,8 @@ def full_like(
     order: Any = "K",
     subok: Any = True,
     shape: Any = None,
+    *,
+    device: Any = None,
 ) -> TracedArray:
     """``np.full_like``."""
     trace, extents, wanted, axes = _like(a, dtype, order, shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import re
 from types import TracebackType
 
 from fusejit.errors import FAULT, NumpyRaises
@@ -12,6 +13,11 @@ CATCH_NOTHING = "ask for the condition first, or raise outside the decorated fun
 
 NUMPY_WARNS = "NumPy warns"
 """How the cause begins when it is declined so that NumPy gives its own warning."""
+
+WRONG_CALL = re.compile(
+    r"unexpected keyword|required .*argument|positional argument|multiple values"
+)
+"""What Python says of a call whose function has no such parameters."""
 
 
 class Declined(Exception):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -71,7 +70,13 @@ from fusejit.tracer import (
     windows,
 )
 from fusejit.tracer.context import outside_program
-from fusejit.tracer.declined import Declined, Restart, fault_place, raised_while_tracing
+from fusejit.tracer.declined import (
+    WRONG_CALL,
+    Declined,
+    Restart,
+    fault_place,
+    raised_while_tracing,
+)
 from fusejit.tracer.finish import finish
 from fusejit.tracer.hooks import run_staged
 from fusejit.tracer.locations import unsupported
@@ -138,9 +143,6 @@ HANDLER_MODULES = (
     order_statistics,
 )
 MAX_RESTARTS = 50
-_WRONG_CALL = re.compile(
-    r"unexpected keyword|required .*argument|positional argument|multiple values"
-)
 
 
 def trace_function(
@@ -244,7 +246,7 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
             raise
         with outside_program():
             text = str(error)
-        if isinstance(error, TypeError) and _WRONG_CALL.search(text):
+        if isinstance(error, TypeError) and WRONG_CALL.search(text):
             raise Declined(f"a call with arguments that are not traced: {text}") from error
         is_conditional = any(isinstance(region, StagedIf) for region in trace.regions)
         if is_conditional and isinstance(error, RecursionError):

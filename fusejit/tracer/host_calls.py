@@ -36,7 +36,7 @@ from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.reshapes import is_contiguous, without_ones
 from fusejit.tracer.shapes import Varies, normal_order
-from fusejit.tracer.stand_in_arrays import elements, laid_out
+from fusejit.tracer.stand_in_arrays import elements, laid_out, other_elements
 from fusejit.tracer.trace import Trace
 from fusejit.tracer.views import permuted
 
@@ -47,6 +47,7 @@ _FIRST = (11, 19, 27, 35, 43, 51, 59, 67, 75, 83, 91, 99)
 _SECOND = (15, 23, 31, 39, 47, 55, 63, 71, 79, 87, 95, 103)
 _SCALES = (1, 8, 64)  # larger ones for what needs so many elements: the tenth smallest
 _MOST_ELEMENTS = 1 << 20  # of a stand-in
+_LARGEST_OF_A_CALL = 1 << 12  # sizes with which a function is tried a third time
 _LITERALS = (type(None), bool, int, float, str, np.generic, np.dtype)
 
 
@@ -170,7 +171,7 @@ def host_call(
             break
         except _SizesAreKnown:
             continue
-    results, sizes = _results(probe, runs, assignments)
+    results, sizes = _results(probe, runs, assignments, None if rng else probe.of_this_call())
     values = tuple(
         o.value() if isinstance(o, TracedArray) else trace.scalar(o) for o in arguments.traced
     )
@@ -297,6 +298,21 @@ class _Probe:
             raise _SizesAreKnown
         raise numpy_raises(last)
 
+    def of_this_call(self) -> tuple[Found, Assignment] | None:
+        """A third run, with the sizes of this call and other elements: what was found may not hold.
+
+        Sizes such as ``(n + 7) // 8``, or of what has no leading zeros, are found only so.
+        """
+        sizes = {s: self.hint(s) for s in self.symbols}
+        if any(size > _LARGEST_OF_A_CALL for size in sizes.values()):
+            return None
+        try:
+            return self.call_on_stand_ins(sizes, 2), sizes
+        except (_TooLarge, _TooSmall, FusejitError, Declined):
+            return None
+        except Exception:  # the function's own, for elements that it does not take
+            return None
+
     def assignments(self, keys: Sequence[Hashable], scale: int) -> list[Assignment]:
         """Sizes for both runs: one for each key."""
         different = list(dict.fromkeys(keys))
@@ -378,7 +394,10 @@ class _Probe:
             raise _TooSmall
         if int(np.prod(shape, dtype=float)) > _MOST_ELEMENTS:
             raise _TooLarge
-        array = elements(shape, obj.dtype, run if self.by_data else None)
+        if run == 2:
+            array = other_elements(shape, obj.dtype)
+        else:
+            array = elements(shape, obj.dtype, run if self.by_data else None)
         if obj.kind is Kind.SCALAR:
             return array[()]
         if obj.kind is Kind.PYTHON:
@@ -409,22 +428,30 @@ def _is_dense(array: TracedArray, order: tuple[int, ...]) -> bool:
 
 
 def _results(
-    probe: _Probe, runs: Sequence[Found], assignments: Sequence[Assignment]
+    probe: _Probe,
+    runs: Sequence[Found],
+    assignments: Sequence[Assignment],
+    third: tuple[Found, Assignment] | None,
 ) -> tuple[list[Value], tuple[str, ...]]:
     """Values for the results, and the symbols for extents that only the call knows."""
     trace = probe.trace
     first, second = runs
+    if third is not None and not _are_alike(first, third[0]):
+        raise needs_python(f"the kind of result of {probe.name} varies", MOVE_OUTSIDE)
     if len(first.parts) != len(second.parts):
         raise needs_python(f"the number of results of {probe.name} varies", MOVE_OUTSIDE)
     unknown: dict[tuple[int, int], AffineExpr] = {}
     results = []
-    for one, other in zip(first.parts, second.parts, strict=True):
+    for at, (one, other) in enumerate(zip(first.parts, second.parts, strict=True)):
         a, b = np.asarray(one), np.asarray(other)
         if a.dtype != b.dtype or a.ndim != b.ndim or type(one) is not type(other):
             raise needs_python(f"the kind of result of {probe.name} varies", MOVE_OUTSIDE)
         extents = []
-        for pair in zip(a.shape, b.shape, strict=True):
+        for axis, pair in enumerate(zip(a.shape, b.shape, strict=True)):
             expr = _explained(probe, pair, assignments)
+            if expr is not None and third is not None:
+                size = np.shape(third[0].parts[at])[axis]
+                expr = expr if expr.evaluate((), third[1]) == size else None
             if expr is None:
                 if probe.size is not None:
                     unknown[pair] = probe.size
@@ -441,6 +468,19 @@ def _results(
         order = orders.pop() if len(orders) == 1 and a.ndim > 1 else None
         results.append(trace.new_value(a.dtype, tuple(extents), kind, order))
     return results, () if probe.size is not None else tuple(map(str, unknown.values()))
+
+
+def _are_alike(one: Found, other: Found) -> bool:
+    """Whether two runs returned as many objects of the same types, dtypes and ranks."""
+    if len(one.parts) != len(other.parts):
+        return False
+    pairs = list(zip(one.parts, other.parts, strict=True))
+    return all(
+        type(a) is type(b)
+        and np.asarray(a).dtype == np.asarray(b).dtype
+        and np.ndim(a) == np.ndim(b)
+        for a, b in pairs
+    )
 
 
 def _explained(

@@ -15,11 +15,11 @@ from fusejit.ir.host_calls import host_function
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.host_calls import host_call
-from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python, unsupported
+from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import Operand
-from fusejit.tracer.stores import assign_operand
+from fusejit.tracer.stores import assign_operand, stored_into
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +208,10 @@ ROWS: tuple[HostFunction, ...] = (
 )
 
 
+_OWN_RULES_FOR_OUT = ("numpy.dot", "numpy.fft.")
+"""Names of functions for which ``out=`` is more, or less, than where the result is stored."""
+
+
 def is_traced(obj: Any) -> bool:
     """Whether something known only when the program runs occurs in an argument."""
     if isinstance(obj, list | tuple):
@@ -221,10 +225,13 @@ def _handler(row: HostFunction, function: Callable[..., Any]) -> Callable[..., A
             return NotImplemented
         if row.refusal:
             raise needs_python(f"{row.name} {row.refusal}", MOVE_OUTSIDE)
-        if kwargs.get("out") is not None:
-            what = f"{row.name} with out= is not traced"
-            raise unsupported(what, "assign its result: out[...] = ...")
-        return host_call(row.name, function, args, kwargs, by_data=row.by_data)
+        options = dict(kwargs)
+        out = options.pop("out", None)
+        is_masked = options.get("where", True) is not True
+        if out is not None and (is_masked or row.name.startswith(_OWN_RULES_FOR_OUT)):
+            raise needs_python(f"{row.name} with out= is not traced", MOVE_OUTSIDE)
+        made = host_call(row.name, function, args, options, by_data=row.by_data)
+        return made if out is None else stored_into(made, out, row.name)
 
     return handler
 

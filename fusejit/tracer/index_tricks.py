@@ -31,6 +31,12 @@ def _items(key: Any) -> tuple[Any, ...]:
     return key if isinstance(key, tuple) else (key,)
 
 
+def _points(step: Any) -> Any:
+    """How many points a step asks for that is an integer of the call times ``1j``; else None."""
+    number = current_trace().imaginary.get(step.storage) if isinstance(step, TracedArray) else None
+    return None if number is None else abs(number)
+
+
 def _is_traced_key(key: Any) -> bool:
     """Whether a number or an array of the trace stands in an index."""
     for item in _items(key):
@@ -96,6 +102,9 @@ def _range(item: slice) -> Any:
     """The numbers that a slice stands for."""
     start = 0 if item.start is None else item.start
     step = 1 if item.step is None else item.step
+    points = _points(step)
+    if points is not None:
+        return _called(np.linspace, start, item.stop, points)
     if isinstance(step, complex):
         given = (start, item.stop, int(abs(step)))
         return _called(np.linspace, *given)
@@ -114,7 +123,7 @@ def _called(function: Any, *args: Any) -> Any:
 def dense_grid(key: Any) -> Any:
     """``np.mgrid[a:b, c:d]``: the coordinates of every point, one array per axis."""
     if not isinstance(key, tuple):
-        return _range(key)
+        return _range(key).as_owner()
     starts, steps, sizes, dtype = _axes(key)
     grid = HANDLERS[np.indices](sizes, dtype)
     for k, (start, step) in enumerate(zip(starts, steps, strict=True)):
@@ -127,7 +136,7 @@ def dense_grid(key: Any) -> Any:
 def open_grid(key: Any) -> Any:
     """``np.ogrid[a:b, c:d]``: the coordinates along each axis."""
     if not isinstance(key, tuple):
-        return _range(key)
+        return _range(key).as_owner()
     starts, steps, sizes, dtype = _axes(key)
     made: list[Any] = []
     for k, (start, step, size) in enumerate(zip(starts, steps, sizes, strict=True)):
@@ -149,8 +158,12 @@ def _axes(key: tuple[Any, ...]) -> tuple[list[Any], list[Any], tuple[Any, ...], 
             raise numpy_raises("AttributeError: the index has no attribute 'step'")
         start = 0 if item.start is None else item.start
         step = 1 if item.step is None else item.step
-        if isinstance(step, complex):
-            size: Any = int(abs(step))
+        points = _points(step)
+        if points is not None:
+            size: Any = points
+            step = (item.stop - start) / (size - 1) if size != 1 else 1.0
+        elif isinstance(step, complex):
+            size = int(abs(step))
             step = (item.stop - start) / float(size - 1) if size != 1 else 1
         elif all(issubclass(represented_type(n), int) for n in (start, item.stop, step)):
             size = -((start - item.stop) // step)

@@ -20,13 +20,12 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.callables import RULES, is_numpy_function
 from fusejit.tracer.context import current_trace
-from fusejit.tracer.declined import Declined
+from fusejit.tracer.declined import WRONG_CALL, Declined
 from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.host_calls import host_call
-from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python
-from fusejit.tracer.operands import Operand
+from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.shapes import Varies
-from fusejit.tracer.stores import assign_operand
+from fusejit.tracer.stores import stored_into
 from fusejit.tracer.trace import Trace
 
 _STORES = ("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask")
@@ -47,17 +46,26 @@ def form_of(function: Any, handler: Callable[..., Any]) -> Callable[..., Any]:
         trace = current_trace()
         before = _state(trace)
         try:
-            return handler(*args, **kwargs)
-        except (UnsupportedError, ConcretizationError, Declined) as error:
+            made = handler(*args, **kwargs)
+            if made is NotImplemented and _has_arrays((*args, *kwargs.values())):
+                raise unsupported(f"this form of {name} is not traced", MOVE_OUTSIDE)
+            return made
+        except (UnsupportedError, ConcretizationError, Declined, TypeError) as error:
             if isinstance(error, Declined) and error.is_numpys:
                 raise
-            if trace.computes_everywhere or _state(trace)[:-1] != before[:-1]:
+            if trace.computes_everywhere or not _is_refusal(error):
                 raise
-            if not _is_pure(trace, before[-1]):
-                raise
+            is_open = _state(trace)[:-1] != before[:-1] or not _is_pure(trace, before[-1])
+            if is_open or name.rpartition(".")[2] in _CHANGE_ARGUMENTS:
+                raise _of_python(error) from error
             return _by_numpy(name, function, args, kwargs, error)
 
     return call
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Whether a handler refuses a form, if only by not having its parameters."""
+    return not isinstance(error, TypeError) or bool(WRONG_CALL.search(str(error)))
 
 
 def _name_of(function: Any, handler: Any) -> str | None:
@@ -65,17 +73,16 @@ def _name_of(function: Any, handler: Any) -> str | None:
     if HANDLERS.get(("host", function)) is handler:
         return None
     name = getattr(function, "__name__", "")
-    if getattr(function, "__objclass__", None) is np.ndarray and name not in _CHANGE_ARGUMENTS:
+    if getattr(function, "__objclass__", None) is np.ndarray:
         return f"numpy.ndarray.{name}"
-    if name in _CHANGE_ARGUMENTS or not is_numpy_function(function) or _has_callbacks(function):
-        return None
-    if isinstance(function, np.ufunc):
-        return f"numpy.{name}" if getattr(np, name, None) is function else None
     owner = getattr(function, "__self__", None)
     if isinstance(owner, np.ufunc):
-        return f"numpy.{owner.__name__}.{name}"
-    for module in ("numpy", "numpy.linalg", "numpy.fft"):
-        if getattr(_MODULES[module], name, None) is function:
+        is_public = getattr(np, owner.__name__, None) is owner
+        return f"numpy.{owner.__name__}.{name}" if is_public else None
+    if not is_numpy_function(function) or _has_callbacks(function):
+        return None
+    for module, members in _MODULES.items():
+        if getattr(members, name, None) is function:
             return f"{module}.{name}"
     return None
 
@@ -107,8 +114,6 @@ def _by_numpy(
     """The call as a host call, whose result is stored into ``out=`` where given."""
     options = {key: value for key, value in kwargs.items() if value is not np._NoValue}
     out = options.pop("out", None)
-    if isinstance(out, tuple) and len(out) == 1:
-        (out,) = out
     given = [*args, *options.values()]
     is_ufunc = isinstance(function, np.ufunc)
     if out is not None and (not is_ufunc or options.get("where", True) is not True):
@@ -118,7 +123,7 @@ def _by_numpy(
             raise _of_python(refusal)
         made = host_call(name, function, args, options, by_data=any(map(_is_size, _flat(given))))
         _note_refusal(current_trace(), refusal)
-        return made if out is None else _into(made, out, name)
+        return made if out is None else stored_into(made, out, name)
     except (FusejitError, Declined, Varies) as error:
         raise _of_python(refusal) from error
 
@@ -128,6 +133,11 @@ def _note_refusal(trace: Trace, refusal: Exception) -> None:
     op = trace.block.ops[-1]
     if isinstance(op, HostCall) and isinstance(refusal, FusejitError):
         op.refusal = str(refusal)
+
+
+def _has_arrays(given: Any) -> bool:
+    """Whether NumPy itself could not take the arguments as they are."""
+    return any(isinstance(a, TracedArray) for a in _flat(given))
 
 
 def _flat(items: Any) -> list[Any]:
@@ -142,16 +152,6 @@ def _is_size(obj: Any) -> bool:
     if not isinstance(obj, TracedArray):
         return getattr(obj, "is_local", False)
     return obj.dtype.kind in "iu" and (obj.kind is not Kind.ARRAY or obj.ndim <= 1)
-
-
-def _into(made: Any, out: Any, name: str) -> Any:
-    """``out=``, where nothing is converted on the way."""
-    if not isinstance(made, TracedArray) or not isinstance(out, TracedArray):
-        raise needs_python(f"{name} with out= of this kind", MOVE_OUTSIDE)
-    if made.dtype != out.dtype or made.ndim != out.ndim:
-        raise needs_python(f"{name} with out= of another dtype or rank", MOVE_OUTSIDE)
-    assign_operand(out, Operand(made.dtype, array=made))
-    return out
 
 
 def _of_python(refusal: Exception) -> FusejitError:

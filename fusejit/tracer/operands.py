@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.types import DTYPES, Kind, dtype_name, is_supported
+from fusejit.ir.types import Kind, canonical_dtype, is_supported
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import Declined, numpy_raises
@@ -94,7 +94,7 @@ def supported(dtype: np.dtype) -> np.dtype:
     """The dtype in its canonical form; declines dtypes that are not compiled."""
     if not is_supported(dtype):
         raise Declined(f"dtype {dtype}")
-    return DTYPES[dtype_name(dtype)]
+    return canonical_dtype(dtype)
 
 
 def dtype_argument(dtype: Any) -> np.dtype:

@@ -23,6 +23,7 @@ from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.axis_order import result_order
 from fusejit.tracer.creation import array_from
+from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import copy_of
 from fusejit.tracer.joins import concatenate
@@ -161,6 +162,8 @@ def _register(ufunc: np.ufunc) -> None:
         if not contains_traced(array):
             return NotImplemented
         operand = array_from(array)
+        if axis is None:
+            raise numpy_raises("ValueError: accumulate does not allow multiple axes")
         if ufunc in (np.add, np.multiply):
             return _cumulative(ufunc, operand, axis, dtype, out)
         at = normalize_axis(axis, operand.ndim)

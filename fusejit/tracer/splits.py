@@ -10,6 +10,7 @@ import numpy as np
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import handles
+from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.parts import section
 from fusejit.tracer.views import array_operand, moveaxis, normalize_axis, permuted
@@ -33,7 +34,8 @@ def array_split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
     if isinstance(indices_or_sections, list | tuple | np.ndarray):
         return _slices(array, [0, *indices_or_sections, size], at)
     if isinstance(indices_or_sections, TracedArray):
-        raise numpy_raises("an array of bounds that is known only when the kernel runs")
+        what = "an array of bounds that is known only when the kernel runs"
+        raise unsupported(what, "pass the bounds as Python ints")
     sections = int(indices_or_sections)
     if sections <= 0:
         raise numpy_raises("ValueError: number sections must be larger than 0.")

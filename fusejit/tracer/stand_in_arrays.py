@@ -43,3 +43,20 @@ def elements(shape: tuple[int, ...], dtype: np.dtype, run: int | None) -> np.nda
         return (numbers % 120).astype(dtype).reshape(shape)
     made: np.ndarray = numbers.astype(dtype).reshape(shape)
     return made
+
+
+def other_elements(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Elements without a zero: where there are two numbers, they ascend from 1."""
+    if dtype.kind == "b":
+        return np.ones(shape, dtype)
+    numbers = np.arange(1, int(np.prod(shape)) + 1)
+    return _positive_definite(shape, dtype, numbers.reshape(shape))
+
+
+def _positive_definite(shape: tuple[int, ...], dtype: np.dtype, numbers: np.ndarray) -> np.ndarray:
+    """Matrices that most functions take, else the numbers."""
+    if len(shape) >= 2 and shape[-1] == shape[-2] and dtype.kind in "fc":
+        matrix = np.diag(np.arange(1.0, shape[-1] + 1)) + 0.01
+        return np.broadcast_to(matrix, shape).astype(dtype)
+    made: np.ndarray = (numbers % 120 if dtype.kind in "iu" else numbers).astype(dtype)
+    return made

@@ -9,7 +9,8 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import Declined, numpy_raises
-from fusejit.tracer.elementwise import emit_elementwise
+from fusejit.tracer.elementwise import emit_elementwise, require_extents
+from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.operands import Operand
 
 
@@ -87,6 +88,19 @@ def assign_operand(target: TracedArray, operand: Operand) -> None:
         order=store_order(target),
     )
     assign(target, value)
+
+
+def stored_into(made: Any, out: Any, name: str) -> TracedArray:
+    """``out=`` of a host call, whose result is stored where nothing is converted on the way."""
+    if isinstance(out, tuple) and len(out) == 1:
+        (out,) = out
+    if not isinstance(made, TracedArray) or not isinstance(out, TracedArray):
+        raise needs_python(f"{name} with out= of this kind", MOVE_OUTSIDE)
+    if made.dtype != out.dtype or made.ndim != out.ndim:
+        raise needs_python(f"{name} with out= of another dtype or rank", MOVE_OUTSIDE)
+    require_extents(made.trace, made.extents, out.extents)
+    assign_operand(out, Operand(made.dtype, array=made))
+    return out
 
 
 def _can_be_stored(array: TracedArray, target: TracedArray) -> bool:

@@ -31,7 +31,7 @@ from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.traced import ArrayClass, CheckKind, LibraryRead, PathCheck
-from fusejit.ir.types import DTYPES, Kind, TensorType, dtype_name, is_supported
+from fusejit.ir.types import DTYPES, Kind, TensorType, canonical_dtype, dtype_name, is_supported
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.callables import is_named_tuple
 from fusejit.tracer.context import ACTIVE
@@ -96,6 +96,7 @@ class Trace:
         self.notes: list[str] = []
         self.written: list[Any] = []  # outside objects to which effects have written
         self.computes_everywhere = False  # of elements that a mask does not select, too
+        self.imaginary: dict[Storage, TracedNumber] = {}  # n * 1j, of integers n of the call
         self.is_plain = False  # some function is traced without hooks
         self.inlined: Callable[..., Any]  # stages a function of fusejit's own; set by the hooks
         self.table = {} if table is None else table
@@ -318,7 +319,7 @@ class Trace:
                 extents.append(AffineExpr.const(1))
             else:
                 extents.append(self.symbol(expr, size, 0, MAX_SIZE))
-        dtype = DTYPES[dtype_name(array.dtype)]
+        dtype = canonical_dtype(array.dtype)
         self.check(
             PathCheck(path, CheckKind.ARRAY, ArrayClass(dtype, array.ndim, order, layout, False))
         )

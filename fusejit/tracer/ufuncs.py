@@ -262,6 +262,7 @@ def _clip(operands: Sequence[Operand], loop: list[np.dtype]) -> Compute:
 # Ufuncs that are not the row of their name: (operands, loop) -> what they compute.
 _SPECIAL: dict[np.ufunc, Callable[[Sequence[Operand], list[np.dtype]], Compute]] = {
     np.positive: lambda operands, loop: _first,
+    np.conjugate: lambda operands, loop: _first,
     np.power: power,
     np.float_power: float_power,
     CLIP: _clip,

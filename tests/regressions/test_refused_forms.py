@@ -35,6 +35,19 @@ COMPILED: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "powers of integers": (lambda a, b: a**b, (I, I)),
     "negative powers": (lambda a, b: a**b, (I, I - 1)),
     "powers of elements": (lambda a, b: a[2] ** b[1], (I, I)),
+    "imaginary parts of real numbers": (lambda x: (x.imag, np.imag(x.T), x.imag + 1), (X,)),
+    "real parts of real numbers": (lambda x: (x.real + 1, np.real(2.5)), (X,)),
+    "conj of real numbers": (lambda x: np.conj(x) + 1, (X,)),
+    "the method conj": (lambda x, z: (x.conj() is x, z.conj() + 1), (X, Z)),
+    "angle of real numbers": (lambda x: np.angle(x - 2), (X,)),
+    "angle in degrees": (lambda z: np.angle(z, deg=True), (Z,)),
+    "shape that is an array": (lambda k: np.zeros(k), (K,)),
+    "grid of so many points": (lambda n: np.mgrid[-1 : 1 : n * 1j], (5,)),
+    "open grid of so many points": (lambda n: np.ogrid[0 : 1 : n * 1j, 0:2:3j][0] + 1, (5,)),
+    "row of so many points": (lambda n: np.r_[-1 : 1 : n * 1j, 7], (5,)),
+    "split of rows": (lambda x: np.array_split(x, [1]), (X,)),
+    "scalars as arrays": (lambda x: np.atleast_2d(x.shape[0]), (X,)),
+    "cumulative sum into an array": (lambda x: np.add.accumulate(x, out=x + 0), (V,)),
     "shapes": (lambda x, y: np.zeros(np.broadcast_shapes(x.shape, y.shape)), (X, V[:3])),
 }
 BY_NUMPY: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
@@ -42,9 +55,6 @@ BY_NUMPY: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "order of a ufunc": (lambda x: np.add(x, x, order="F"), (X,)),
     "subok": (lambda x: np.add(x, x, subok=False), (X,)),
     "signature": (lambda x: np.add(x, x, signature="ff->f", casting="same_kind"), (X,)),
-    "conj of real numbers": (lambda x: np.conj(x), (X,)),
-    "angle of real numbers": (lambda x: np.angle(x - 2), (X,)),
-    "angle in degrees": (lambda z: np.angle(z, deg=True), (Z,)),
     "reciprocal": (lambda a: np.reciprocal(a[1:]) + a[1:], (I,)),
     "repeat by counts": (lambda x, k: np.repeat(x, k, axis=0) + 1, (X, K)),
     "repeat by an element": (lambda x, k: np.repeat(x, k[0]) + 1, (X, K)),
@@ -107,3 +117,27 @@ def test_a_mask_leaves_elements_of_out_alone() -> None:
         return np.reciprocal(a, out=np.full_like(a, 9), where=m)
 
     check(filled, (I, I > 0), variants=None)
+
+
+def test_an_array_is_given_another_shape() -> None:
+    def reshaped(x: Any) -> Any:
+        made = x + 1
+        other = made
+        made.shape = (3, 2)
+        other[0, 0] = 7
+        return made * 2, other.shape
+
+    check(reshaped, (X,))
+
+    def of_the_caller(x: Any) -> Any:
+        x.shape = -1
+        return x + 1
+
+    check(of_the_caller, (X,), variants=None)
+
+    def wrong(x: Any) -> Any:
+        made = x + 1
+        made.shape = (5,)
+        return made
+
+    check(wrong, (X,), variants=None)
