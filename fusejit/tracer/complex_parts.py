@@ -259,16 +259,19 @@ def _zeros(array: TracedArray) -> TracedArray:
     return zeros
 
 
+_NUMBERS = (TracedNumber, np.generic, int, float, complex)
+
+
 @handles(np.real)
 def real(val: Any) -> Any:
     """``np.real(z)``: ``z.real``; of a Python number Python's."""
-    return val.real if isinstance(val, TracedNumber) else part_view(array_from(val), "real")
+    return val.real if isinstance(val, _NUMBERS) else part_view(array_from(val), "real")
 
 
 @handles(np.imag)
 def imag(val: Any) -> Any:
     """``np.imag(z)``: ``z.imag``; of a Python number Python's."""
-    return val.imag if isinstance(val, TracedNumber) else part_view(array_from(val), "imag")
+    return val.imag if isinstance(val, _NUMBERS) else part_view(array_from(val), "imag")
 
 
 @handles(np.angle)
