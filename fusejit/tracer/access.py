@@ -15,7 +15,7 @@ from fusejit.tracer.callables import is_library_module, is_stand_in_type, is_use
 from fusejit.tracer.context import ACTIVE, current_trace
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
-from fusejit.tracer.locations import CARRIER, needs_python, unsupported
+from fusejit.tracer.locations import needs_python, unsupported
 from fusejit.tracer.outside import Outside
 
 _NATIVE_TYPES = (
@@ -90,7 +90,7 @@ class Access:
             return self._super_attr(obj, name)
         owner, raw = class_attribute(cls, name)
         if owner is not None and not isinstance(obj, type):
-            if isinstance(raw, property) and _is_followed(raw.fget):
+            if isinstance(raw, property) and is_user_function(raw.fget):
                 self._note_member(obj, owner, name, "fget", raw.fget)
                 return self._invoke(raw.fget, (obj,), {})
             if isinstance(raw, functools.cached_property) and name not in vars(obj):
@@ -139,7 +139,7 @@ class Access:
                 break
         else:
             return native_getattr(obj, name)
-        if isinstance(raw, property) and _is_followed(raw.fget):
+        if isinstance(raw, property) and is_user_function(raw.fget):
             self._note_member(bound, owner, name, "fget", raw.fget)
             return self._invoke(raw.fget, (bound,), {})
         return self._member(bound, owner, name, raw, native_getattr(obj, name))
@@ -203,7 +203,7 @@ class Access:
                 return
             self._refuse_write(obj, f"attribute {name!r}")
             owner, raw = class_attribute(type(obj), name)
-            if isinstance(raw, property) and owner is not None and _is_followed(raw.fset):
+            if isinstance(raw, property) and owner is not None and is_user_function(raw.fset):
                 self._note_member(obj, owner, name, "fset", raw.fset)
                 self._invoke(raw.fset, (obj, value), {})
                 return
@@ -295,7 +295,7 @@ class Access:
         if self._is_native(cls) or isinstance(obj, type):
             return None
         owner, raw = class_attribute(cls, name)
-        if owner is None or not isinstance(raw, FunctionType) or not _is_followed(raw):
+        if owner is None or not isinstance(raw, FunctionType) or not is_user_function(raw):
             return None
         self._note_member(obj, owner, name, "", raw)
         return raw
@@ -308,7 +308,7 @@ class Access:
         """The user's ``__new__`` or ``__init__`` of a class."""
         owner, raw = class_attribute(cls, name)
         inner = raw.__func__ if isinstance(raw, staticmethod) else raw
-        if owner is None or not isinstance(inner, FunctionType) or not _is_followed(inner):
+        if owner is None or not isinstance(inner, FunctionType) or not is_user_function(inner):
             return None
         path = self._class_path(cls, owner)
         if path is not None and not self._made_here(inner):
@@ -340,13 +340,6 @@ class Access:
             return
         member = path.attribute("__dict__").item(name)
         self._outside.read(member.attribute(part) if part else member, function)
-
-
-def _is_followed(function: Any) -> bool:
-    """Whether it is a function of the user's, or the carrier of one."""
-    if is_user_function(function):
-        return True
-    return isinstance(function, FunctionType) and function.__code__.co_filename.startswith(CARRIER)
 
 
 def _not_assignable(obj: Any, name: str) -> Exception:

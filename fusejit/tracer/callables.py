@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.tracer.locations import MOVE_OUTSIDE, is_package_file
+from fusejit.tracer.locations import CARRIER, MOVE_OUTSIDE, is_package_file
 
 
 class Verdict(enum.Enum):
@@ -279,9 +279,6 @@ def is_numpy_function(function: Any) -> bool:
 _STDLIB = tuple(
     os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "platstdlib")
 )
-
-
-CARRIER = "<fusejit carrier"  # file name of the function that stands for a decorated one
 
 
 @functools.lru_cache(maxsize=4096)

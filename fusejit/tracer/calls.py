@@ -14,7 +14,6 @@ import numpy as np
 from fusejit.budget import check_budget
 from fusejit.tracer.access import Access, class_attribute
 from fusejit.tracer.callables import (
-    CARRIER,
     MUTATING_METHODS,
     NATIVE,
     RULES,

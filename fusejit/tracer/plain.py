@@ -18,7 +18,6 @@ import numpy as np
 
 from fusejit.ir.host import Path
 from fusejit.tracer.callables import (
-    CARRIER,
     Verdict,
     function_name,
     is_library_module,
@@ -26,7 +25,7 @@ from fusejit.tracer.callables import (
     is_user_function,
     rule_for,
 )
-from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.locations import CARRIER, MOVE_OUTSIDE, unsupported
 from fusejit.tracer.outside import Outside, is_open
 
 _SIMPLE = (type(None), bool, int, float, complex, str, bytes, np.generic, np.dtype)

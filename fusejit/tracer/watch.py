@@ -23,7 +23,7 @@ import numpy as np
 
 from fusejit.errors import NeedsPython, UnsupportedError
 from fusejit.tracer.callables import is_library_file, is_library_module, is_stand_in_type
-from fusejit.tracer.locations import CARRIER, location_of, placed_in, user_frames
+from fusejit.tracer.locations import location_of, placed_in, user_frames
 
 _PLAIN_TYPES = frozenset(
     {
@@ -121,9 +121,7 @@ class Watch:
         code = frame.f_code
         if id(code) in self._allowed or self.offence is not None or code.co_name == "__del__":
             return
-        is_carrier = code.co_filename.startswith(CARRIER)
-        is_of_library = not is_carrier and is_library_file(code.co_filename)
-        if code.co_filename.startswith("namedtuple_") or is_of_library:
+        if code.co_filename.startswith("namedtuple_") or is_library_file(code.co_filename):
             return
         if id(frame.f_back.f_code) not in self._callers and not _is_special_method(frame):
             return
