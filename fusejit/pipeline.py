@@ -383,6 +383,7 @@ def trace(
             is_part=options.is_part,
             undoes=undoes,
             texts_are_pythons=options.python_texts,
+            is_bounded=not options.fullgraph,
         )
         stage = Traced(function, traced, options, host_target())
         stage.seconds["trace"] = time.perf_counter() - start

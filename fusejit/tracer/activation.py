@@ -41,6 +41,7 @@ from fusejit.tracer.regions import Undefined
 from fusejit.tracer.staged_for import StagedFor
 from fusejit.tracer.staged_if import StagedIf
 from fusejit.tracer.staged_while import StagedWhile
+from fusejit.tracer.unrolling import within_budget
 
 Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -219,6 +220,7 @@ class Activation:
         """``obj is None``."""
         return is_none(self.bound(obj))
 
+    items = staticmethod(within_budget)
     contained = staticmethod(contained)
     none_of = staticmethod(none_of)
     stop_flag = staticmethod(stop_flag)

@@ -154,6 +154,7 @@ def trace_function(
     is_part: bool = False,
     undoes: bool = False,
     texts_are_pythons: bool = False,
+    is_bounded: bool = False,
 ) -> TracedFunction:
     """Run ``fn`` once on stand-ins for its arguments and return its graph.
 
@@ -171,9 +172,10 @@ def trace_function(
         Whether the function is a segment of one that runs already: see `fusejit.options`.
     undoes : bool
         Whether NumPy takes over where the call would raise behind a store, which is undone.
-
     texts_are_pythons : bool
         Whether text of numbers is left to Python, as another variant would be needed for each.
+    is_bounded : bool
+        Whether Python runs loops that would be unrolled far: see `fusejit.tracer.unrolling`.
 
     Returns
     -------
@@ -191,7 +193,9 @@ def trace_function(
     table: dict[Any, Any] = {} if decisions is None else decisions
     for _ in range(MAX_RESTARTS):
         try:
-            return _trace_once(fn, args, kwargs, table, is_part, undoes, texts_are_pythons)
+            return _trace_once(
+                fn, args, kwargs, table, is_part, undoes, texts_are_pythons, is_bounded
+            )
         except Restart:
             continue
     raise UnsupportedError(
@@ -209,6 +213,7 @@ def _trace_once(
     is_part: bool,
     undoes: bool,
     texts_are_pythons: bool,
+    is_bounded: bool,
 ) -> TracedFunction:
     bound = bind(fn, args, dict(kwargs))
     code = fn.__code__
@@ -217,6 +222,7 @@ def _trace_once(
     trace.is_part = is_part
     trace.undoes = undoes
     trace.texts_are_pythons = is_part or texts_are_pythons
+    trace.is_bounded = is_bounded
     with trace.active():
         arguments = {n: trace.read(Path("arg", n), obj) for n, obj in bound.arguments.items()}
         result = _run(fn, trace, arguments)

@@ -285,7 +285,10 @@ class _Rewriter(ast.NodeTransformer):
         first = self.visit(node.generators[0].iter)
         self.scope = self.scopes[node]
         for position, generator in enumerate(node.generators):
-            generator.iter = self.visit(generator.iter) if position else first
+            items = self.visit(generator.iter) if position else first
+            generator.iter = items
+            if self.has_hooks and not generator.is_async:
+                generator.iter = self._hook("items", items, items)
             generator.target = self.visit(generator.target)
             generator.ifs = self._all(generator.ifs)
         if isinstance(node, ast.DictComp):

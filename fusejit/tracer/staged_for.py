@@ -37,6 +37,7 @@ from fusejit.tracer.locations import needs_python
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import I64
 from fusejit.tracer.trace import Trace
+from fusejit.tracer.unrolling import UnrollBudget
 
 UNROLLED_TRIPS = 4  # a range of so many items is unrolled
 MAX_UNROLLED = 256  # what cannot be staged is unrolled up to here
@@ -75,8 +76,10 @@ class StagedFor(Carried):
 
     def __iter__(self) -> Iterator[Any]:
         items = items_of(self.iterable)
+        budget = UnrollBudget(self.trace)
         if items is None:
             for item in self.iterable:
+                budget.spend()
                 self._require_decided_end()
                 yield item
             return
@@ -88,6 +91,7 @@ class StagedFor(Carried):
         if self.decided("unroll") or is_short:
             count = known if known is not None else decisions.exactly(trips, "a loop is unrolled")
             for k in range(count):
+                budget.spend()
                 self._require_decided_end()
                 yield items.item(k)
             return

@@ -26,6 +26,7 @@ from fusejit.tracer.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.shapes import Varies
 from fusejit.tracer.trace import Trace
+from fusejit.tracer.unrolling import UnrollBudget
 
 MAX_TESTS = 10_000
 
@@ -47,10 +48,13 @@ class StagedWhile(Carried):
         self.staged = self.enters = self.leaves = bool(self.decided("staged"))
         self._passes = 0
         self._condition: Block | None = None
+        self._budget = UnrollBudget(trace)
 
     def again(self) -> bool:
         """Whether Python runs the body once more: a staged body is run once."""
         self._passes += 1
+        if not self.staged:
+            self._budget.spend()
         return not self.staged or self._passes == 1
 
     def enter(self, names: Mapping[str, Any]) -> tuple[Any, ...]:

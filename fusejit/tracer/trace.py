@@ -39,11 +39,12 @@ from fusejit.tracer.declined import Declined
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.either import Either, MaybeTuple, TypeTest
 from fusejit.tracer.layout import classify
-from fusejit.tracer.locations import current_location, unsupported
+from fusejit.tracer.locations import current_location, needs_python, unsupported
 from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.shapes import MAX_SIZE, Decisions, host_of
 from fusejit.tracer.storage import Storage
+from fusejit.tracer.unrolling import is_large
 
 MAX_OPS = 2000
 _STATIC_EQUAL = (bool, str, bytes, slice, range, complex, np.dtype)
@@ -85,6 +86,7 @@ class Trace:
         self.texts_are_pythons = False  # whether Python makes all text of numbers
         self.shows_numbers = False  # whether some text shows what is exact for its sake
         self.library_reads: dict[tuple[int, str], LibraryRead] = {}  # set by the hooks
+        self.is_bounded = False  # whether long loops that are no loops of the kernel end the trace
         self.undoes = False  # whether stores are undone where a check fails behind them
         self.decisions = Decisions()
         self.decisions.emit_check = self._check_equal
@@ -284,6 +286,9 @@ class Trace:
         return HANDLERS["complex of parts"](*parts)
 
     def _read_container(self, path: Path, obj: Any) -> Any:
+        if self.is_bounded and not path.steps and is_large(obj):
+            what = f"{path.user_text()} is a {type(obj).__name__} of many items"
+            raise needs_python(what, "pass an array")
         self.check(PathCheck(path, CheckKind.TYPE, type(obj)))
         copy: Any
         if type(obj) is dict:
@@ -401,6 +406,10 @@ class Trace:
         check_budget()
         op.location = current_location()
         self.append(op, self.block)
+
+    def num_traced(self) -> int:
+        """How much the trace has made so far: ops, numbers that are inputs, and checks."""
+        return self._num_ops + len(self.graph.scalars) + len(self.checks)
 
     def append(self, op: Op, block: Block) -> None:
         """Put an op at the end of an open block."""
