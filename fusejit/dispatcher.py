@@ -35,7 +35,10 @@ from fusejit.interrupts import is_from_handler
 from fusejit.locks import ForkSafeLock
 from fusejit.notices import warn
 from fusejit.options import Options
+from fusejit.outside import resolver
 from fusejit.pipeline import Compiled, Lowered, Traced, trace
+from fusejit.profit import profit
+from fusejit.retiring import RetiredFunction, may_be_retired
 from fusejit.segments import (
     FusedFunctions,
     Openable,
@@ -46,6 +49,7 @@ from fusejit.segments import (
     opened_for_contents,
     opened_singly,
 )
+from fusejit.settling import FIRST_LOOK, LATER_LOOKS
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.locations import is_raised_by_us, strip_frames
 from fusejit.tracer.raises import may_raise_late
@@ -69,6 +73,7 @@ class Dispatcher:
         self.function = function
         self.options = options
         self.variants = Variants()
+        self.retired: RetiredFunction | None = None
         self.declined = DeclinedCalls()
         self.kinds = CallKinds()
         self.parts_time = parts_time or Allowance(options.compile_seconds)
@@ -106,8 +111,14 @@ class Dispatcher:
                 missed = missed if result is MISS else result
             if self.variants.segmented is not None:
                 if not self.variants.compiled:
-                    self.carrier.serve_first(self.variants.segmented.run)
+                    self.carrier.serve_first(self.run_segments)
                 return self.variants.segmented.run(*args)
+            if self.retired is not None:
+                result = self.retired.run(*args)
+                if not isinstance(result, Miss):
+                    if not self.variants.compiled:
+                        self.carrier.serve_first(self.run_retired)
+                    return result
             if missed.is_fault:
                 self.declined.add_kind(args, missed.reason, is_final=True)
             if missed.is_fault or missed in (ERRSTATE, OVERLAP, *LEFT_TO_NUMPY):
@@ -124,7 +135,7 @@ class Dispatcher:
                     break
         if isinstance(made, str):
             return self.decline(made, args)
-        if isinstance(made, SegmentedFunction):
+        if isinstance(made, SegmentedFunction | RetiredFunction):
             return made.run(*args)
         result = self.launched(made, args)
         if not isinstance(result, Miss):
@@ -144,6 +155,11 @@ class Dispatcher:
         segmented = self.variants.segmented
         return segmented.run(*args) if segmented is not None and self.identity.holds() else MISS
 
+    def run_retired(self, *args: Any) -> Any:
+        """The function as Python runs it, as compiling does not pay, unless it was changed."""
+        retired = self.retired
+        return retired.run(*args) if retired is not None and self.identity.holds() else MISS
+
     def disabled(self, *args: Any) -> Any:
         """The function as Python runs it, with default values as they are now."""
         return self.plain(*args) if self.identity.holds() else self.renewed(args)
@@ -159,6 +175,8 @@ class Dispatcher:
             self.signature = inspect.signature(self.function, follow_wrapped=False)
             self.variants.compiled = ()
             self.variants.segmented = None
+            self.variants.retired = ""
+            self.retired = None
             self.declined = DeclinedCalls()
             self.carrier.renew(self.function, self.signature)
             if not self.options.enabled:
@@ -208,7 +226,9 @@ class Dispatcher:
                 self.carrier.serve_first(no_variant)
 
     # -- a new variant --------------------------------------------------------------------------
-    def compiled(self, args: tuple[Any, ...]) -> Compiled | SegmentedFunction | str:
+    def compiled(
+        self, args: tuple[Any, ...]
+    ) -> Compiled | SegmentedFunction | RetiredFunction | str:
         """A new variant for a call, entered into the table, or why there is none.
 
         A function in which Python has to run a statement is opened instead, once and for all calls
@@ -251,14 +271,16 @@ class Dispatcher:
             return None
         return self.declined.final(values)
 
-    def variant(self, args: tuple[Any, ...]) -> Compiled | SegmentedFunction:
+    def variant(self, args: tuple[Any, ...]) -> Compiled | SegmentedFunction | RetiredFunction:
         """The whole function as one variant."""
         seconds = self.parts_time if self.options.is_part else self.options.compile_seconds
         with compiling(self.function.__name__, seconds):
             traced = trace(self.function, *self.split(args), self.options_now())
             if self.options.on_error and may_raise_late(traced.graph):
                 self.variants.segmented = self.apart(traced, args)
-                return self.variants.segmented
+                    return self.variants.segmented
+            if (retired := self.retire(traced, args)) is not None:
+                return retired
             lowered = traced.fuse().lower()
             variant = lowered.compile()
         self.variants.compiled = (variant, *self.variants.compiled)
@@ -288,6 +310,51 @@ class Dispatcher:
             self.carrier.serve_first(self.run_segments)
         return segmented
 
+    # -- what does not pay ----------------------------------------------------------------------
+    def retire(self, traced: Traced, args: tuple[Any, ...]) -> RetiredFunction | None:
+        """Leave calls like this one to Python, if compiling does not pay for them."""
+        if self.options.fullgraph or not self.options.retires:
+            return None
+        find = resolver(self.function, self.named(args), traced.traced.constants)
+        estimate = profit(traced.traced, find)
+        if not may_be_retired(estimate, is_part=self.options.is_part):
+            return None
+        looks = FIRST_LOOK
+        if self.retired is not None:
+            looks = LATER_LOOKS * self.retired.next_look
+        self.retired = RetiredFunction(estimate, self.by_position(), args, looks)
+        self.variants.retired = str(estimate)
+        if not self.variants.compiled:
+            self.carrier.serve_first(self.run_retired)
+        return self.retired
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the function itself runs for all calls so far, as compiling it does not pay."""
+        if self.variants.compiled:
+            return False
+        segmented = self.variants.segmented
+        return self.retired is not None if segmented is None else segmented.is_plain
+
+    @property
+    def depends_on_sizes(self) -> bool:
+        """Whether larger arguments may change that."""
+        segmented = self.variants.segmented
+        if segmented is not None:
+            return segmented.settling is None or segmented.settling.depends_on_sizes
+        return self.retired is not None and self.retired.depends_on_sizes
+
+    def look_again(self) -> None:
+        """Ask anew whether compiling pays, at the next call."""
+        if self.retired is not None:
+            self.retired.look_again()
+
+    def by_position(self) -> Callable[..., Any]:
+        """The undecorated function; takes all parameters by position."""
+        simple = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        is_simple = all(p.kind in simple for p in self.signature.parameters.values())
+        return self.function if is_simple else self.plain
+
     # -- segments -------------------------------------------------------------------------------
     def opened(self, error: FusejitError, arguments: Mapping[str, Any]) -> SegmentedFunction | None:
         """The function as segments with Python between them; None if no statement can be opened."""
@@ -303,6 +370,8 @@ class Dispatcher:
             self.fused,
             self.options.on_error,
             lambda error: self.note(str(self.fault(error, "open"))),
+            self.by_position(),
+            self.options.retires,
         )
 
     def apart(self, traced: Traced, args: tuple[Any, ...]) -> SegmentedFunction:
@@ -341,6 +410,9 @@ class Dispatcher:
         """What Python calls in ``caller`` instead of ``function``, which is decorated."""
         segmented = self.variants.segmented
         if segmented is None or function is not self.carrier.function:
+            is_plain = self.retired is not None and not self.variants.compiled
+            if is_plain and not self.depends_on_sizes and function is self.carrier.function:
+                return self.function
             return function
         if self.variants.compiled and caller is not self.function:
             return function

@@ -12,6 +12,7 @@
 | FUSEJIT_COMPILE_SECONDS | processor time that compiling a function may take   | 10               |
 | FUSEJIT_DUMP            | graph,fused,schedule,loops,source or all: printed   |                  |
 | FUSEJIT_DUMP_DIR        | where the IR before a failing pass is saved         | temporary folder |
+| FUSEJIT_RETIRE          | 0: what can be compiled is, even if it does not pay | 1                |
 | FUSEJIT_UNJITTED        | 1: kernels run as plain Python, for debuggers       | 0                |
 | FUSEJIT_NO_LIBMVEC      | 1: no vector math library                           | 0                |
 | FUSEJIT_NO_SVML         | 1: NumPy's SVML is not used                         | 0                |
@@ -54,6 +55,8 @@ class Options:
     fusion : str or callable
         The policy: ``"auto"``, ``"none"``, ``"aggressive"``, or a function that decides about each
         legal fold (`fusejit.fuse.policy`).
+    retires : bool
+        True: Python runs what costs more compiled than it gains (`fusejit.profit`).
     is_part : bool
         True: the function is a segment of one that runs already, or is called between segments.
         Text of its numbers is then made in Python: they differ from call to call.
@@ -76,6 +79,7 @@ class Options:
     enabled: bool = True
     fullgraph: bool = False
     warn: bool = True
+    retires: bool = True
     is_part: bool = False
     python_texts: bool = False
     on_error: str = ""
@@ -124,6 +128,7 @@ def options_from_environment(
         enabled=enabled and not _flag("FUSEJIT_DISABLE", "0"),
         fullgraph=fullgraph,
         warn=warn and _flag("FUSEJIT_WARN", "1"),
+        retires=_flag("FUSEJIT_RETIRE", "1"),
         jit=not _flag("FUSEJIT_UNJITTED", "0"),
         cache=_flag("FUSEJIT_CACHE", "1"),
         cache_dir=Path(directory) if directory else None,

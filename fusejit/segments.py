@@ -9,6 +9,7 @@ calls and iterations, and is opened itself when it meets such a statement.
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import os
 import site
@@ -28,8 +29,9 @@ from fusejit.interrupts import is_from_handler
 from fusejit.ir.host import Path
 from fusejit.ir.source import Location
 from fusejit.ir.traced import CheckKind, PathCheck
+from fusejit.settling import Settling
 from fusejit.tracer.callables import is_library_module, is_user_function
-from fusejit.tracer.outline import Opened, Segment, open_function
+from fusejit.tracer.outline import NOTHING, Opened, Retired, Segment, open_function
 from fusejit.tracer.source_text import FunctionSource, compile_function, find_source, made_from
 
 Decorate = Callable[[FunctionType, str], Callable[..., Any]]
@@ -70,19 +72,42 @@ class SegmentedFunction:
         The statements that Python runs.
     segments : list of callable
         The compiled parts in the order of the program.
+    settling : Settling or None
+        Which of them pay; tells who serves calls from now on.
     """
 
     run: Callable[..., Any]
     boundaries: list[Boundary]
     segments: list[SegmentCall] = field(default_factory=list)
     helper: _Helper | None = None
+    settling: Settling | None = None
+
+    def serve_by(self, serve: Callable[[Callable[..., Any]], None]) -> None:
+        """Tell ``serve`` which function runs, whenever that changes."""
+
+        def changed(run: Callable[..., Any]) -> None:
+            self.run = run
+            serve(run)
+
+        if self.settling is not None:
+            self.settling.serve = changed
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing in it pays: the function itself runs."""
+        return self.settling is not None and self.settling.is_plain
+
+    def codes(self) -> Iterator[CodeType]:
+        """The code of the frames in which Python has run its statements."""
+        runs = [self.run] if self.settling is None else self.settling.runs
+        yield from (run.__code__ for run in runs if isinstance(run, FunctionType))
 
     def called_by_python(self, function: FunctionType) -> Callable[..., Any] | None:
         """What Python may call instead of the decorated ``function``, with the same arguments.
 
         So a recursion comes as deep as undecorated: each call is one frame.
         """
-        run = self.run
+        run = self.run if self.settling is None else self.settling.runs[-1]
         if self.helper is None or not isinstance(run, FunctionType):
             return None
         code = function.__code__
@@ -120,6 +145,10 @@ class Openable:
         What it does where it raises: see `fusejit.options`.
     failed : callable
         Is told of faults of ours; the function is then not opened.
+    plain : callable or None
+        Runs it as it is, given all parameters by position; None if that is what it takes itself.
+    retires : bool
+        Whether segments that do not pay are put back: see `fusejit.settling`.
     """
 
     function: FunctionType
@@ -127,6 +156,8 @@ class Openable:
     fused: FusedFunctions
     on_error: str
     failed: Callable[[Exception], None]
+    plain: Callable[..., Any] | None = None
+    retires: bool = True
 
 
 def opened(
@@ -219,8 +250,9 @@ def _opened(
     source = find_source(what.function)
     if isinstance(source, str) or type(source.node).__name__ != "FunctionDef":
         return None
-    try:
-        cut = open_function(
+
+    def cut(retired: Retired) -> Opened | None:
+        return open_function(
             cast(ast.FunctionDef, source.node),
             parameters,
             position,
@@ -228,8 +260,11 @@ def _opened(
             called=called,
             singly=position is None and not python_names,
             on_error=what.on_error,
+            retired=retired,
         )
-        return None if cut is None else _Maker(what, source).make(cut, reason)
+
+    try:
+        return _Maker(what, source, cut).make(reason)
     except Exception as error:
         if is_from_handler(error):
             raise
@@ -269,14 +304,23 @@ def _is_of_user(kind: type) -> bool:
 class _Maker:
     """Makes functions out of the parts of one."""
 
-    def __init__(self, what: Openable, source: FunctionSource) -> None:
+    def __init__(
+        self, what: Openable, source: FunctionSource, cut: Callable[[Retired], Opened | None]
+    ) -> None:
         self.what = what
         self.function = what.function
         self.source = source
+        self.cut = cut
 
-    def make(self, cut: Opened, reason: str) -> SegmentedFunction | None:
+    def make(self, reason: str) -> SegmentedFunction | None:
+        cut = self.cut(NOTHING)
+        if cut is None:
+            return None
         helper = _Helper(self.what)
         calls = helper.calls
+        sites = [CallSite(helper, number) for number in range(cut.num_calls)]
+        for one in sites:
+            setattr(helper, f"c{one.number}", one)
         for segment in cut.segments:
             made = self.compiled(segment.node)
             if made is None:
@@ -289,7 +333,23 @@ class _Maker:
             return None
         file = self.function.__code__.co_filename
         boundaries = [Boundary(file, line, reason) for line in cut.boundaries]
-        return SegmentedFunction(run, boundaries, [*calls.values()], helper)
+        original = self.function if self.what.plain is None else self.what.plain
+        segments = [*calls.values()]
+        remade = functools.partial(self._without, helper)
+        if not self.what.retires:
+            return SegmentedFunction(run, boundaries, segments, helper)
+        settling = helper.settling = Settling(run, original, remade, segments, sites)
+        made = SegmentedFunction(settling.first, boundaries, segments, helper, settling)
+        made.serve_by(lambda run: None)
+        return made
+
+    def _without(self, helper: _Helper, retired: Retired) -> FunctionType:
+        """The opened function without what is retired."""
+        cut = self.cut(retired)
+        assert cut is not None
+        run = self.compiled(cut.node, cut.helper, helper)
+        assert run is not None
+        return run
 
     def compiled(
         self, node: Any, helper: str | None = None, value: object = None
@@ -346,6 +406,7 @@ class _Helper:
         self.what = what
         self.fused: dict[FunctionType, Callable[..., Any]] = {}
         self.calls: dict[str, SegmentCall] = {}
+        self.settling: Settling | None = None
 
     def call(self, function: Any) -> Any:
         """A function or method of the user's in its fused form; anything else as it is."""
@@ -375,7 +436,37 @@ class _Helper:
             known = self.what.fused.get(function, self.what.decorate)
             if function in self.what.fused.by_function:
                 self.fused[function] = known
+        elif _is_retired(known):  # larger arguments may still find its fused form
+            return function
         return known
+
+
+def _is_retired(fused: Callable[..., Any]) -> bool:
+    """Whether a fused form runs the function itself, whatever the sizes of arguments."""
+    state = getattr(fused, "__fusejit_state__", None)
+    return state is not None and state.is_plain and not state.depends_on_sizes
+
+
+class CallSite:
+    """A call of Python's: the function that it calls may be the user's, and fused."""
+
+    def __init__(self, helper: _Helper, number: int) -> None:
+        self.helper = helper
+        self.number = number
+        self.functions: set[Any] = set()
+        self.was_called = False
+
+    def __call__(self, function: Any) -> Any:
+        made = self.helper.call(function)
+        if made is not function:
+            self.functions.add(made.__func__ if type(made) is MethodType else made)
+        self.was_called = True
+        return made
+
+    @property
+    def is_fused(self) -> bool:
+        """Whether it calls a fused function that pays."""
+        return not all(map(_is_retired, self.functions))
 
 
 def _made(function: FunctionType, decorate: Decorate) -> Callable[..., Any]:
@@ -419,14 +510,52 @@ class SegmentCall:
     def codes(self) -> set[CodeType]:
         """The code of the frames in which Python runs its statements."""
         parts = [self.opened, None if self.state is None else self.state.variants.segmented]
-        runs = [part.run for part in parts if part is not None]
-        return {f.__code__ for f in (self.function, *runs) if isinstance(f, FunctionType)}
+        codes = {code for part in parts if part is not None for code in part.codes()}
+        return {self.function.__code__, *codes}
+
+    @property
+    def name(self) -> str:
+        """Under which the opened function finds it."""
+        return self.segment.name
+
+    @property
+    def was_called(self) -> bool:
+        """Whether it is known what arrives."""
+        return self.chosen is not None
+
+    @property
+    def is_retired(self) -> bool:
+        """Whether Python runs its statements, as compiling them does not pay."""
+        if self.opened is not None:
+            return self.opened.is_plain
+        return self.chosen is not None and (self.state is None or self.state.is_plain)
+
+    @property
+    def depends_on_sizes(self) -> bool:
+        """Whether larger arguments may change that."""
+        if self.opened is not None:
+            return self.opened.settling is None or self.opened.settling.depends_on_sizes
+        return self.state is not None and bool(self.state.depends_on_sizes)
+
+    def look_again(self) -> None:
+        """Ask anew whether compiling it pays, at the next call."""
+        inner = self.opened or (self.state and self.state.variants.segmented)
+        if inner is not None and inner.settling is not None:
+            inner.settling.look_again()
+        elif self.state is not None:
+            self.state.look_again()
 
     def __call__(self, *args: Any) -> Any:
         if self.chosen is None:
-            self.chosen = self._choose(args)
-            setattr(self.helper, self.segment.name, self.chosen)
+            self._serve(self._choose(args))
+            assert self.chosen is not None
+            if self.helper.settling is not None:
+                self.helper.settling.again()
         return self.chosen(*args)
+
+    def _serve(self, chosen: Callable[..., Any]) -> None:
+        self.chosen = chosen
+        setattr(self.helper, self.segment.name, chosen)
 
     def _choose(self, args: Sequence[Any]) -> Callable[..., Any]:
         parameters = [a.arg for a in self.segment.node.args.args]
@@ -441,5 +570,8 @@ class SegmentCall:
             reason = f"reads {names}, which Python made"
             what = replace(self.helper.what, function=self.function, on_error=on_error)
             self.opened = _opened(what, parameters, None, opaque, reason)
-            return self.function if self.opened is None else self.opened.run
+            if self.opened is None:
+                return self.function
+            self.opened.serve_by(self._serve)
+            return self.opened.run
         return decorate(self.function, on_error)

@@ -20,6 +20,7 @@ class Variants:
         self.compiled: tuple[Compiled, ...] = ()
         self.segmented: SegmentedFunction | None = None
         self.declined: Counter[str] = Counter()
+        self.retired = ""  # what a call costs that Python runs, as compiling does not pay
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Variants, ()  # machine code stays in its process
@@ -42,7 +43,11 @@ class Variants:
             where = "from cache" if variant.from_cache else "compiled"
             lines.append(f"  {at}: {arrays} ({where})")
         lines += [f"  declined {n}x: {cause}" for cause, n in self.declined.items()]
-        if self.segmented is not None:
+        if self.retired:
+            lines.append(f"  retired, Python runs it: {self.retired}")
+        if self.segmented is not None and self.segmented.is_plain:
+            lines.append("  retired: no segment of it pays, Python runs it")
+        elif self.segmented is not None:
             places = ", ".join(str(b.line) for b in self.segmented.boundaries)
             lines.append(f"  runs in segments: Python runs lines {places}")
         return "\n".join(lines)

@@ -1,4 +1,8 @@
-"""Fixtures of all tests: a private kernel cache."""
+"""Fixtures of all tests: a private kernel cache.
+
+What the tests decorate is compiled even where it does not pay: their arrays are small. Tests of
+what is left to Python ask for it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,8 @@ import tempfile
 from collections.abc import Iterator
 
 import pytest
+
+os.environ.setdefault("FUSEJIT_RETIRE", "0")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -19,6 +19,8 @@ def check_segments(
 ) -> Any:
     """Call a function ``times`` with each tuple of arguments; returns its fused form.
 
+    It is called once more in the form in which segments that do not pay are Python's.
+
     Raises
     ------
     AssertionError
@@ -30,5 +32,10 @@ def check_segments(
             expected, actual = run(function, args), run(fused, args)
             compare_outcomes(expected, actual, bound)
             assert_same_ownership(expected.result, actual.result)
+    if not jit:
+        settled = decorate(function, jit=jit, retires=True)
+        for args in calls:
+            for _ in range(3):
+                compare_outcomes(run(function, args), run(settled, args), bound)
     assert may_be_whole or fused.variants.segmented is not None, "runs whole"
     return fused

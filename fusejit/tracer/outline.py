@@ -4,7 +4,7 @@
 
     def f(x, log):                      def f(x, log):
         y = np.exp(x)                       y, part0 = segments.s0(x)
-        log.add(y.sum())                    segments.call(log.add)(part0)
+        log.add(y.sum())                    segments.c0(log.add)(part0)
         return y - y.mean()                 return segments.s1(y)
 
     def s0(x):                          def s1(y):
@@ -95,12 +95,34 @@ class Opened:
     segments : list of Segment
     boundaries : list of int
         The lines of the statements that Python runs.
+    num_calls : int
+        How many calls of Python ask for the fused form of a function, as ``c0``, ``c1`` ..
     """
 
     node: ast.FunctionDef
     helper: str
     segments: list[Segment]
     boundaries: list[int]
+    num_calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """What of an opened function is Python's after all, as compiling it does not pay.
+
+    Attributes
+    ----------
+    segments : frozenset of str
+        The names of segments whose statements Python runs.
+    calls : frozenset of int
+        The numbers of calls of functions that are called as they are.
+    """
+
+    segments: frozenset[str] = frozenset()
+    calls: frozenset[int] = frozenset()
+
+
+NOTHING = Retired()
 
 
 def open_function(
@@ -112,6 +134,7 @@ def open_function(
     called: str = "",
     singly: bool = False,
     on_error: str = "",
+    retired: Retired = NOTHING,
 ) -> Opened | None:
     """Cut a function in which Python has to run the statement at ``position``.
 
@@ -132,6 +155,8 @@ def open_function(
         is not known what.
     on_error : str
         What it does where it raises: see `Segment`.
+    retired : Retired
+        Segments and calls that Python runs. The numbers of the others are the same without it.
 
     Returns
     -------
@@ -164,7 +189,8 @@ def open_function(
     cut.singly = singly
     cut.keeps_names = bool(on_error)
     cut.is_repeated = on_error == "apart"
-    return Opened(cut.whole(), cut.helper, cut.segments, python.lines())
+    cut.retired = retired
+    return Opened(cut.whole(), cut.helper, cut.segments, python.lines(), cut.num_calls)
 
 
 class _Cut:
@@ -186,6 +212,8 @@ class _Cut:
         self.marks = python
         self.from_python = python.bound() & local
         self.segments: list[Segment] = []
+        self.retired = NOTHING
+        self.num_calls = 0
         self.helper = _unused(SEGMENTS, {n for s in body for n in mentioned(s)} | set(parameters))
         self.fresh = fresh
         self.contexts = EndedContexts(fresh)
@@ -328,6 +356,8 @@ class _Cut:
             return run
         native = [copied(s) for s in run]
         made = self._called(run, later, is_tail=is_tail)
+        if self.segments[-1].name in self.retired.segments:
+            return native
         handed = self.segments[-1].node.args.args
         if not {a.arg for a in handed} & self.unsure.at(run[0], contexts_end=True):
             return made
@@ -379,6 +409,8 @@ class _Cut:
             return
         returned = _at(ast.Return(value=test), test)
         (call,) = self._called([returned], set(), is_tail=True)
+        if self.segments[-1].name in self.retired.segments:
+            return
         assert isinstance(call, ast.Return)
         assert call.value is not None
         node.test = call.value
@@ -412,23 +444,26 @@ class _Cut:
         """Functions of the user's that Python calls are fused in their turn."""
         if not isinstance(node, SIMPLE):
             return node
-        return _Calls(self.helper, self.local).visit(node)  # type: ignore[no-any-return]
+        return _Calls(self).visit(node)  # type: ignore[no-any-return]
 
 
 class _Calls(ast.NodeTransformer):
-    """``helper(x)`` becomes ``segments.call(helper)(x)``, outside of inner functions."""
+    """``helper(x)`` becomes ``segments.c0(helper)(x)``, outside of inner functions."""
 
-    def __init__(self, helper: str, local: set[str]) -> None:
-        self.helper = helper
-        self.local = local
+    def __init__(self, cut: _Cut) -> None:
+        self.cut = cut
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and node.func.id == "super":
             return node
         if isinstance(node.func, ast.Name | ast.Attribute):
-            base = _at(ast.Name(id=self.helper, ctx=ast.Load()), node.func)
-            call = _at(ast.Attribute(value=base, attr="call", ctx=ast.Load()), node.func)
+            number = self.cut.num_calls
+            self.cut.num_calls += 1
+            if number in self.cut.retired.calls:
+                return node
+            base = _at(ast.Name(id=self.cut.helper, ctx=ast.Load()), node.func)
+            call = _at(ast.Attribute(value=base, attr=f"c{number}", ctx=ast.Load()), node.func)
             node.func = _at(ast.Call(func=call, args=[node.func], keywords=[]), node.func)
         return node
 

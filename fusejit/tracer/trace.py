@@ -286,7 +286,7 @@ class Trace:
         return HANDLERS["complex of parts"](*parts)
 
     def _read_container(self, path: Path, obj: Any) -> Any:
-        if self.is_bounded and not path.steps and is_large(obj):
+        if self.is_bounded and not path.steps and is_large(obj, is_part=self.is_part):
             what = f"{path.user_text()} is a {type(obj).__name__} of many items"
             raise needs_python(what, "pass an array")
         self.check(PathCheck(path, CheckKind.TYPE, type(obj)))

@@ -18,6 +18,7 @@ FREE_ITERATIONS = 16  # a loop of so many may have a long body
 OPS_OF_MANY = 100  # ops and inputs of a loop with more iterations
 OPS_OF_FEW = 400  # of any loop
 MOST_ITEMS = 64  # of a container from outside, with those of the containers in it
+MOST_OF_A_PART = 16  # the same of one that a segment is given: it may grow from call to call
 
 
 class UnrollBudget:
@@ -53,9 +54,9 @@ def _budgeted(items: Iterator[Any], budget: UnrollBudget) -> Iterator[Any]:
         yield item
 
 
-def is_large(container: Any) -> bool:
+def is_large(container: Any, *, is_part: bool) -> bool:
     """Whether a list, tuple or dictionary has too many items to be inputs of a graph."""
-    left = MOST_ITEMS
+    left = MOST_OF_A_PART if is_part else MOST_ITEMS
     pending = [container]
     while pending and left >= 0:
         one = pending.pop()

@@ -183,7 +183,9 @@ def check(program: Program, jit: bool) -> None:
     """Raise AssertionError where a decorated program and the plain one differ."""
     plain = watched(decorated(program, lambda function: function))  # its module's state is its own
     try:
-        ours = watched(decorated(program, lambda function: decorate(function, jit=jit)))
+        ours = watched(
+            decorated(program, lambda function: decorate(function, jit=jit, retires=True))
+        )
     except TypeError as error:
         raise DecorationError(str(error)) from error
     for size in program.sizes:

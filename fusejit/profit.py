@@ -1,0 +1,260 @@
+"""What a traced program costs in NumPy and what it costs compiled: whether compiling it pays.
+
+Both are nanoseconds, a pure function of the graph as it was traced and of the sizes of the call. So
+the choice is the same in every run and process; no clock is asked. NumPy pays for each call and for
+each element of each temporary, Python for each statement on numbers. What is compiled pays for the
+hand-over, for each kernel that is launched, and for its points.
+
+Figures are medians of one machine; only their ratios matter, and those are alike on others. A
+program that is close to the border costs about the same either way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import (
+    Alloc,
+    Bind,
+    Block,
+    Cond,
+    GenericOp,
+    Graph,
+    HostCall,
+    Load,
+    Loop,
+    Op,
+    Scatter,
+    Store,
+    ViewOp,
+    walk,
+)
+from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.traced import CheckKind, TracedFunction
+from fusejit.ir.types import IteratorType, Kind
+from fusejit.ir.work import ASSUMED, UNTIL, payload_ps
+
+# NumPy and Python, in nanoseconds
+STATEMENT = 40  # an operation on Python's numbers
+SCALAR = 70  # an operation on NumPy's numbers, an element that is read or stored
+UFUNC = 450  # a call of a ufunc, and the array of its result
+REDUCTION = 1800  # a call of sum, max, ...
+DEVIATIONS = 7000  # std and var are several such calls
+SLICE = 150
+ASSIGN = 350  # a store into a part of an array
+ALLOCATION = 150
+MADE = 200  # a copy, an array of one number
+ELEMENT_PS = 700  # an element of a temporary that is written and read again
+DRAW = 300
+
+# ours
+HAND_OVER = 350
+ARGUMENT = 60
+GUARD = 40
+VALUE_GUARD = 250  # another value makes another variant, which is asked in its turn
+RESULT = 130
+LAUNCH = 250  # a kernel, at the top
+STEP = 1200  # a kernel that the launcher runs in a loop of its own
+HOST_CALL = 900  # what a call of NumPy costs besides itself
+POINT_PS = 300
+LOOP_TRIP_PS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Profit:
+    """Nanoseconds of one call.
+
+    Attributes
+    ----------
+    numpy_ns : float
+        As plain NumPy, without what both forms pay (host calls).
+    compiled_ns : float
+        Compiled.
+    is_scalar : bool
+        Whether it has no arrays and no loops.
+    has_host_loops : bool
+        Whether the launcher runs a loop of the program.
+    is_conditional : bool
+        Whether other values may lead another way through the program.
+    """
+
+    numpy_ns: float
+    compiled_ns: float
+    is_scalar: bool
+    has_host_loops: bool
+    is_conditional: bool
+
+    @property
+    def pays(self) -> bool:
+        """Whether the compiled form is faster."""
+        return self.compiled_ns < self.numpy_ns
+
+    def __str__(self) -> str:
+        return f"NumPy {_time(self.numpy_ns)}, compiled {_time(self.compiled_ns)}"
+
+
+def profit(traced: TracedFunction, find: Callable[[Path], Any]) -> Profit:
+    """What a traced function costs both ways for one call.
+
+    Parameters
+    ----------
+    traced : TracedFunction
+    find : callable
+        Finds the objects of the call: see `fusejit.outside`.
+    """
+    graph = traced.graph
+    sizes: dict[str, int] = {}
+    for symbol in graph.symbols:
+        try:
+            sizes[symbol.name] = int(symbol.expr.evaluate(find, sizes))
+        except KeyError:  # the size of a result of a host call
+            sizes[symbol.name] = ASSUMED
+    estimate = _Estimate(graph, sizes)
+    numpy_ns, kernel_ns = estimate.block(graph.block, 0)
+    arrays = sum(buffer.origin is not None for buffer in graph.buffers)
+    handed = arrays + len(graph.scalars) + len(graph.symbols) + len(traced.checks) / 2
+    results = len(graph.block.yields)
+    ours = HAND_OVER + ARGUMENT * handed + RESULT * results + kernel_ns
+    ours += sum(VALUE_GUARD if _asks_value(guard.expr) else GUARD for guard in graph.guards)
+    is_scalar = not arrays and not any(_makes_arrays(op) for op in walk(graph.block))
+    loops = [op for op in walk(graph.block) if isinstance(op, Loop)]
+    asks = any(check.kind in (CheckKind.EQUAL, CheckKind.KEYS) for check in traced.checks)
+    return Profit(
+        numpy_ns,
+        ours,
+        is_scalar,
+        has_host_loops=any(map(_is_launchers, loops)),
+        is_conditional=asks or bool(graph.guards),
+    )
+
+
+class _Estimate:
+    """Nanoseconds of blocks, in NumPy and compiled; where they stand decides about launches."""
+
+    def __init__(self, graph: Graph, sizes: Mapping[str, int]) -> None:
+        self.sizes = dict(sizes)
+        self.graph = graph
+
+    def block(self, block: Block, depth: int) -> tuple[float, float]:
+        """A block that the launcher runs, in ``depth`` loops of its own, if it has host calls."""
+        is_launchers = depth == 0 or _has_host_calls(block)
+        numpy_ns = ours = 0.0
+        in_kernel = False
+        for op in block.ops:
+            theirs, own = self.op(op, depth)
+            numpy_ns += theirs
+            ours += own
+            if not is_launchers:
+                continue
+            if _is_launchers(op):
+                in_kernel = False
+            elif not in_kernel and not isinstance(op, Alloc):
+                in_kernel = True
+                ours += STEP if depth else LAUNCH
+        return numpy_ns, ours
+
+    def op(self, op: Op, depth: int) -> tuple[float, float]:
+        """Nanoseconds of one op in NumPy, and in a kernel."""
+        if isinstance(op, Loop):
+            return self.loop(op, depth)
+        if isinstance(op, Cond):
+            both = [self.block(b, depth + 1) for b in (op.then_block, op.else_block)]
+            return STATEMENT + sum(b[0] for b in both) / 2, 2 + sum(b[1] for b in both) / 2
+        if isinstance(op, GenericOp):
+            return self.generic(op)
+        if isinstance(op, Bind):
+            self.sizes.setdefault(op.symbol, ASSUMED)
+        elif isinstance(op, HostCall):
+            for name in op.sizes:
+                self.sizes.setdefault(name, ASSUMED)
+            return (DRAW, DRAW / 30) if op.inline else (0.0, HOST_CALL)
+        elif isinstance(op, Scatter):
+            points = self.points(op.value.type.extents)
+            return (ASSIGN + 4 * points, 2 * points) if points > 1 else (SCALAR, 2)
+        elif isinstance(op, Store):
+            points = self.points(op.view.extents)
+            is_element = not op.view.extents
+            return (SCALAR if is_element else ASSIGN + 0.5 * points), 0.3 * points
+        elif isinstance(op, Load):
+            if op.view.extents == op.view.buffer.type.extents:
+                return 0.0, 1
+            return (SLICE if op.view.extents else SCALAR), 1
+        elif isinstance(op, ViewOp):
+            return (SLICE if op.results[0].type.extents else SCALAR), 1
+        elif isinstance(op, Alloc):
+            return ALLOCATION, ALLOCATION / 3
+        return 0.0, 0.0
+
+    def generic(self, op: GenericOp) -> tuple[float, float]:
+        points = self.points(op.domain)
+        own = points * (POINT_PS + payload_ps(op.payload)) / 1000
+        if not op.domain:
+            kinds = {v.kind for v in op.results}
+            return (STATEMENT if kinds == {Kind.PYTHON} else SCALAR), own
+        reduces = IteratorType.REDUCTION in op.iterators
+        combiners = {i.combiner for i in op.inits}
+        call = DEVIATIONS if "deviations" in combiners else REDUCTION if reduces else UFUNC
+        if not op.payload.instrs or not op.inputs:
+            call = MADE
+        return call + points * (ELEMENT_PS + payload_ps(op.payload)) / 1000, own
+
+    def loop(self, op: Loop, depth: int) -> tuple[float, float]:
+        trips = self.trips(op)
+        if op.induction is not None:
+            lower = 0 if op.lower is None else self.size(op.lower)
+            self.sizes[op.induction] = lower + trips * op.step // 2
+        numpy_ns, ours = self.block(op.body, depth + 1)
+        if op.condition is not None:
+            test = self.block(op.condition, depth + 1)
+            numpy_ns, ours = numpy_ns + test[0], ours + test[1]
+        return trips * (STATEMENT + numpy_ns), trips * (LOOP_TRIP_PS / 1000 + ours)
+
+    def trips(self, op: Loop) -> int:
+        """How often the body runs, as far as it is known."""
+        if op.condition is not None or op.lower is None or op.upper is None:
+            return UNTIL
+        distance = self.size(op.upper) - self.size(op.lower)
+        return max(0, -(-distance // op.step))
+
+    def points(self, extents: tuple[AffineExpr, ...]) -> int:
+        return math.prod(max(0, self.size(extent)) for extent in extents)
+
+    def size(self, expr: AffineExpr) -> int:
+        """The value of an expression; what only the kernel knows is taken for a few."""
+        for name in expr.symbols():
+            self.sizes.setdefault(name, ASSUMED)
+        try:
+            return expr.evaluate(symbols=self.sizes)
+        except ZeroDivisionError:
+            return ASSUMED
+
+
+def _is_launchers(op: Op) -> bool:
+    """Whether the launcher does it, not a kernel."""
+    if isinstance(op, HostCall):
+        return not op.inline
+    return any(_has_host_calls(block) for block in op.blocks)
+
+
+def _asks_value(expr: HostExpr) -> bool:
+    """Whether an expression depends on a number of the call, not on sizes alone."""
+    return expr.op == "path" or any(map(_asks_value, expr.operands))
+
+
+def _has_host_calls(block: Block) -> bool:
+    return any(isinstance(op, HostCall) and not op.inline for op in walk(block))
+
+
+def _makes_arrays(op: Op) -> bool:
+    """Whether an op is a loop, or has to do with arrays."""
+    if isinstance(op, Loop | Alloc | HostCall | Load | Store | Scatter):
+        return True
+    return isinstance(op, GenericOp) and bool(op.domain)
+
+
+def _time(ns: float) -> str:
+    return f"{ns / 1000:.1f} us" if ns < 1e6 else f"{ns / 1e6:.1f} ms"

@@ -1,0 +1,128 @@
+"""Loops over Python's own data, and large containers, are not unrolled far: Python runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit import fuse_jit
+from fusejit.errors import NeedsPython
+from fusejit.testing.compare import assert_same
+from fusejit.testing.oracle import decorate
+from fusejit.tracer.unrolling import (
+    FREE_ITERATIONS,
+    MOST_ITEMS,
+    MOST_OF_A_PART,
+    OPS_OF_FEW,
+    OPS_OF_MANY,
+    is_large,
+)
+
+X = np.linspace(0.5, 2.0, 7)
+
+
+def powers(x: Any, factors: Any) -> Any:
+    y = x
+    for factor in factors:
+        y = y * factor + x
+    return y
+
+
+def squares(x: Any, n: int) -> Any:
+    return np.array([np.sqrt(x[k % 7]) + x[k % 5] * x[0] for k in range(n)])
+
+
+def halved(x: Any, n: int) -> Any:
+    steps = [n]
+    while steps[-1] > 0:
+        steps.append(steps[-1] - 1)
+        x = x / 2 + steps[-1] * x
+    return x
+
+
+@pytest.mark.parametrize("count", [3, FREE_ITERATIONS])
+def test_short_loops_over_lists_are_one_kernel(count: int) -> None:
+    fused = decorate(powers, jit=False)
+    factors = [0.5] * count
+    assert_same(powers(X, factors), fused(X, factors))
+    assert len(fused.variants) == 1
+
+
+def test_long_loops_over_lists_are_python_s_with_a_segment_in_them() -> None:
+    fused = decorate(powers, jit=False)
+    factors = [0.5] * (OPS_OF_MANY + 1)
+    assert_same(powers(X, factors), fused(X, factors))
+    assert len(fused.variants) == 0
+    segments = fused.variants.segmented.segments
+    assert any(s.state is not None and len(s.state.variants) == 1 for s in segments)
+
+
+@pytest.mark.parametrize("program", [squares, halved])
+def test_long_comprehensions_and_whiles_are_python_s(program: Callable[..., Any]) -> None:
+    fused = decorate(program, jit=False)
+    for count in (OPS_OF_MANY, OPS_OF_MANY + 7):
+        assert_same(program(X, count), fused(X, count))
+    assert len(fused.variants) == 0
+
+
+def test_explain_says_which_loop_is_python_s() -> None:
+    fused = decorate(powers, jit=False)
+    text = fused.explain(X, [0.5] * 60)
+    assert "for factor in factors" in text
+    assert "no loop of the kernel" in text
+
+
+def test_long_bodies_end_short_loops() -> None:
+    def program(x: Any, tables: Any) -> Any:
+        y = x
+        for a, b in tables:
+            for c in (a, b, a * b, a - b, a + b, a, b, a):
+                for d in (1.5, 2.5, 3.5, 4.5):
+                    y = y * c + d
+        return y
+
+    fused = decorate(program, jit=False)
+    tables = [(0.5, 0.25)] * 12
+    assert OPS_OF_FEW < 12 * 8 * 4 * 2
+    assert_same(program(X, tables), fused(X, tables))
+    assert len(fused.variants) == 0
+
+
+def test_fullgraph_unrolls_further() -> None:
+    fused: Any = fuse_jit(fullgraph=True)(powers)
+    factors = [0.5] * 60
+    assert_same(powers(X, factors), fused(X, factors))
+    assert len(fused.variants) == 1
+
+
+def test_large_containers_are_no_inputs() -> None:
+    def mean(x: Any, weights: Any) -> Any:
+        y = np.sqrt(x) * 2
+        return y * sum(weights) / len(weights)
+
+    fused = decorate(mean, jit=False)
+    for count in (MOST_ITEMS + 1, MOST_ITEMS + 9):
+        weights = [0.5 * k for k in range(count)]
+        assert_same(mean(X, weights), fused(X, weights))
+    assert len(fused.variants) == 0
+    with pytest.raises(NeedsPython, match="weights is a list of many items"):
+        fused.trace(X, weights)
+
+
+@pytest.mark.parametrize(
+    ("container", "is_too_large"),
+    [
+        ([0.5] * MOST_ITEMS, False),
+        ([0.5] * (MOST_ITEMS + 1), True),
+        ({k: [1.0, 2.0] for k in range(MOST_ITEMS // 3)}, False),
+        ({k: [1.0, 2.0, 3.0] for k in range(MOST_ITEMS // 3)}, True),
+        ((1, [2] * MOST_ITEMS), True),
+        ("a text is one item" * 9, False),
+    ],
+)
+def test_items_are_counted_with_those_inside(container: Any, is_too_large: bool) -> None:
+    assert is_large(container, is_part=False) is is_too_large
+    assert is_large([0] * (MOST_OF_A_PART + 1), is_part=True)
