@@ -278,7 +278,7 @@ class Dispatcher:
             traced = trace(self.function, *self.split(args), self.options_now())
             if self.options.on_error and may_raise_late(traced.graph):
                 self.variants.segmented = self.apart(traced, args)
-                    return self.variants.segmented
+                return self.variants.segmented
             if (retired := self.retire(traced, args)) is not None:
                 return retired
             lowered = traced.fuse().lower()

@@ -77,7 +77,7 @@ class PythonStatements:
         self._declared = declared
         self._hoist = hoist
         self._found = False
-        self._choices: set[ast.stmt] = set()  # between objects that no kernel can choose from
+        self._choices: set[ast.stmt] = set()  # that no kernel can make, loops that it does not run
 
     def lines(self) -> list[int]:
         """Where Python does more than move values."""
@@ -115,7 +115,10 @@ class PythonStatements:
                 return self._split(node)
             node = choice
         self.opened.add(node)
-        if is_here and isinstance(node, ast.If) and self._position == _start(node):
+        is_itself = self._position == _start(node) and isinstance(
+            node, ast.If | ast.For | ast.While
+        )
+        if is_here and is_itself:
             self._found = True
             self._choices.add(node)
         before: list[ast.stmt] = []

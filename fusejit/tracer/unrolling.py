@@ -37,9 +37,7 @@ class UnrollBudget:
         added = self._trace.num_traced() - self._start
         if added > (OPS_OF_MANY if self._iterations > FREE_ITERATIONS else OPS_OF_FEW):
             what = f"a loop of more than {self._iterations - 1} iterations is no loop of the kernel"
-            raise needs_python(
-                what, "loop over a range or an array, and bind no new kinds of names"
-            )
+            raise needs_python(what, "loop over a range or an array that it does not change")
 
 
 def within_budget(iterable: Iterable[Any]) -> Iterable[Any]:
