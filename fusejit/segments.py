@@ -339,9 +339,9 @@ class _Maker:
         if not self.what.retires:
             return SegmentedFunction(run, boundaries, segments, helper)
         settling = helper.settling = Settling(run, original, remade, segments, sites)
-        made = SegmentedFunction(settling.first, boundaries, segments, helper, settling)
-        made.serve_by(lambda run: None)
-        return made
+        segmented = SegmentedFunction(settling.first, boundaries, segments, helper, settling)
+        segmented.serve_by(lambda run: None)
+        return segmented
 
     def _without(self, helper: _Helper, retired: Retired) -> FunctionType:
         """The opened function without what is retired."""
