@@ -232,7 +232,11 @@ class LauncherNames:
         if check.kind is CheckKind.KEYS:
             if isinstance(expected, int):
                 return f"len({text}) != {expected}"
-            return f"tuple({text}) != {self.bind('keys', expected)}"
+            test = f"tuple({text}) != {self.bind('keys', expected)}"
+            if all(type(key) is str for key in expected):
+                return test
+            kinds = self.bind("types", tuple(map(type, expected)))  # 1 and True are equal keys
+            return f"{test} or tuple(map(type, {text})) != {kinds}"
         assert check.kind is CheckKind.ABSENT
         if check.path.steps:
             kind, key = check.path.steps[-1]

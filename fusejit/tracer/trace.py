@@ -260,6 +260,8 @@ class Trace:
             return self._read_container(path, obj)
         if isinstance(obj, _STATIC_EQUAL):
             self.check(PathCheck(path, CheckKind.EQUAL, obj))
+            if isinstance(obj, slice):
+                self._check_parts_of_slice(path, obj)
             return obj
         if isinstance(obj, types.FunctionType):
             self.check(PathCheck(path, CheckKind.CODE, obj.__code__))
@@ -276,6 +278,15 @@ class Trace:
         else:
             self.check(PathCheck(path, CheckKind.IS, obj))
         return obj
+
+    def _check_parts_of_slice(self, path: Path, obj: slice) -> None:
+        """Slices are equal whose numbers are: ``slice(0.5)`` and ``slice(np.float32(0.5))``."""
+        for name in ("start", "stop", "step"):
+            part = getattr(obj, name)
+            if part is not None:
+                kind = CheckKind.EQUAL if isinstance(part, float) else CheckKind.TYPE
+                expected = part if isinstance(part, float) else type(part)
+                self.check(PathCheck(path.attribute(name), kind, expected))
 
     def _read_complex(self, path: Path, obj: Any) -> Any:
         """A complex number: its two parts are the inputs of the graph."""

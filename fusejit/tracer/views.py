@@ -114,10 +114,8 @@ def moveaxis(a: Any, source: Any, destination: Any) -> TracedArray:
     array = array_operand(a)
 
     def listed(axis: Any) -> list[int]:
-        return [
-            normalize_axis(x, array.ndim)
-            for x in (axis if isinstance(axis, tuple | list) else (axis,))
-        ]
+        given = [*axis] if hasattr(type(axis), "__iter__") else [axis]  # a range, too
+        return [normalize_axis(x, array.ndim) for x in given]
 
     sources, destinations = listed(source), listed(destination)
     if len(sources) != len(destinations):

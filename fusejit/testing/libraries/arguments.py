@@ -30,6 +30,7 @@ _ATOMS = (
     np.dtype, np.ufunc, enum.Enum, re.Pattern, property,
 )  # fmt: skip
 _MUTABLE = (list, dict, set, bytearray, collections.deque, np.ndarray)
+_MOST_OBJECTS = 5000
 _USED_UP = (io.IOBase, Iterator, types.GeneratorType, types.FrameType, types.TracebackType)
 
 
@@ -73,6 +74,8 @@ def copied(value: Any, memo: dict[int, Any]) -> Any:
 
 def _objects(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
     """A copy of an array of objects with its strides, and of its base if that is dense."""
+    if array.size > _MOST_OBJECTS:
+        raise NotCopied("an array of very many objects takes long to copy and compare")
     base = array.base if isinstance(array.base, np.ndarray) else array
     if not base.size or not (base.flags.c_contiguous or base.flags.f_contiguous):
         base = array
@@ -134,6 +137,9 @@ def _deep(value: Any, memo: dict[int, Any]) -> Any:
         raise NotCopied(f"a {type(value).__name__} is not copied: {error}") from None
     if type(made) is not type(value):
         raise NotCopied(f"a copy of a {type(value).__name__} is a {type(made).__name__}")
+    if isinstance(value, np.ndarray) and hasattr(made, "__dict__"):  # NumPy copies no attributes
+        for name in vars(value).keys() - vars(made).keys():
+            vars(made)[name] = copied(vars(value)[name], memo)
     return made
 
 

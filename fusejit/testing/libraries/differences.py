@@ -60,6 +60,8 @@ class Comparison:
         if type(expected) is not type(actual):
             if callable(expected) and callable(actual) and not isinstance(expected, type):
                 return
+            if _are_scalars_of_one_dtype(expected, actual):
+                return self._same_numbers(np.asarray(expected), np.asarray(actual), where)
             raise Different(
                 f"{where}: {_name(actual)} {_short(actual)} instead of {_name(expected)} "
                 f"{_short(expected)}"
@@ -178,6 +180,11 @@ def arrays_within(value: Any, depth: int = 0) -> Iterator[np.ndarray]:
             yield from arrays_within(item, depth + 1)
     elif hasattr(value, "__dict__"):
         yield from arrays_within(vars(value), depth + 1)
+
+
+def _are_scalars_of_one_dtype(a: Any, b: Any) -> bool:
+    """``np.longlong`` and ``np.int64`` are two types of one dtype."""
+    return isinstance(a, np.generic) and isinstance(b, np.generic) and a.dtype == b.dtype
 
 
 def _hidden(array: np.ndarray) -> np.ndarray | None:
