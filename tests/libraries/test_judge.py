@@ -300,6 +300,12 @@ def test_copies_keep_strides_and_overlaps() -> None:
     assert masked.mask.tolist() == [True, False]
 
 
+def test_copies_have_the_attributes_of_the_object_alone() -> None:
+    polynomial = np.polynomial.Polynomial([1.0, 2.0])
+    assert vars(copied(polynomial, {})).keys() == vars(polynomial).keys()
+    assert copied(polynomial, {}) == polynomial
+
+
 def test_numbers_behind_a_mask_are_nobodys() -> None:
     theirs = np.ma.masked_array([1.0, 2.0], [True, False])
     ours = np.ma.masked_array([7.0, 2.0], [True, False])

@@ -123,9 +123,21 @@ def opcodes_outside(function: types.FunctionType) -> set[str]:
     }
 
 
+def _is_all_in_its_dict(value: Any) -> bool:
+    kind = type(value)
+    if not hasattr(value, "__dict__") or any(
+        has_own(kind, name) for name in ("__new__", "__deepcopy__", "__reduce__", "__reduce_ex__")
+    ):
+        return False
+    return not any(vars(base).get("__slots__") for base in kind.__mro__)
+
+
 def _deep(value: Any, memo: dict[int, Any]) -> Any:
-    if getattr(value, "__dict__", None) == {} and not has_own(type(value), "__new__"):
-        return object.__new__(type(value))  # the ``self`` of an ``__init__``
+    if _is_all_in_its_dict(value):  # its own ``__getstate__`` may add to it
+        made: Any = object.__new__(type(value))
+        memo[id(value)] = made
+        vars(made).update({key: copied(item, memo) for key, item in vars(value).items()})
+        return made
     for array in arrays_within(value):
         if array is not value and type(array) is np.ndarray:
             memo.setdefault(id(array), copied(array, memo))  # with its strides
