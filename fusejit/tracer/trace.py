@@ -270,7 +270,9 @@ class Trace:
             self.check(PathCheck(path, CheckKind.IS, obj))
             return obj
         if isinstance(obj, np.ndarray):
-            raise Declined(f"{path.user_text()} is a subclass of ndarray: {kind.__name__}")
+            what = f"{path.user_text()} is a subclass of ndarray: {kind.__name__}"
+            advice = "; np.asarray(x) of it shares its memory" if kind is np.memmap else ""
+            raise Declined(what + advice)
         if any(hasattr(kind, a) for a in ("__array__", "__array_interface__", "__array_ufunc__")):
             raise Declined(f"{path.user_text()} is a foreign array: {kind.__name__}")
         if path.root == "arg":
@@ -320,7 +322,7 @@ class Trace:
     def _read_array(self, path: Path, array: np.ndarray) -> TracedArray:
         text = path.user_text()
         if not is_supported(array.dtype):
-            raise Declined(f"{text} has dtype {array.dtype}")
+            raise Declined(f"{text} has dtype {array.dtype}{_advice(array.dtype)}")
         if not array.flags.aligned:
             raise Declined(f"{text} is not aligned")
         order, layout = classify(array)
@@ -549,6 +551,23 @@ class Trace:
             name, k = f"{base}_{k}", k + 1
         self._names.add(name)
         return name
+
+
+_ADVICE = {
+    "f": "; kernels compute in float32 and float64: convert it with astype",
+    "c": "; kernels compute in complex64 and complex128: convert it with astype",
+    "O": "; its elements are Python's objects: give it the dtype of its numbers",
+    "V": "; pass its fields as arrays of their own",
+    "M": "; pass x.view(np.int64), and make times of the result",
+    "m": "; pass x.view(np.int64), and make times of the result",
+}
+
+
+def _advice(dtype: np.dtype) -> str:
+    """What to do where kernels do not know a dtype: the end of a sentence that names it."""
+    if not dtype.isnative and dtype.kind in "iufc":
+        return "; copy it in native byte order: x.astype(x.dtype.newbyteorder('='))"
+    return _ADVICE.get(dtype.kind, "")
 
 
 def bind(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
