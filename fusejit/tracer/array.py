@@ -350,6 +350,13 @@ class TracedArray:
             raise TypeError("unhashable type: 'numpy.ndarray'")
         raise self._concrete(_HASH)
 
+    def __copy__(self) -> TracedArray:
+        copied: TracedArray = HANDLERS["copy"](self, "K")
+        return copied
+
+    def __deepcopy__(self, memo: Any) -> TracedArray:
+        return self.__copy__()
+
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         what = "a function that fusejit does not trace asked for the elements of an array"
         raise needs_python(what, MOVE_OUTSIDE)

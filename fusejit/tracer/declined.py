@@ -37,8 +37,10 @@ class Declined(Exception):
         return isinstance(self.cause, NumpyRaises) or self.cause.startswith(NUMPY_WARNS)
 
 
-def numpy_raises(error: BaseException | str) -> Exception:
+def numpy_raises(error: BaseException | str, otherwise: str = "") -> Exception:
     """What to raise for an operation for which NumPy (or Python) raises ``error``.
+
+    ``otherwise`` says what was the case if it does not, where that cannot be known.
 
     The call is declined, as NumPy raises its own exception then. Where the program may catch it,
     in a ``try`` or ``with``, that says nothing about the call: Python runs the statement.
@@ -46,7 +48,7 @@ def numpy_raises(error: BaseException | str) -> Exception:
     text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
     if _may_be_caught():
         return needs_python(f"{text}, which the program may catch", CATCH_NOTHING)
-    return Declined(NumpyRaises(f"NumPy raises {text}"))
+    return Declined(NumpyRaises(f"NumPy raises {text}", otherwise))
 
 
 def raised_while_tracing(error: BaseException, text: str) -> Declined:

@@ -296,7 +296,9 @@ class _Probe:
             raise Declined(f"{self.name} of an array that is too large to try")
         if self.require_constants():
             raise _SizesAreKnown
-        raise numpy_raises(last)
+        text = f"{type(last).__name__}: {last}"
+        otherwise = f"{self.name} was tried with other numbers, for which it raises {text}"
+        raise numpy_raises(text, otherwise)
 
     def of_this_call(self) -> tuple[Found, Assignment] | None:
         """A third run, with the sizes of this call and other elements: what was found may not hold.

@@ -193,6 +193,12 @@ class TracedNumber:
             return repr(self.in_text())
         return f"<traced number {self.expr} = {self.value!r}>"
 
+    def __copy__(self) -> TracedNumber:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> TracedNumber:
+        return self
+
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         what = f"a function that fusejit does not trace asked for the value of {self.expr}"
         raise needs_python(what, MOVE_OUTSIDE)

@@ -6,6 +6,7 @@ expected to fail". What the program itself may catch was taken for the end of th
 
 from __future__ import annotations
 
+import copy
 import warnings
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 
 from fusejit import FuseWarning
 from fusejit.errors import FAULT
-from fusejit.testing.oracle import decorate
+from fusejit.testing.oracle import check, decorate
 from fusejit.testing.segments_check import check_segments
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
@@ -106,3 +107,28 @@ def test_texts_of_errors_decide_nothing() -> None:
         with pytest.raises(ValueError, match="bad shape") as info:
             fused(np.ones(n))
         assert info.value.args == ("bad shape", (n,))
+
+
+def test_numbers_that_a_function_is_tried_with_are_no_fault() -> None:
+    fused = decorate(lambda i: np.ravel_multi_index((i, i), (4, 4)) * 2, jit=False)
+    with pytest.warns(FuseWarning, match="was tried with other numbers"):
+        np.testing.assert_array_equal(fused(np.array([3, 1])), [30, 10])
+
+
+def test_copies_of_containers_of_numbers_and_arrays() -> None:
+    def copies(x: Any, k: Any) -> Any:
+        held = {"x": x, "sizes": [x.shape, k]}
+        deep, flat = copy.deepcopy(held), copy.copy([x, k])
+        deep["x"] += 1
+        return deep, flat, copy.copy(x.shape), held["x"] is x
+
+    check(copies, (X, 2.0), (np.arange(3.0), 4.0))
+
+
+def test_sizes_that_equal_those_of_constants() -> None:
+    def solved(x: Any) -> Any:
+        return np.linalg.solve(np.eye(4) * 2, x)
+
+    fused = check(solved, (np.arange(4.0),), (np.arange(1.0, 5.0),))
+    with pytest.raises(ValueError, match="mismatch in its core dimension"):
+        fused(np.ones(3))
