@@ -86,6 +86,7 @@ class Carried(LoopSettling):
                 if not name.startswith("_st"):  # the result of a `return` ends the loop
                     self._refuse_copy(now.storage.root, cell.storage.root)
                 self._require_order(cell, now)
+                cell.is_view = now.is_view
             if name in self._cut and not is_same:
                 behind.carry_rows(cell, rows(cell, now.extents), now)
             else:

@@ -101,3 +101,26 @@ def test_copies_that_are_stored_into_own_their_memory() -> None:
 
     x = np.arange(12.0).reshape(3, 4)
     assert_same_ownership(stored(x), decorate(stored, jit=False)(x))
+
+
+def test_what_loops_and_branches_leave() -> None:
+    def rows(p: Any, n: Any) -> Any:
+        for k in range(n):
+            p = (np.outer(p, p) * 0.5 + k)[0]
+        return p
+
+    def fresh(p: Any, n: Any) -> Any:
+        for k in range(n):
+            p = p[::-1] * 0.5 + k
+        return p
+
+    def either(p: Any, n: Any) -> Any:
+        q = (p + n)[...] if p[0] > 0 else (p - n)[...]
+        r = p * 2 if p[0] > 0 else p * 3
+        return q, r
+
+    x = np.array([1.0, -0.5, 2.0])
+    for program in (rows, fresh, either):
+        fused = decorate(program, jit=False)
+        for n in (3, 5):
+            assert_same_ownership(program(x, n), fused(x, n), program.__name__)
