@@ -16,7 +16,7 @@ from fusejit.ir.host import Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
 from fusejit.tracer.context import makes_text
-from fusejit.tracer.declined import numpy_raises
+from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.layout import arrange
 from fusejit.tracer.locations import (
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from fusejit.tracer.trace import Trace
 
 
+MAX_RANK = 16
+"""Axes of an array, dims of an operation: compilers take ever longer for deeper nests."""
+
 _HASH = "a key of a dict, an element of a set or hash()"
 _TEXT = "text"
 _REMEDY = "Use np.where to choose element by element"
@@ -47,6 +50,11 @@ _REMEDIES = {
 
 
 _PYTHON_TYPES = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
+
+
+def too_many_axes(what: str) -> str:
+    """Why a call is declined whose arrays or operations have too many axes."""
+    return f"{what}: more than {MAX_RANK} are left to NumPy; reshape it to fewer axes"
 
 
 class TracedArray:
@@ -87,6 +95,8 @@ class TracedArray:
     def __init__(
         self, storage: Storage, index_map: IndexingMap, extents: Extents, kind: Kind = Kind.ARRAY
     ) -> None:
+        if len(extents) > MAX_RANK:
+            raise Declined(too_many_axes(f"an array of {len(extents)} axes"))
         self.storage = storage
         self.map = index_map
         self.extents = extents

@@ -16,6 +16,7 @@ from fusejit.ir.affine import AffineExpr, Atom
 from fusejit.ir.graph import (
     Block,
     Buffer,
+    GenericOp,
     Graph,
     HostScalar,
     HostSymbol,
@@ -32,7 +33,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.traced import ArrayClass, CheckKind, LibraryRead, PathCheck
 from fusejit.ir.types import DTYPES, Kind, TensorType, canonical_dtype, dtype_name, is_supported
-from fusejit.tracer.array import TracedArray
+from fusejit.tracer.array import MAX_RANK, TracedArray, too_many_axes
 from fusejit.tracer.callables import is_named_tuple
 from fusejit.tracer.context import ACTIVE
 from fusejit.tracer.declined import Declined
@@ -321,6 +322,8 @@ class Trace:
 
     def _read_array(self, path: Path, array: np.ndarray) -> TracedArray:
         text = path.user_text()
+        if array.ndim > MAX_RANK:
+            raise Declined(too_many_axes(f"{text} has {array.ndim} axes"))
         if not is_supported(array.dtype):
             raise Declined(f"{text} has dtype {array.dtype}{_advice(array.dtype)}")
         if not array.flags.aligned:
@@ -417,6 +420,8 @@ class Trace:
             raise unsupported(what, "move the loop outside the decorated function")
         self._num_ops += 1
         check_budget()
+        if isinstance(op, GenericOp) and len(op.domain) > MAX_RANK:
+            raise Declined(too_many_axes(f"{op.name} over {len(op.domain)} axes"))
         op.location = current_location()
         self.append(op, self.block)
 
