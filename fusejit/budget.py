@@ -24,6 +24,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from fusejit.errors import OutOfTime
+from fusejit.progress import shown
 
 _SHOWN = 4
 """Stages that a message names: those that took longest."""
@@ -139,7 +140,8 @@ def compiling(
     budget = Budget(name, limit, clock or ProcessorTime())
     token = _current.set(budget)
     try:
-        yield budget
+        with shown(name, lambda: budget.stage):
+            yield budget
     finally:
         _current.reset(token)
         if isinstance(seconds, Allowance):

@@ -65,7 +65,8 @@ class Progress:
         seconds = self._clock() - self._start
         if seconds < DELAY:
             return
-        text = f"fusejit: compiling {self._name}: {self._stage()}, {seconds:.0f} s"
+        stage = self._stage() or "start"
+        text = f"fusejit: compiling {self._name}: {stage}, {seconds:.0f} s"
         self._write(f"{_START_OF_LINE}{_ERASE}{text}")
         self._is_shown = True
 
