@@ -38,14 +38,22 @@ def test_attributes_that_cannot_be_written() -> None:
     check(deletes_an_attribute, (X,), variants=None)
 
 
-def test_attributes_that_change_the_type_are_refused() -> None:
+def test_attributes_that_change_the_type() -> None:
+    """A shape may be assigned; another dtype is a statement of Python's."""
+
     def shape(x: Any) -> Any:
         y = x + 1
         y.shape = (3, 1)
         return y
 
-    with pytest.raises(UnsupportedError, match="shape"):
-        decorate(shape, jit=False)(X)
+    def dtype(x: Any) -> Any:
+        y = x + 1
+        y.dtype = np.int64
+        return y
+
+    check(shape, (X,))
+    with pytest.raises(UnsupportedError, match="dtype"):
+        decorate(dtype, jit=False, fullgraph=True)(X)
 
 
 @pytest.mark.parametrize(
