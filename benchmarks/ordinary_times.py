@@ -1,0 +1,137 @@
+"""``python -m benchmarks.ordinary_times [NAME..]``: what the decorator costs ordinary programs.
+
+Each program runs in a process of its own, its whole file decorated
+(`benchmarks.ordinary.decorated`), at its larger test size, in turn with the undecorated one. A row
+says how long the first call took, the median of both forms in the steady state, their ratio (above
+1: faster than undecorated), and which bars it misses: at most 5 % and 2 us a call more than
+undecorated, a first call of at most 2 s, and no warning. The disk cache is off.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+SECONDS = 1.0  # of steady state
+WARM_UP = 20
+LIMIT = 60.0  # seconds for one program
+SLOWER = 1.05
+SPARE_S = 2e-6
+FIRST_S = 2.0
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of one program, decorated and not.
+
+    Parameters
+    ----------
+    first
+        The first decorated call.
+    ours, theirs
+        Medians of later calls, decorated and undecorated.
+    """
+
+    first: float
+    ours: float
+    theirs: float
+
+    def misses(self) -> list[str]:
+        """Which bars it misses."""
+        found = []
+        if self.ours > SLOWER * self.theirs + SPARE_S:
+            found.append("slower")
+        if self.first > FIRST_S:
+            found.append("first call")
+        return found
+
+
+def measured(
+    ours: Callable[[], object],
+    theirs: Callable[[], object],
+    clock: Callable[[], float] = time.perf_counter,
+) -> Times:
+    """Time a first call, then both forms in turn, each beginning every other time."""
+
+    def timed(call: Callable[[], object]) -> float:
+        begin = clock()
+        call()
+        return clock() - begin
+
+    first = timed(ours)
+    theirs()
+    end = clock() + SECONDS
+    for _ in range(WARM_UP):
+        ours()
+        if clock() > end:
+            break
+    times: tuple[list[float], list[float]] = [], []
+    end = clock() + SECONDS
+    while clock() < end or len(times[0]) < 4:
+        order = (0, 1) if len(times[0]) % 2 else (1, 0)
+        for which in order:
+            times[which].append(timed((ours, theirs)[which]))
+    return Times(first, statistics.median(times[0]), statistics.median(times[1]))
+
+
+def row(name: str) -> str:
+    """The row of one program."""
+    from benchmarks.ordinary import PROGRAMS
+    from benchmarks.ordinary.decorated import decorated
+    from fusejit import FuseWarning, fuse_jit
+
+    program = next(p for p in PROGRAMS if p.name == name)
+    plain = decorated(program, lambda function: function)
+    fused = decorated(program, fuse_jit)
+    size = program.sizes[1]
+
+    def call(form: object) -> Callable[[], object]:
+        def run() -> object:
+            try:
+                return form.function(*form.build(size))  # type: ignore[attr-defined]
+            except Exception as error:
+                return error
+
+        return run
+
+    with warnings.catch_warnings(record=True) as given, open(os.devnull, "w") as nowhere:
+        warnings.simplefilter("always")
+        out, sys.stdout = sys.stdout, nowhere
+        try:
+            times = measured(call(fused), call(plain))
+        finally:
+            sys.stdout = out
+    told = sum(issubclass(w.category, FuseWarning) for w in given)
+    misses = ", ".join([*times.misses(), *(["told of"] if told else [])])
+    return (
+        f"{name:28s} first {times.first:6.2f} s   ours {times.ours * 1e6:10.1f} us   "
+        f"undecorated {times.theirs * 1e6:10.1f} us   {times.theirs / times.ours:6.2f}x   {misses}"
+    )
+
+
+def main(names: list[str]) -> None:
+    """Run the programs one after the other and print their rows."""
+    from benchmarks.ordinary import PROGRAMS
+
+    for name in names or [p.name for p in PROGRAMS]:
+        command = [sys.executable, "-m", "benchmarks.ordinary_times", "--row", name]
+        environment = {**os.environ, "FUSEJIT_CACHE": "0"}
+        try:
+            done = subprocess.run(
+                command, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False
+            )
+            text = done.stdout.strip() or f"{name:28s} FAILED {done.stderr.strip()[-120:]}"
+        except subprocess.TimeoutExpired:
+            text = f"{name:28s} no end in {LIMIT:.0f} s"
+        print(text, flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--row"]:
+        print(row(sys.argv[2]))
+    else:
+        main(sys.argv[1:])

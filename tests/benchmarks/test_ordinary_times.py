@@ -1,0 +1,51 @@
+"""The timing of ordinary programs, with a clock that only the calls move."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.ordinary_times import SECONDS, Times, measured
+
+
+class Clock:
+    """Time that passes in calls alone."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def taking(self, *seconds: float) -> object:
+        """A call that takes these times one after the other, then the last one."""
+        left = list(seconds)
+
+        def call() -> None:
+            self.now += left.pop(0) if len(left) > 1 else left[0]
+
+        return call
+
+
+def test_first_calls_and_medians_are_told_apart() -> None:
+    clock = Clock()
+    ours = clock.taking(5.0, SECONDS / 50)
+    theirs = clock.taking(9.0, SECONDS / 10)
+    times = measured(ours, theirs, clock)  # type: ignore[arg-type]
+    assert times.first == 5.0
+    assert times.ours == pytest.approx(SECONDS / 50)
+    assert times.theirs == pytest.approx(SECONDS / 10)
+    assert times.misses() == ["first call"]
+
+
+@pytest.mark.parametrize(
+    ("times", "misses"),
+    [
+        (Times(0.1, 1e-6, 1e-6), []),
+        (Times(0.1, 2.9e-6, 1e-6), []),
+        (Times(0.1, 3.2e-6, 1e-6), ["slower"]),
+        (Times(0.1, 1.04, 1.0), []),
+        (Times(2.5, 1.06, 1.0), ["slower", "first call"]),
+    ],
+)
+def test_bars(times: Times, misses: list[str]) -> None:
+    assert times.misses() == misses
