@@ -26,7 +26,7 @@ class Varies(Exception):
     """A decision about an integer that is not the same in all iterations of a loop."""
 
     def __init__(self, expr: AffineExpr) -> None:
-        super().__init__(f"{expr} differs between iterations")
+        super().__init__("a size, an index or a bound of a slice differs between iterations")
         self.expr = expr
 
 
