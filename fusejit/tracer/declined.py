@@ -7,6 +7,7 @@ import re
 from types import TracebackType
 
 from fusejit.errors import FAULT, NumpyRaises
+from fusejit.tracer.context import active_trace
 from fusejit.tracer.locations import is_package_file, needs_python, user_frames
 
 CATCH_NOTHING = "ask for the condition first, or raise outside the decorated function"
@@ -48,6 +49,9 @@ def numpy_raises(error: BaseException | str, otherwise: str = "") -> Exception:
     text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
     if _may_be_caught():
         return needs_python(f"{text}, which the program may catch", CATCH_NOTHING)
+    trace = active_trace()
+    if not otherwise and trace is not None and trace.regions:  # what it stands in may not run
+        otherwise = f"{text}, in a block that did not run"
     return Declined(NumpyRaises(f"NumPy raises {text}", otherwise))
 
 
