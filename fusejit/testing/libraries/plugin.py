@@ -25,6 +25,7 @@ from fusejit.testing.libraries.decorated import Decorated, install
 from fusejit.testing.libraries.records import TestRecord
 
 VARIABLE = "FUSEJIT_LIBRARIES"
+_LOG = os.dup(2) if VARIABLE in os.environ else 2  # before pytest captures what is written there
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,5 +141,5 @@ def pytest_load_initial_conftests(early_config: Any) -> None:
         return
     job = Job(**json.loads(Path(path).read_text()))
     if hasattr(signal, "SIGUSR1"):
-        faulthandler.register(signal.SIGUSR1, file=2)
+        faulthandler.register(signal.SIGUSR1, file=_LOG)
     early_config.pluginmanager.register(_Plugin(job), "fusejit-libraries")
