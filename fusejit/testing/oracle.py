@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ import numpy as np
 
 from fusejit.api import FuseWarning, fuse_jit
 from fusejit.codegen.launch_runtime import read_only
+from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import Path
 from fusejit.ir.interpreter import host_environment, interpret
@@ -276,6 +278,37 @@ def check(
             made = decorated(jit=True)
             _check_calls(function, made, calls, bound, inner_bound, reference, variants, unjitted)
     return made
+
+
+def check_not_compiled(function: Function, args: tuple[Any, ...], reason: str) -> None:
+    """What no kernel computes: NumPy's answer by default, and an error with ``fullgraph=True``.
+
+    Where NumPy raises, there is nothing to refuse.
+
+    Parameters
+    ----------
+    function : callable
+        The undecorated function.
+    args : tuple
+        The arguments of one call.
+    reason : str
+        A pattern that the error's text has.
+
+    Raises
+    ------
+    AssertionError
+        If results, arguments or errors differ from NumPy's, or if ``fullgraph=True`` compiles it.
+    """
+    with warnings.catch_warnings(), no_faults() as reports:
+        warnings.simplefilter("ignore")
+        made = decorate(function, jit=False, reports=reports)
+        expected = run(function, args)
+        compare_outcomes(expected, run(made, args), where="left to Python")
+    if expected.error is not None:
+        return
+    error = run(decorate(function, jit=False, fullgraph=True), args).error
+    if not isinstance(error, UnsupportedError) or not re.search(reason, str(error)):
+        raise AssertionError(f"with fullgraph=True: {error!r}")
 
 
 def _check_calls(

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit import UnsupportedError, fuse_jit
+from fusejit import fuse_jit
 from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check, decorate
+from fusejit.testing.oracle import check, check_not_compiled, decorate
 
 
 def arrays(shape: tuple[int, ...], dtype: Any = "f8") -> tuple[np.ndarray, np.ndarray]:
@@ -144,16 +144,16 @@ def test_parts_of_selected_elements_are_not_changed_in_place() -> None:
         return column.sum()
 
     for program in (part, whole):
-        with pytest.raises(UnsupportedError, match=r"mask of fewer axes|a part is used"):
-            decorate(program, jit=False)(np.ones((3, 2)), np.array([True, False, True]))
+        args = np.ones((3, 2)), np.array([True, False, True])
+        check_not_compiled(program, args, "mask of fewer axes|a part is used")
 
 
 def test_shapes_that_do_not_fit() -> None:
     check(lambda x, m: x[m].sum(), (np.ones((3, 4)), np.ones(4, bool)), variants=None)
     check(lambda x, m: x[m].sum(), (np.ones(3), np.ones((3, 4), bool)), variants=None)
     check(lambda x, m: x[m] + x[:2], (np.ones((2, 3)), np.ones(2, bool)))
-    with pytest.raises(UnsupportedError, match="keepdims"):
-        decorate(lambda x, m: x[m].sum(keepdims=True), jit=False)(np.ones((2, 3)), np.eye(2, 3) > 0)
+    args = np.ones((2, 3)), np.eye(2, 3) > 0
+    check_not_compiled(lambda x, m: x[m].sum(keepdims=True), args, "keepdims")
 
 
 def test_binned_means_in_a_loop() -> None:

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from fusejit import UnsupportedError
 from fusejit.api import FuseWarning
 from fusejit.ir.summation import ordered_sum_along
 from fusejit.testing.oracle import check, decorate
@@ -330,10 +329,10 @@ def test_sizes_that_do_not_divide_any_more():
         f(matrix(5, 6))
 
 
-def test_orders_that_are_not_traced():
-    f = decorate(lambda x: x.reshape(-1, order="A"), jit=False)
-    with pytest.raises(UnsupportedError, match="order='A'"):
-        f(matrix(4, 6))
+def test_orders_of_the_array_itself():
+    for order in "CF":
+        x = np.asarray(matrix(4, 6), order=order)
+        check(lambda x: x.reshape(-1, order="A") * 2, (x,))
 
 
 # ------------------------------------------------------------------------------------- flips, views
