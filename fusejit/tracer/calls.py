@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable
-from types import CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType, GeneratorType, MethodType
 from typing import Any, Protocol
 
 import numpy as np
@@ -33,10 +33,12 @@ from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.either import is_either
 from fusejit.tracer.locations import CARRIER, MOVE_OUTSIDE, needs_python
 from fusejit.tracer.outside import Outside
+from fusejit.tracer.regions import Undefined
 
 MAX_DEPTH = 100
 MAX_RECURSIONS = 16  # calls that a function makes of itself, in one trace
 
+_TEXT = (str, bytes, bytearray)
 _CachedFunction = type(functools.lru_cache(lambda: None))
 _GENERATORS = (np.random.Generator, np.random.RandomState)
 _ERRSTATE_NATIVE = ("ignore", "warn", None)
@@ -259,6 +261,10 @@ class Calls:
             args, kwargs = tuple(map(self.exact, args)), self.exact(kwargs)
         self._meet_native(function, (*args, *kwargs.values()))
         args, kwargs = self._with_callbacks(rule, args, kwargs)
+        if isinstance(getattr(function, "__self__", None), _TEXT) or (
+            getattr(function, "__objclass__", None) in _TEXT
+        ):
+            args = tuple(map(_told, args))
         return self._as_constant(native_call(function, args, kwargs))
 
     def _with_callbacks(
@@ -353,6 +359,21 @@ class Calls:
 def native_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call without hooks; user code that it reaches is noticed by the watch."""
     return function(*args, **kwargs)
+
+
+def _told(obj: Any) -> Any:
+    """What methods of texts may be given: nothing that cannot be told, as one of two texts.
+
+    They ask for texts by their type, and so no stand-in is asked.
+    """
+    if isinstance(obj, Undefined):
+        Undefined.refuse(obj)
+    if isinstance(obj, GeneratorType):
+        return (_told(item) for item in obj)
+    if type(obj) in (list, tuple):
+        for item in obj:
+            _told(item)
+    return obj
 
 
 def _is_generated(new: Any) -> bool:

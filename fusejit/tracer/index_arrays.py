@@ -14,7 +14,8 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.elementwise import emit_elementwise
-from fusejit.tracer.locations import unsupported
+from fusejit.tracer.iteration import Items
+from fusejit.tracer.locations import needs_python, unsupported
 from fusejit.tracer.operands import contains_traced, operand_of
 
 _BOOL = np.dtype(np.bool_)
@@ -22,6 +23,10 @@ _BOOL = np.dtype(np.bool_)
 
 def index_array(item: Any) -> TracedArray | None:
     """The integers that an item of an index is, or None for slices, ints, None and Ellipsis."""
+    if isinstance(item, Items):
+        raise needs_python("indexes with a range of what each call has anew", "use np.arange")
+    if isinstance(item, range):
+        item = current_trace().constant(np.asarray(item, np.int64))
     if isinstance(item, list) or (isinstance(item, tuple) and item):
         if contains_traced(item):
             return _stacked(item)

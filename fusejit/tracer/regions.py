@@ -64,6 +64,11 @@ class Undefined:
         raise Undefined._for_python(self, error)
 
     @staticmethod
+    def refuse(undefined: Undefined) -> NoReturn:
+        """Refuse a use of it by code that would not ask."""
+        undefined._refuse()
+
+    @staticmethod
     def refusal(undefined: Undefined, text: str) -> UnsupportedError:
         """The error with a message that ends in ``text`` and the value that cannot be told."""
         name, why = object.__getattribute__(undefined, "_text")
