@@ -568,7 +568,7 @@ class SegmentCall:
         if opaque:
             names = ", ".join(map(repr, sorted(opaque)))
             reason = f"reads {names}, which Python made"
-            what = replace(self.helper.what, function=self.function, on_error=on_error)
+            what = replace(self.helper.what, function=self.function, on_error=on_error, plain=None)
             self.opened = _opened(what, parameters, None, opaque, reason)
             if self.opened is None:
                 return self.function

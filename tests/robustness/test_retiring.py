@@ -248,3 +248,21 @@ def test_exceptions_pass_through_before_and_after_settling(fails: bool) -> None:
     calls = [(x, 9 if fails and k == 1 else k) for k in range(4)]
     agree(program, fused, *calls)
     assert log == [entry for args in calls for _ in range(2) for entry in (args[1], "end")]
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.api.FuseWarning")
+def test_a_segment_that_is_opened_for_what_it_is_given_runs_itself_when_settled() -> None:
+    def roman(number: int) -> str:
+        text = ""
+        for value, letters in [(10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")]:
+            while number >= value:
+                text += letters
+                number -= value
+        return text
+
+    def lengths(numbers: Any) -> Any:
+        return np.array([len(roman(int(k))) for k in numbers])
+
+    for function, calls in ((roman, (27, 4, 38)), (lengths, (np.arange(1, 40),) * 3)):
+        fused = retiring(function)
+        agree(function, fused, *[(call,) for call in calls])
