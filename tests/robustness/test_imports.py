@@ -32,7 +32,7 @@ ALLOWED = {
     "locks": set(),
     "syntax": {"locks"},
     "dot": {"ir"},
-    "segments": {"tracer", "ir", "errors", "interrupts"},
+    "segments": {"tracer", "ir", "errors", "interrupts", "settling"},
     "failures": {"budget", "errors", "options", "interrupts"},
     "pipeline": {*STAGES, "ir", "dot", "failures", *FREE},
     "explain": {"variants", "segments", "pipeline", *STAGES, "ir", *FREE},
