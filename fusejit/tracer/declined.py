@@ -43,15 +43,19 @@ def numpy_raises(error: BaseException | str, otherwise: str = "") -> Exception:
 
     ``otherwise`` says what was the case if it does not, where that cannot be known.
 
-    The call is declined, as NumPy raises its own exception then. Where the program may catch it,
-    in a ``try`` or ``with``, that says nothing about the call: Python runs the statement.
+    The call is declined, as NumPy raises its own exception then. In a ``try`` the program may catch
+    it, so that says nothing about the call: Python runs the statement. Few contexts of a ``with``
+    end an exception; most are `np.errstate`.
     """
     text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
-    if _may_be_caught():
+    catcher = _catcher()
+    if catcher == "try":
         return needs_python(f"{text}, which the program may catch", CATCH_NOTHING)
     trace = active_trace()
     if not otherwise and trace is not None and trace.regions:  # what it stands in may not run
         otherwise = f"{text}, in a block that did not run"
+    if catcher == "with" and not otherwise:
+        otherwise = f"a `with` has ended {text}"
     return Declined(NumpyRaises(f"NumPy raises {text}", otherwise))
 
 
@@ -76,14 +80,10 @@ def fault_place(error: BaseException) -> str:
     if innermost is None or _is_meant(innermost):
         return ""
     code = innermost.tb_frame.f_code
-    if not is_package_file(code.co_filename) or code in MADE_FOR_PROGRAM:
+    if not is_package_file(code.co_filename):
         return ""
     name = code.co_filename.rpartition("fusejit")[2].lstrip("/\\")
     return f"{name}:{innermost.tb_lineno}"
-
-
-MADE_FOR_PROGRAM: set[object] = set()
-"""Codes of functions of ours that do one thing, for the program: what they raise is its own."""
 
 
 def _is_meant(at: TracebackType) -> bool:
@@ -93,15 +93,20 @@ def _is_meant(at: TracebackType) -> bool:
     return found in ("RAISE_VARARGS", "RERAISE")
 
 
-def _may_be_caught() -> bool:
-    """Whether the user's program is in a ``try`` or ``with`` at this moment."""
+def _catcher() -> str:
+    """What stands around the program's place and may end an exception: ``try``, ``with``, or ""."""
+    found = ""
     for frame in user_frames():
-        if not frame.f_code.co_exceptiontable:
+        code = frame.f_code
+        if not code.co_exceptiontable:
             continue
-        entries = dis._parse_exception_table(frame.f_code)  # type: ignore[attr-defined]
-        if any(e.start <= frame.f_lasti < e.end for e in entries):
-            return True
-    return False
+        opcodes = {i.offset: i.opname for i in dis.get_instructions(code)}
+        for entry in dis._parse_exception_table(code):  # type: ignore[attr-defined]
+            if entry.start <= frame.f_lasti < entry.end:
+                if opcodes.get(entry.target + 2) != "WITH_EXCEPT_START":
+                    return "try"
+                found = "with"
+    return found
 
 
 class Restart(Exception):

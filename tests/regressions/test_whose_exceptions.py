@@ -132,3 +132,16 @@ def test_sizes_that_equal_those_of_constants() -> None:
     fused = check(solved, (np.arange(4.0),), (np.arange(1.0, 5.0),))
     with pytest.raises(ValueError, match="mismatch in its core dimension"):
         fused(np.ones(3))
+
+
+def test_exceptions_in_contexts_that_end_none() -> None:
+    def failing(x: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return x.reshape(4, 4)
+
+    for fullgraph in (False, True):
+        fused = decorate(failing, jit=False, fullgraph=fullgraph)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(ValueError, match="cannot reshape array of size 6"):
+                fused(X)
