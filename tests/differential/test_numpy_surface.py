@@ -1,7 +1,7 @@
 """Every function of NumPy with every keyword argument, in default mode, against NumPy.
 
 `python -m fusejit.testing.numpy_surface FILE` makes all 12,000 calls and lists in FILE those that
-run as plain NumPy, with a warning; here every 80th is made.
+run as plain NumPy, with a warning; here every 40th is made.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 from fusejit.testing.numpy_surface import calls, functions, outcome
 
 PLAIN = Path(__file__).parent / "numpy_surface_plain.txt"
-STEP, PARTS = 80, 4
+STEP, PARTS = 160, 4
 
 
 @pytest.mark.parametrize("part", range(PARTS))
