@@ -142,6 +142,9 @@ def _with_rank(array: TracedArray, rank: int) -> TracedArray:
 
 def _converted(obj: Any, dtype: Any, copy: Any, order: str) -> TracedArray:
     """An array with the dtype and order that are asked for; ``copy`` as in `np.array`."""
+    mode = getattr(np, "_CopyMode", None)  # SciPy asks with it for a copy where one is needed
+    if mode is not None and isinstance(copy, mode):
+        copy = {mode.ALWAYS: True, mode.NEVER: False, mode.IF_NEEDED: None}[copy]
     if not contains_traced(obj) and not isinstance(obj, np.ndarray):
         try:
             made = np.array(obj, dtype)

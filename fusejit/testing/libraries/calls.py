@@ -46,7 +46,7 @@ from fusejit.testing.libraries.records import Finding, FunctionTally, Kind
 
 _PACKAGE = str(Path(fusejit.__file__).parent)
 _TESTING = str(Path(_PACKAGE) / "testing")
-_EXPECTED_TO_FAIL = "it was expected to fail"
+_FAULT = "an internal error of fusejit"
 
 
 class Mode(enum.Enum):
@@ -159,7 +159,7 @@ class CallJudge:
     ) -> None:
         """Warnings that say that fusejit was wrong about the call."""
         for cause in causes:
-            if _EXPECTED_TO_FAIL in cause:
+            if _FAULT in cause:
                 self.found(entry, tally, Kind.ERROR, cause, arguments)
 
     def found(
@@ -263,7 +263,7 @@ class _Run:
             after.restore()
             arguments = ""
             failure = self.failure(result, error, args, kwargs, drawn == after)
-            if failure is not None or any(_EXPECTED_TO_FAIL in c for c in caught):
+            if failure is not None or any(_FAULT in c for c in caught):
                 arguments = describe(*self.copies[1])
             judge.wrong_forecasts(self.entry, tally, caught, arguments)
             if failure is not None:
