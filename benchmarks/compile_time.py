@@ -25,6 +25,7 @@ from fusejit.options import Options
 from fusejit.pipeline import trace
 
 Result = TypeVar("Result")
+BUDGET = f"budget of {Options().compile_seconds:g} s"
 STAGES = ("trace", "fuse", "lower", "compile")
 
 
@@ -54,7 +55,7 @@ def main(names: Sequence[str]) -> None:
         return np.exp(x) + x.sum()
 
     first(np.ones(5))
-    slow, count, total = [], 0, 0.0
+    slow, count, total, longest = [], 0, 0.0, 0.0
     print(f"{'program':26}{'total':>8}" + "".join(f"{s:>9}" for s in STAGES) + "  kernels  lines")
     for program in PROGRAMS:
         if names and program.name not in names:
@@ -65,13 +66,12 @@ def main(names: Sequence[str]) -> None:
             print(f"{program.name:26} {type(error).__name__}")
             continue
         whole = sum(seconds.values())
-        count, total = count + 1, total + whole
+        count, total, longest = count + 1, total + whole, max(longest, whole)
         slow += [program.name] if whole > COMPILE_SECONDS else []
         cells = "".join(f"{seconds[s]:9.2f}" for s in STAGES)
         print(f"{program.name:26}{whole:8.2f}{cells}{kernels:9}{lines:7}", flush=True)
-    print(
-        f"{count} programs, {total:.1f} s; above {COMPILE_SECONDS:g} s: {', '.join(slow) or 'none'}"
-    )
+    above = f"above {COMPILE_SECONDS:g} s: {', '.join(slow) or 'none'}"
+    print(f"{count} programs, {total:.1f} s; {above}; the longest {longest:.1f} s of a {BUDGET}")
 
 
 if __name__ == "__main__":
