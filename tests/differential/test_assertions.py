@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fusejit.errors import UnsupportedError
-from fusejit.testing.oracle import compare_outcomes, decorate, run
+from fusejit.testing.oracle import check_not_compiled, compare_outcomes, decorate, run
 
 
 def last_line(error: BaseException | None) -> str | None:
@@ -80,12 +80,16 @@ def test_a_message_that_is_computed() -> None:
     assert len(decorated.variants) == 1
 
 
-def test_a_message_that_is_computed_behind_a_store_is_refused() -> None:
+def test_a_message_that_is_computed_behind_a_store_is_pythons() -> None:
     def f(x: Any) -> Any:
         for i in range(len(x)):
             x[i] = x[i] - 1
             assert x[i] > 0, f"{i}"
         return x + 1
 
-    with pytest.raises(UnsupportedError, match="write the message as a literal"):
-        decorate(f, jit=False)(np.ones(9))
+    reason = "write the message as a literal"
+    with pytest.raises(UnsupportedError, match=reason):
+        decorate(f, jit=False, fullgraph=True)(np.ones(9))
+    check_not_compiled(f, (np.ones(9),), reason)
+    check_not_compiled(f, (np.arange(9.0)[::-1] + 1,), reason)
+    check_not_compiled(f, (np.arange(9.0) + 2,), reason)
