@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -147,11 +147,20 @@ class HostExpr:
     ``op`` is a key of `HOST_OPS`, or ``"path"`` (``attr`` a `Path`), ``"size"`` (``attr`` a path
     and an axis), ``"const"`` (``attr`` a Python number) or ``"name"`` (``attr`` a symbol or scalar
     input of the graph defined before).
+
+    Attributes
+    ----------
+    num_nodes : int
+        Of the tree: a part that stands in it twice counts twice, as it does in its text.
     """
 
     op: str
     operands: tuple[HostExpr, ...] = ()
     attr: Any = None
+    num_nodes: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "num_nodes", 1 + sum(o.num_nodes for o in self.operands))
 
     @staticmethod
     def path(path: Path) -> HostExpr:

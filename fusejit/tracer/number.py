@@ -256,6 +256,10 @@ def _affine_of(obj: Any) -> AffineExpr | None:
     return None
 
 
+MOST_NODES = 1000
+"""Of the expression of a number. ``x = x * (1 - x)`` doubles it each time, and its text with it."""
+
+
 def apply_host(op: str, *operands: Any) -> Any:
     """One row of `HOST_OPS` on numbers; declines where Python would raise."""
     trace = next(o.trace for o in operands if isinstance(o, TracedNumber))
@@ -278,6 +282,9 @@ def apply_host(op: str, *operands: Any) -> Any:
     if op in ("truediv", "floordiv", "mod"):
         _guard_division(trace, affine[1], *operands)
     expr = HostExpr(op, tuple(map(expr_of, operands)))
+    if expr.num_nodes > MOST_NODES:
+        what = "a number is computed from arguments in many steps, without arrays"
+        raise needs_python(what, "Python does that as fast; compute it outside")
     if type(value) is int:
         return _derived(trace, expr, value, affine if op in ("mul", "min", "max", "abs") else ())
     return TracedNumber(trace, value, expr)
