@@ -12,7 +12,7 @@ from fusejit import fuse_jit
 from fusejit.api import FuseWarning
 from fusejit.errors import UnsupportedError
 from fusejit.testing.compare import Bound, assert_same
-from fusejit.testing.oracle import check, decorate
+from fusejit.testing.oracle import check, check_not_compiled, decorate
 
 CLOSE = Bound(absolute=1e-12)
 RNG = np.random.default_rng(5)
@@ -226,9 +226,20 @@ def test_without_source_nothing_is_drawn_while_tracing() -> None:
         assert other.bit_generator.state == rng().bit_generator.state
 
 
-def test_what_is_no_draw_is_refused() -> None:
+def test_what_is_no_draw_is_left_to_python() -> None:
     def spawned(rng: Any, x: Any) -> Any:
         return x + rng.spawn(2)[0].random()
 
-    with pytest.raises(UnsupportedError, match="which is no draw that fusejit knows"):
-        fuse_jit(spawned)(rng(), uniform(3))
+    reason = "which is no draw that fusejit knows"
+    check_not_compiled(spawned, (rng(), uniform(3)), reason)
+    ours, theirs = rng(), rng()
+    fused = fuse_jit(spawned)
+    held = "a generator of random numbers that no argument or name holds"
+    with pytest.warns(FuseWarning, match=held), pytest.warns(FuseWarning, match=reason):
+        assert_same(spawned(theirs, uniform(3)), fused(ours, uniform(3)))
+    for n in (3, 5):  # other children at each call: none was spawned while tracing
+        assert_same(spawned(theirs, uniform(n)), fused(ours, uniform(n)))
+    refusing = fuse_jit(fullgraph=True)(spawned)
+    with pytest.raises(UnsupportedError, match=reason):
+        refusing(ours, uniform(3))
+    assert_same(spawned(theirs, uniform(3)), spawned(ours, uniform(3)))

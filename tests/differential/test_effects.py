@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
+from fusejit.api import FuseWarning
 from fusejit.errors import UnsupportedError
 from fusejit.testing.compare import assert_same
 from fusejit.testing.oracle import decorate
@@ -142,15 +143,26 @@ def test_an_object_under_two_names_is_refused() -> None:
         check_segments(both, (model, other, np.arange(9.0)))
 
 
-def test_an_object_reached_again_is_refused() -> None:
+def test_an_object_reached_again_is_left_to_python() -> None:
     def again(model: Any, x: Any) -> Any:
         model.last = x.sum()
         return model.me.last + x
 
-    model: Any = Model()
-    model.me = model
-    with pytest.raises(UnsupportedError, match="may be an object that was written to"):
-        fuse_jit(again)(model, np.arange(9.0))
+    reason = "may be an object that was written to"
+    ours, theirs = Model(), Model()
+    for model in (ours, theirs):
+        vars(model)["me"] = model
+    with pytest.raises(UnsupportedError, match=reason):
+        fuse_jit(fullgraph=True)(again)(ours, np.arange(9.0))
+    assert ours.last == 1.0
+    fused = fuse_jit(again)
+    with pytest.warns(FuseWarning, match=reason):
+        assert_same(again(theirs, np.arange(9.0)), fused(ours, np.arange(9.0)))
+    for n in (9, 5):
+        assert_same(again(theirs, np.arange(n / 2)), fused(ours, np.arange(n / 2)))
+        assert_same(theirs.last, ours.last)
+    assert vars(ours)["me"] is ours
+    assert fused.variants.segmented is not None
 
 
 def test_code_behind_an_attribute_is_refused() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit import UnsupportedError
+from fusejit import UnsupportedError, fuse_jit
 from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check, decorate
+from fusejit.testing.oracle import check, check_not_compiled
 
 SMALL = Bound(0, 1e-12)
 
@@ -90,8 +90,12 @@ def test_errors_of_products() -> None:
     check(lambda x: np.tensordot(x, x, 1), (np.ones((2, 4)),), variants=None)
     check(lambda x: np.tensordot(x, x, ([0, 0], [0, 1])), (np.ones((2, 2)),), variants=None)
     check(lambda x: np.linalg.matrix_power(x, 2), (np.ones((2, 4)),), variants=None)
+    for x in (np.array([[2.0, 1.0], [1.0, 3.0]]), whole((2, 3, 3)) % 5 + 9 * np.eye(3)):
+        check_not_compiled(lambda x: np.linalg.matrix_power(x, -1), (x,), "inverse")
+    singular = np.ones((2, 2))
+    check(lambda x: np.linalg.matrix_power(x, -1), (singular,), variants=None)
     with pytest.raises(UnsupportedError, match="inverse"):
-        decorate(lambda x: np.linalg.matrix_power(x, -1), jit=False)(np.ones((2, 2)))
+        fuse_jit(fullgraph=True)(lambda x: np.linalg.matrix_power(x, -1))(singular)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
@@ -164,5 +168,7 @@ def test_covariances() -> None:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_covariance_without_degrees_of_freedom() -> None:
     check(lambda x: np.cov(x), (np.ones((3, 1)),), variants=None)
-    with pytest.raises(UnsupportedError, match="weights"):
-        decorate(lambda x: np.cov(x, aweights=[1, 2]), jit=False)(np.ones((2, 2)))
+    for x in (np.ones((2, 2)), np.array([[2.0, 1.0], [1.0, 3.0]])):
+        check_not_compiled(lambda x: np.cov(x, aweights=[1, 2]), (x,), "weights")
+        check_not_compiled(lambda x, w: np.cov(x, aweights=w), (x, np.array([1.0, 2.0])), "weights")
+    check_not_compiled(lambda x: np.cov(x, aweights=[1, 2]), (np.ones((2, 3)),), "weights")
