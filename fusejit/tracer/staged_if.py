@@ -230,7 +230,8 @@ class StagedIf(Region):
             for obj in (left[name], right[name]):
                 self._note_copy(storage, name, obj, names)
             array = joined_names[name] = TracedArray.whole(storage, value.kind)
-            array.is_view = all(getattr(o, "is_view", False) for o in (left[name], right[name]))
+            told = [o for o in (left[name], right[name]) if not isinstance(o, Undefined)]
+            array.is_view = bool(told) and all(getattr(o, "is_view", False) for o in told)
             if storage.copied_from and name in objects:
                 which = made.get(OBJECT_OF + name)
                 storage.origin = Origin(array, tuple(objects[name]))
