@@ -2,6 +2,7 @@
 
 import sys
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -227,7 +228,11 @@ def test_numba_refuses_what_it_does_not_accept_and_runs_the_rest(tmp_path):
 
 
 def unsupported(x):
-    return x.astype(int) ** x.astype(int)
+    w = x
+    while w[0] < 5:
+        x[0] += 1
+        w = w + x
+    return w
 
 
 def test_fusejit_says_when_it_declines():
@@ -244,11 +249,19 @@ def test_fusejit_says_when_it_declines():
     assert "Subclass" in adapter.declined(fused)
 
 
-def test_what_fusejit_does_not_trace_is_a_refusal():
+def test_what_fusejit_does_not_trace_is_said_to_be_pythons():
     adapter = FusejitEngine()
     fused = adapter.load(workload(unsupported), "f64", with_out=False)
-    with pytest.raises(adapter.refusals, match="powers of a signed array"):
-        fused(np.ones(3))
+    reason = "bound anew in a loop that also changes in place"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = fused(np.ones(3))
+    assert reason in str(caught[0].message)
+    assert {w.category for w in caught} == {FuseWarning}
+    np.testing.assert_array_equal(found, unsupported(np.ones(3)), strict=True)
+    assert "Python runs statements" in adapter.declined(fused)
+    with pytest.raises(adapter.refusals, match=reason):
+        adapter.fuse_jit(fullgraph=True)(unsupported)(np.ones(3))
 
 
 def test_without_fusion_needs_the_parameter(monkeypatch):
