@@ -92,3 +92,31 @@ def test_a_text_that_is_one_in_all_iterations_is_compiled() -> None:
     assert fused(np.array([0.0, 2.0])) == (1, "big")
     assert fused(np.zeros(2)) is None
     assert len(fused.variants) == 1
+
+
+def part_or_none(t):
+    for i, v in enumerate(t):
+        if v > 1:
+            return i, t[1:]
+    return None
+
+
+def part_of_a_new_array_or_none(t):
+    doubled = t * 2
+    for i, v in enumerate(t):
+        if v > 1:
+            return i, doubled[1:]
+    return None
+
+
+@pytest.mark.parametrize("function", [part_or_none, part_of_a_new_array_or_none])
+def test_a_view_in_a_tuple_or_none_is_compiled_and_a_view(function: Callable[..., Any]) -> None:
+    fused = decorate(function, jit=False, fullgraph=True)
+    for values in ([0, 0, 0], [0, 2, -2], [4, 2, 0]):
+        arguments = (np.array(values, float),)
+        outcomes = run(function, arguments), run(fused, arguments)
+        compare_outcomes(*outcomes, where=str(values))
+        wanted, found = (outcome.result for outcome in outcomes)
+        if wanted is not None:
+            assert (found[1].base is None) == (wanted[1].base is None)
+    assert len(fused.variants) == 1
