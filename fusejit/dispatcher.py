@@ -50,7 +50,7 @@ from fusejit.segments import (
     opened_singly,
 )
 from fusejit.settling import FIRST_LOOK, LATER_LOOKS
-from fusejit.tracer.declined import Declined
+from fusejit.tracer.declined import SHARED_MEMORY, Declined
 from fusejit.tracer.locations import is_raised_by_us, strip_frames
 from fusejit.tracer.raises import may_raise_late
 from fusejit.variants import Variants
@@ -456,8 +456,14 @@ class Dispatcher:
         return self.plain(*args)
 
     def note(self, cause: str) -> None:
-        """Count a declined call; the first one of a cause warns at the user's line."""
+        """Count a declined call; the first one of a cause warns at the user's line.
+
+        A part may be given an array and a view of it because a statement was cut between them:
+        that is told by `explain` only, as no argument of the user's has to share memory.
+        """
         self.variants.declined[cause] += 1
+        if self.options.is_part and cause == SHARED_MEMORY:
+            return
         if self.variants.declined[cause] == 1:
             self.tell(f"{self.function.__name__} runs as plain NumPy for this call: {cause}")
 

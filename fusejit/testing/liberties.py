@@ -43,7 +43,10 @@ def _stores(kind: Callable[[Any, str], bool]) -> Proof:
 
 DECLINES: tuple[Liberty, ...] = (
     Liberty(
-        re.compile(r"(dtype|an operand of type) (?P<dtype>float16)"),
+        re.compile(
+            r"((\w+ has )?(dtype|type)|an operand of type) (?P<dtype>float16)"
+            r"(; (kernels compute in float32 and float64: convert it|move it outside) .*)?"
+        ),
         _has_dtype,
         "docs/semantics.md, Types: arrays of other dtypes are declined",
     ),

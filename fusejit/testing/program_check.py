@@ -121,6 +121,7 @@ class _Checked:
     def calls_of(self, decorated: Any, how: str, against: Any = None) -> bool:
         """Every call; False if one was declined by a rule."""
         served, patterns = True, set()
+        known_reasons: set[str] = set()  # why Python runs statements, since an earlier call
         for at, (args, facts) in enumerate(zip(self.calls, self.facts, strict=True)):
             where = f"call {at}, {how}"
             expected = run(self.function, args)
@@ -131,9 +132,22 @@ class _Checked:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", FuseWarning)
                 actual = run(decorated, args)
-            cause = _declined(actual, decorated.variants.declined - before)
+            counted = decorated.variants.declined - before
+            reasons = _reasons_of_python(decorated)
+            cause = _declined(actual, counted)
+            new = [r for r in reasons if r not in known_reasons]
+            known_reasons.update(new)
+            for reason in [*new, *([] if cause is None else [cause])]:
+                self._require_allowed(reason, facts, actual, where)
+            if reasons or cause is not None:
+                self._count(cause or reasons[0])
+            if reasons and cause is None:  # it ran in segments, which give the bits of kernels
+                compare_outcomes(expected, actual, self.bound, where)
+                if against is not None:
+                    compare_outcomes(run(against, args), actual, self.bound, f"{where}/unjitted")
+                served = False
+                continue
             if cause is not None:
-                self._require_allowed(cause, facts, actual, where)
                 if actual.error is None:  # NumPy has run it
                     compare_outcomes(run(self.function, args), actual, EXACT, where)
                 served = False
@@ -158,6 +172,9 @@ class _Checked:
         row = allowed_decline(cause, facts)
         if row is None:
             raise AssertionError(f"{where}: no rule allows: {cause}") from actual.error
+
+    def _count(self, cause: str) -> None:
+        """One more call that was declined by a rule."""
         self.tally.declined[re.sub(r"^.*, in program: |run-time float .* into", "", cause)] += 1
 
     def _check_stages(
@@ -182,6 +199,14 @@ class _Checked:
             failing, wrong = unexplained_guards(variant.traced, paths, environment)
             assert failing, f"{where}: a second variant although all guards hold"
             assert not wrong, f"{where}: a second variant because of {wrong}"
+
+
+def _reasons_of_python(decorated: Any) -> list[str]:
+    """Why Python runs statements of the function, if that is how it runs."""
+    segmented = decorated.variants.segmented
+    if segmented is None or decorated.variants.compiled:
+        return []
+    return list(dict.fromkeys(b.reason for b in segmented.boundaries))
 
 
 def _declined(actual: Outcome, counted: Counter[str]) -> str | None:

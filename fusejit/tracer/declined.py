@@ -15,6 +15,9 @@ CATCH_NOTHING = "ask for the condition first, or raise outside the decorated fun
 NUMPY_WARNS = "NumPy warns"
 """How the cause begins when it is declined so that NumPy gives its own warning."""
 
+SHARED_MEMORY = "arguments share memory"
+"""The cause of a call that stores into an argument that shares memory with another one."""
+
 WRONG_CALL = re.compile(
     r"unexpected keyword|required .*argument|positional argument|multiple values"
 )

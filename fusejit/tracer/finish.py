@@ -51,7 +51,7 @@ from fusejit.ir.types import TensorType
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.callables import is_method_in_c, is_named_tuple
 from fusejit.tracer.checks import checks_first
-from fusejit.tracer.declined import Declined
+from fusejit.tracer.declined import SHARED_MEMORY, Declined
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.either import Choice, MaybeTuple, is_either
 from fusejit.tracer.elementwise import copy_of
@@ -315,7 +315,7 @@ def _require_separate_memory(trace: Trace) -> None:
         array = trace.originals[path]
         for other, second in trace.originals.items():
             if other != path and np.may_share_memory(array, second):
-                raise Declined("arguments share memory")
+                raise Declined(SHARED_MEMORY)
 
 
 # ------------------------------------------------------------------------------- equal symbols
