@@ -1,7 +1,8 @@
 """Calls that were declined, so that others like them are not traced each time for nothing.
 
 Two calls are alike if their arrays have the same dtypes, shapes and strides and their numbers and
-texts are equal. They are of one kind if types, dtypes, ranks and texts are the same. Why a trace
+texts are equal. They are of one kind if types, dtypes, ranks and texts are the same, which is all
+that is asked of objects, lists and dictionaries. Why a trace
 ended may lie outside of the arguments (a global name, an attribute), so an entry is no proof: of
 calls that are alike the first, second, fourth, eighth .. is traced again. A call that is declined
 needlessly runs as plain NumPy, and is right.
@@ -52,8 +53,9 @@ class DeclinedCalls:
         return None
 
     def add(self, args: tuple[Any, ...], cause: str) -> None:
-        """Remember that a call was declined."""
-        self._remember(likeness(args), cause, False)
+        """Remember that a call was declined: calls alike, or of its kind where that is not told."""
+        key = likeness(args)
+        self._remember(_kind(args) if key is None else key, cause, False)
 
     def add_kind(self, args: tuple[Any, ...], cause: str, *, is_final: bool = False) -> None:
         """Remember that all calls of its kind are declined; never to be tried again if final."""
