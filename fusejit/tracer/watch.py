@@ -125,7 +125,7 @@ class Watch:
             return
         if id(frame.f_back.f_code) not in self._callers and not _is_special_method(frame):
             return
-        if _is_interruption(frame):
+        if self._is_in_interruption(frame):
             return
         at = location_of(frame.f_back)
         self.offence = NeedsPython(
@@ -136,6 +136,18 @@ class Watch:
         self.offence.location = at
         placed_in(self.offence, user_frames())
         raise self.offence  # in front of its first statement, which may have effects
+
+    def _is_in_interruption(self, frame: FrameType) -> bool:
+        """Whether a function is called on the way of what the program has not called.
+
+        A finalizer runs wherever the garbage is collected, and calls what it likes.
+        """
+        at: FrameType | None = frame
+        while at is not None and id(at.f_code) not in self._allowed:
+            if _is_interruption(at) or at.f_code.co_name == "__del__":
+                return True
+            at = at.f_back
+        return False
 
 
 def _is_harmless(obj: Any) -> bool:
