@@ -61,6 +61,14 @@ class DeclinedCalls:
         """Remember that all calls of its kind are declined; never to be tried again if final."""
         self._remember(_kind(args), cause, is_final)
 
+    def is_guess(self, args: tuple[Any, ...]) -> bool:
+        """Whether all that is known of a call is that one of its kind was declined."""
+        return likeness(args) is None
+
+    def forget(self, args: tuple[Any, ...]) -> None:
+        """A call of its kind was not as those that were declined."""
+        self._known.pop(_kind(args), None)
+
     def final(self, args: tuple[Any, ...]) -> str | None:
         """Why calls of this kind are never tried again; None if they are."""
         entry = self._known.get(_kind(args))
