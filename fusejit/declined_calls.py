@@ -37,9 +37,17 @@ class _Entry:
 
 
 class DeclinedCalls:
-    """Why calls of a function were declined, by what their arguments are like."""
+    """Why calls of a function were declined, by what their arguments are like.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    guesses : bool
+        Whether calls are taken to be alike that are of one kind, where no more can be told. Not
+        under ``fullgraph=True``: a call that compiles must not be refused for another's sake.
+    """
+
+    def __init__(self, *, guesses: bool = True) -> None:
+        self._guesses = guesses
         self._known: OrderedDict[Hashable, _Entry] = OrderedDict()
 
     def cause(self, args: tuple[Any, ...]) -> str | None:
@@ -55,7 +63,9 @@ class DeclinedCalls:
     def add(self, args: tuple[Any, ...], cause: str) -> None:
         """Remember that a call was declined: calls alike, or of its kind where that is not told."""
         key = likeness(args)
-        self._remember(_kind(args) if key is None else key, cause, False)
+        if key is None and self._guesses:
+            key = _kind(args)
+        self._remember(key, cause, False)
 
     def add_kind(self, args: tuple[Any, ...], cause: str, *, is_final: bool = False) -> None:
         """Remember that all calls of its kind are declined; never to be tried again if final."""

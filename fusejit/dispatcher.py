@@ -74,7 +74,7 @@ class Dispatcher:
         self.options = options
         self.variants = Variants()
         self.retired: RetiredFunction | None = None
-        self.declined = DeclinedCalls()
+        self.declined = DeclinedCalls(guesses=not self.options.fullgraph)
         self.kinds = CallKinds()
         self.parts_time = parts_time or Allowance(options.compile_seconds)
         self.lock = ForkSafeLock()
@@ -181,7 +181,7 @@ class Dispatcher:
             self.variants.segmented = None
             self.variants.retired = ""
             self.retired = None
-            self.declined = DeclinedCalls()
+            self.declined = DeclinedCalls(guesses=not self.options.fullgraph)
             self.carrier.renew(self.function, self.signature)
             if not self.options.enabled:
                 self.carrier.serve_first(self.disabled)

@@ -70,6 +70,15 @@ def test_calls_with_objects_are_not_traced_each_time(traces: list[int]) -> None:
             np.testing.assert_array_equal(fused(Tokens(["a", "3"]), np.ones(2)), [3.0, 3.0])
 
 
+def test_fullgraph_refuses_no_call_for_the_sake_of_another() -> None:
+    fused = fuse_jit(fullgraph=True)(first_number)
+    for n in range(4):
+        with pytest.raises(ValueError, match="no number"):
+            fused(Tokens([f"x{n}"]), np.ones(2))
+    np.testing.assert_array_equal(fused(Tokens(["a", "3"]), np.ones(2)), [3.0, 3.0])
+    assert len(fused.variants) == 1
+
+
 def test_calls_that_differ_are_traced(traces: list[int]) -> None:
     fused = fuse_jit(doubled)
     calls = [(HALVES,), (HALVES[:2],), (HALVES[::2],), (HALVES, 3), (HALVES, 3.0), (HALVES, True)]
