@@ -348,6 +348,17 @@ def test_a_process_that_writes_nothing_is_killed(site: Path, tmp_path: Path) -> 
         assert process.returncode < 0
 
 
+def test_a_hang_is_told_from_its_innermost_frame(site: Path, tmp_path: Path) -> None:
+    run = _FileRun(make_copy("toy", tmp_path / "copies"), Path("x.py"), Settings(tmp_path), True)
+    for path in (run.lines, run.log):
+        path.parent.mkdir(parents=True)
+    stack = "".join(f'  File "pytest.py", line {line} in outer\n' for line in range(1000))
+    run.log.write_text(f"...\nCurrent thread 0x1:\n  File 'toy.py', line 3 in inner\n{stack}")
+    run.note_death("test_it")
+    (record,) = run.read()[0].values()
+    assert "line 3 in inner" in record.findings[0].what
+
+
 def test_a_small_library_has_nothing_wrong(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
     copy = make_copy("numpy.polynomial", tmp_path / "copies")
@@ -364,6 +375,8 @@ def test_copies_link_what_is_no_source(site: Path, tmp_path: Path) -> None:
     assert (copy.folder / "data.txt").is_symlink()
     assert not (copy.folder / "__init__.py").is_symlink()
     assert [path.name for path in copy.test_files()] == ["test_toy.py"]
+    (copy.folder / "tests" / "toy_test.py").write_text("")
+    assert [path.name for path in copy.test_files()] == ["test_toy.py", "toy_test.py"]
 
 
 @pytest.mark.parametrize("name", ["no_such_library", "numpy.random", "numpy"])

@@ -17,6 +17,7 @@ from pathlib import Path
 NUMPY_COPY = "numpy_copy"
 NUMPY_PACKAGES = ("lib", "linalg", "ma", "polynomial")
 
+_TEST_FILES = ("test_*.py", "*_test.py")
 _ANY = "|".join(NUMPY_PACKAGES)
 _IMPORT = re.compile(rf"^(\s*(?:from|import)\s+)numpy\.({_ANY})\b", re.M)
 _IMPORT_AS_NAME = re.compile(rf"^(\s*import\s+)numpy\.({_ANY})\s*$", re.M)
@@ -48,8 +49,9 @@ class Copy:
         return self.root.joinpath(*self.package.split("."))
 
     def test_files(self) -> list[Path]:
-        """The package's own test files, sorted."""
-        return sorted(p for p in self.folder.rglob("test_*.py") if "tests" in p.parts)
+        """The package's own test files by either of pytest's patterns, sorted."""
+        found = {p for pattern in _TEST_FILES for p in self.folder.rglob(pattern)}
+        return sorted(p for p in found if "tests" in p.parts)
 
 
 def make_copy(name: str, root: Path) -> Copy:

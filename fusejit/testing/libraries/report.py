@@ -106,7 +106,7 @@ def _finding_lines(finding: Finding, count: int) -> list[str]:
     lines = [f"{finding.kind.value}: {finding.function} ({count} tests, first {finding.test})"]
     if finding.arguments:
         lines.append(f"    f({finding.arguments})")
-    lines += [f"    {line}" for line in finding.what.splitlines()[-30:]]
+    lines += [f"    {line}" for line in finding.what.splitlines()[:30]]
     if finding.pickle:
         lines.append(f"    python -m fusejit.testing.libraries.replay {finding.pickle}")
     return lines

@@ -28,6 +28,7 @@ _PYTEST = (
     f"-c {os.devnull}"
 ).split()
 _COLLECTION = "(collection)"
+_STACK = "Current thread"  # where a process is, as faulthandler writes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +140,11 @@ class _FileRun:
 
     def note_death(self, test: str) -> None:
         """A test in which the process died, or was killed."""
-        tail = self.log.read_text(errors="replace")[-3000:] if self.log.exists() else ""
-        finding = Finding(Kind.HANG, test, f"the process ended during this test: {tail}", test=test)
+        text = self.log.read_text(errors="replace") if self.log.exists() else ""
+        start = text.rfind(_STACK)  # innermost frames first
+        where = text[-3000:] if start < 0 else text[start : start + 3000]
+        what = f"the process ended during this test: {where}"
+        finding = Finding(Kind.HANG, test, what, test=test)
         self.write(TestRecord(test, "hang", self.settings.limit_seconds, findings=[finding]))
 
     def write(self, record: TestRecord) -> None:
