@@ -26,7 +26,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,11 +36,12 @@ from fusejit.api import FuseWarning
 from fusejit.codegen.late_errors import LATE_TEXTS
 from fusejit.errors import FAULT, ConcretizationError, UnsupportedError
 from fusejit.fuse.policy import POLICIES
+from fusejit.testing.fused_otherwise import FusedOtherwise
 from fusejit.testing.join_programs import make_join_program
 from fusejit.testing.library_programs import make_library_program
 from fusejit.testing.mutation_expressions import is_exact
 from fusejit.testing.mutation_maker import make_program
-from fusejit.testing.mutation_programs import HELPERS, MutationProgram, deadline
+from fusejit.testing.mutation_programs import MutationProgram, deadline
 from fusejit.testing.oracle import Outcome, compare_outcomes, decorate, interpreted, no_faults, run
 
 LONGEST_IN_NUMPY = 2.0  # seconds for one call; another one's sizes may make a loop endless
@@ -48,14 +51,19 @@ SLOWEST = 60.0  # seconds for one program; what takes longer is taken for a loop
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How a program is checked: compiled or not, fused how far, and whether it may be refused."""
+    """How a program is checked: compiled or not, fused how far, and whether it may be refused.
+
+    What was traced is also fused as each of ``others`` says.
+    """
 
     jit: bool = False
     fusion: str | None = None
     strict: bool = False
+    others: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        words = ["jitted"] * self.jit + [f"fusion {self.fusion}"] * bool(self.fusion)
+        fusions = [str(f) for f in (self.fusion, *self.others) if f]
+        words = ["jitted"] * self.jit + [f"fusion {' '.join(fusions)}"] * bool(fusions)
         return ", ".join([*words, *["strict"] * self.strict])
 
 
@@ -64,7 +72,7 @@ PLAIN = How()
 
 @dataclass(slots=True)
 class Tally:
-    """What became of the programs of a campaign."""
+    """What became of the programs of a campaign; one that is fused in two ways counts twice."""
 
     programs: int = 0
     variants: int = 0
@@ -100,44 +108,75 @@ def check_program(
     fusejit's is a failure always, though NumPy runs the call.
     """
     tally = Tally() if tally is None else tally
-    tally.programs += 1
+    tally.programs += 1 + len(how.others)
     function = program.load(folder)
-    with warnings.catch_warnings(), no_faults() as reports:
+    reports = folder / "reports"
+    reports.mkdir(exist_ok=True)
+    with warnings.catch_warnings(), no_faults(reports):
         warnings.simplefilter("ignore", FuseWarning)
         warnings.simplefilter("ignore", RuntimeWarning)
         decorated = decorate(function, jit=how.jit, fusion=how.fusion, reports=reports)
-        for call in range(len(program.calls)):
-            args = program.arguments(call)
-            where = f"call {call}"
-            with deadline(LONGEST_IN_NUMPY):
-                expected = run(function, args)
-            if isinstance(expected.error, TimeoutError):
-                tally.skipped += 1
-                return
-            if not (is_exact(expected.result) and is_exact(expected.args)):
-                tally.skipped += 1
+        unserved = _check_calls(program, function, decorated, how, tally)
+    for fusion in unserved:  # not by variants of its own: each stage is this policy's
+        alone = replace(how, fusion=fusion, others=())
+        check_program(program, folder, alone, Tally())
+
+
+def _check_calls(
+    program: MutationProgram,
+    function: Callable[..., Any],
+    decorated: Any,
+    how: How,
+    tally: Tally,
+) -> list[str]:
+    """Every call; the other policies whose variants do not serve what those of the first serve."""
+    otherwise = FusedOtherwise(function, how.others)
+    unserved: list[str] = []
+    for call in range(len(program.calls)):
+        args = program.arguments(call)
+        where = f"call {call}"
+        with deadline(LONGEST_IN_NUMPY):
+            expected = run(function, args)
+        if isinstance(expected.error, TimeoutError):
+            tally.skipped += 1
+            return unserved
+        if not (is_exact(expected.result) and is_exact(expected.args)):
+            tally.skipped += 1
+            continue
+        compare = partial(_compare, expected, where)
+        known = decorated.variants.compiled
+        declined = sum(decorated.variants.declined.values())
+        actual = run(decorated, args)
+        refused = isinstance(actual.error, UnsupportedError | ConcretizationError)
+        if refused and not how.strict:
+            tally.refused[reason(str(actual.error))] += 1
+            return unserved
+        compare(actual)
+        faults = [cause for cause in decorated.variants.declined if FAULT in cause]
+        assert not (faults and how.strict), faults
+        is_declined = sum(decorated.variants.declined.values()) > declined
+        served = expected.error is None and not is_declined
+        tally.served += served
+        if served and len(decorated.variants.compiled) > len(known):
+            variant = decorated.variants[0]
+            stages = (("traced", variant.traced.graph), ("fused", variant.schedule.graph))
+            for stage, graph in stages:
+                compare(run(interpreted(variant.traced, graph, function), args), f"{stage} graph")
+        for fusion in how.others:
+            if fusion in unserved:
                 continue
-            known = decorated.variants.compiled
-            declined = sum(decorated.variants.declined.values())
-            actual = run(decorated, args)
-            refused = isinstance(actual.error, UnsupportedError | ConcretizationError)
-            if refused and not how.strict:
-                tally.refused[reason(str(actual.error))] += 1
-                return
-            compare_outcomes(without_late_text(expected, actual), actual, where=where)
-            faults = [cause for cause in decorated.variants.declined if FAULT in cause]
-            assert not (faults and how.strict), faults
-            served = expected.error is None
-            served &= sum(decorated.variants.declined.values()) == declined
-            tally.served += served
-            if served and len(decorated.variants.compiled) > len(known):
-                variant = decorated.variants[0]
-                stages = (("traced", variant.traced.graph), ("fused", variant.schedule.graph))
-                for stage, graph in stages:
-                    outcome = run(interpreted(variant.traced, graph, function), args)
-                    compare_outcomes(expected, outcome, where=f"{where}, {stage} graph")
-        tally.variants += len(decorated.variants)
-        tally.declined.update({reason(k): n for k, n in decorated.variants.declined.items()})
+            if otherwise.check(fusion, decorated.variants, args, compare):
+                tally.served += served
+            elif served:
+                unserved.append(fusion)
+    tally.variants += len(decorated.variants) + otherwise.num_made
+    tally.declined.update({reason(k): n for k, n in decorated.variants.declined.items()})
+    return unserved
+
+
+def _compare(expected: Outcome, where: str, outcome: Outcome, what: str = "") -> None:
+    text = f"{where}, {what}" if what else where
+    compare_outcomes(without_late_text(expected, outcome), outcome, where=text)
 
 
 def without_late_text(expected: Outcome, actual: Outcome) -> Outcome:
@@ -195,7 +234,7 @@ def report(program: MutationProgram, folder: Path, how: How = PLAIN) -> str:
     except Exception as error:
         trace = traceback.format_exception(_root(error), limit=-5, chain=False)
         failure = "".join(trace) + (f"\n{error}" if error.__cause__ else "")
-    lines = [f"seed {program.seed}, {how}".rstrip(", "), small.source[len(HELPERS) :]]
+    lines = [f"seed {program.seed}, {how}".rstrip(", "), small.text]
     for call in range(len(small.calls)):
         lines.append(f"call {call}: {small.calls[call]}")
     for parameter, array in zip(
@@ -241,8 +280,8 @@ class Plan:
 
     def ways(self, seed: int) -> Iterator[How]:
         """How the program of a seed is checked, one way after the other."""
-        for fusion in self.fusions:
-            yield How(fusion=fusion, strict=self.strict)
+        first, *others = self.fusions
+        yield How(False, first, self.strict, tuple(str(fusion) for fusion in others))
         if self.jit_every and seed % self.jit_every == 0:
             yield How(jit=True, fusion=self.fusions[0], strict=self.strict)
 
@@ -261,7 +300,7 @@ def campaign(seeds: Iterable[int], plan: Plan, *, stop_after: int = 5) -> Tally:
                 except Exception:
                     tally.failures.append(report(program, folder, how))
                     break
-            for file in folder.iterdir():
+            for file in folder.glob("*.py"):
                 file.unlink()
             if len(tally.failures) >= stop_after:
                 break

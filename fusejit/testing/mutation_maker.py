@@ -18,10 +18,10 @@ from fusejit.testing.mutation_expressions import (
 )
 from fusejit.testing.mutation_fields import Fields, NoField
 from fusejit.testing.mutation_programs import (
-    HELPERS,
     MutationProgram,
     Statement,
     deadline,
+    helpers,
     parse,
     random_parameters,
 )
@@ -371,8 +371,7 @@ _KINDS, _WEIGHTS = list(_TABLE), list(_TABLE.values())
 
 def started(program: MutationProgram, rng: Random) -> Maker:
     """A maker whose names are bound as the program's first call binds them."""
-    names: dict[str, Any] = {}
-    exec(HELPERS, names)
+    names: dict[str, Any] = dict(helpers())
     names["Leave"] = Leave
     names.update(zip((p.name for p in program.parameters), program.arguments(0), strict=True))
     return Maker(rng, names)

@@ -16,6 +16,8 @@ left runs without an error on the arguments it was made with. All numbers are sm
 
 from __future__ import annotations
 
+import atexit
+import functools
 import linecache
 import signal
 import tempfile
@@ -30,10 +32,12 @@ from typing import Any
 
 import numpy as np
 
-HELPERS = """\
+IMPORTS = """\
 import numpy as np
 
 
+"""
+_FUNCTIONS = """\
 def bump(x, k):
     x += k
     return x[::-1]
@@ -81,6 +85,19 @@ def at_least(x):
 
 
 """
+HELPERS = IMPORTS + _FUNCTIONS
+
+
+@functools.cache
+def helpers() -> dict[str, Any]:
+    """What the names of `HELPERS` stand for, in a file of their own that all programs share."""
+    folder = tempfile.TemporaryDirectory(prefix="fusejit-helpers-")
+    atexit.register(folder.cleanup)
+    file = Path(folder.name) / "mutation_helpers.py"
+    file.write_text(HELPERS)
+    namespace: dict[str, Any] = {"__name__": "mutation_helpers"}
+    exec(compile(HELPERS, str(file), "exec"), namespace)
+    return {k: v for k, v in namespace.items() if not k.startswith("__")}
 
 
 # ------------------------------------------------------------------------------------- programs
@@ -157,13 +174,18 @@ class MutationProgram:
 
     @property
     def source(self) -> str:
-        """The text of its file."""
+        """Its text with all that it needs: it runs by itself."""
+        return HELPERS + self.text
+
+    @property
+    def text(self) -> str:
+        """The text of the function ``f``."""
         names = ", ".join(p.name for p in self.parameters)
         lines = [f"def f({names}):"]
         for statement in self.body:
             lines += statement.lines("    ")
         lines.append(f"    return {self.result_text()}")
-        return HELPERS + "\n".join(lines) + "\n"
+        return "\n".join(lines) + "\n"
 
     def result_text(self) -> str:
         """The expression that is returned."""
@@ -191,17 +213,17 @@ class MutationProgram:
         return tuple(made.values())
 
     def load(self, folder: Path, outside: str = "") -> Callable[..., Any]:
-        """Write its source into ``folder`` and return the function ``f`` that it defines.
+        """Write its text into ``folder`` and return the function ``f`` that it defines.
 
-        ``outside`` is text of the module in front of it.
+        ``outside`` is text of the module in front of it. The helpers are those of all programs.
         """
-        source = outside + self.source
+        source = IMPORTS + outside + self.text
         with tempfile.NamedTemporaryFile(
             "w", suffix=".py", prefix=f"program_{self.seed}_", dir=folder, delete=False
         ) as file:
             file.write(source)
         linecache.checkcache(file.name)
-        namespace: dict[str, Any] = {"__name__": "mutation_program"}
+        namespace: dict[str, Any] = {**helpers(), "__name__": "mutation_program"}
         exec(compile(source, file.name, "exec"), namespace)
         function: Callable[..., Any] = namespace["f"]
         return function

@@ -88,8 +88,8 @@ def decorate(
 
 
 @contextmanager
-def no_faults() -> Iterator[pathlib.Path]:
-    """A folder for reports of faults.
+def no_faults(folder: pathlib.Path | None = None) -> Iterator[pathlib.Path]:
+    """A folder for reports of faults: a new one, or an empty ``folder`` that many checks share.
 
     A fault is no error of the call: NumPy runs it, and a warning names the report.
 
@@ -98,11 +98,18 @@ def no_faults() -> Iterator[pathlib.Path]:
     AssertionError
         At the end, with the first report that was written.
     """
-    with tempfile.TemporaryDirectory(prefix="fusejit-reports-") as name:
-        folder = pathlib.Path(name)
+    if folder is None:
+        own = tempfile.TemporaryDirectory(prefix="fusejit-reports-")
+        with own as name, no_faults(pathlib.Path(name)) as new:
+            yield new
+        return
+    try:
         yield folder
         for report in sorted(folder.iterdir()):
             raise AssertionError(f"a fault of fusejit:\n{report.read_text('utf-8')}")
+    finally:
+        for report in folder.iterdir():
+            report.unlink()
 
 
 @dataclass(frozen=True, slots=True)
