@@ -241,10 +241,11 @@ def _clone_array(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
     copied: np.ndarray = memo[id(base)]
     if base is array:
         return copied
-    if not base.size or copied.strides != base.strides:
+    inwards = copied.transpose(np.argsort(copied.strides, kind="stable")[::-1])
+    if not base.size or copied.strides != base.strides or not inwards.flags.c_contiguous:
         result = array.copy(order="K")
     else:
-        memory = copied.reshape(-1, order="A").view(np.uint8)
+        memory = inwards.reshape(-1).view(np.uint8)
         offset = array.ctypes.data - base.ctypes.data
         result = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
     result.flags.writeable = array.flags.writeable

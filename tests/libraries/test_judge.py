@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 from fusejit.errors import InternalError, UnsupportedError
-from fusejit.testing.libraries import calls, replay
+from fusejit.testing.libraries import calls, replay, sampling
 from fusejit.testing.libraries.__main__ import main
 from fusejit.testing.libraries.arguments import copied
 from fusejit.testing.libraries.calls import CallJudge
@@ -21,6 +22,7 @@ from fusejit.testing.libraries.copies import NUMPY_COPY, make_copy, rewritten
 from fusejit.testing.libraries.decorated import Decorated, Entry, install
 from fusejit.testing.libraries.differences import Comparison, Different
 from fusejit.testing.libraries.known import known_reasons, reason_of
+from fusejit.testing.libraries.randomness import Randomness
 from fusejit.testing.libraries.records import Finding, Kind, TestRecord
 from fusejit.testing.libraries.report import findings, text_report
 from fusejit.testing.libraries.runner import Settings, _FileRun, judge_library
@@ -300,6 +302,17 @@ def test_copies_keep_strides_and_overlaps() -> None:
     assert masked.mask.tolist() == [True, False]
 
 
+def test_copies_of_dense_memory_in_any_order_of_axes() -> None:
+    base = np.arange(24.0).reshape(2, 3, 4).transpose(1, 0, 2).copy(order="K")
+    assert not base.flags.forc
+    view = base.T
+    first, second = copied([base, view], {})
+    assert (second.strides, second.tolist()) == (view.strides, view.tolist())
+    first[0, 0, 0] = -1.0
+    assert second[0, 0, 0] == -1.0
+    assert copied(np.array(2.0), {}) == 2.0
+
+
 def test_copies_have_the_attributes_of_the_object_alone() -> None:
     polynomial = np.polynomial.Polynomial([1.0, 2.0])
     assert vars(copied(polynomial, {})).keys() == vars(polynomial).keys()
@@ -314,6 +327,51 @@ def test_numbers_behind_a_mask_are_nobodys() -> None:
     assert not comparison.inexact
     with pytest.raises(Different, match=r"result\._mask: 1 of 2 differ"):
         comparison.same(theirs, np.ma.masked_array([1.0, 2.0], [True, True]), "result")
+
+
+def test_methods_are_compared_with_what_they_are_bound_to() -> None:
+    theirs, ours = np.arange(2.0), np.arange(2.0)
+    comparison = Comparison()
+    comparison.same(theirs.__array_wrap__, ours.__array_wrap__, "result")
+    comparison.same(len, len, "result")
+    with pytest.raises(Different, match="instead of"):
+        comparison.same(theirs.__array_wrap__, ours.__array__, "result")
+    with pytest.raises(Different, match="__self__: shape"):
+        comparison.same(theirs.__array_wrap__, np.arange(3.0).__array_wrap__, "result")
+
+
+def test_a_sample_of_calls_that_are_alike_is_judged(judged: Judged) -> None:
+    for number in range(sampling.ALL_OF_FIRST + 2 * sampling.EACH):
+        judged.toy.double(float(number))
+    judged.toy.double(np.zeros(2))
+    judged.toy.double(np.zeros(3))
+    tally = judged.judge.tallies["toy:double"]
+    assert tally.compared == sampling.ALL_OF_FIRST + 2 + 2
+    assert tally.calls == tally.compared + tally.alike
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        np.random.random,
+        np.random.standard_normal,
+        random.random,
+        lambda: random.gauss(0, 1),
+    ],
+)
+def test_random_numbers_are_put_back(draw: Any) -> None:
+    before = Randomness()
+    try:
+        for _ in range(3):  # of two normal numbers the second changes no bits
+            start = Randomness()
+            first, after = draw(), Randomness()
+            assert after != start
+            start.restore()
+            assert Randomness() == start
+            assert draw() == first
+            assert Randomness() == after
+    finally:
+        before.restore()
 
 
 # ------------------------------------------------------------------------------- in subprocesses

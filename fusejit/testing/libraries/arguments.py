@@ -7,7 +7,6 @@ import copy
 import dis
 import enum
 import io
-import random
 import re
 import types
 from collections.abc import Iterator
@@ -153,27 +152,3 @@ def _deep(value: Any, memo: dict[int, Any]) -> Any:
         for name in vars(value).keys() - vars(made).keys():
             vars(made)[name] = copied(vars(value)[name], memo)
     return made
-
-
-class Randomness:
-    """The global generators of random numbers at one moment."""
-
-    def __init__(self) -> None:
-        self.of_numpy: Any = np.random.get_state(legacy=False)
-        self.of_python = random.getstate()
-
-    def restore(self) -> None:
-        """Put the generators where they were."""
-        np.random.set_state(self.of_numpy)
-        random.setstate(self.of_python)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Randomness):
-            return NotImplemented
-        a, b = self.of_numpy, other.of_numpy
-        same = a["bit_generator"] == b["bit_generator"] and a["gauss"] == b["gauss"]
-        same = same and a["state"]["pos"] == b["state"]["pos"]
-        same = same and np.array_equal(a["state"]["key"], b["state"]["key"])
-        return bool(same and self.of_python == other.of_python)
-
-    __hash__ = None  # type: ignore[assignment]

@@ -27,7 +27,6 @@ from fusejit.api import FuseWarning
 from fusejit.errors import FusejitError, InternalError, ParseError, VerificationError
 from fusejit.testing.libraries.arguments import (
     NotCopied,
-    Randomness,
     copied,
     opcodes_outside,
 )
@@ -42,7 +41,9 @@ from fusejit.testing.libraries.differences import (
     require_same_identities,
 )
 from fusejit.testing.libraries.known import known_reasons, reason_of
+from fusejit.testing.libraries.randomness import Randomness
 from fusejit.testing.libraries.records import Finding, FunctionTally, Kind
+from fusejit.testing.libraries.sampling import Sampling
 
 _PACKAGE = str(Path(fusejit.__file__).parent)
 _TESTING = str(Path(_PACKAGE) / "testing")
@@ -82,6 +83,7 @@ class CallJudge:
         self.findings: dict[tuple[str, str, str], Finding] = {}
         self.traces = 0
         self.once: dict[Any, str] = {}
+        self.sampling = Sampling()
         self.known = known_reasons()
         _count_traces(self)
 
@@ -115,6 +117,9 @@ class CallJudge:
         tally.calls += 1
         if self.current.overhead_ns - self.overhead_before_ns > self.limit_ns:
             tally.plain += 1
+            return entry.function(*args, **kwargs)
+        if not self.sampling.is_due(entry.name, args, kwargs):
+            tally.alike += 1
             return entry.function(*args, **kwargs)
         start = time.perf_counter_ns()
         try:

@@ -20,6 +20,7 @@ from fusejit.testing.compare import Bound, different, relevant_strides
 
 ULPS = Bound(ulps=8, zero_sign=False)
 _SPREADS = 64  # times what a rounding of the arguments makes
+_BOUND = types.MethodType | types.BuiltinMethodType | types.MethodWrapperType
 _IGNORED = frozenset({"_optinfo", "_basedict"})
 
 
@@ -146,7 +147,10 @@ class Comparison:
             raise Different(f"{where}: {_first_difference(expected, actual, wrong)}")
 
     def _same_object(self, expected: Any, actual: Any, where: str) -> None:
-        if isinstance(expected, types.FunctionType | types.MethodType | types.ModuleType):
+        if isinstance(expected, types.FunctionType | types.ModuleType):
+            return
+        if isinstance(expected, _BOUND):
+            self._same_method(expected, actual, where)
             return
         if hasattr(expected, "__dict__") and not isinstance(expected, type):
             self._same_state(vars(expected), vars(actual), where)
@@ -157,6 +161,13 @@ class Comparison:
             return  # an object that cannot be compared
         if not same and has_own(type(expected), "__eq__"):
             raise Different(f"{where}: {_short(actual)} instead of {_short(expected)}")
+
+    def _same_method(self, expected: Any, actual: Any, where: str) -> None:
+        """Methods of one name, of objects that are the same."""
+        if expected.__name__ != actual.__name__:
+            raise Different(f"{where}: {_short(actual)} instead of {_short(expected)}")
+        if not isinstance(expected.__self__, type | types.ModuleType | None):
+            self.same(expected.__self__, actual.__self__, f"{where}.__self__")
 
     def _same_state(self, expected: dict[str, Any], actual: dict[str, Any], where: str) -> None:
         if expected.keys() != actual.keys():

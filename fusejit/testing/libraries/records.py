@@ -52,6 +52,7 @@ class FunctionTally:
     compared: int = 0
     once: int = 0  # run fused only: they have effects outside
     plain: int = 0  # run undecorated only: the test's time was up
+    alike: int = 0  # run undecorated only: many calls of their kind were compared
     near: int = 0  # compared, floats equal but for the last bits
     wrong: int = 0
     refused: int = 0

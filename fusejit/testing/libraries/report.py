@@ -82,7 +82,7 @@ def text_report(libraries: Mapping[str, Sequence[TestRecord]]) -> str:
 def _table(libraries: Mapping[str, Sequence[TestRecord]]) -> list[str]:
     head = (
         "library                  tests failed  known functions   calls compared    once   plain"
-        "    near  wrong refused errors hangs  warned  time/plain compile s"
+        "   alike    near  wrong refused errors hangs  warned  time/plain compile s"
     )
     lines = [head]
     known = known_reasons()
@@ -96,8 +96,9 @@ def _table(libraries: Mapping[str, Sequence[TestRecord]]) -> list[str]:
         lines.append(
             f"{name:24} {len(ran):5} {len(failed) - len(with_reason):6} {len(with_reason):6} "
             f"{len(by_function(records)):9} {tally.calls:7} {tally.compared:8} {tally.once:7} "
-            f"{tally.plain:7} {tally.near:7} {tally.wrong:6} {tally.refused:7} {tally.errors:6} "
-            f"{hangs:5} {sum(tally.warned.values()):7} {ratio:10.2f} {tally.compile_ns / 1e9:9.1f}"
+            f"{tally.plain:7} {tally.alike:7} {tally.near:7} {tally.wrong:6} {tally.refused:7} "
+            f"{tally.errors:6} {hangs:5} {sum(tally.warned.values()):7} {ratio:10.2f} "
+            f"{tally.compile_ns / 1e9:9.1f}"
         )
     return lines
 
