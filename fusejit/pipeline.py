@@ -17,11 +17,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from fusejit.codegen.compile import ArgType, Kernel, compile_kernel, python_kernel
 from fusejit.codegen.emit import emit_kernel
 from fusejit.codegen.intrinsics import INTRINSICS, load_providers
 from fusejit.codegen.launcher import LauncherSource, compile_launcher, launcher_source
 from fusejit.codegen.lower import lower
+from fusejit.codegen.shared_text import share_functions, share_kernels
 from fusejit.codegen.target import host_target
 from fusejit.codegen.text_names import text_form
 from fusejit.dot import graph_dot, schedule_dot
@@ -47,6 +50,7 @@ from fusejit.fuse import (
 from fusejit.fuse.policy import Policy, PolicyFailed, policy
 from fusejit.ir.graph import Graph, HostCall, Op, walk
 from fusejit.ir.host_calls import object_texts
+from fusejit.ir.loops import KernelParameter
 from fusejit.ir.mlir_text import mlir_text
 from fusejit.ir.printer import print_graph
 from fusejit.ir.program import (
@@ -234,11 +238,18 @@ class Fused:
             program = lower(self.schedule, self.before.traced.checks, merge)
             load_providers()
             names = frozenset(INTRINSICS) | {"nan", "inf"}
-            sources = [
-                emit_kernel(step.kernel, names)
-                for step in walk_steps(program.steps)
-                if isinstance(step, KernelCall)
-            ]
+            calls = [s for s in walk_steps(program.steps) if isinstance(s, KernelCall)]
+            texts = [share_functions(emit_kernel(call.kernel, names)) for call in calls]
+            sources = []
+            for call, shared in zip(
+                calls, share_kernels(texts, [_signature(c) for c in calls]), strict=True
+            ):
+                sources.append(shared.text)
+                given = tuple(
+                    KernelParameter(name, np.dtype(np.int64), None, value)
+                    for name, value in shared.numbers
+                )
+                call.kernel = replace(call.kernel, parameters=(*call.kernel.parameters, *given))
             self.before.seconds["lower"] = time.perf_counter() - start
             lowered = Lowered(self, program, sources)
             _dump(self.before.options, "loops", lambda: str(lowered))
@@ -287,10 +298,7 @@ class Lowered:
         for step in walk_steps(self.program.steps):
             if not isinstance(step, KernelCall):
                 continue
-            signature = tuple(
-                ArgType("scalar", p.dtype) if p.ndim is None else ArgType("array", p.dtype, p.ndim)
-                for p in step.kernel.parameters
-            )
+            signature = _signature(step)
             if options.jit:
                 text = next(texts)
                 form = (text_form(parse(text)), signature)
@@ -330,6 +338,14 @@ class Lowered:
     def __str__(self) -> str:
         lines = _described(self.program.steps, "")
         return "\n".join([*lines, "", self.source])
+
+
+def _signature(call: KernelCall) -> tuple[ArgType, ...]:
+    """What a kernel takes."""
+    return tuple(
+        ArgType("scalar", p.dtype) if p.ndim is None else ArgType("array", p.dtype, p.ndim)
+        for p in call.kernel.parameters
+    )
 
 
 @dataclass(eq=False)

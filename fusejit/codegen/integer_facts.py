@@ -139,11 +139,17 @@ class Facts:
         >>> facts.proves(n - 1 - i), facts.proves(n - 3 - i)
         (True, False)
         """
+        return self._follows(goal, self._depth if depth is None else depth, {})
+
+    def _follows(self, goal: Polynomial, depth: int, failed: dict[Polynomial, int]) -> bool:
+        """`proves`; ``failed``: goals that did not follow in this proof, and from how many facts.
+
+        Sums of the same facts lead to one goal in many orders.
+        """
         constant = goal.as_constant()
         if constant is not None:
             return constant >= 0
-        depth = self._depth if depth is None else depth
-        if depth == 0 or self._steps == 0:
+        if depth <= failed.get(goal, 0) or self._steps == 0:
             return False
         self._steps -= 1
         monomial, coefficient = max(goal.terms, key=lambda term: self._rank_of(term[0]))
@@ -153,8 +159,9 @@ class Facts:
             common = gcd(given, coefficient)
             scale = abs(given) // common  # an integer is not negative if it is above -1 / scale
             rest = goal * scale + (scale - 1) - fact * (abs(coefficient) // common)
-            if self.proves(rest, depth - 1):
+            if self._follows(rest, depth - 1, failed):
                 return True
+        failed[goal] = depth
         return False
 
     def _rank_of(self, monomial: Monomial) -> tuple[int, int]:

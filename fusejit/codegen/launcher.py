@@ -167,7 +167,8 @@ class _Writer(LauncherResults):
         needed: set[str] = set()
         for step in walk_steps(self.program.steps):
             if isinstance(step, KernelCall):
-                needed |= {p.name for p in step.kernel.parameters if p.ndim is None}
+                numbers = (p for p in step.kernel.parameters if p.ndim is None)
+                needed |= {p.name for p in numbers if p.value is None}
                 continue
             for ref in _references(step):
                 needed |= {scalar_of[ref.name]} if isinstance(ref, ScalarRef) else _ref_symbols(ref)

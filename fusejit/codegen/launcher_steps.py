@@ -8,6 +8,7 @@ from fusejit.codegen.late_errors import DIFFERENT_EXTENTS, LATE_KINDS
 from fusejit.codegen.launcher_names import LauncherNames, affine_text, shape_text
 from fusejit.ir.host_blocks import launcher_symbols
 from fusejit.ir.host_calls import host_function, object_texts
+from fusejit.ir.loops import KernelParameter
 from fusejit.ir.program import (
     HostArgument,
     HostBlock,
@@ -30,10 +31,7 @@ class LauncherSteps(LauncherNames):
             if isinstance(step, KernelCall):
                 kernel, name = next(self.next_kernel)
                 self.namespace[name] = kernel
-                arguments = ", ".join(
-                    self.array(p.name) if p.ndim is not None else p.name
-                    for p in step.kernel.parameters
-                )
+                arguments = ", ".join(map(self.kernel_argument, step.kernel.parameters))
                 call = f"status = {name}({arguments})"
                 locks = self.locks(step)
                 self.lines += [f"with {locks}:", f"    {call}"] if locks else [call]
@@ -58,6 +56,12 @@ class LauncherSteps(LauncherNames):
                 operands = ", ".join(self.reference(ref) for ref in step.operands)
                 out = self.reference(step.out)
                 self.put(f"{step.function}({operands}, out={out})")
+
+    def kernel_argument(self, parameter: KernelParameter) -> str:
+        """Text of what a kernel is given."""
+        if parameter.ndim is not None:
+            return self.array(parameter.name)
+        return parameter.name if parameter.value is None else str(parameter.value)
 
     def locks(self, step: KernelCall) -> str:
         """Text of the locks of the generators from which a kernel draws."""

@@ -197,11 +197,15 @@ Stmt = Let | StoreElement | Scratch | Free | For | While | If | ParallelFor | Ex
 # --------------------------------------------------------------------------------------- kernels
 @dataclass(eq=False, slots=True)
 class KernelParameter:
-    """A parameter of a kernel: an array (rank and dtype) or a number."""
+    """A parameter of a kernel: an array (rank and dtype) or a number.
+
+    ``value`` is what it is at every call, of a number that kernels alike differ in.
+    """
 
     name: str
     dtype: np.dtype
     ndim: int | None = None  # None for a number
+    value: int | None = None
 
 
 @dataclass(eq=False, slots=True)

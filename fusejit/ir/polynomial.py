@@ -65,10 +65,20 @@ class Polynomial:
         return total
 
     def __add__(self, other: Polynomial | int) -> Polynomial:
+        if isinstance(other, int):
+            return self._plus(other) if other else self
         terms = dict(self.terms)
-        for names, coefficient in Polynomial.of(other).terms:
+        for names, coefficient in other.terms:
             terms[names] = terms.get(names, 0) + coefficient
         return Polynomial._from(terms)
+
+    def _plus(self, number: int) -> Polynomial:
+        """The sum with an integer; the constant is the last term."""
+        terms = self.terms
+        if terms and not terms[-1][0]:
+            number += terms[-1][1]
+            terms = terms[:-1]
+        return Polynomial((*terms, ((), number)) if number else terms)
 
     __radd__ = __add__
 
@@ -76,15 +86,19 @@ class Polynomial:
         return self * -1
 
     def __sub__(self, other: Polynomial | int) -> Polynomial:
-        return self + -Polynomial.of(other)
+        return self + -other
 
     def __rsub__(self, other: int) -> Polynomial:
         return Polynomial.of(other) - self
 
     def __mul__(self, other: Polynomial | int) -> Polynomial:
+        if isinstance(other, int):
+            if other == 1:
+                return self
+            return Polynomial(tuple((n, c * other) for n, c in self.terms) if other else ())
         terms: dict[tuple[str, ...], int] = {}
         for left, a in self.terms:
-            for right, b in Polynomial.of(other).terms:
+            for right, b in other.terms:
                 names = tuple(sorted(left + right))
                 terms[names] = terms.get(names, 0) + a * b
         return Polynomial._from(terms)

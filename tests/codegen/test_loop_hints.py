@@ -11,7 +11,14 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.codegen.loop_hints import ONE_ELEMENT, ONE_VECTOR, Hints, hints, wants_wide_registers
+from fusejit.codegen.loop_hints import (
+    NOT_UNROLLED,
+    ONE_ELEMENT,
+    ONE_VECTOR,
+    Hints,
+    hints,
+    wants_wide_registers,
+)
 from fusejit.codegen.probe import probe
 from fusejit.testing.oracle import check
 
@@ -43,7 +50,13 @@ def test_tables_of_bytes_are_read_one_by_one(text: str, itemsize: int) -> None:
     [
         ("put(o, i, get(q, i))", ()),
         ("t = get(p, i)\nput(o, i, get(q, t))", ()),  # int64 already: vectors of few lanes
-        ("for j in range(m):\n    t = cast(get(p, j), i64)\n    put(o, j, get(q, t))", ()),
+        (
+            "for j in range(m):\n    t = cast(get(p, j), i64)\n    put(o, j, get(q, t))",
+            NOT_UNROLLED,
+        ),
+        ("for j in range(3):\n    for k in range(m):\n        put(o, k, get(q, j))", NOT_UNROLLED),
+        ("if i > m:\n    while a > m:\n        put(o, i, get(q, j))", NOT_UNROLLED),
+        ("for j in range(3):\n    put(o, j, get(q, i))", ()),  # becomes a straight line
         (TAKE + "\nput(x, i, exp(get(y, i)))", ONE_VECTOR),
         (TAKE + "\nput(x, i, sqrt(get(y, i)))", ()),
         (TAKE + "\nput(x, i, get(y, i) / get(z, i))", ()),
