@@ -39,6 +39,7 @@ PROVIDERS = (
     "fusejit.codegen.products",
     "fusejit.codegen.draws",
     "fusejit.codegen.late_values",
+    "fusejit.codegen.journal",
 )
 """Modules that call `register` when they are imported."""
 

@@ -17,10 +17,9 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from fusejit.codegen.late_values import SLOT_BITS, SLOT_SHIFT, values_of
-from fusejit.errors import UnsupportedError
 from fusejit.ir.draws import BOUNDS
-from fusejit.ir.graph import Check, Graph, walk
-from fusejit.ir.host_calls import can_undo
+from fusejit.ir.graph import Check, Graph
+from fusejit.ir.host_calls import late_checks
 from fusejit.ir.source import Location
 
 _KIND_BITS = SLOT_SHIFT
@@ -56,18 +55,8 @@ _KINDS: dict[str, tuple[int, type[Exception], str]] = {
     ),
     "no argmax": (12, ValueError, "attempt to get argmax of an empty sequence"),
     "no argmin": (13, ValueError, "attempt to get argmin of an empty sequence"),
-    "64 bits": (
-        17,
-        UnsupportedError,
-        "a Python int goes beyond 64 bits, behind stores to an argument; "
-        "use np.int64(..) to wrap around, or mask with & 0xFFFFFFFF",
-    ),
-    "53 bits": (
-        29,
-        UnsupportedError,
-        "an int that may be a float goes beyond 53 bits, behind stores to an argument; "
-        "make both sides ints, or both floats",
-    ),
+    "64 bits": (17, OverflowError, "a Python int goes beyond 64 bits"),
+    "53 bits": (29, OverflowError, "an int that may be a float goes beyond 53 bits"),
     "int / 0": (18, ZeroDivisionError, _text(lambda: 1 / 0)),
     "int // 0": (19, ZeroDivisionError, _text(lambda: 1 // 0)),
     "int % 0": (20, ZeroDivisionError, _text(lambda: 1 % 0)),
@@ -81,7 +70,7 @@ _KINDS: dict[str, tuple[int, type[Exception], str]] = {
     "TypeError": (30, TypeError, ""),
     "choice": (15, ValueError, "invalid entry in choice array"),
     **{text: (31 + at, ValueError, text) for at, text in enumerate(BOUNDS.values())},
-    "integer power": (9, ValueError, "Integers to negative integer powers are not allowed."),
+    "integer power": (62, ValueError, "Integers to negative integer powers are not allowed."),
     "SizeError": (14, ValueError, "negative dimensions are not allowed"),
 }
 NONE_TO_REDUCE = ("no max", "no min", "no argmax", "no argmin")
@@ -91,21 +80,21 @@ _RAISE, _RAISE_KIND = "raise ", 28  # what a ``raise`` of the program becomes: i
 
 
 LATE_KINDS = (1 << _KIND_BITS) - 1  # of a status: its kind
-DIFFERENT_EXTENTS = _KINDS["ValueError"][0]
+
+EXTENTS_DIFFER = 61
+"""The status of a kernel in which extents differ of which one may be 1: NumPy runs the call."""
+
+_ROLLED_BACK = {"64 bits": 16, "53 bits": 9, "ValueError": EXTENTS_DIFFER}
+"""What NumPy has to answer, by the error of the check: the status once stores are undone."""
 
 
-def has_late_extents(graph: Graph) -> bool:
-    """Whether a kernel may end where two extents differ, and all that it did can be undone.
+def rolled_back(graph: Graph) -> dict[int, int]:
+    """By the status that it would come behind stores: what a kernel returns once they are undone.
 
-    NumPy broadcasts where one of them is 1, and raises otherwise: it runs the call again, once
-    what the kernel wrote is put back.
+    NumPy then runs the call: Python's integers have no end, and extents of 1 are broadcast.
     """
-    return can_undo(graph) and any(check.error == "ValueError" for check in late_checks(graph))
-
-
-def late_checks(graph: Graph) -> list[Check]:
-    """The checks of a graph that end a call with an error of their own."""
-    return [op for op in walk(graph.block) if isinstance(op, Check) and op.is_late]
+    checks = [c for c in late_checks(graph) if c.error in _ROLLED_BACK]
+    return {late_status(graph, c): _ROLLED_BACK[c.error] for c in checks}
 
 
 def late_status(graph: Graph, check: Check) -> int:
@@ -156,8 +145,6 @@ def raise_late(status: int, places: tuple[LatePlace, ...]) -> None:
             text = f"index {index} is out of bounds for axis {axis} with size {size}"
         if error in (AssertionError, TypeError):
             raise_at(error(*([message] if message else [])), location)
-        if error is UnsupportedError:
-            text = f"{location.file}:{location.line}, in {location.function}: {text}"
         raise_at(error(text), location)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
+from fusejit.codegen.late_errors import EXTENTS_DIFFER as EXTENTS_DIFFER_STATUS
 from fusejit.codegen.late_errors import LatePlace, raise_at, raise_late
 from fusejit.errors import NumpyRaises
 from fusejit.ir.indexing_map import has_overlaps
@@ -47,6 +48,12 @@ _BY_STATUS = {
             "sizes that only the call knows are not as assumed",
         )
     ),
+    EXTENTS_DIFFER_STATUS: Miss(
+        NumpyRaises(
+            "NumPy raises, or broadcasts an extent of 1 that only the kernel knows",
+            "broadcasts an extent of 1 that only the kernel knows",
+        )
+    ),
 }
 BEYOND_64_BITS = _BY_STATUS[16]
 HOST_FAILED = Miss(
@@ -57,12 +64,7 @@ HOST_FAILED = Miss(
 )
 OVERLAP = _BY_STATUS[3]
 OUT_OF_BOUNDS = _BY_STATUS[5]
-EXTENTS_DIFFER = Miss(
-    NumpyRaises(
-        "NumPy raises, or broadcasts an extent of 1 that only the kernel knows",
-        "broadcasts an extent of 1 that only the kernel knows",
-    )
-)
+EXTENTS_DIFFER = _BY_STATUS[EXTENTS_DIFFER_STATUS]
 SIZES_DIFFER = _BY_STATUS[9]
 LEFT_TO_NUMPY = (OUT_OF_BOUNDS, EXTENTS_DIFFER, HOST_FAILED, SIZES_DIFFER, BEYOND_64_BITS)
 
@@ -77,16 +79,28 @@ def locked(*generators: np.random.Generator) -> Iterator[None]:
         yield
 
 
-def keep(*arrays: Any) -> list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
-    """Copies of the arrays that a kernel writes, for `put_back`."""
-    return [(array, array.copy()) for array in arrays if type(array) is np.ndarray]
+def kept(*objects: Any) -> list[tuple[Any, Any]]:
+    """Arrays, each with a copy, and generators of random numbers with their states."""
+    saved: list[tuple[Any, Any]] = []
+    for obj in objects:
+        if isinstance(obj, np.random.Generator):
+            saved.append((obj, obj.bit_generator.state))
+        elif isinstance(obj, np.random.RandomState):
+            saved.append((obj, obj.get_state(legacy=False)))
+        elif type(obj) is np.ndarray:
+            saved.append((obj, obj.copy()))
+    return saved
 
 
-def put_back(saved: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]) -> Miss:
-    """Undo what a kernel wrote in front of extents that differ: NumPy runs the call instead."""
-    for array, copy in saved:
-        array[...] = copy
-    return EXTENTS_DIFFER
+def put_back(saved: list[tuple[Any, Any]]) -> None:
+    """Undo what the steps of a call did to arrays and generators: NumPy runs the call instead."""
+    for obj, before in saved:
+        if isinstance(obj, np.random.Generator):
+            obj.bit_generator.state = before
+        elif isinstance(obj, np.random.RandomState):
+            obj.set_state(before)
+        else:
+            obj[...] = before
 
 
 def miss(status: int, places: tuple[LatePlace, ...]) -> Miss:

@@ -145,8 +145,9 @@ class _Writer(LauncherResults):
                     self.put(f"{self.computed[text]} = {text}")
         self.learn([])
         prepare, self.lines = self.lines, []
-        if self.may_undo:
-            self.put(f"saved = keep({', '.join(map(self.array, self.written()))})")
+        self.puts_back = self.kept()
+        if self.puts_back:
+            self.put(f"saved = kept({', '.join(self.puts_back)})")
         behind = len(self.lines)  # what is allocated in front of the first step
         self.steps(self.program.steps)
         self.bind_repeated_results()

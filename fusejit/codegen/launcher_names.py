@@ -12,12 +12,12 @@ import numpy as np
 
 from fusejit.codegen import launch_runtime
 from fusejit.codegen.host_text import host_text
-from fusejit.codegen.late_errors import has_late_extents, late_places
+from fusejit.codegen.late_errors import late_places, rolled_back
 from fusejit.codegen.library_state import HAVE_VERSIONS, LibraryState
 from fusejit.ir.affine import AffineExpr, Dim
-from fusejit.ir.graph import Write, walk
+from fusejit.ir.graph import walk
 from fusejit.ir.host import HostExpr, Path, generator_address
-from fusejit.ir.host_calls import NAMES
+from fusejit.ir.host_calls import GLOBAL_RANDOM, NAMES, is_draw
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import (
@@ -66,6 +66,7 @@ class LauncherNames:
             "math": math,
             "bits": generator_address,
             "matmul": np.matmul,
+            "GLOBAL_RANDOM": GLOBAL_RANDOM,
             "G": globals_,
             "PLACES": late_places(program.graph),
             **{
@@ -74,7 +75,7 @@ class LauncherNames:
                     "MISS",
                     "ERRSTATE",
                     "miss",
-                    "keep",
+                    "kept",
                     "put_back",
                     "errors_raise",
                     "error_state",
@@ -102,7 +103,8 @@ class LauncherNames:
         self.shared: dict[int | None, str] = {}
         self.handed_out: set[str] = set()
         self.computed: dict[str, str] = {}  # results that are computed in front
-        self.may_undo = has_late_extents(program.graph)
+        self.undone = frozenset(rolled_back(program.graph).values())  # statuses
+        self.puts_back: list[str] = []
         self.known_sizes: set[str] = set()
         self.allocated: set[str] = set()
         host_steps = [s for s in walk_steps(program.steps) if isinstance(s, HostStepCall)]
@@ -269,11 +271,16 @@ class LauncherNames:
         like_order = self.bind("ordered", ordered(slot.dtype, order))
         return f"empty_like({like_order}, {dtype}, 'K', False, {shape_text(slot.extents)})"
 
-    def written(self) -> list[str]:
-        """The arguments that the program writes."""
-        stores = [op for op in walk(self.program.graph.block) if isinstance(op, Write)]
-        roots = {store.view.buffer.root for store in stores}
-        return [n for n, buffer in self.program.arguments.items() if buffer in roots]
+    def kept(self) -> list[str]:
+        """What the launcher itself has to put back where a kernel undoes its stores.
+
+        That is what other steps have written, and the generators that numbers are drawn from.
+        """
+        if not self.undone:
+            return []
+        drawn = [op for op in walk(self.program.graph.block) if is_draw(op)]
+        texts = [self.host(op.objects[0]) if op.objects else "GLOBAL_RANDOM" for op in drawn]
+        return [*map(self.array, self.program.kept), *dict.fromkeys(texts)]
 
     def array(self, name: str) -> str:
         """Text of an array of the program: an argument's own text, or the slot's name."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.codegen.late_errors import DIFFERENT_EXTENTS, LATE_KINDS
 from fusejit.codegen.launcher_names import LauncherNames, affine_text, shape_text
 from fusejit.ir.host_blocks import launcher_symbols
 from fusejit.ir.host_calls import host_function, object_texts
@@ -36,9 +35,9 @@ class LauncherSteps(LauncherNames):
                 locks = self.locks(step)
                 self.lines += [f"with {locks}:", f"    {call}"] if locks else [call]
                 self.put("if status:")
-                if self.may_undo:
-                    self.put(f"    if status & {LATE_KINDS} == {DIFFERENT_EXTENTS}:")
-                    self.put("        return put_back(saved)")
+                if self.puts_back:
+                    self.put(f"    if status in {{{', '.join(map(str, sorted(self.undone)))}}}:")
+                    self.put("        put_back(saved)")
                 self.put("    return miss(status, PLACES)")
             elif isinstance(step, HostStepCall):
                 self.host_step(step)

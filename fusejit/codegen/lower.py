@@ -13,13 +13,16 @@ from fusejit.codegen.common_loads import load_in_front
 from fusejit.codegen.in_place import overwritten_products
 from fusejit.codegen.index_checks import facts_of_symbols, prove_checks
 from fusejit.codegen.invariant_offsets import hoist_offsets
+from fusejit.codegen.kernel_statements import changed
 from fusejit.codegen.kernel_top import kernel_top
+from fusejit.codegen.late_errors import rolled_back
 from fusejit.codegen.merged_nests import merge_nests
 from fusejit.codegen.near_remainders import try_near_remainders
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
 from fusejit.codegen.parallel_loops import ParallelLoopWriter
 from fusejit.codegen.placement import place
 from fusejit.codegen.reused_memory import reuse_memory
+from fusejit.codegen.roll_back import may_end, with_journal
 from fusejit.codegen.seldom_wraps import wrap_seldom
 from fusejit.codegen.short_nests import write_short_nests
 from fusejit.codegen.symbolic_steps import hide_steps
@@ -43,6 +46,7 @@ from fusejit.ir.graph import (
     Value,
     View,
     ViewOp,
+    Write,
     walk,
 )
 from fusejit.ir.host_blocks import host_blocks, launcher_binds, launcher_symbols, runs_on_host
@@ -50,6 +54,7 @@ from fusejit.ir.host_calls import argument_text, late_ops, sizes_of
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import (
     Free,
+    Stmt,
     Var,
 )
 from fusejit.ir.polynomial import Polynomial
@@ -110,6 +115,8 @@ class _Lowering(ParallelLoopWriter):
         self.program = Program(self.graph)
         self.program_steps = self.program.steps  # of the block that is being lowered
         self.num_kernels = self.num_slots = 0
+        # of each kernel: the arguments it writes, whether it may undo that, whether it is in a loop
+        self.writes: list[tuple[frozenset[str], bool, bool]] = []
         self.binds = launcher_binds(self.graph)
         self.symbols = launcher_symbols(self.graph)
         self._facts = functools.cache(functools.partial(facts_of_symbols, self.graph))
@@ -144,6 +151,7 @@ class _Lowering(ParallelLoopWriter):
         self._steps(graph.block)
         self._copy_results()
         self._finish_kernel()
+        program.kept = self._kept()
         for result in graph.results:
             program.results.append(self._result(result))
         return program
@@ -383,12 +391,36 @@ class _Lowering(ParallelLoopWriter):
         statements = try_near_remainders(prove_checks(statements, self._facts, dtypes))
         for rewrite in STATEMENT_PASSES:
             statements = rewrite(statements)
+        statements = self._with_journal(statements)
         kernel = kernel_top(
             self.program, statements, self.arrays, self.classes, self.num_kernels, self.symbols
         )
         self.num_kernels += 1
         self.program_steps.append(KernelCall(kernel))
         # values in variables and heap memory end with their kernel
+
+    def _with_journal(self, statements: list[Stmt]) -> list[Stmt]:
+        """A kernel that undoes its stores where NumPy has to run the call."""
+        early = rolled_back(self.graph)
+        if not early:
+            return statements
+        pointers = changed(statements)
+        roots = {o.view.buffer.root for o in walk(self.graph.block) if isinstance(o, Write)}
+        written = [
+            name
+            for name, buffer in self.program.arguments.items()
+            if f"p_{name}" in pointers and buffer in roots
+        ]
+        in_loop = self.program_steps is not self.program.steps
+        self.writes.append((frozenset(written), may_end(statements, early), in_loop))
+        return with_journal(statements, written, early)
+
+    def _kept(self) -> tuple[str, ...]:
+        """The arguments that kernels write in front of another one that has to undo it."""
+        ends = [at for at, (_, may_end, _) in enumerate(self.writes) if may_end]
+        in_loop = any(self.writes[at][2] for at in ends)  # then one behind comes before it as well
+        before = self.writes if in_loop else self.writes[: max(ends, default=0)]
+        return tuple(sorted(frozenset().union(*(written for written, _, _ in before))))
 
     def _begin_step(self) -> None:
         """End the kernel before a step that is none; the first kernel checks the call."""

@@ -11,14 +11,21 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from fusejit.ir.graph import Block, Graph, HostCall, Loop, Op, Write, walk
+from fusejit.ir.graph import Block, Check, Graph, HostCall, Loop, Op, Write, walk
 
 # what the literals of a call's text may mention
 NAMES: dict[str, Any] = {"nan": np.nan, "inf": np.inf, "dtype": np.dtype, "np": np}
+
+
+SHUFFLED = "fusejit.ir.host_calls.shuffled"
+"""What ``rng.shuffle(x)`` calls."""
+
+GLOBAL_RANDOM: Any = getattr(np.random.rand, "__self__", None)
+"""What ``np.random.rand`` draws from."""
 
 
 def host_function(name: str) -> Callable[..., Any]:
@@ -104,9 +111,21 @@ def is_effect(op: Op) -> bool:
     return isinstance(op, Write) and op.view.buffer.root.origin is not None
 
 
+def is_draw(op: Op) -> TypeGuard[HostCall]:
+    """Whether it draws from a generator of random numbers, whose state can be put back."""
+    is_call = isinstance(op, HostCall) and not op.pure
+    return is_call and op.function.startswith(("numpy.random.", SHUFFLED))  # type: ignore[attr-defined]
+
+
 def can_undo(graph: Graph) -> bool:
-    """Whether all that a call does can be undone: stores can, draws and texts cannot."""
-    return not any(isinstance(op, HostCall) and is_effect(op) for op in walk(graph.block))
+    """Whether all that a call does can be undone: stores and draws can, texts cannot."""
+    return not effects_for_good(graph)
+
+
+def effects_for_good(graph: Graph) -> list[HostCall]:
+    """The effects that cannot be undone: what was printed, or written to an object."""
+    calls = [op for op in walk(graph.block) if isinstance(op, HostCall)]
+    return [op for op in calls if is_effect(op) and not is_draw(op)]
 
 
 def late_ops(graph: Graph) -> frozenset[Op]:
@@ -117,6 +136,11 @@ def late_ops(graph: Graph) -> frozenset[Op]:
     late: set[Op] = set()
     _collect_late(graph.block, False, late)
     return frozenset(late)
+
+
+def late_checks(graph: Graph) -> list[Check]:
+    """The checks that end a call behind an effect, in program order."""
+    return [op for op in walk(graph.block) if isinstance(op, Check) and op.is_late]
 
 
 def _collect_late(block: Block, is_late: bool, late: set[Op]) -> bool:

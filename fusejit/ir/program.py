@@ -180,7 +180,9 @@ class NestNote:
 class Program:
     """Steps of a graph. ``host_guards`` are the guards that no kernel checks.
 
-    ``nest_notes`` tell what became of nests behind the passes over the graph.
+    ``nest_notes`` tell what became of nests behind the passes over the graph. ``kept`` are the
+    arguments of which the launcher keeps a copy: a kernel that undoes its stores could not undo
+    those of other steps.
     """
 
     graph: Graph
@@ -191,3 +193,4 @@ class Program:
     results: list[ResultRef] = field(default_factory=list)
     host_guards: list[Guard] = field(default_factory=list)
     nest_notes: list[NestNote] = field(default_factory=list)
+    kept: tuple[str, ...] = ()

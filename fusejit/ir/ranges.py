@@ -4,7 +4,7 @@ Loops are run until the ranges of what they carry hold, widened in stages, then 
 was found. A counter, which one iteration moves by at most ``DRIFT``, is taken to stay within
 ``SLOW``, one that it moves by at most ``STEP`` within ``STEPS``: to leave them would take 2**50
 iterations. Behind the check of an index the integer is a size at most, until the block ends in
-which it is checked.
+which it is checked, and in what that block yields.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Range = tuple[int, int]
 FULL: Range = (-(2**63), 2**63 - 1)
 SLOW, DRIFT = 2**62, 2**12
 STEPS, STEP = 2**52, 2**2
-_STAGES = (0, 2**8, 2**16, 2**32, STEPS, 2**53)
+_STAGES = (0, 2**8, 2**16, 2**32, LARGEST_SYMBOL, STEPS, 2**53)
 
 
 class Ranges:
@@ -69,6 +69,7 @@ class Ranges:
         self.operands: dict[Op, list[Range]] = {}
         self._carried: dict[Op, list[Range]] = {}
         self._bound: dict[str, GraphValue] = {}  # what symbols of blocks name
+        self._yielded: dict[Block, list[Range]] = {}  # by a block, of what it yields
         self._narrowed: dict[GraphValue, Range] = {}  # in the current block: ranges before it
         for symbol in graph.symbols:
             low = 0 if symbol.expr.op == "size" else -LARGEST_SYMBOL
@@ -100,6 +101,7 @@ class Ranges:
         outer, self._narrowed = self._narrowed, {}
         for op in block.ops:
             self._op(op)
+        self._yielded[block] = list(map(self.of, block.yields))
         self.values.update(self._narrowed)  # what is checked in a block holds only there
         self._narrowed = outer
 
@@ -124,9 +126,9 @@ class Ranges:
             case Cond():
                 for block in op.blocks:
                     self._block(block)
-                pairs = zip(op.then_block.yields, op.else_block.yields, strict=True)
+                pairs = zip(*(self._yielded[block] for block in op.blocks), strict=True)
                 for result, (left, right) in zip(op.results, pairs, strict=True):
-                    self.values[result] = _hull(self.of(left), self.of(right))
+                    self.values[result] = _hull(left, right)
 
     def _indexed(self, index: AffineExpr, size: int) -> None:
         """An integer is an index of an axis: it is no further from 0 than the size."""
@@ -163,7 +165,7 @@ class Ranges:
         self.values.update(zip(op.body.arguments, ranges, strict=True))
         for block in op.blocks:
             self._block(block)
-        return list(map(self.of, op.body.yields))
+        return self._yielded[op.body]
 
     def _number(self, op: GenericOp) -> None:
         payload = op.payload
@@ -233,7 +235,7 @@ def _raised(now: int, seen: int) -> int:
         return now
     if now in _STAGES[1:] and now <= STEPS and seen <= now + STEP:
         return STEPS
-    if now in _STAGES[1:] and seen <= now + DRIFT:
+    if now in _STAGES[2:] and seen <= now + DRIFT:  # from the first one on 2 * n is near as well
         return SLOW
     if SLOW <= seen <= SLOW + DRIFT:  # counted by a loop inside
         return SLOW

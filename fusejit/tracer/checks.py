@@ -42,6 +42,10 @@ EXTENTS_DIFFER = "ValueError"
 """The kind of a check that, where it fails, has stores undone: then NumPy runs the call."""
 
 
+BEYOND_RANGE = ("64 bits", "53 bits")
+"""The kinds of checks for numbers that Python has and kernels have not."""
+
+
 def checks_first(graph: Graph, undoes: bool = False) -> None:
     """Move every check in front of all stores to the caller's memory; decline if one cannot.
 

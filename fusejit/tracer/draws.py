@@ -23,7 +23,6 @@ from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.operands import Operand
 from fusejit.tracer.stores import assign_operand
 
-_GLOBAL: Any = getattr(np.random.rand, "__self__", None)  # what np.random.rand draws from
 GENERATORS = (np.random.Generator, np.random.RandomState)
 # methods whose results are numbers or fresh arrays
 _DRAWS: frozenset[str] = frozenset(
@@ -60,7 +59,7 @@ def draw(rng: Any, method: str, path: Path | None, args: Any, kwargs: dict[str, 
     """
     owner = type(rng)
     name = f"numpy.random.{owner.__name__}.{method}"
-    if rng is _GLOBAL:
+    if rng is host_calls.GLOBAL_RANDOM:
         name = f"numpy.random.{method}"
         path = None
     elif path is None:
@@ -80,8 +79,9 @@ def draw(rng: Any, method: str, path: Path | None, args: Any, kwargs: dict[str, 
             raise unsupported(what, "shuffle an array")
         if path is None:
             raise unsupported(f"calls {name}", "shuffle with a generator that is an argument")
-        where = "fusejit.ir.host_calls.shuffled"
-        made = host_call(where, host_calls.shuffled, (array, *rest), kwargs, rng=stand_in)
+        made = host_call(
+            host_calls.SHUFFLED, host_calls.shuffled, (array, *rest), kwargs, rng=stand_in
+        )
         assign_operand(array, Operand(made.dtype, array=made))
         return None
     if method not in _DRAWS:

@@ -20,7 +20,7 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import active_trace, current_trace
 from fusejit.tracer.dispatch import handles
 from fusejit.tracer.host_calls import Arguments
-from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.locations import MOVE_OUTSIDE, current_place, needs_python
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.trace import Trace
 
@@ -112,15 +112,15 @@ def emit_effect(
     call = arguments.text(args, kwargs)
     call = ", ".join([*(f"{{o{k}}}" for k in range(len(objects))), *([call] if call else [])])
     values = tuple(_value(trace, o) for o in arguments.traced)
-    trace.emit(
-        HostCall(
-            function=name,
-            arguments=values,
-            pure=False,
-            call=call or " ",
-            objects=tuple(map(HostExpr.path, objects)),
-        )
+    op = HostCall(
+        function=name,
+        arguments=values,
+        pure=False,
+        call=call or " ",
+        objects=tuple(map(HostExpr.path, objects)),
     )
+    trace.emit(op)
+    trace.effects[op] = current_place()
 
 
 def _value(trace: Trace, obj: TracedArray | TracedNumber) -> Value:

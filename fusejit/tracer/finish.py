@@ -30,6 +30,7 @@ from fusejit.ir.graph import (
     walk,
 )
 from fusejit.ir.host_blocks import launcher_symbols
+from fusejit.ir.host_calls import effects_for_good, late_checks
 from fusejit.ir.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.memory import renumber_versions
@@ -50,7 +51,7 @@ from fusejit.ir.traced import (
 from fusejit.ir.types import TensorType
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.callables import is_method_in_c, is_named_tuple
-from fusejit.tracer.checks import checks_first
+from fusejit.tracer.checks import BEYOND_RANGE, checks_first
 from fusejit.tracer.declined import SHARED_MEMORY, Declined
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.either import Choice, MaybeTuple, is_either
@@ -95,6 +96,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     renumber_versions(trace.graph.block)
     check_overflows(trace.graph, frozenset(trace.nonnegative))
     checks_first(trace.graph, trace.undoes)
+    _require_undoable(trace)
     refuse_late_raises(trace.graph, trace.tries)
     _drop_implied_guards(trace)
     _require_bounded_symbols(trace)
@@ -302,6 +304,20 @@ def _require_unchanged_containers(trace: Trace, location: Location) -> None:
                 f"{_where(location)}: {path.user_text()} is a {type(copy).__name__} from outside "
                 "that the function changes; return the new items instead"
             )
+
+
+def _require_undoable(trace: Trace) -> None:
+    """Python's integers have no end: behind what cannot be undone, Python runs the statement."""
+    for op in effects_for_good(trace.graph):
+        late = [c for c in late_checks(trace.graph) if c.error in BEYOND_RANGE]
+        if late:
+            at, why = (
+                op.location,
+                "a Python int may go beyond 64 bits in the call",
+            )
+            error = NeedsPython(f"{at.file}:{at.line}, in {at.function}: {why}")
+            error.location, error.position = trace.effects.get(op, (at, None))
+            raise error
 
 
 def _require_separate_memory(trace: Trace) -> None:

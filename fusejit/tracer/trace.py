@@ -40,7 +40,7 @@ from fusejit.tracer.declined import Declined
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.either import Either, MaybeTuple, TypeTest
 from fusejit.tracer.layout import classify
-from fusejit.tracer.locations import current_location, needs_python, unsupported
+from fusejit.tracer.locations import Place, current_location, needs_python, unsupported
 from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.shapes import MAX_SIZE, Decisions, host_of
@@ -122,6 +122,7 @@ class Trace:
         self.progressions: set[Value] = set()  # integers of rank 1 of which no two are equal
         self.row_counts: set[str] = set()  # symbols that elements decide: how many rows are left
         self.copies_read_in_loops: list[Storage] = []
+        self.effects: dict[Op, Place] = {}  # where the program makes them
         self.places: list[tuple[Value, TracedArray]] = []  # where masks are true, inside loops
         self._home_of_local: dict[str, Block] = {}
         self._bound_symbols: dict[tuple[Any, ...], AffineExpr] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fusejit.codegen import late_errors
+from fusejit.codegen import late_errors, launch_runtime
 from fusejit.codegen.late_errors import LATE_KINDS
 
 
@@ -10,3 +10,8 @@ def test_no_two_errors_have_one_kind() -> None:
     kinds = [kind for kind, _, _ in late_errors._KINDS.values()] + [late_errors._RAISE_KIND]
     assert len(set(kinds)) == len(kinds)
     assert all(0 < kind <= LATE_KINDS for kind in kinds)
+
+
+def test_no_error_has_the_status_of_a_call_that_numpy_runs_again() -> None:
+    kinds = {kind for kind, _, _ in late_errors._KINDS.values()} | {late_errors._RAISE_KIND}
+    assert not kinds & set(launch_runtime._BY_STATUS)

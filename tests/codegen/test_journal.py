@@ -1,0 +1,100 @@
+"""The journal of a kernel: jitted and unjitted, elements or whole arrays are put back."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+
+from fusejit.codegen import intrinsics
+from fusejit.codegen.journal import FIRST_ENTRIES, SHARE
+from fusejit.codegen.roll_back import with_journal
+from fusejit.ir.loops import Apply, Exit, For, If, Integer, Let, Number, StoreElement, Var
+from fusejit.ir.polynomial import Polynomial
+
+TEXT = """
+def kernel(a, b, count, whole, back):
+    p, q = flat(a), flat(b)
+    w = journal(2)
+    journal_array(w, 0, a)
+    journal_array(w, 1, b)
+    for i in range(count):
+        if i == whole:
+            if not keep_all(w):
+                return -1
+        j = (i * 7) % len(a)
+        if not keep(w, p, j):
+            return -1
+        put(p, j, f64(i))
+        k = (i * 5) % len(b)
+        if not keep(w, q, k):
+            return -1
+        put(q, k, complex_of(f64(i), f64(-i)))
+    kept = keeps_all(w)
+    if back:
+        roll_back(w)
+    else:
+        end_journal(w)
+    return i64(kept)
+"""
+
+
+@pytest.fixture(scope="module")
+def kernels():
+    made = []
+    for namespace in (intrinsics.twin_namespace(), intrinsics.jit_namespace()):
+        exec(TEXT, namespace)
+        made.append(namespace["kernel"])
+    return made[0], numba.njit(made[1])
+
+
+@pytest.mark.parametrize("size", [3, 50, SHARE * 40])
+@pytest.mark.parametrize("count", [0, 1, FIRST_ENTRIES, 200, 3000])
+@pytest.mark.parametrize("whole", [-1, 0, 20])
+def test_what_was_overwritten_comes_back(kernels, size, count, whole):
+    for kernel in kernels:
+        a, b = np.arange(float(size)), np.arange(size) * (1 + 2j)
+        before = a.copy(), b.copy()
+        kernel(a, b, count, whole, True)
+        np.testing.assert_array_equal(a, before[0])
+        np.testing.assert_array_equal(b, before[1])
+        kernel(a, b, count, whole, False)
+        changed = (a != before[0]).any()
+        assert changed == (count > 1)
+
+
+def test_a_long_journal_becomes_a_copy(kernels):
+    for kernel in kernels:
+        a, b = np.zeros(64), np.zeros(64, complex)
+        assert kernel(a, b, 5, -1, False) == 0
+        assert kernel(a, b, 3000, -1, False) == 1
+
+
+def _integer(number: int) -> Integer:
+    return Integer(Polynomial.const(number))
+
+
+def test_stores_behind_the_last_check_are_not_kept():
+    store = StoreElement("p_a", Polynomial.name("i"), Number(1.0, np.dtype(float)))
+    check = If(Apply("not {0}", (Var("ok"),)), [Exit(17)])
+    made = with_journal([store, check, store], ["a"], {17: 16})
+    assert sum(isinstance(s, If) and "keep" in str(s.condition) for s in made) == 1
+    assert made[-1] == Let("_", Apply("end_journal({0})", (Var("journal_w"),)))
+
+
+def test_without_such_a_check_nothing_changes():
+    store = StoreElement("p_a", Polynomial.name("i"), Number(1.0, np.dtype(float)))
+    check = If(Apply("not {0}", (Var("ok"),)), [Exit(6)])
+    assert with_journal([store, check], ["a"], {17: 16}) == [store, check]
+
+
+def test_a_nest_keeps_its_elements_and_what_it_reads_back_keeps_all():
+    zero = Polynomial.const(0)
+    check = If(Apply("not {0}", (Var("ok"),)), [Exit(17)])
+    store = StoreElement("p_a", Polynomial.name("d0"), Number(1.0, np.dtype(float)))
+    nest = For("d0", Integer(zero), _integer(9), [store])
+    made = with_journal([nest, check], ["a"], {17: 16})
+    assert any(isinstance(s, If) and "keeps_all" in str(s.condition) for s in made)
+    moved = For("d0", Integer(zero), _integer(9), [Let("c", Var("p_a")), store])
+    made = with_journal([moved, check], ["a"], {17: 16})
+    assert any(isinstance(s, If) and "keep_all" in str(s.condition) for s in made)
