@@ -30,7 +30,7 @@ from fusejit.errors import (
 )
 from fusejit.explain import sizes_of_call
 from fusejit.failures import fault
-from fusejit.identity import Identity
+from fusejit.identity import Identity, own_signature
 from fusejit.interrupts import is_from_handler
 from fusejit.locks import ForkSafeLock
 from fusejit.notices import warn
@@ -78,7 +78,7 @@ class Dispatcher:
         self.kinds = CallKinds()
         self.parts_time = parts_time or Allowance(options.compile_seconds)
         self.lock = ForkSafeLock()
-        self.signature = inspect.signature(function, follow_wrapped=False)
+        self.signature = own_signature(function)
         self.identity = Identity(cast(Any, function))
         self.fused = FusedFunctions() if fused is None else fused
         self.carrier = Carrier(function, self.signature, self.slow, self.rescued)
@@ -176,7 +176,7 @@ class Dispatcher:
         with self.lock:
             old, old_signature = self.identity, self.signature
             self.identity = Identity(cast(Any, self.function))
-            self.signature = inspect.signature(self.function, follow_wrapped=False)
+            self.signature = own_signature(self.function)
             self.variants.compiled = ()
             self.variants.segmented = None
             self.variants.retired = ""

@@ -3,8 +3,28 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
+
+
+def own_signature(function: Callable[..., Any]) -> inspect.Signature:
+    """The parameters that a function has, whatever it says of itself.
+
+    A decorator may give ``__signature__`` to its wrapper, as it gives ``__wrapped__``: both are for
+    readers, and Python passes arguments by the code.
+
+    >>> def wrapper(*args): ...
+    >>> wrapper.__signature__ = inspect.Signature()
+    >>> own_signature(wrapper)
+    <Signature (*args)>
+    """
+    if not isinstance(function, FunctionType):
+        return inspect.signature(function, follow_wrapped=False)
+    code, defaults = function.__code__, function.__defaults__
+    bare = FunctionType(code, {}, function.__name__, defaults, function.__closure__)
+    bare.__kwdefaults__ = function.__kwdefaults__
+    return inspect.signature(bare)
 
 
 class Identity:

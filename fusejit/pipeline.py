@@ -9,7 +9,6 @@ front of it is saved with the names of the passes that were still to come.
 
 from __future__ import annotations
 
-import inspect
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -48,6 +47,7 @@ from fusejit.fuse import (
     unroll_small_reductions,
 )
 from fusejit.fuse.policy import Policy, PolicyFailed, policy
+from fusejit.identity import own_signature
 from fusejit.ir.graph import Graph, HostCall, Op, walk
 from fusejit.ir.host_calls import object_texts
 from fusejit.ir.loops import KernelParameter
@@ -324,7 +324,7 @@ class Lowered:
             traced,
             self.program,
             calls,
-            inspect.signature(function, follow_wrapped=False),
+            own_signature(function),
             function.__globals__,
             closure_cells(function),
             traced.constants,

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fusejit.budget import check_budget
+from fusejit.identity import own_signature
 from fusejit.tracer.access import Access, class_attribute
 from fusejit.tracer.callables import (
     MUTATING_METHODS,
@@ -169,7 +170,7 @@ class Calls:
             error = needs_python(what, "write the recursion as a loop")
             error.called = function.__name__
             raise error
-        bound = self._activate(function, args)
+        bound = self._activate(function, (*args, *kwargs.values()))
         self._depth += 1
         self._active[code] += 1
         try:
@@ -384,7 +385,7 @@ def _is_generated(new: Any) -> bool:
 def _bound_values(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """The arguments of a call in the order of the parameters, defaults applied."""
     try:
-        bound = inspect.signature(function).bind(*args, **kwargs)
+        bound = own_signature(function).bind(*args, **kwargs)
     except TypeError as error:
         raise numpy_raises(error) from error
     bound.apply_defaults()

@@ -11,7 +11,7 @@ import builtins
 import dis
 import types
 from collections.abc import Iterator
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -64,31 +64,42 @@ def vet(
 
 
 def vet_arguments(function: FunctionType, args: tuple[Any, ...], outside: Outside) -> None:
-    """Refuse objects from outside whose attributes a plain function would read unnoticed."""
-    if not _reads_attributes(function, set()):
+    """Refuse objects from outside whose attributes a plain function would use unnoticed.
+
+    What it reads would be a constant of the trace, what it writes a stand-in in the user's object.
+    """
+    if not _uses_attributes(function, set()):
         return
     for arg in args:
         path = outside.path_of(arg)
         if path is not None and is_open(arg) and not outside.is_container_copy(arg):
-            what = f"{function.__qualname__} has no usable source and reads {path.user_text()}"
+            what = f"{function.__qualname__} has no usable source and uses {path.user_text()}"
             raise unsupported(what, "pass the attributes it needs as arguments")
 
 
-def _reads_attributes(function: FunctionType, seen: set[int]) -> bool:
-    """Whether a function reads attributes of anything, or a function of the user's that it uses."""
+def _uses_attributes(function: FunctionType, seen: set[int]) -> bool:
+    """Whether a function, or one of the user's that it calls, reads or writes attributes."""
     if id(function) in seen:
         return False
     seen.add(id(function))
     used: list[Any] = [c.cell_contents for c in function.__closure__ or () if c != CellType()]
     for instruction in _instructions(function.__code__):
-        if instruction.opname in _ATTRIBUTE_READS:
+        if instruction.opname in (*_ATTRIBUTE_READS, *_ATTRIBUTE_WRITES):
             return True
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            used.append(function.__globals__.get(instruction.argval))
-    return any(is_user_function(other) and _reads_attributes(other, seen) for other in used)
+            name = instruction.argval
+            used.append(function.__globals__.get(name, getattr(builtins, name, None)))
+    return any(
+        other in _ATTRIBUTE_FUNCTIONS
+        if isinstance(other, BuiltinFunctionType)
+        else is_user_function(other) and _uses_attributes(other, seen)
+        for other in used
+    )
 
 
 _ATTRIBUTE_READS = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
+_ATTRIBUTE_FUNCTIONS = (getattr, hasattr, setattr, delattr, vars, dir)
+_ATTRIBUTE_WRITES = ("STORE_ATTR", "DELETE_ATTR")
 _GLOBAL_WRITES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 
 

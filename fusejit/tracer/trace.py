@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import types
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.budget import check_budget
+from fusejit.identity import own_signature
 from fusejit.ir.affine import AffineExpr, Atom
 from fusejit.ir.graph import (
     Block,
@@ -579,7 +579,7 @@ def _advice(dtype: np.dtype) -> str:
 def bind(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The arguments by parameter name, defaults applied; declines where the call is an error."""
     try:
-        bound = inspect.signature(fn, follow_wrapped=False).bind(*args, **kwargs)
+        bound = own_signature(fn).bind(*args, **kwargs)
     except TypeError as error:
         raise Declined(f"the call itself fails: {error}") from error
     bound.apply_defaults()

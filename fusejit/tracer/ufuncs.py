@@ -139,6 +139,8 @@ def operator_call(
             foreign = next(type(o).__name__ for o in operands if not _is_operand(o))
             raise Declined(f"a comparison of an array with a {foreign}")
         return NotImplemented
+    if ufunc is np.multiply and _is_repetition(*operands):
+        return NotImplemented  # Python repeats the list, and asks how often
     if any(map(is_kernel_number, operands)) and all(map(is_python_number, operands)):
         return python_arithmetic(ufunc, operands)
     if ufunc is np.matmul:
@@ -150,6 +152,14 @@ def operator_call(
         if short is not None:
             return apply_ufunc(short, operands[:1], out)
     return apply_ufunc(ufunc, operands, out)
+
+
+def _is_repetition(left: Any, right: Any) -> bool:
+    """``[1] * n``: a list times a number, not an array, is repeated, also by NumPy's integers."""
+    for items, number in ((left, right), (right, left)):
+        if type(items) in (list, tuple) and isinstance(number, TracedArray):
+            return number.kind is not Kind.ARRAY
+    return False
 
 
 def _is_square(base: Any, exponent: Any) -> bool:

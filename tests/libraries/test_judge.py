@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copyreg
+import decimal
 import json
 import random
 import sys
@@ -16,7 +18,7 @@ import pytest
 from fusejit.errors import InternalError, UnsupportedError
 from fusejit.testing.libraries import calls, replay, sampling
 from fusejit.testing.libraries.__main__ import main
-from fusejit.testing.libraries.arguments import copied
+from fusejit.testing.libraries.arguments import NotCopied, copied
 from fusejit.testing.libraries.calls import CallJudge
 from fusejit.testing.libraries.copies import NUMPY_COPY, make_copy, rewritten
 from fusejit.testing.libraries.decorated import Decorated, Entry, install
@@ -41,6 +43,9 @@ def double(x):
 
 def quadruple(x):
     return double(double(x))
+
+
+registered = {double: "doubles"}
 
 
 def shift(x):
@@ -178,6 +183,14 @@ def test_right_calls_are_compared_and_nothing_is_found(judged: Judged) -> None:
     }
 
 
+def test_tests_find_what_the_library_has_registered_for_its_functions(judged: Judged) -> None:
+    from toy.tests import test_toy  # type: ignore[import-not-found]
+
+    assert judged.toy.registered[judged.toy.double] == "doubles"
+    sys.modules.pop(test_toy.__name__)
+    sys.modules.pop("toy.tests")
+
+
 @pytest.mark.parametrize(
     ("result", "what"),
     [
@@ -311,6 +324,18 @@ def test_copies_of_dense_memory_in_any_order_of_axes() -> None:
     first[0, 0, 0] = -1.0
     assert second[0, 0, 0] == -1.0
     assert copied(np.array(2.0), {}) == 2.0
+
+
+def test_an_object_of_which_a_copy_is_another_one_is_not_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def partly(context: decimal.Context) -> Any:
+        return decimal.Context, ()
+
+    assert copied(decimal.Context(prec=5), {}).prec == 5
+    monkeypatch.setitem(copyreg.dispatch_table, decimal.Context, partly)
+    with pytest.raises(NotCopied, match="has another prec"):
+        copied(decimal.Context(prec=5), {})
 
 
 def test_copies_have_the_attributes_of_the_object_alone() -> None:
