@@ -326,6 +326,21 @@ def test_copies_of_dense_memory_in_any_order_of_axes() -> None:
     assert copied(np.array(2.0), {}) == 2.0
 
 
+def test_a_function_that_may_change_an_object_is_not_copied() -> None:
+    class Counter:
+        count = 0
+
+        def step(self) -> int:
+            self.count += 1
+            return self.count
+
+    counter = Counter()
+    with pytest.raises(NotCopied, match="closes over a Counter"):
+        copied(lambda: counter.step(), {})
+    factor = 2.0
+    assert copied(lambda x: x * factor, {})(3.0) == 6.0
+
+
 def test_an_object_of_which_a_copy_is_another_one_is_not_copied(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

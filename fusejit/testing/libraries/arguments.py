@@ -103,12 +103,18 @@ def _function(function: types.FunctionType) -> types.FunctionType:
             content = cell.cell_contents
         except ValueError:
             continue
-        if isinstance(content, (*_MUTABLE, *_USED_UP)):
+        if isinstance(content, (*_MUTABLE, *_USED_UP)) or _has_state(content):
             raise NotCopied(f"{function.__name__} closes over a {type(content).__name__}")
     stores = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF"}
     if stores & opcodes_outside(function):
         raise NotCopied(f"{function.__name__} binds names outside of it")
     return function
+
+
+def _has_state(content: Any) -> bool:
+    """Whether it is an object with attributes: a function that closes over it may set some."""
+    code = (type, types.FunctionType, types.MethodType, types.ModuleType)
+    return hasattr(content, "__dict__") and not isinstance(content, code)
 
 
 def opcodes_outside(function: types.FunctionType) -> set[str]:
