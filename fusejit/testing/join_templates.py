@@ -63,12 +63,12 @@ PRODUCERS: tuple[str, ...] = (
     "p = np.array([row * 2 for row in {x}])",
     "p = np.array([{x}[q] for q in range(len({x}))])",
     # stores into parts
-    "p = np.empty({x}.shape)\np[:] = {x}  # bound\np[1:2] = {n}",
-    "p = np.empty_like({x})\np[::2] = {x}[::2]  # bound\np[1::2] = {y}[1::2]  # bound",
+    "o = {x}\np = np.empty(o.shape)\np[:] = o  # bound\np[1:2] = {n}",
+    "o, r = {x}, {y}\np = np.empty_like(o)\np[::2] = o[::2]  # bound\np[1::2] = r[1::2]  # bound",
     "p = np.zeros({x}.shape)\np[1:-1] = {x}[:-2] + {x}[2:]",
     "p = {x}.copy()\np[0] = {y}[-1]\np[-1] = {n}",
-    "p = np.empty({x}.shape)\np[: len(p) // 2] = {x}[: len(p) // 2]  # bound\n"
-    "p[len(p) // 2 :] = {y}[len(p) // 2 :] {o} {n}  # bound",
+    "o, r = {x}, {y}\np = np.empty(o.shape)\np[: len(p) // 2] = o[: len(p) // 2]  # bound\n"
+    "p[len(p) // 2 :] = r[len(p) // 2 :] {o} {n}  # bound",
     "p = np.zeros({x}.shape)\np[1:] = {x}[:-1]\np[:-1] += {y}[1:]",
     "p = np.zeros({x}.shape)\np[::-1] = {x}\np[..., 0] = {n}",
     "p = np.zeros((2,) + {x}.shape)\np[0] = {x}\np[1] = {y} {o} {v}",
@@ -136,7 +136,7 @@ USES: tuple[str, ...] = (
     "{t} = {x}.ravel()[::-1] {o} {n}",
     "{t} = {x}[:, None] {o} {x}[None]",
     "{t} = {x}.sum(axis=0)",
-    "{t} = {x}.max(axis=-1)",
+    "{t} = {x}.max(axis=-1) + 0",
     "{t} = np.sort({x}, axis=-1)",
     "{t} = np.argsort({x}, axis=0, kind='stable')",
     "{t} = ({x} {o} {v}).reshape(-1)",

@@ -93,7 +93,7 @@ LIBRARY_TEMPLATES: dict[str, tuple[float, tuple[str, ...]]] = {
             "{w} = np.add({x}, {y}, out=None, where=True)",
             "{w} = {x}.sum(dtype=np.float64, axis=0, keepdims=True)",
             "{w} = np.sum({x}, axis=-1, dtype=np.float64, initial=0)",
-            "options = dict(axis=0, keepdims=True)\n{w} = {x}.max(**options, initial=-99)",
+            "options = dict(axis=0, keepdims=True)\n{w} = {x}.max(**options, initial=-99) + 0",
             "{w} = {x}.reshape(-1, order='F')",
             "{w} = np.reshape({x}, -1, order='A')",
             "{w} = {x}.ravel(order='K')",

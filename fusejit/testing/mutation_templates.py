@@ -49,7 +49,7 @@ TEMPLATES: dict[str, tuple[float, tuple[str, ...]]] = {
             "{w} = {x}[{m}].sum()",
             "{w} = {x}[{m}].sum() + {y}[{m}].sum()",
             "{w} = ({x}[{m}] {o} {y}[{m}]).sum()",
-            "{w} = {x}[{m}].max(initial=0)",
+            "{w} = {x}[{m}].max(initial=0) + 0",
             "{w} = np.count_nonzero({m})",
             "{w} = {m}.sum(axis=0)",
             "{w} = {x}[{m}].size",

@@ -200,13 +200,17 @@ class TracedArray:
         (first, step), (second, other_step) = parts
         return self.storage.compare_strides(first, step, second, other_step)
 
-    def sorted_order(self) -> tuple[int, ...] | None:
-        """The axis order of a copy with ``order="K"``: by strides, those that are 0 innermost."""
+    def axes_by_motion(self) -> tuple[list[int], list[int]]:
+        """The axes along which memory is walked, and those of stride 0; none that are 1 long."""
         constant = self.trace.decisions.constant
         axes = [a for a in range(self.ndim) if constant(self.extents[a]) != 1]
         moving = [a for a in axes if any(a in r.dims() for r in self.map.results)]
         moving = [a for a in moving if self.compare_strides(a, a) is not None]
-        still = [a for a in axes if a not in moving]
+        return moving, [a for a in axes if a not in moving]
+
+    def sorted_order(self) -> tuple[int, ...] | None:
+        """The axis order of a copy with ``order="K"``: by strides, those that are 0 innermost."""
+        moving, still = self.axes_by_motion()
 
         def sign(i: int, j: int) -> int:
             return -(self.compare_strides(i, j) or 0)

@@ -13,7 +13,7 @@ from fusejit.tracer.context import current_trace
 from fusejit.tracer.creation import array_from, natural_dtype
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
-from fusejit.tracer.elementwise import copy_of, emit_elementwise, require_extents
+from fusejit.tracer.elementwise import copy_of, emit_elementwise, has_extents, require_extents
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.operands import (
     Operand,
@@ -186,6 +186,8 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     """``dst[...] = src``, where ``where`` is true."""
     if not isinstance(dst, TracedArray):
         raise Declined("np.copyto into an array that is not of this trace")
+    if not dst.writeable:  # NumPy takes what is in that very memory already
+        raise unsupported("np.copyto into a read-only array is not traced", MOVE_OUTSIDE)
     operand = operand_of(src)
     require_number_fits(operand, dst.dtype)
     if operand.literal is not None and operand.is_weak_int and dst.dtype.kind in "iu":
@@ -219,11 +221,13 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     if operand.array is not None:
         if not np.can_cast(operand.array.dtype, a.dtype, "safe"):
             raise numpy_raises(f"TypeError: cannot cast {operand.array.dtype} to {a.dtype}")
-        if operand.extents:
-            require_extents(a.trace, operand.extents, a.extents)
+        if operand.extents and not has_extents(a.trace, operand.extents, a.extents):
+            raise unsupported("np.putmask repeats its values", "use np.copyto(a, v, where=mask)")
     elif operand.literal is not None:
         literal_as(operand.literal, a.dtype)
-    require_extents(a.trace, chosen.extents, a.extents)
+    if not has_extents(a.trace, chosen.extents, a.extents):
+        what = "np.putmask with a mask of another shape than the array is not traced"
+        raise unsupported(what, "reshape the mask")
     if chosen.dtype != BOOL:
         chosen = copy_of(chosen, BOOL, chosen.sorted_order(), "astype")
     assign_masked(a, chosen, operand)

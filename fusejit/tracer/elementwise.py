@@ -97,11 +97,15 @@ def emit_elementwise(
 
 def require_extents(trace: Trace, extents: Extents, expected: Extents) -> None:
     """Decline where a result does not have the shape of the memory it is stored into."""
-    same = len(extents) == len(expected) and all(
+    if not has_extents(trace, extents, expected):
+        raise numpy_raises("ValueError: could not broadcast the result into the output")
+
+
+def has_extents(trace: Trace, extents: Extents, expected: Extents) -> bool:
+    """Decide whether a result has the shape of the memory it is stored into."""
+    return len(extents) == len(expected) and all(
         _same_extent(trace, a, b) for a, b in zip(extents, expected, strict=True)
     )
-    if not same:
-        raise numpy_raises("ValueError: could not broadcast the result into the output")
 
 
 def _same_extent(trace: Trace, extent: AffineExpr, expected: AffineExpr) -> bool:

@@ -29,7 +29,7 @@ from fusejit.tracer.dispatch import handles
 from fusejit.tracer.elementwise import emit_elementwise
 from fusejit.tracer.indexing import index_of, require_int_fits, slice_of
 from fusejit.tracer.operands import Operand, operand_of
-from fusejit.tracer.shapes import Extents, broadcast, broadcast_map
+from fusejit.tracer.shapes import Extents, Varies, broadcast, broadcast_map
 from fusejit.tracer.stores import require_writeable, without_leading_ones
 from fusejit.tracer.trace import Trace
 
@@ -221,11 +221,27 @@ def gather(array: TracedArray, picked: Picked, name: str = "take") -> TracedArra
 
 
 def check_bounds(array: TracedArray, picked: Picked) -> None:
-    """Checks that every integer lies within its axis."""
+    """Checks that every integer lies within its axis.
+
+    NumPy checks none if the integers, broadcast together, are no elements.
+    """
+    maps = [s[1] for s in picked.subscripts if isinstance(s, tuple)]
+    dims = {d for each in maps for result in each.results for d in result.dims()}
     pairs = zip(picked.subscripts, array.extents, strict=True)
     for axis, (subscript, extent) in enumerate(pairs):
-        if isinstance(subscript, tuple):
+        if not isinstance(subscript, tuple):
+            continue
+        own = {d for result in subscript[1].results for d in result.dims()}
+        others = (picked.extents[d] for d in sorted(dims - own))
+        if not any(_is_empty(array.trace, other) for other in others):
             check_index(array.trace, subscript[0], extent, axis)
+
+
+def _is_empty(trace: Trace, extent: AffineExpr) -> bool:
+    try:
+        return trace.decisions.equal(extent, 0, "integers that are broadcast to no elements")
+    except Varies:
+        return False
 
 
 def check_index(trace: Trace, integers: TracedArray, extent: AffineExpr, axis: int) -> None:

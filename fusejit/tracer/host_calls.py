@@ -405,7 +405,8 @@ class _Probe:
         if obj.kind is Kind.PYTHON:
             return array.item()
         order = obj.sorted_order()
-        return laid_out(array, order, has_gaps=order is not None and not _is_dense(obj, order))
+        has_gaps = order is not None and not _is_dense(obj, order)
+        return laid_out(array, order, has_gaps=has_gaps, still=obj.axes_by_motion()[1])
 
     def _require_fresh(self, part: Any, stand_ins: Sequence[Any]) -> None:
         if not isinstance(part, np.ndarray | np.generic | bool | int | float):

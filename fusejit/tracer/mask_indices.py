@@ -24,7 +24,7 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.host_calls import host_call
 from fusejit.tracer.index_arrays import index_array
-from fusejit.tracer.locations import unsupported
+from fusejit.tracer.locations import needs_python, unsupported
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import operand_of
 
@@ -105,6 +105,9 @@ def require_mask_fits(array: TracedArray, mask: TracedArray, axis: int = 0) -> N
         if not array.trace.decisions.equal(
             a, b, "a mask has the shape of the array", or_raises=True
         ):
+            if array.trace.decisions.equal(a, 0, "a mask without elements has any shape"):
+                what = "a mask without elements, of another shape than the array"
+                raise needs_python(what, "x[:0] is an empty selection")
             raise numpy_raises("IndexError: boolean index did not match indexed array")
 
 

@@ -16,7 +16,7 @@ from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.equalities import Equalities
-from fusejit.tracer.locations import current_location
+from fusejit.tracer.locations import current_location, needs_python
 
 MAX_SIZE = 1 << 47  # no array has more elements than a process has addresses
 Extents = tuple[AffineExpr, ...]
@@ -457,6 +457,12 @@ def _broadcast_pair(decisions: Decisions, left: AffineExpr, right: AffineExpr) -
     if decisions.is_local(left - right):
         decisions.check_equal(left, right, reason)
         return right if decisions.is_local(left) else left
+    two = AffineExpr.const(2)
+    if decisions.is_local(left) and not all(
+        decisions.proves_nonnegative(extent - two) for extent in (left, right)
+    ):  # they are never equal, but one may be 1
+        what = "arrays of different lengths that only the call knows are broadcast"
+        raise needs_python(what, "give them one length")
     a, b = decisions.hint(left), decisions.hint(right)
     if a == b and decisions.equal(left, right, reason):
         return decisions.canonical(left)

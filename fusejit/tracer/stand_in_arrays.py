@@ -6,15 +6,26 @@ array is contiguous (``flags.fnc``), but not on the elements.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fusejit.tracer.axis_order import Order
 
 
-def laid_out(array: np.ndarray, order: Order, *, has_gaps: bool) -> np.ndarray:
-    """The array with its axes in an order in memory, outermost first, with gaps or without."""
+def laid_out(
+    array: np.ndarray, order: Order, *, has_gaps: bool, still: Sequence[int] = ()
+) -> np.ndarray:
+    """The array with its axes in an order in memory, outermost first, with gaps or without.
+
+    Along the axes ``still`` it has stride 0: all indices are the element of the first one.
+    """
     if not array.ndim:
         return array
+    if still and array.size:
+        first = tuple(slice(1) if a in still else slice(None) for a in range(array.ndim))
+        whole = laid_out(array[first], order, has_gaps=has_gaps)
+        return np.broadcast_to(whole, array.shape)
     axes = order or tuple(range(array.ndim))
     lined_up = np.ascontiguousarray(array.transpose(axes))
     if has_gaps:

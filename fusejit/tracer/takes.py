@@ -19,7 +19,7 @@ from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.elementwise import copy_of, emit_elementwise, require_extents
 from fusejit.tracer.gathers import Picked, check_that, converted, gather, pick, scatter
 from fusejit.tracer.index_arrays import index_array
-from fusejit.tracer.locations import unsupported
+from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.operands import Operand, operand_of, resolve
 from fusejit.tracer.shapes import broadcast, broadcast_map
 from fusejit.tracer.stores import assign_operand, require_writeable
@@ -203,6 +203,9 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
 def _at(ufunc: np.ufunc) -> Callable[..., None]:
     def at(a: Any, indices: Any, b: Any = None) -> None:
         target = target_operand(a)
+        if not target.writeable:  # NumPy stores into it all the same
+            what = f"np.{ufunc.__name__}.at into a read-only array is not traced"
+            raise unsupported(what, MOVE_OUTSIDE)
         require_writeable(target)
         index = indices if isinstance(indices, tuple) else (indices,)
         if any(getattr(i, "dtype", None) == _BOOL or isinstance(i, bool) for i in index):

@@ -84,9 +84,10 @@ def call_ufunc(
     ufunc: np.ufunc, *args: Any, out: Any = None, dtype: Any = None, **kwargs: Any
 ) -> Any:
     """A call of a ufunc with its keyword arguments."""
-    given = kwargs.get("where", True)
-    if given is not True and contains_traced([*args, out, given]):
-        return HANDLERS["ufunc_where"](ufunc, args, out, dtype, given)
+    where = kwargs.pop("where", True)
+    is_masked = where is not True and contains_traced([*args, out, where])
+    if not is_masked and where is not True:
+        kwargs["where"] = where
     for key, value in kwargs.items():
         if key not in _IGNORED:
             raise unsupported(f"np.{ufunc.__name__} with {key}= is not traced", MOVE_OUTSIDE)
@@ -94,6 +95,8 @@ def call_ufunc(
             given = "an array" if isinstance(value, TracedArray) else repr(value)
             remedy = "choose with np.where(mask, x, y) instead" if key == "where" else MOVE_OUTSIDE
             raise unsupported(f"np.{ufunc.__name__} with {key}={given} is not traced", remedy)
+    if is_masked:
+        return HANDLERS["ufunc_where"](ufunc, args, out, dtype, where)
     masked = next((a for a in args if isinstance(a, MaskedElements)), None)
     if masked is not None:
         options = {} if out is None else {"out": out}

@@ -22,7 +22,7 @@ from fusejit.tracer.context import current_trace
 from fusejit.tracer.creation import array_from
 from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles, of_reals
-from fusejit.tracer.elementwise import require_extents
+from fusejit.tracer.elementwise import has_extents
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.operands import contains_traced, dtype_argument
@@ -212,7 +212,9 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     if not isinstance(arr, TracedArray):
         raise Declined("np.place into an array that is not of this trace")
     chosen = array_from(mask)
-    require_extents(arr.trace, chosen.extents, arr.extents)
+    if not has_extents(arr.trace, chosen.extents, arr.extents):
+        what = "np.place with a mask of another shape than the array is not traced"
+        raise unsupported(what, "reshape the mask")
     if chosen.dtype != BOOL:
         chosen = HANDLERS["astype"](chosen, BOOL)
     if not isinstance(vals, TracedArray | np.ndarray | list | tuple):
