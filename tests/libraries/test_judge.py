@@ -72,8 +72,12 @@ def remember(x):
 
 
 class Scale:
+    count = 0
+
     def __init__(self, factor):
         self.factor = factor
+        Scale.count += 1
+        self.name = f"scale[{Scale.count}]"
 
     def times(self, x):
         return x * self.factor
@@ -324,6 +328,15 @@ def test_copies_of_dense_memory_in_any_order_of_axes() -> None:
     first[0, 0, 0] = -1.0
     assert second[0, 0, 0] == -1.0
     assert copied(np.array(2.0), {}) == 2.0
+
+
+def test_objects_in_arrays_are_copied_one_by_one() -> None:
+    for shape in ((1,), (1, 1), (2, 2)):
+        given = np.empty(shape, dtype=object)
+        for place in np.ndindex(shape):
+            given[place] = np.arange(2.0)
+        (made,) = copied([given], {})
+        assert [item.tolist() for item in made.flat] == [[0.0, 1.0]] * given.size
 
 
 def test_a_function_that_may_change_an_object_is_not_copied() -> None:

@@ -83,7 +83,10 @@ def _objects(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
     if id(base) not in memo:
         memo[id(base)] = base.copy(order="K")
         if base.dtype == object:
-            memo[id(base)].flat = [copied(item, memo) for item in base.flat]
+            items = np.empty(base.size, dtype=object)  # a list would become an array of numbers
+            for place, item in enumerate(base.flat):
+                items[place] = copied(item, memo)
+            memo[id(base)].flat = items
         memo[id(base)].flags.writeable = base.flags.writeable
     made: np.ndarray = memo[id(base)]
     if array is not base and made.strides == base.strides:

@@ -30,6 +30,7 @@ from fusejit.testing.libraries.arguments import (
     copied,
     opcodes_outside,
 )
+from fusejit.testing.libraries.counters import Counters
 from fusejit.testing.libraries.decorated import Entry
 from fusejit.testing.libraries.describe import describe
 from fusejit.testing.libraries.differences import (
@@ -217,6 +218,7 @@ class _Run:
         self.judge_of_calls, self.entry, self.tally = judge, entry, tally
         self.args, self.kwargs = args, kwargs
         self.copies, self.randomness = copies, randomness
+        self.counters = Counters()
         self.result: Any = None
         self.error: BaseException | None = None
         self.elapsed_ns = 0  # of the undecorated run with what is judged within it
@@ -242,8 +244,9 @@ class _Run:
             return  # Ctrl-C, a test that is skipped
         judge, tally = self.judge_of_calls, self.tally
         with judge.in_mode(Mode.OFF):
-            after = Randomness()
+            after, counted = Randomness(), Counters()
             self.randomness.restore()
+            self.counters.restore()
         args, kwargs = self.copies[0]
         result, error = None, None
         traces = judge.traces
@@ -264,10 +267,13 @@ class _Run:
             tally.fused_ns += elapsed
             tally.timed += 1
         with judge.in_mode(Mode.OFF):
-            drawn = Randomness()
+            drawn, ours = Randomness(), Counters()
             after.restore()
+            counted.restore()
             arguments = ""
             failure = self.failure(result, error, args, kwargs, drawn == after)
+            if failure is None and (difference := counted.difference(ours)) is not None:
+                failure = Kind.WRONG, difference
             if failure is not None or any(_FAULT in c for c in caught):
                 arguments = describe(*self.copies[1])
             judge.wrong_forecasts(self.entry, tally, caught, arguments)
@@ -313,8 +319,9 @@ class _Run:
         """What the undecorated function makes of arguments that are off by a rounding."""
         fresh = copied(self.copies[1], {})
         args, kwargs = fresh if rng is None else moved_by_roundings(fresh, rng)
-        comparison, randomness = Comparison(), Randomness()
+        comparison, randomness, counters = Comparison(), Randomness(), Counters()
         self.randomness.restore()
+        self.counters.restore()
         try:
             result = self.entry.function(*args, **kwargs)
             comparison.same(self.result, result, "result")
@@ -323,6 +330,7 @@ class _Run:
             pass  # what was compared until then counts
         finally:
             randomness.restore()
+            counters.restore()
         return comparison.inexact
 
 

@@ -21,6 +21,7 @@ from types import FunctionType, ModuleType
 from typing import Any, cast
 
 from fusejit import fuse_jit
+from fusejit.testing.libraries.counters import Counters
 
 Judge = Callable[["Entry", tuple[Any, ...], dict[str, Any]], Any]
 
@@ -140,6 +141,7 @@ class Decorated:
         return entry
 
     def _decorate_class(self, cls: type) -> None:
+        Counters.watch(cls)
         for name, value in [*vars(cls).items()]:
             made = self._method(name, value)
             if made is not value:
