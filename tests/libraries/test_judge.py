@@ -31,6 +31,7 @@ from fusejit.testing.libraries.runner import Settings, _FileRun, judge_library
 
 TOY = """
 import itertools
+import warnings
 import numpy as np
 
 _count = itertools.count()
@@ -62,6 +63,11 @@ def ticking(x):
 
 
 def use_up(items):
+    return sum(items)
+
+
+def use_up_with_a_warning(items):
+    warnings.warn("used up", RuntimeWarning)
     return sum(items)
 
 
@@ -354,16 +360,22 @@ def test_a_function_that_may_change_an_object_is_not_copied() -> None:
     assert copied(lambda x: x * factor, {})(3.0) == 6.0
 
 
-def test_an_object_of_which_a_copy_is_another_one_is_not_copied(
+def test_an_object_that_is_copied_from_part_of_its_state_is_shared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def partly(context: decimal.Context) -> Any:
         return decimal.Context, ()
 
-    assert copied(decimal.Context(prec=5), {}).prec == 5
+    given = decimal.Context(prec=5)
+    assert copied(given, {}) is not given
     monkeypatch.setitem(copyreg.dispatch_table, decimal.Context, partly)
-    with pytest.raises(NotCopied, match="has another prec"):
-        copied(decimal.Context(prec=5), {})
+    assert copied(given, {}) is given
+
+
+def test_warnings_of_calls_that_run_once_are_given(judged: Judged) -> None:
+    with pytest.warns(RuntimeWarning, match="used"):
+        assert judged.toy.use_up_with_a_warning(iter([1, 2])) == 3
+    assert judged.judge.tallies["toy:use_up_with_a_warning"].once == 1
 
 
 def test_copies_have_the_attributes_of_the_object_alone() -> None:

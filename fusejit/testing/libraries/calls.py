@@ -151,14 +151,19 @@ class CallJudge:
         self, entry: Entry, tally: FunctionTally, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Only the fused form runs, on the caller's own arguments."""
-        with self.in_mode(Mode.FUSED), _warnings_of_ours(tally) as caught:
-            try:
-                return entry.fused(*args, **kwargs)
-            except FusejitError as error:
-                self.found(entry, tally, _kind_of(error), _text(error), "")
-                raise
-            finally:
-                self.wrong_forecasts(entry, tally, caught, "")
+        others: list[warnings.WarningMessage] = []
+        try:
+            with self.in_mode(Mode.FUSED), _warnings_of_ours(tally, others) as caught:
+                try:
+                    return entry.fused(*args, **kwargs)
+                except FusejitError as error:
+                    self.found(entry, tally, _kind_of(error), _text(error), "")
+                    raise
+                finally:
+                    self.wrong_forecasts(entry, tally, caught, "")
+        finally:
+            for each in others:  # nobody else gives them
+                warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 
     def wrong_forecasts(
         self, entry: Entry, tally: FunctionTally, causes: list[str], arguments: str
@@ -347,8 +352,10 @@ def _count_traces(judge: CallJudge) -> None:
 
 
 @contextmanager
-def _warnings_of_ours(tally: FunctionTally) -> Iterator[list[str]]:
-    """Count warnings of fusejit's and drop the others: the undecorated call gives them."""
+def _warnings_of_ours(
+    tally: FunctionTally, others: list[warnings.WarningMessage] | None = None
+) -> Iterator[list[str]]:
+    """Count warnings of fusejit's; the others are dropped, as the undecorated call gives them."""
     causes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -360,6 +367,8 @@ def _warnings_of_ours(tally: FunctionTally) -> Iterator[list[str]]:
                     cause = str(warning.message)
                     causes.append(cause)
                     tally.warned[cause] += 1
+                elif others is not None:
+                    others.append(warning)
 
 
 def _same_error(expected: BaseException | None, actual: Exception) -> bool:
