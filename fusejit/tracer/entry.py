@@ -246,6 +246,8 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
         if isinstance(error, Varies):
             remedy = "write it so that it does not depend on the iteration"
             raise unsupported(str(error), remedy) from error
+        if isinstance(error, Declined) and error.is_numpys:
+            _ask_what_was_guessed(trace, error)
         raise
     except Exception as error:
         if is_from_handler(error):
@@ -262,5 +264,15 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
         if is_conditional and not fault_place(error):
             what = f"raises {type(error).__name__} where only the kernel knows whether"
             raise Declined(f"{what}; return a flag, and raise outside") from error
+        _ask_what_was_guessed(trace, error)
         # raised by the program, by what a hook did for it, or by mistake: the plain function tells
         raise raised_while_tracing(error, text) from error
+
+
+def _ask_what_was_guessed(trace: Trace, error: Exception) -> None:
+    """Leave it to Python if an exception follows a guess about a size that nobody knew.
+
+    ``if len(np.unique(x)) != 1: raise ValueError`` raises in every trace, and in few calls.
+    """
+    if trace.decisions.first_guess is not None:
+        raise trace.decisions.first_guess from error

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from fusejit.errors import NeedsPython
 from fusejit.ir.affine import AffineExpr, FloorDiv, Mod, Sym
 from fusejit.ir.graph import Guard
 from fusejit.ir.host import HostExpr
@@ -61,6 +62,8 @@ class Decisions:
         self.emit_check: Callable[[AffineExpr, AffineExpr, str], None] = _cannot_check
         self._of_results: set[str] = set()  # sizes of what host calls return
         self._assumes = True
+        self.first_guess: NeedsPython | None = None
+        """Where Python can ask what has been guessed first of a size that a host call returns."""
         self.emit_some: Callable[[AffineExpr, str], None] = _cannot_ask_for_some
         self.emit_assumption: Callable[[str, AffineExpr, str], None] = _cannot_assume
 
@@ -212,6 +215,8 @@ class Decisions:
                 raise Varies(difference)
             answer = or_raises or len(difference.symbols()) > 1
             self.emit_assumption("equal" if answer else "not_equal", difference, reason)
+            if not or_raises:
+                self._note_guess()
             if not answer:
                 self._nonzero.add(difference)
             return answer
@@ -275,8 +280,14 @@ class Decisions:
         answer = self.hint(expr) >= 0
         fact = expr if answer else -expr - 1
         self.emit_assumption("greater_equal", fact, reason)
+        self._note_guess()
         self._learn_nonnegative(fact)
         return answer
+
+    def _note_guess(self) -> None:
+        if self.first_guess is None:
+            what = "a size of what a function of NumPy's returns decides"
+            self.first_guess = needs_python(what, "ask for it outside the decorated function")
 
     def exactly(self, expr: AffineExpr, reason: str = "") -> int:
         """The value of this call, guarded: for what must be a Python int."""
