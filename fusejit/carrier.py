@@ -1,6 +1,6 @@
-"""The function that stands for a decorated one: the user's parameters, asking one launcher first.
+"""The function that stands for a decorated one: the user's parameters, and code that changes.
 
-::
+What is compiled asks one launcher first::
 
     def f(x, *, scale=None):
         try:
@@ -13,25 +13,42 @@
             return slow((x, scale), result)
         return result
 
-``first`` is a free variable. Its cell is the one thing that changes: see `Carrier.serve_first`. A
-``try`` costs nothing as long as nothing is raised.
+A ``try`` costs nothing as long as nothing is raised. What is Python's after all has the user's own
+statements behind a guard, so that a call is one frame, as undecorated::
+
+    def f(x, *, scale=None):
+        if guard(x, scale):
+            return slow((x, scale))
+        ...
+
+or, if they have no source, or yield, ``return run(x, scale)`` instead. All names but the
+parameters are free variables with cells of the carrier's; the cells of the user's function are
+there too. A function's cells cannot be exchanged, so each code has the same ones, in order of their
+names.
 """
 
 from __future__ import annotations
 
+import ast
+import copy
 import functools
 import inspect
-from collections.abc import Callable, Iterator
-from types import CellType, FunctionType
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import CellType, CodeType, FunctionType
 from typing import Any, cast
 
+from fusejit.codegen.call_guard import CallGuard
 from fusejit.codegen.launch_runtime import MISS, Miss
+from fusejit.tracer.carriers import mark_carrier
+from fusejit.tracer.source_text import FunctionSource, compile_function
 
 Launch = Callable[..., Any]
 
-_TEXT = """
+_LAUNCHING = """
 def factory({free}):
-    def {carrier}({parameters}):
+    def carrier({parameters}):
+        nonlocal {free}
         try:
             {result} = {first}({arguments})
         except {Exception} as {error}:
@@ -41,14 +58,56 @@ def factory({free}):
         if {result}.__class__ is {Miss}:
             return {slow}({all}, {result})
         return {result}
-    return {carrier}
+    return carrier
 """
-_MISS_TYPE = CellType(Miss)
-_EXCEPTION = CellType(Exception)
+_CALLING = """
+def factory({free}):
+    def carrier({parameters}):
+        nonlocal {free}
+        if {guard}({arguments}):
+            return {slow}({all})
+        return {run}({arguments})
+    return carrier
+"""
+_GUARDED = """
+nonlocal {free}
+if {guard}({arguments}):
+    return {slow}({all})
+"""
+_OWN = ("first", "slow", "rescued", "guard", "run", "helper", "Miss", "Exception")
+_CONSTANTS = {"Miss": CellType(Miss), "Exception": CellType(Exception)}
+_YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+# what shows the names of a frame, to which ours would belong
+_FRAME_READERS = {
+    *("locals", "vars", "dir", "eval", "exec", "breakpoint", "set_trace"),
+    *("_getframe", "currentframe", "stack", "f_locals", "tb_frame", "gi_frame"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Statements that Python runs in the place of a decorated function.
+
+    Attributes
+    ----------
+    run : callable
+        Runs them; takes the parameters by position.
+    source : FunctionSource or None
+        Where they stand; None if they are nowhere.
+    helper : str or None
+        A free name of theirs, besides those of the user's function.
+    value : object
+        What that name stands for.
+    """
+
+    run: Callable[..., Any]
+    source: FunctionSource | None = None
+    helper: str | None = None
+    value: Any = None
 
 
 class Carrier:
-    """The plain function that users call, and the cell of what it asks first.
+    """The plain function that users call.
 
     Parameters
     ----------
@@ -57,93 +116,208 @@ class Carrier:
     signature : inspect.Signature
         Its own: not that of what it wraps.
     slow : callable
-        Serves what the first launcher does not: given all arguments in order, and the `Miss`.
+        Serves what is not served here, given all arguments in order, and the `Miss` if there is
+        one.
     rescued : callable
         Given an exception, a `Miss` if it is a fault of a launcher and NumPy can run the call.
+
+    Attributes
+    ----------
+    guard : CallGuard or None
+        What calls are asked for, while Python serves them.
+    bodies : set of CodeType
+        The code of all statements of Python's that have served calls.
     """
 
     def __init__(
         self,
         function: Callable[..., Any],
         signature: inspect.Signature,
-        slow: Callable[[tuple[Any, ...], Miss], Any],
+        slow: Callable[..., Any],
         rescued: Callable[[Exception], Miss | None],
     ) -> None:
-        self._first = CellType(no_variant)
-        free = {"first": self._first, "slow": CellType(slow), "rescued": CellType(rescued)}
-        self._free = free
-        made = _compiled(function.__name__, signature, free)
+        of_user = cast(FunctionType, function)
+        self.guard: CallGuard | None = None
+        self.bodies: set[CodeType] = set()
+        self._code = of_user.__code__
+        self._signature = signature
+        self._layout = _Layout.of(of_user.__code__, signature)
+        self._cells = {name: CellType(None) for name in _OWN} | _CONSTANTS
+        self._cells["first"].cell_contents = no_variant
+        self._cells["slow"].cell_contents = slow
+        self._cells["rescued"].cell_contents = rescued
+        self._launching = self._text(_LAUNCHING)
+        cells = {self._layout.own[name]: cell for name, cell in self._cells.items()}
+        cells |= dict(zip(self._code.co_freevars, of_user.__closure__ or (), strict=True))
+        closure = tuple(cells[name] for name in self._layout.free)
+        made = FunctionType(self._launching, of_user.__globals__, function.__name__, None, closure)
         functools.update_wrapper(made, function)
-        made.__defaults__ = cast(Any, function).__defaults__
-        made.__kwdefaults__ = cast(Any, function).__kwdefaults__
+        made.__defaults__ = of_user.__defaults__
+        made.__kwdefaults__ = of_user.__kwdefaults__
+        mark_carrier(made)
         self.function = made
 
     def __reduce__(self) -> tuple[Any, ...]:
         cells = self.function.__closure__ or ()
         places = {
             name: next(k for k, other in enumerate(cells) if other is cell)
-            for name, cell in self._free.items()
+            for name, cell in self._cells.items()
         }
-        return _found_again, (self.function, places)
+        return _found_again, (self.function, self._code, self._signature, self._layout, places)
 
     def renew(self, function: Callable[..., Any], signature: inspect.Signature) -> None:
         """Take on the parameters and default values of the function as it is now."""
+        of_user = cast(FunctionType, function)
+        self._layout = self._layout.for_code(self._code, of_user.__code__)
+        self._code, self._signature = of_user.__code__, signature
+        self._launching = self._text(_LAUNCHING)
         self.serve_first(no_variant)
-        made = _compiled(function.__name__, signature, self._free)
-        pairs = zip(made.__closure__ or (), self.function.__closure__ or (), strict=True)
-        if all(new is old for new, old in pairs):  # not if parameters have names of ours
-            self.function.__code__ = made.__code__
-        self.function.__defaults__ = cast(Any, function).__defaults__
-        self.function.__kwdefaults__ = cast(Any, function).__kwdefaults__
+        self.function.__defaults__ = of_user.__defaults__
+        self.function.__kwdefaults__ = of_user.__kwdefaults__
 
     @property
     def first(self) -> Launch:
         """What a call asks first."""
-        return cast(Launch, self._first.cell_contents)
+        return cast(Launch, self._cells["first"].cell_contents)
 
     def serve_first(self, launch: Launch) -> None:
         """Ask ``launch`` first from now on: it takes the parameters by position."""
-        self._first.cell_contents = launch
+        self._cells["first"].cell_contents = launch
+        self.guard = None
+        self._serve(self._launching)
+
+    def serve_body(self, body: Body, guard: CallGuard) -> None:
+        """Have Python run statements from now on, while ``guard`` agrees."""
+        code = self._body(body)
+        if code is None:
+            code = self._text(_CALLING)
+        self._cells["first"].cell_contents = no_variant
+        self._cells["guard"].cell_contents = guard.asks
+        self._cells["run"].cell_contents = body.run
+        self._cells["helper"].cell_contents = body.value
+        self.guard = guard
+        self.bodies.add(code)
+        self._serve(code)
+
+    def _serve(self, code: CodeType) -> None:
+        if self.function.__code__ is not code:
+            self.function.__code__ = code
+
+    def _text(self, text: str) -> CodeType:
+        """The code of a text above. Cells go by their places: no name of the user's is in it."""
+        taken = {*self._signature.parameters}
+        prefix = "_"
+        while any(name.startswith(prefix) for name in taken):
+            prefix += "_"
+        digits = len(str(len(self._layout.free)))
+        neutral = [f"{prefix}{k:0{digits}}" for k in range(len(self._layout.free))]
+        place = dict(zip(self._layout.free, neutral, strict=True))
+        names = {name: place[spelled] for name, spelled in self._layout.own.items()}
+        filled = text.format(
+            free=", ".join(neutral),
+            parameters=", ".join(_parameters(self._signature)),
+            result=f"{prefix}result",
+            error=f"{prefix}error",
+            **_by_position(self._signature),
+            **names,
+        )
+        namespace: dict[str, Any] = {}
+        name = self._code.co_name
+        exec(compile(filled, f"<fusejit carrier of {name}>", "exec"), namespace)
+        code = cast(CodeType, namespace["factory"](*neutral).__code__)
+        assert code.co_freevars == tuple(neutral)
+        return code.replace(co_name=name, co_qualname=name)
+
+    def _body(self, body: Body) -> CodeType | None:
+        """The code of statements behind the guard; None if they have none."""
+        layout, source = self._layout, body.source
+        if source is None or not layout.has_bodies or not isinstance(source.node, ast.FunctionDef):
+            return None
+        text = _GUARDED.format(
+            free=", ".join(layout.free), **_by_position(self._signature), **layout.own
+        )
+        if body.helper is not None:
+            text += f"{body.helper} = {layout.own['helper']}\n"
+        prologue = ast.parse(text).body
+        node = copy.copy(source.node)
+        node.args = _arguments(self._signature, node)
+        for part in [part for statement in prologue for part in ast.walk(statement)]:
+            ast.copy_location(part, node.body[0])
+        node.body = [*prologue, *node.body]
+        try:
+            code = compile_function(source, node, self._code, tuple(layout.own.values()))
+        except (SyntaxError, ValueError, RecursionError):
+            return None
+        return code if code.co_freevars == layout.free else None
 
 
-def _found_again(function: FunctionType, places: dict[str, int]) -> Carrier:
+@dataclass(frozen=True)
+class _Layout:
+    """The free names of a carrier's codes.
+
+    Attributes
+    ----------
+    own : dict of str to str
+        How the names in `_OWN` are spelled.
+    free : tuple of str
+        These and the user's, in order.
+    has_bodies : bool
+        Whether the user's statements can stand in such a code.
+    """
+
+    own: dict[str, str]
+    free: tuple[str, ...]
+    has_bodies: bool
+
+    @classmethod
+    def of(cls, code: CodeType, signature: inspect.Signature) -> _Layout:
+        """That for a function of the user's."""
+        taken = {*_names_in(code), *signature.parameters}
+        prefix = "fusejit_"
+        while any(f"{prefix}{name}" in taken for name in _OWN):
+            prefix = f"_{prefix}"
+        own = {name: f"{prefix}{name}" for name in _OWN}
+        free = tuple(sorted([*own.values(), *code.co_freevars]))
+        return cls(own, free, not code.co_flags & _YIELDS and not taken & _FRAME_READERS)
+
+    def for_code(self, old: CodeType, new: CodeType) -> _Layout:
+        """That for the code which has replaced another one: cells stay where they are."""
+        taken = {*_names_in(new), *new.co_varnames}
+        is_same = old.co_freevars == new.co_freevars and not taken & {*self.own.values()}
+        has_frames = new.co_flags & _YIELDS or taken & _FRAME_READERS
+        return replace(self, has_bodies=self.has_bodies and is_same and not has_frames)
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    """All names of a code, and of what is defined in it."""
+    yield from (*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_in(constant)
+
+
+def _found_again(
+    function: FunctionType,
+    code: CodeType,
+    signature: inspect.Signature,
+    layout: _Layout,
+    places: Mapping[str, int],
+) -> Carrier:
     """The carrier of a function that was pickled by value, with its cells."""
     made = Carrier.__new__(Carrier)
+    mark_carrier(function)
     made.function = function
+    made.guard, made.bodies = None, set()
     assert function.__closure__ is not None
-    made._free = {name: function.__closure__[place] for name, place in places.items()}
-    made._first = made._free["first"]
+    made._cells = {name: function.__closure__[place] for name, place in places.items()}
+    made._code, made._signature, made._layout = code, signature, layout
+    made._launching = function.__code__
     return made
 
 
 def no_variant(*args: Any) -> Miss:
     """What stands for a launcher as long as there is none."""
     return MISS
-
-
-def _compiled(name: str, signature: inspect.Signature, free: dict[str, CellType]) -> FunctionType:
-    """The function of the text above, whose free names have these cells."""
-    free = {**free, "Miss": _MISS_TYPE, "Exception": _EXCEPTION}
-    taken = {*signature.parameters}
-    spelled: dict[str, str] = {}
-    for wanted in (*free, "carrier", "result", "error"):
-        spelled[wanted] = wanted
-        while spelled[wanted] in taken:  # a parameter of the user's has that name
-            spelled[wanted] = f"_{spelled[wanted]}"
-        taken.add(spelled[wanted])
-    arguments = ", ".join(signature.parameters)
-    text = _TEXT.format(
-        free=", ".join(spelled[wanted] for wanted in free),
-        parameters=", ".join(_parameters(signature)),
-        arguments=arguments,
-        all=f"({arguments}{',' if len(signature.parameters) == 1 else ''})",
-        **spelled,
-    )
-    namespace: dict[str, Any] = {}
-    exec(compile(text, f"<fusejit carrier of {name}>", "exec"), namespace)
-    code = namespace["factory"](*free).__code__.replace(co_name=name, co_qualname=name)
-    cells = {spelled[wanted]: cell for wanted, cell in free.items()}
-    return FunctionType(code, {}, name, None, tuple(cells[name] for name in code.co_freevars))
 
 
 def _parameters(signature: inspect.Signature) -> Iterator[str]:
@@ -165,3 +339,18 @@ def _parameters(signature: inspect.Signature) -> Iterator[str]:
         previous = kind
     if previous is inspect.Parameter.POSITIONAL_ONLY:
         yield "/"
+
+
+def _arguments(signature: inspect.Signature, at: ast.stmt) -> ast.arguments:
+    """The parameters as syntax."""
+    definition = ast.parse(f"def f({', '.join(_parameters(signature))}): pass").body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    for part in ast.walk(definition.args):
+        ast.copy_location(part, at)
+    return definition.args
+
+
+def _by_position(signature: inspect.Signature) -> dict[str, str]:
+    """All parameters in order, as arguments and as a tuple."""
+    arguments = ", ".join(signature.parameters)
+    return {"arguments": arguments, "all": f"({arguments}{',' if arguments else ''})"}

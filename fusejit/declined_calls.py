@@ -13,12 +13,16 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from types import FunctionType
+from typing import Any, cast
 
 import numpy as np
 
+from fusejit.codegen.call_guard import NEVER, CallGuard, Expected
+
 _MOST = 64  # entries; the one that was not met for longest goes
 _MOST_PARTS = 16  # of a tuple
+_OFTEN = 16  # calls of a kind, before they pass without being asked about
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.number, np.bool_)
 _NAMES = (str, bytes, type, np.dtype)  # of which a program chooses by value what it does
 
@@ -49,6 +53,8 @@ class DeclinedCalls:
     def __init__(self, *, guesses: bool = True) -> None:
         self._guesses = guesses
         self._known: OrderedDict[Hashable, _Entry] = OrderedDict()
+        self._guarded: tuple[_Entry, CallGuard] | None = None
+        self._next_guard = _OFTEN
 
     def cause(self, args: tuple[Any, ...]) -> str | None:
         """Why a call like this one was declined; None if it should be traced."""
@@ -74,6 +80,30 @@ class DeclinedCalls:
     def is_guess(self, args: tuple[Any, ...]) -> bool:
         """Whether all that is known of a call is that one of its kind was declined."""
         return likeness(args) is None
+
+    def guard(self, args: tuple[Any, ...], function: FunctionType) -> CallGuard | None:
+        """What lets calls of this kind pass without being asked about; None if that is too early.
+
+        Of these, too, the one that makes their number a power of two is looked at.
+        """
+        entry = self._known.get(_kind(args))
+        if entry is None or entry.calls < self._next_guard:
+            return None
+        expected = [*map(_expected, args)]
+        if None in expected:
+            return None
+        self._next_guard = 2 * entry.calls
+        due = NEVER if entry.is_final else (1 << entry.calls.bit_length()) - entry.calls
+        guard = CallGuard(cast(Any, expected), due, function)
+        self._guarded = entry, guard
+        return guard
+
+    def recount(self) -> None:
+        """Count the calls that have passed; the last one did not."""
+        if self._guarded is not None:
+            entry, guard = self._guarded
+            entry.calls += guard.calls - 1
+            self._guarded = None
 
     def forget(self, args: tuple[Any, ...]) -> None:
         """A call of its kind was not as those that were declined."""
@@ -104,6 +134,15 @@ def likeness(value: Any) -> Hashable:
         parts = tuple(map(likeness, value))
         return None if None in parts else parts
     return None
+
+
+def _expected(value: Any) -> Expected | None:
+    """What all arguments of that kind are like, as `_kind` has it; None if that is not asked."""
+    if type(value) is np.ndarray:
+        return Expected(np.ndarray, value.dtype, value.ndim)
+    if isinstance(value, (np.ndarray, tuple, type, np.dtype, *_NAMES)):
+        return None
+    return Expected(type(value))
 
 
 def _kind(value: Any) -> Hashable:

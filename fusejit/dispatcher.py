@@ -15,7 +15,8 @@ from typing import Any, cast
 
 from fusejit.budget import Allowance, compiling
 from fusejit.call_kinds import CallKinds
-from fusejit.carrier import Carrier, no_variant
+from fusejit.carrier import Body, Carrier, no_variant
+from fusejit.codegen.call_guard import CallGuard, Expected
 from fusejit.codegen.launch_runtime import ERRSTATE, LEFT_TO_NUMPY, MISS, OVERLAP, Miss
 from fusejit.declined_calls import DeclinedCalls
 from fusejit.errors import (
@@ -53,6 +54,7 @@ from fusejit.settling import FIRST_LOOK, LATER_LOOKS
 from fusejit.tracer.declined import SHARED_MEMORY, Declined
 from fusejit.tracer.locations import is_raised_by_us, strip_frames
 from fusejit.tracer.raises import may_raise_late
+from fusejit.tracer.source_text import find_source
 from fusejit.variants import Variants
 
 MOST_OF_A_PART = 4  # variants, before lists and texts it is given are left to Python
@@ -81,6 +83,7 @@ class Dispatcher:
         self.signature = own_signature(function)
         self.identity = Identity(cast(Any, function))
         self.fused = FusedFunctions() if fused is None else fused
+        self.run_plain = self.by_position()
         self.carrier = Carrier(function, self.signature, self.slow, self.rescued)
         if not options.enabled:
             self.carrier.serve_first(self.disabled)
@@ -97,10 +100,13 @@ class Dispatcher:
         return _restored, (self.function, self.options), state
 
     # -- a call ---------------------------------------------------------------------------------
-    def slow(self, args: tuple[Any, ...], missed: Miss) -> Any:
-        """A call that the newest variant does not serve; ``args`` are in parameter order."""
+    def slow(self, args: tuple[Any, ...], missed: Miss = MISS) -> Any:
+        """A call that the carrier does not serve by itself; ``args`` are in parameter order."""
         if not self.identity.holds():
             return self.renewed(args)
+        if self.variants.passed is not None:
+            self.variants.count_passed()
+            self.declined.recount()
         while True:
             seen = self.variants.compiled
             for variant in seen:
@@ -110,15 +116,11 @@ class Dispatcher:
                     return result
                 missed = missed if result is MISS else result
             if self.variants.segmented is not None:
-                if not self.variants.compiled:
-                    self.carrier.serve_first(self.run_segments)
+                self.serve_segments()
                 return self.variants.segmented.run(*args)
-            if self.retired is not None:
-                result = self.retired.run(*args)
-                if not isinstance(result, Miss):
-                    if not self.variants.compiled:
-                        self.carrier.serve_first(self.run_retired)
-                    return result
+            if self.retired is not None and self.retired.serves(args):
+                self.serve_python(self.retired.guard)
+                return self.plain(*args)
             if missed.is_fault:
                 self.declined.add_kind(args, missed.reason, is_final=True)
             if missed.is_fault or missed in (ERRSTATE, OVERLAP, *LEFT_TO_NUMPY):
@@ -139,8 +141,10 @@ class Dispatcher:
                     break
         if isinstance(made, str):
             return self.decline(made, args)
-        if isinstance(made, SegmentedFunction | RetiredFunction):
+        if isinstance(made, SegmentedFunction):
             return made.run(*args)
+        if isinstance(made, RetiredFunction):
+            return self.plain(*args)
         result = self.launched(made, args)
         if not isinstance(result, Miss):
             self.kinds.note_variant(args)
@@ -159,10 +163,25 @@ class Dispatcher:
         segmented = self.variants.segmented
         return segmented.run(*args) if segmented is not None and self.identity.holds() else MISS
 
-    def run_retired(self, *args: Any) -> Any:
-        """The function as Python runs it, as compiling does not pay, unless it was changed."""
-        retired = self.retired
-        return retired.run(*args) if retired is not None and self.identity.holds() else MISS
+    def serve_segments(self) -> None:
+        """Have the segments serve calls, unless a variant does."""
+        segmented = self.variants.segmented
+        if self.variants.compiled or segmented is None:
+            return
+        if segmented.served is None:
+            self.carrier.serve_first(self.run_segments)
+        else:
+            self.carrier.serve_body(*segmented.served)
+
+    def serve_python(self, guard: CallGuard) -> None:
+        """Have the function's own statements serve calls, unless a variant does."""
+        if not self.variants.compiled:
+            self.carrier.serve_body(self.own_body(), guard)
+
+    def own_body(self) -> Body:
+        """The statements of the function."""
+        source = find_source(cast(Any, self.function))
+        return Body(self.run_plain, None if isinstance(source, str) else source)
 
     def disabled(self, *args: Any) -> Any:
         """The function as Python runs it, with default values as they are now."""
@@ -177,6 +196,7 @@ class Dispatcher:
             old, old_signature = self.identity, self.signature
             self.identity = Identity(cast(Any, self.function))
             self.signature = own_signature(self.function)
+            self.run_plain = self.by_position()
             self.variants.compiled = ()
             self.variants.segmented = None
             self.variants.retired = ""
@@ -239,10 +259,9 @@ class Dispatcher:
         that no earlier variant serves.
         """
         if self.options.is_part and len(self.variants) >= MOST_OF_A_PART:
-            self.variants.segmented = self.without_contents(args)
-            if self.variants.segmented is not None:
-                self.carrier.serve_first(self.run_segments)
-                return self.variants.segmented
+            segmented = self.without_contents(args)
+            if segmented is not None:
+                return self.entered(segmented)
         if len(self.variants) >= self.options.max_variants:
             return f"more than {self.options.max_variants} variants"
         try:
@@ -281,8 +300,7 @@ class Dispatcher:
         with compiling(self.function.__name__, seconds):
             traced = trace(self.function, *self.split(args), self.options_now())
             if self.options.on_error and may_raise_late(traced.graph):
-                self.variants.segmented = self.apart(traced, args)
-                return self.variants.segmented
+                return self.entered(self.apart(traced, args))
             if (retired := self.retire(traced, args)) is not None:
                 return retired
             lowered = traced.fuse().lower()
@@ -309,9 +327,13 @@ class Dispatcher:
             self.tell(f"Python runs a statement of {name}: {error}")
         elif isinstance(error, NeedsPython) and error.is_loop:
             self.tell(f"Python runs a loop of {name}: {error}")
+        return self.entered(segmented)
+
+    def entered(self, segmented: SegmentedFunction) -> SegmentedFunction:
+        """Let segments serve calls; what is whole for other types stays so."""
         self.variants.segmented = segmented
-        if not self.variants.compiled:  # what is whole for other types stays so
-            self.carrier.serve_first(self.run_segments)
+        segmented.serve_by(self.serve_segments)
+        self.serve_segments()
         return segmented
 
     # -- what does not pay ----------------------------------------------------------------------
@@ -320,16 +342,15 @@ class Dispatcher:
         if self.options.fullgraph or not self.options.retires:
             return None
         find = resolver(self.function, self.named(args), traced.traced.constants)
-        estimate = profit(traced.traced, find)
+        estimate = profit(traced.traced, find, is_part=self.options.is_part)
         if not may_be_retired(estimate, is_part=self.options.is_part):
             return None
         looks = FIRST_LOOK
         if self.retired is not None:
             looks = LATER_LOOKS * self.retired.next_look
-        self.retired = RetiredFunction(estimate, self.by_position(), args, looks)
+        self.retired = RetiredFunction(estimate, cast(Any, self.function), args, looks)
         self.variants.retired = str(estimate)
-        if not self.variants.compiled:
-            self.carrier.serve_first(self.run_retired)
+        self.serve_python(self.retired.guard)
         return self.retired
 
     @property
@@ -352,12 +373,14 @@ class Dispatcher:
         """Ask anew whether compiling pays, at the next call."""
         if self.retired is not None:
             self.retired.look_again()
+            if not self.variants.compiled:
+                self.carrier.serve_first(no_variant)
 
     def by_position(self) -> Callable[..., Any]:
         """The undecorated function; takes all parameters by position."""
         simple = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         is_simple = all(p.kind in simple for p in self.signature.parameters.values())
-        return self.function if is_simple else self.plain
+        return self.function if is_simple else self.by_keyword
 
     # -- segments -------------------------------------------------------------------------------
     def opened(self, error: FusejitError, arguments: Mapping[str, Any]) -> SegmentedFunction | None:
@@ -374,7 +397,7 @@ class Dispatcher:
             self.fused,
             self.options.on_error,
             lambda error: self.note(str(self.fault(error, "open"))),
-            self.by_position(),
+            self.run_plain,
             self.options.retires,
         )
 
@@ -389,7 +412,10 @@ class Dispatcher:
 
     def of_python(self, error: FusejitError) -> SegmentedFunction:
         """A part as Python runs it."""
-        return of_python(cast(Any, self.function), self.plain, error)
+        made = of_python(cast(Any, self.function), self.plain, error)
+        anything = [Expected() for _ in self.signature.parameters]
+        made.served = self.own_body(), CallGuard(anything, function=cast(Any, self.function))
+        return made
 
     def without_contents(self, args: tuple[Any, ...]) -> SegmentedFunction | None:
         """A part for which the contents of lists or texts make variants: Python reads those."""
@@ -441,6 +467,10 @@ class Dispatcher:
     # -- plain NumPy ----------------------------------------------------------------------------
     def plain(self, *args: Any) -> Any:
         """Run the undecorated function; ``args`` are in parameter order."""
+        return self.run_plain(*args)
+
+    def by_keyword(self, *args: Any) -> Any:
+        """Run the undecorated function, some parameters of which are given by keyword."""
         positional, keywords = self.split(args)
         return self.function(*positional, **keywords)
 
@@ -457,7 +487,17 @@ class Dispatcher:
                 "fullgraph=True it runs as plain NumPy."
             )
         self.note(cause)
+        self.serve_declined(args, cause)
         return self.plain(*args)
+
+    def serve_declined(self, args: tuple[Any, ...], cause: str) -> None:
+        """Have the function's own statements serve calls that are always declined."""
+        if self.variants.compiled or self.variants.segmented or self.retired:
+            return
+        guard = self.declined.guard(args, cast(Any, self.function))
+        if guard is not None:
+            self.variants.passed = cause, guard
+            self.serve_python(guard)
 
     def note(self, cause: str) -> None:
         """Count a declined call; the first one of a cause warns at the user's line.

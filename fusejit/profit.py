@@ -42,8 +42,10 @@ from fusejit.ir.work import ASSUMED, UNTIL, payload_ps
 STATEMENT = 40  # an operation on Python's numbers
 SCALAR = 70  # an operation on NumPy's numbers, an element that is read or stored
 UFUNC = 450  # a call of a ufunc, and the array of its result
-REDUCTION = 1800  # a call of sum, max, ...
-DEVIATIONS = 7000  # std and var are several such calls
+SUM = 900
+REDUCTION = 1800  # a call of max, prod, ...
+PRODUCT = 450  # of matrices and vectors
+PRODUCT_PS = 100  # a multiplication and an addition
 SLICE = 150
 ASSIGN = 350  # a store into a part of an array
 ALLOCATION = 150
@@ -52,12 +54,14 @@ ELEMENT_PS = 700  # an element of a temporary that is written and read again
 DRAW = 300
 
 # ours
-HAND_OVER = 350
-ARGUMENT = 60
+HAND_OVER = 180
+PART = 200  # more, for a segment
+ARGUMENT = 25
 GUARD = 40
 VALUE_GUARD = 250  # another value makes another variant, which is asked in its turn
-RESULT = 130
-LAUNCH = 250  # a kernel, at the top
+RESULT = 60
+LAUNCH = 80  # a kernel, at the top
+LIBRARY = 250  # besides the product itself
 STEP = 1200  # a kernel that the launcher runs in a loop of its own
 HOST_CALL = 900  # what a call of NumPy costs besides itself
 POINT_PS = 300
@@ -76,8 +80,6 @@ class Profit:
         Compiled.
     is_scalar : bool
         Whether it has no arrays and no loops.
-    has_host_loops : bool
-        Whether the launcher runs a loop of the program.
     is_conditional : bool
         Whether other values may lead another way through the program.
     """
@@ -85,7 +87,6 @@ class Profit:
     numpy_ns: float
     compiled_ns: float
     is_scalar: bool
-    has_host_loops: bool
     is_conditional: bool
 
     @property
@@ -97,7 +98,7 @@ class Profit:
         return f"NumPy {_time(self.numpy_ns)}, compiled {_time(self.compiled_ns)}"
 
 
-def profit(traced: TracedFunction, find: Callable[[Path], Any]) -> Profit:
+def profit(traced: TracedFunction, find: Callable[[Path], Any], *, is_part: bool = False) -> Profit:
     """What a traced function costs both ways for one call.
 
     Parameters
@@ -105,6 +106,8 @@ def profit(traced: TracedFunction, find: Callable[[Path], Any]) -> Profit:
     traced : TracedFunction
     find : callable
         Finds the objects of the call: see `fusejit.outside`.
+    is_part : bool
+        Whether Python calls it between statements of its own.
     """
     graph = traced.graph
     sizes: dict[str, int] = {}
@@ -118,16 +121,14 @@ def profit(traced: TracedFunction, find: Callable[[Path], Any]) -> Profit:
     arrays = sum(buffer.origin is not None for buffer in graph.buffers)
     handed = arrays + len(graph.scalars) + len(graph.symbols) + len(traced.checks) / 2
     results = len(graph.block.yields)
-    ours = HAND_OVER + ARGUMENT * handed + RESULT * results + kernel_ns
+    ours = HAND_OVER + is_part * PART + ARGUMENT * handed + RESULT * results + kernel_ns
     ours += sum(VALUE_GUARD if _asks_value(guard.expr) else GUARD for guard in graph.guards)
     is_scalar = not arrays and not any(_makes_arrays(op) for op in walk(graph.block))
-    loops = [op for op in walk(graph.block) if isinstance(op, Loop)]
     asks = any(check.kind in (CheckKind.EQUAL, CheckKind.KEYS) for check in traced.checks)
     return Profit(
         numpy_ns,
         ours,
         is_scalar,
-        has_host_loops=any(map(_is_launchers, loops)),
         is_conditional=asks or bool(graph.guards),
     )
 
@@ -197,8 +198,13 @@ class _Estimate:
             return (STATEMENT if kinds == {Kind.PYTHON} else SCALAR), own
         reduces = IteratorType.REDUCTION in op.iterators
         combiners = {i.combiner for i in op.inits}
-        call = DEVIATIONS if "deviations" in combiners else REDUCTION if reduces else UFUNC
-        if not op.payload.instrs or not op.inputs:
+        call = UFUNC
+        if op.library_call is not None:
+            product = PRODUCT + points * PRODUCT_PS / 1000
+            return product, product + LIBRARY
+        if reduces:
+            call = SUM if combiners <= {"add"} else REDUCTION
+        elif not op.payload.instrs or not op.inputs:
             call = MADE
         return call + points * (ELEMENT_PS + payload_ps(op.payload)) / 1000, own
 

@@ -6,14 +6,15 @@ larger arguments are looked at anew; where sizes do not matter, the function its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.launch_runtime import MISS
+from fusejit.codegen.call_guard import NEVER, CallGuard, Expected
 from fusejit.profit import Profit
-from fusejit.settling import FEW, FIRST_LOOK, ROOM, exceeds, size_of
+from fusejit.settling import FEW, FIRST_LOOK, ROOM, size_of
 
 LAST_LOOK = 256  # calls, before a function of numbers is Python's for good
 SURE = 1.25  # times as expensive as NumPy, before a whole function is left to it
@@ -22,14 +23,12 @@ SURE = 1.25  # times as expensive as NumPy, before a whole function is left to i
 def may_be_retired(estimate: Profit, *, is_part: bool) -> bool:
     """Whether Python is to run a part, or a whole function, with such costs.
 
-    A function of the user's that is compiled whole stays so in doubt: it costs a call at most.
+    A function of the user's that is compiled whole stays so in doubt.
     """
     if estimate.pays:
         return False
-    if is_part:
-        return True
     is_slow = estimate.compiled_ns > SURE * estimate.numpy_ns
-    return estimate.is_scalar or (estimate.has_host_loops and is_slow)
+    return is_part or estimate.is_scalar or is_slow
 
 
 class RetiredFunction:
@@ -38,8 +37,7 @@ class RetiredFunction:
     Parameters
     ----------
     estimate : Profit
-    function : callable
-        Takes the parameters by position.
+    function : FunctionType
     args : sequence
         Those of the call that was looked at.
     next_look : int
@@ -47,35 +45,33 @@ class RetiredFunction:
 
     Attributes
     ----------
-    run : callable
-        Serves a call, or returns a `Miss` for one that is to be looked at.
+    guard : CallGuard
+        Which calls are to be looked at.
     """
 
     def __init__(
         self,
         estimate: Profit,
-        function: Callable[..., Any],
+        function: FunctionType,
         args: Sequence[Any],
         next_look: int = FIRST_LOOK,
     ) -> None:
         self.estimate = estimate
-        self.function = function
         is_looked_at = next_look <= LAST_LOOK and estimate.is_conditional
         has_arrays = any(isinstance(arg, np.ndarray) for arg in args)
         self.depends_on_sizes = not estimate.is_scalar or has_arrays or is_looked_at
         self.next_look = next_look
-        self._limits = [max(FEW, FIRST_LOOK, ROOM * size_of(arg)) for arg in args]
-        self._calls = 0
+        expected, due = [Expected() for _ in args], NEVER
+        if self.depends_on_sizes:
+            limits = [max(FEW, FIRST_LOOK, ROOM * size_of(arg)) for arg in args]
+            expected, due = [Expected(limit=limit) for limit in limits], next_look
+        self.guard = CallGuard(expected, due, function)
         self._is_due = False
-        self.run = self._guarded if self.depends_on_sizes else function
 
     def look_again(self) -> None:
-        """Have the next call looked at."""
-        self._is_due = True
+        """Have the next call looked at, if larger arguments may change something."""
+        self._is_due = self.depends_on_sizes
 
-    def _guarded(self, *args: Any) -> Any:
-        self._calls += 1
-        self._is_due |= self._calls == self.next_look
-        if self._is_due or exceeds(args, self._limits):
-            return MISS
-        return self.function(*args)
+    def serves(self, args: Sequence[Any]) -> bool:
+        """Whether Python runs a call; counts it."""
+        return not self._is_due and not self.guard.asks(*args)

@@ -24,6 +24,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from fusejit.carrier import Body
+from fusejit.codegen.call_guard import CallGuard, Expected
 from fusejit.errors import FusejitError, NeedsPython
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.host import Path
@@ -74,6 +76,10 @@ class SegmentedFunction:
         The compiled parts in the order of the program.
     settling : Settling or None
         Which of them pay; tells who serves calls from now on.
+    bodies : dict of callable to Body
+        The statements of functions that have served calls.
+    served : tuple of Body and CallGuard, or None
+        The statements that serve calls now and what is asked first; None if `run` decides.
     """
 
     run: Callable[..., Any]
@@ -81,16 +87,25 @@ class SegmentedFunction:
     segments: list[SegmentCall] = field(default_factory=list)
     helper: _Helper | None = None
     settling: Settling | None = None
+    bodies: dict[Callable[..., Any], Body] = field(default_factory=dict)
+    served: tuple[Body, CallGuard] | None = None
 
-    def serve_by(self, serve: Callable[[Callable[..., Any]], None]) -> None:
-        """Tell ``serve`` which function runs, whenever that changes."""
+    def serve_by(self, serve: Callable[[], None]) -> None:
+        """Call ``serve`` whenever it changes what serves calls."""
+        if self.settling is None:
+            return
+        looked_at = self.settling.looked_at
 
-        def changed(run: Callable[..., Any]) -> None:
-            self.run = run
-            serve(run)
+        def changed(run: Callable[..., Any], guard: CallGuard | None) -> None:
+            self.run, self.served = run, None
+            if guard is not None:
+                self.served = self.bodies.get(run, Body(run)), guard
+            if guard is not None and not guard.is_open:
+                asks = guard.asks
+                self.run = lambda *args: looked_at(*args) if asks(*args) else run(*args)
+            serve()
 
-        if self.settling is not None:
-            self.settling.serve = changed
+        self.settling.serve = changed
 
     @property
     def is_plain(self) -> bool:
@@ -311,6 +326,7 @@ class _Maker:
         self.function = what.function
         self.source = source
         self.cut = cut
+        self.bodies: dict[Callable[..., Any], Body] = {}
 
     def make(self, reason: str) -> SegmentedFunction | None:
         cut = self.cut(NOTHING)
@@ -336,11 +352,17 @@ class _Maker:
         original = self.function if self.what.plain is None else self.what.plain
         segments = [*calls.values()]
         remade = functools.partial(self._without, helper)
+        bodies = self.bodies
+        bodies[original] = Body(original, self.source)
         if not self.what.retires:
-            return SegmentedFunction(run, boundaries, segments, helper)
-        settling = helper.settling = Settling(run, original, remade, segments, sites)
-        segmented = SegmentedFunction(settling.first, boundaries, segments, helper, settling)
-        segmented.serve_by(lambda run: None)
+            guard = CallGuard([Expected() for _ in cut.node.args.args], function=self.function)
+            served = bodies[run], guard
+            return SegmentedFunction(run, boundaries, segments, helper, None, bodies, served)
+        settling = Settling(run, original, remade, segments, sites, self.function)
+        helper.settling = settling
+        first = settling.first
+        segmented = SegmentedFunction(first, boundaries, segments, helper, settling, bodies)
+        segmented.serve_by(lambda: None)
         return segmented
 
     def _without(self, helper: _Helper, retired: Retired) -> FunctionType:
@@ -356,20 +378,23 @@ class _Maker:
     ) -> FunctionType | None:
         """A function with the globals and cells of the user's."""
         code = self.function.__code__
-        made = compile_function(self.source, node, code, helper)
+        made = compile_function(self.source, node, code, () if helper is None else (helper,))
         cells = dict(zip(code.co_freevars, self.function.__closure__ or (), strict=True))
         if helper is not None:
             cells[helper] = CellType(value)
         if any(name not in cells for name in made.co_freevars):
             return None
+        source = FunctionSource(node, self.source.class_name, self.source.imported)
         if helper is None:
-            made_from(made, FunctionSource(node, self.source.class_name, self.source.imported))
+            made_from(made, source)
         closure = tuple(cells[name] for name in made.co_freevars)
         function = FunctionType(
             made, self.function.__globals__, self.function.__name__, None, closure
         )
         function.__qualname__ = self.function.__qualname__
         function.__module__ = self.function.__module__
+        if helper is not None:
+            self.bodies[function] = Body(function, source, helper, value)
         return function
 
 
@@ -458,7 +483,7 @@ class CallSite:
 
     def __call__(self, function: Any) -> Any:
         made = self.helper.call(function)
-        if made is not function:
+        if made is not function and not _is_decorated(function):
             self.functions.add(made.__func__ if type(made) is MethodType else made)
         self.was_called = True
         return made
@@ -466,7 +491,27 @@ class CallSite:
     @property
     def is_fused(self) -> bool:
         """Whether it calls a fused function that pays."""
-        return not all(map(_is_retired, self.functions))
+        return not all(state is not None and state.is_plain for state in self._states())
+
+    @property
+    def depends_on_sizes(self) -> bool:
+        """Whether larger arguments may change that."""
+        return any(state is not None and state.depends_on_sizes for state in self._states())
+
+    def look_again(self) -> None:
+        """Ask anew whether its functions pay, at their next calls."""
+        for state in self._states():
+            if state is not None:
+                state.look_again()
+
+    def _states(self) -> list[Any]:
+        return [getattr(function, "__fusejit_state__", None) for function in self.functions]
+
+
+def _is_decorated(function: Any) -> bool:
+    """Whether it is one of the user's with a decorator, or a method of such a one."""
+    inner = function.__func__ if type(function) is MethodType else function
+    return hasattr(inner, "__fusejit_state__")
 
 
 def _made(function: FunctionType, decorate: Decorate) -> Callable[..., Any]:
@@ -511,7 +556,8 @@ class SegmentCall:
         """The code of the frames in which Python runs its statements."""
         parts = [self.opened, None if self.state is None else self.state.variants.segmented]
         codes = {code for part in parts if part is not None for code in part.codes()}
-        return {self.function.__code__, *codes}
+        served = set() if self.state is None else self.state.carrier.bodies
+        return {self.function.__code__, *codes, *served}
 
     @property
     def name(self) -> str:
@@ -572,6 +618,7 @@ class SegmentCall:
             self.opened = _opened(what, parameters, None, opaque, reason)
             if self.opened is None:
                 return self.function
-            self.opened.serve_by(self._serve)
-            return self.opened.run
+            opened = self.opened
+            opened.serve_by(lambda: self._serve(opened.run))
+            return opened.run
         return decorate(self.function, on_error)

@@ -5,18 +5,20 @@ A segment of a few operations on numbers, or on short arrays, costs more to hand
 statements stand in the opened function again, so a loop of nothing but such segments is Python's as
 a whole. When nothing pays, the function itself runs.
 
-What pays depends on sizes. So a settled function looks at those of its arguments, and at how often
-it was called: a call with larger ones, and call 16, 64, 256 .. go through the segments again, each
-of which decides for itself.
+What pays depends on sizes. So a settled function has a guard (`fusejit.codegen.call_guard`): a call
+with larger arguments, and call 16, 64, 256 .. go through the segments again, each of which decides
+for itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any, Protocol
 
 import numpy as np
 
+from fusejit.codegen.call_guard import NEVER, CallGuard, Expected
 from fusejit.tracer.outline import Retired
 
 FIRST_LOOK = 16  # calls, before a settled function goes through its segments again
@@ -27,9 +29,25 @@ FEW = 16  # what counts as small in any case
 _HELD = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
 Run = Callable[..., Any]
+Serve = Callable[[Run, CallGuard | None], None]
 
 
-class Part(Protocol):
+class Lookable(Protocol):
+    """What may pay or not, and changes with sizes."""
+
+    @property
+    def was_called(self) -> bool:
+        """Whether it is known what arrives."""
+
+    @property
+    def depends_on_sizes(self) -> bool:
+        """Whether larger arguments may change whether it pays."""
+
+    def look_again(self) -> None:
+        """Ask anew whether it pays, at the next call."""
+
+
+class Part(Lookable, Protocol):
     """A segment, as settling sees it."""
 
     @property
@@ -37,22 +55,11 @@ class Part(Protocol):
         """Which one it is."""
 
     @property
-    def was_called(self) -> bool:
-        """Whether it is known what arrives."""
-
-    @property
     def is_retired(self) -> bool:
         """Whether Python runs its statements."""
 
-    @property
-    def depends_on_sizes(self) -> bool:
-        """Whether larger arguments may change that."""
 
-    def look_again(self) -> None:
-        """Ask anew whether compiling it pays, at the next call."""
-
-
-class Site(Protocol):
+class Site(Lookable, Protocol):
     """A call of Python's of which the function may be fused."""
 
     @property
@@ -60,12 +67,8 @@ class Site(Protocol):
         """Which one it is."""
 
     @property
-    def was_called(self) -> bool:
-        """Whether it is known what it calls."""
-
-    @property
     def is_fused(self) -> bool:
-        """Whether that is fused, and pays."""
+        """Whether what it calls is fused, and pays."""
 
 
 class Settling:
@@ -81,11 +84,14 @@ class Settling:
         The opened function without what is retired.
     parts : sequence of Part
     sites : sequence of Site
+    function : FunctionType, optional
+        That of the user's whose code and default values must stay what they are.
 
     Attributes
     ----------
     serve : callable
-        What is told which function serves calls from now on.
+        What is told which function serves calls from now on, and the guard of its calls if it is
+        settled.
     is_plain : bool
         Whether the function itself runs.
     depends_on_sizes : bool
@@ -99,17 +105,20 @@ class Settling:
         remade: Callable[[Retired], Run],
         parts: Sequence[Part],
         sites: Sequence[Site],
+        function: FunctionType | None = None,
     ) -> None:
         self.opened = opened
         self.original = original
         self.remade = remade
         self.parts = parts
         self.sites = sites
-        self.serve: Callable[[Run], None] = lambda run: None
+        self.function = function
+        self.serve: Serve = lambda run, guard: None
         self.is_plain = False
         self.depends_on_sizes = False
         self.runs: list[Run] = [opened]  # that have served calls, for the frames of their code
         self._limits: list[int] = []
+        self._guard_now: CallGuard | None = None
         self._retired: Retired | None = None
         self._next_look = FIRST_LOOK
         self._depth = 0
@@ -129,13 +138,28 @@ class Settling:
     def again(self) -> None:
         """A segment was called for the first time: the next call decides anew."""
         if self._retired is not None:
-            self.serve(self.first)
+            self.serve(self.runs[-1], self._guard(due=0))
 
     def look_again(self) -> None:
         """Ask all segments anew whether they pay, at the next call."""
-        for part in self.parts:
-            part.look_again()
+        every: list[Lookable] = [*self.parts, *self.sites]
+        for one in every:
+            one.look_again()
         self.again()
+
+    def looked_at(self, *args: Any) -> Any:
+        """A call that the guard does not let pass.
+
+        What it calls of the function itself passes meanwhile: a recursion has one frame a call.
+        """
+        if self._is_due:
+            self.look_again()
+        self.serve(self.runs[-1], self._guard())
+        try:
+            return self.first(*args)
+        except BaseException:
+            self.again()
+            raise
 
     def _settle(self, args: Sequence[Any]) -> None:
         seen = [max(FEW, ROOM * size_of(arg)) for arg in args]
@@ -150,31 +174,28 @@ class Settling:
                 s.is_fused or not s.was_called for s in self.sites
             )
             self.is_plain = not is_left
-            self.depends_on_sizes = any(p.depends_on_sizes for p in self.parts if p.is_retired)
+            left: list[Lookable] = [p for p in self.parts if p.is_retired]
+            left += [s for s in self.sites if s.was_called and not s.is_fused]
+            self.depends_on_sizes = any(each.depends_on_sizes for each in left)
             run = self.remade(retired) if is_left else self.original
             if not retired.segments and not retired.calls:
                 run = self.opened
             self.runs.append(run)
-        run = self.runs[-1]
-        self.serve(self._guarded(run) if self.depends_on_sizes else run)
+        if not self.depends_on_sizes:
+            self._guard_now = self._guard()
+        else:
+            self._guard_now = self._guard(self._limits, self._next_look)
+            self._next_look *= LATER_LOOKS
+        self.serve(self.runs[-1], self._guard_now)
 
-    def _guarded(self, run: Run) -> Run:
-        """``run``, but now and then, and for larger arguments, the opened function."""
-        limits, first = self._limits, self.first
-        due, count = self._next_look, 0
-        self._next_look *= LATER_LOOKS
+    @property
+    def _is_due(self) -> bool:
+        """Whether so many calls have come that the segments are to be asked anew."""
+        return self._guard_now is not None and self._guard_now.calls >= self._guard_now.due
 
-        def guarded(*args: Any) -> Any:
-            nonlocal count
-            count += 1
-            if count >= due:
-                self.look_again()
-                return first(*args)
-            if exceeds(args, limits):
-                return first(*args)
-            return run(*args)
-
-        return guarded
+    def _guard(self, limits: Sequence[int] = (), due: int = NEVER) -> CallGuard:
+        expected = [Expected(limit=limit) for limit in limits]
+        return CallGuard(expected or [Expected() for _ in self._limits], due, self.function)
 
 
 def size_of(obj: Any) -> int:
@@ -184,18 +205,3 @@ def size_of(obj: Any) -> int:
     if isinstance(obj, int):
         return abs(obj)
     return len(obj) if isinstance(obj, _HELD) else 0
-
-
-def exceeds(args: Iterable[Any], limits: Iterable[int]) -> bool:
-    """Whether one of the arguments is larger than its limit."""
-    for value, limit in zip(args, limits, strict=True):
-        kind = value.__class__
-        if kind is np.ndarray:
-            if value.size > limit:
-                return True
-        elif kind is int:
-            if value > limit:
-                return True
-        elif kind in _HELD and len(value) > limit:
-            return True
-    return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from fusejit.codegen.call_guard import CallGuard
 from fusejit.ir.traced import ArrayClass
 from fusejit.pipeline import Compiled
 from fusejit.segments import SegmentedFunction
@@ -20,6 +21,7 @@ class Variants:
         self.compiled: tuple[Compiled, ...] = ()
         self.segmented: SegmentedFunction | None = None
         self.declined: Counter[str] = Counter()
+        self.passed: tuple[str, CallGuard] | None = None  # declined calls that are not asked about
         self.retired = ""  # what a call costs that Python runs, as compiling does not pay
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -30,6 +32,13 @@ class Variants:
 
     def __getitem__(self, index: int) -> Compiled:
         return self.compiled[index]
+
+    def count_passed(self) -> None:
+        """Count the calls that were declined without being asked about; the last one was."""
+        if self.passed is not None:
+            cause, guard = self.passed
+            self.declined[cause] += guard.calls - 1
+            self.passed = None
 
     def __repr__(self) -> str:
         lines = [f"{len(self)} variant(s)"]
@@ -42,7 +51,10 @@ class Variants:
             )
             where = "from cache" if variant.from_cache else "compiled"
             lines.append(f"  {at}: {arrays} ({where})")
-        lines += [f"  declined {n}x: {cause}" for cause, n in self.declined.items()]
+        declined = self.declined.copy()
+        if self.passed is not None:
+            declined[self.passed[0]] += self.passed[1].calls
+        lines += [f"  declined {n}x: {cause}" for cause, n in declined.items()]
         if self.retired:
             lines.append(f"  retired, Python runs it: {self.retired}")
         if self.segmented is not None and self.segmented.is_plain:

@@ -14,16 +14,26 @@ and the kernel's part.
 Source
 ------
 ``PyArrayObject_fields`` and ``_PyArray_Descr`` in numpy/ndarraytypes.h: stable since NumPy 1.7, and
-compared with Python's view of a sample array by `layout_is_known` before the first use.
+compared with Python's view of a sample array before the first use: see
+`fusejit.codegen.native_layout`.
 """
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy as np
 
+from fusejit.codegen.native_layout import (
+    BYTEORDER,
+    DATA,
+    DESCR,
+    NDIM,
+    OB_TYPE,
+    SHAPE,
+    STRIDES,
+    TYPE_NUM,
+)
 from fusejit.codegen.native_loader import NDARRAY_TYPE_SYMBOL, STATUS_MISMATCH
 from fusejit.codegen.numba_api import cgutils, ir, populate_array, types
 
@@ -32,33 +42,8 @@ Value = Any
 RELEASE_GIL_FROM = 16_384
 """With fewer elements in all arrays together the GIL is kept: giving it up would cost more."""
 
-_OB_TYPE, _DATA, _NDIM, _SHAPE, _STRIDES, _DESCR = 8, 16, 24, 32, 40, 56
-_BYTEORDER, _TYPE_NUM = 26, 28
-
 _INT8, _INT32, _INT64 = (ir.IntType(bits) for bits in (8, 32, 64))
 _POINTER = _INT8.as_pointer()
-
-
-def layout_is_known() -> bool:
-    """Whether this NumPy's arrays have their fields where `emit_entry` reads them."""
-    sample = np.zeros((3, 5), np.float32)[:, ::2]
-    start = id(sample)
-
-    def word(at: int, kind: Any = ctypes.c_int64) -> int:
-        return int(kind.from_address(at).value)
-
-    descr = word(start + _DESCR)
-    return (
-        ctypes.sizeof(ctypes.c_void_p) == 8
-        and word(start + _OB_TYPE) == id(np.ndarray)
-        and word(start + _DATA) == sample.__array_interface__["data"][0]
-        and word(start + _NDIM, ctypes.c_int32) == 2
-        and [word(word(start + _SHAPE) + 8 * k) for k in range(2)] == [3, 3]
-        and [word(word(start + _STRIDES) + 8 * k) for k in range(2)] == [20, 8]
-        and descr == id(sample.dtype)
-        and word(descr + _TYPE_NUM, ctypes.c_int32) == sample.dtype.num
-        and chr(word(descr + _BYTEORDER, ctypes.c_uint8)) in "=|"
-    )
 
 
 def _field(builder: Any, start: Value, offset: int, kind: Any) -> Value:
@@ -107,28 +92,26 @@ class _Entry:
         if ndarray is None:
             ndarray = ir.GlobalVariable(module, _INT8, NDARRAY_TYPE_SYMBOL)
             ndarray.linkage = "external"
-        object_type = _field(builder, obj, _OB_TYPE, _POINTER)
+        object_type = _field(builder, obj, OB_TYPE, _POINTER)
         self.require(builder.icmp_unsigned("==", object_type, ndarray))
-        ndim = _field(builder, obj, _NDIM, _INT32)
-        descr = _field(builder, obj, _DESCR, _POINTER)
-        order = _field(builder, descr, _BYTEORDER, _INT8)
-        type_num = _field(builder, descr, _TYPE_NUM, _INT32)
+        ndim = _field(builder, obj, NDIM, _INT32)
+        descr = _field(builder, obj, DESCR, _POINTER)
+        order = _field(builder, descr, BYTEORDER, _INT8)
+        type_num = _field(builder, descr, TYPE_NUM, _INT32)
         fits = builder.and_(
             builder.icmp_signed("==", ndim, ir.Constant(_INT32, array_type.ndim)),
             builder.icmp_signed("==", type_num, ir.Constant(_INT32, dtype.num)),
         )
         native = builder.icmp_unsigned("==", order, ir.Constant(_INT8, ord(dtype.byteorder)))
         self.require(builder.and_(fits, native))
-        shape = self._numbers(_field(builder, obj, _SHAPE, _INT64.as_pointer()), array_type.ndim)
-        strides = self._numbers(
-            _field(builder, obj, _STRIDES, _INT64.as_pointer()), array_type.ndim
-        )
+        shape = self._numbers(_field(builder, obj, SHAPE, _INT64.as_pointer()), array_type.ndim)
+        strides = self._numbers(_field(builder, obj, STRIDES, _INT64.as_pointer()), array_type.ndim)
         size = ir.Constant(_INT64, 1)
         for extent in shape:
             size = builder.mul(size, extent)
         self.num_elements = builder.add(self.num_elements, size)
         array = self.context.make_array(array_type)(self.context, builder)
-        data = builder.bitcast(_field(builder, obj, _DATA, _POINTER), array.data.type)
+        data = builder.bitcast(_field(builder, obj, DATA, _POINTER), array.data.type)
         populate_array(array, data, shape, strides, dtype.itemsize, None)
         return array._getvalue()
 

@@ -113,11 +113,39 @@ class _Owner:
 def make_builtin(name: str, address: int, keep: tuple[Any, ...] = ()) -> Callable[..., int]:
     """A builtin that calls the ``METH_FASTCALL`` entry at `address` and keeps `keep` alive."""
     method = _MethodDef(name.encode(), address, _METH_FASTCALL, None)
+    return bound_builtin(method, _Owner(method, keep))
+
+
+def bound_builtin(method: _MethodDef, owner: Any) -> Callable[..., Any]:
+    """A builtin whose first argument in C is `owner`; `method` must live as long as it does."""
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype = ctypes.py_object
     new.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    made: Callable[..., int] = new(ctypes.addressof(method), _Owner(method, keep), None)
+    made: Callable[..., Any] = new(ctypes.addressof(method), owner, None)
     return made
+
+
+class AssembledEntry:
+    """A ``METH_FASTCALL`` entry that is written as LLVM IR; it lives as long as the process.
+
+    Parameters
+    ----------
+    text : str
+        The module.
+    name : str
+        The entry.
+    """
+
+    def __init__(self, text: str, name: str) -> None:
+        self._engine = _engine()
+        self._engine.add_module(llvm.parse_assembly(text))
+        self._engine.finalize_object()
+        address = self._engine.get_function_address(name)
+        self._method = _MethodDef(name.encode(), address, _METH_FASTCALL, None)
+
+    def builtin(self, owner: Any) -> Callable[..., Any]:
+        """A builtin of this entry whose first argument in C is ``owner``."""
+        return bound_builtin(self._method, owner)
 
 
 _module_numbers = itertools.count()

@@ -171,7 +171,7 @@ def _missing_private_api() -> str | None:
         for flag in ("release_gil", "no_cfunc_wrapper", "error_model", "nrt"):
             if not hasattr(compiler.Flags, flag):
                 return f"no flag {flag}"
-        if not importlib.import_module("fusejit.codegen.native_entry").layout_is_known():
+        if not importlib.import_module("fusejit.codegen.native_layout").layout_is_known():
             return "NumPy's array struct has another layout"
         _contexts()
         _pipelines()

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.tracer.carriers import is_carrier
 from fusejit.tracer.locations import CARRIER, MOVE_OUTSIDE, is_package_file
 
 
@@ -302,7 +303,7 @@ def is_user_function(function: object) -> bool:
     """Whether it is a Python function outside the standard library, NumPy and fusejit."""
     if not isinstance(function, FunctionType):
         return False
-    return not is_library_file(function.__code__.co_filename)
+    return is_carrier(function) or not is_library_file(function.__code__.co_filename)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -29,10 +29,11 @@ from fusejit.tracer.callables import (
     is_user_function,
     rule_for,
 )
+from fusejit.tracer.carriers import is_carrier
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.either import is_either
-from fusejit.tracer.locations import CARRIER, MOVE_OUTSIDE, needs_python
+from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.outside import Outside
 from fusejit.tracer.regions import Undefined
 
@@ -181,11 +182,7 @@ class Calls:
 
     def _unwrapped(self, function: Any) -> Any:
         """What a decorated or cached function computes; None if it is neither."""
-        # by its file, not by an attribute: functools.wraps copies those to the user's wrappers
-        if isinstance(function, FunctionType):
-            if not function.__code__.co_filename.startswith(CARRIER):
-                return None
-        elif not isinstance(function, _CachedFunction):
+        if not is_carrier(function) and not isinstance(function, _CachedFunction):
             return None
         inner = function.__wrapped__
         path = self._outside.path_of(function)

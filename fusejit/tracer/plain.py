@@ -25,7 +25,8 @@ from fusejit.tracer.callables import (
     is_user_function,
     rule_for,
 )
-from fusejit.tracer.locations import CARRIER, MOVE_OUTSIDE, unsupported
+from fusejit.tracer.carriers import is_carrier
+from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.outside import Outside, is_open
 
 _SIMPLE = (type(None), bool, int, float, complex, str, bytes, np.generic, np.dtype)
@@ -184,7 +185,7 @@ class _Vetting:
         if is_user_function(value):
             assert at is not None
             self.outside.read(at, value)
-            if value.__code__.co_filename.startswith(CARRIER):
+            if is_carrier(value):
                 value, at = value.__wrapped__, at.attribute("__wrapped__")
             self.function(value, at)
             return

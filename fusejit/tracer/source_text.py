@@ -14,6 +14,7 @@ import functools
 import linecache
 import warnings
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 
@@ -98,7 +99,7 @@ def made_from(code: CodeType, source: FunctionSource) -> None:
 
 
 def compile_function(
-    source: FunctionSource, node: FunctionNode, like: CodeType, helper: str | None = None
+    source: FunctionSource, node: FunctionNode, like: CodeType, free: Sequence[str] = ()
 ) -> CodeType:
     """Compile ``node`` with the scopes, flags and file of ``like``; return its code object.
 
@@ -110,8 +111,8 @@ def compile_function(
         The function to compile, as it was written or rewritten.
     like : CodeType
         The function's own code: its free variables and file are used.
-    helper : str, optional
-        One more name to be free in the function.
+    free : sequence of str, optional
+        More names that may be free in the function.
     """
     inner: ast.stmt
     if isinstance(node, ast.Lambda):
@@ -124,9 +125,8 @@ def compile_function(
         inner.args = _bare_arguments(node.args)
     ast.copy_location(inner, node)
     definition = inner
-    free = [name for name in like.co_freevars if name != "__class__" or not source.class_name]
-    if helper is not None:
-        free.append(helper)
+    own = [name for name in like.co_freevars if name != "__class__" or not source.class_name]
+    free = [*own, *free]
     if source.class_name:
         inner = ast.ClassDef(
             name=source.class_name, bases=[], keywords=[], body=[inner], decorator_list=[]

@@ -89,7 +89,7 @@ def _rewrite(function: FunctionType) -> _Rewritten:
         return _Rewritten(None, "", f"{function.__qualname__} was traced plainly: {source}")
     try:
         node, helper = rewrite_node(source, code.co_freevars)
-        made = compile_function(source, node, code, helper)
+        made = compile_function(source, node, code, (helper,))
         return _Rewritten(made, helper, None, sure_names(source.node))
     except CannotRewrite as error:
         note = f"{function.__qualname__} was traced plainly: {error} is not supported"

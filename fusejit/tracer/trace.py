@@ -35,6 +35,7 @@ from fusejit.ir.traced import ArrayClass, CheckKind, LibraryRead, PathCheck
 from fusejit.ir.types import DTYPES, Kind, TensorType, canonical_dtype, dtype_name, is_supported
 from fusejit.tracer.array import MAX_RANK, TracedArray, too_many_axes
 from fusejit.tracer.callables import is_named_tuple
+from fusejit.tracer.carriers import is_carrier
 from fusejit.tracer.context import ACTIVE
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.dispatch import HANDLERS
@@ -264,6 +265,9 @@ class Trace:
             self.check(PathCheck(path, CheckKind.EQUAL, obj))
             if isinstance(obj, slice):
                 self._check_parts_of_slice(path, obj)
+            return obj
+        if is_carrier(obj):  # its code changes
+            self.check(PathCheck(path, CheckKind.IS, obj))
             return obj
         if isinstance(obj, types.FunctionType):
             self.check(PathCheck(path, CheckKind.CODE, obj.__code__))

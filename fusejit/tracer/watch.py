@@ -22,7 +22,12 @@ from typing import Any
 import numpy as np
 
 from fusejit.errors import NeedsPython, UnsupportedError
-from fusejit.tracer.callables import is_library_file, is_library_module, is_stand_in_type
+from fusejit.tracer.callables import (
+    is_library_file,
+    is_library_module,
+    is_stand_in_type,
+    is_user_function,
+)
 from fusejit.tracer.locations import location_of, placed_in, user_frames
 
 _PLAIN_TYPES = frozenset(
@@ -170,7 +175,7 @@ def _is_harmless(obj: Any) -> bool:
 def _is_harmless_argument(obj: Any) -> bool:
     """Whether C code that is given an object can call nothing of the user's."""
     if type(obj) is FunctionType:
-        return is_library_file(obj.__code__.co_filename)
+        return not is_user_function(obj)
     if type(obj) in (list, tuple, dict):
         items = obj.values() if isinstance(obj, dict) else obj
         return _is_harmless(obj) and all(map(_is_harmless_argument, items))

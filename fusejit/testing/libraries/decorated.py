@@ -22,6 +22,7 @@ from typing import Any, cast
 
 from fusejit import fuse_jit
 from fusejit.testing.libraries.counters import Counters
+from fusejit.tracer.carriers import mark_carrier
 
 Judge = Callable[["Entry", tuple[Any, ...], dict[str, Any]], Any]
 
@@ -133,9 +134,9 @@ class Decorated:
         fused: Any = fuse_jit(function)
         entry = Entry(f"{function.__module__}:{function.__qualname__}", function, fused)
         namespace: dict[str, Any] = {"judge": self.judge, "entry": entry}
-        # fusejit knows its carriers by the file they stand in
         exec(compile(_CARRIER, f"<fusejit carrier of {entry.name}>", "exec"), namespace)
         entry.carrier = functools.wraps(function)(namespace["carrier"])
+        mark_carrier(namespace["carrier"])
         cast(Any, entry.carrier).__fusejit_state__ = fused.__fusejit_state__
         self.entries[function] = entry
         return entry

@@ -733,7 +733,7 @@ def test_names_are_classified_as_the_compiler_does(module):
             continue  # class bodies and comprehensions
         assert sources, code
         node, helper = rewrite_node(sources[0], code.co_freevars)
-        new = compile_function(sources[0], node, code, helper)
+        new = compile_function(sources[0], node, code, (helper,))
         native = {
             instruction.argval
             for inner in (new, *codes_in(new))
