@@ -14,7 +14,7 @@ import fusejit
 PACKAGE = Path(fusejit.__file__).parent
 STAGES = ("tracer", "fuse", "codegen")
 # modules that anyone may import
-FREE = ("budget", "errors", "interrupts", "locks", "options", "outside", "syntax")
+FREE = ("budget", "errors", "identity", "interrupts", "locks", "options", "outside", "syntax")
 COMPILERS = {"numba", "llvmlite"}
 
 # who may import which parts of the package
@@ -25,6 +25,7 @@ ALLOWED = {
     "codegen": {"codegen", "ir", *FREE},
     "errors": set(),
     "budget": {"errors", "progress"},
+    "identity": set(),
     "progress": set(),
     "call_kinds": {"declined_calls"},
     "options": set(),
