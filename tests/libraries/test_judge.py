@@ -345,7 +345,7 @@ def test_objects_in_arrays_are_copied_one_by_one() -> None:
         assert [item.tolist() for item in made.flat] == [[0.0, 1.0]] * given.size
 
 
-def test_a_function_that_may_change_an_object_is_not_copied() -> None:
+def test_a_function_is_copied_with_what_it_closes_over() -> None:
     class Counter:
         count = 0
 
@@ -353,11 +353,26 @@ def test_a_function_that_may_change_an_object_is_not_copied() -> None:
             self.count += 1
             return self.count
 
-    counter = Counter()
-    with pytest.raises(NotCopied, match="closes over a Counter"):
-        copied(lambda: counter.step(), {})
+    counter, met = Counter(), [1]
+
+    def step(again: bool = True) -> int:
+        met.append(1)
+        return step(again=False) if again else counter.step()
+
+    made, same = copied((step, counter), {})
+    assert (made(), same.count, counter.count, met) == (1, 1, 0, [1])
     factor = 2.0
-    assert copied(lambda x: x * factor, {})(3.0) == 6.0
+
+    def scaled(x: float) -> float:
+        return x * factor
+
+    assert copied(scaled, {}) is scaled
+
+
+def test_a_function_that_uses_up_what_it_closes_over_is_not_copied() -> None:
+    items = iter([1, 2])
+    with pytest.raises(NotCopied, match="closes over what is not copied"):
+        copied(lambda: next(items), {})
 
 
 def test_an_object_that_is_copied_from_part_of_its_state_is_shared(

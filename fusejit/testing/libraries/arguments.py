@@ -46,7 +46,7 @@ def copied(value: Any, memo: dict[int, Any]) -> Any:
     if id(value) in memo:
         return memo[id(value)]
     if isinstance(value, types.FunctionType):
-        return _function(value)
+        return _function(value, memo)
     if isinstance(value, _USED_UP) and not isinstance(value, np.ndarray):
         raise NotCopied(f"a {type(value).__name__} is used up by a call")
     if type(value) is np.ndarray:
@@ -99,25 +99,39 @@ def _objects(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
     return made
 
 
-def _function(function: types.FunctionType) -> types.FunctionType:
-    """A function itself, if calling it once more changes nothing outside of it."""
-    for cell in function.__closure__ or ():
-        try:
-            content = cell.cell_contents
-        except ValueError:
-            continue
-        if isinstance(content, (*_MUTABLE, *_USED_UP)) or _has_state(content):
-            raise NotCopied(f"{function.__name__} closes over a {type(content).__name__}")
+def _function(function: types.FunctionType, memo: dict[int, Any]) -> types.FunctionType:
+    """A function itself, or one with the same code that closes over copies of what may change."""
+    if hasattr(function, "__fusejit_state__"):
+        return function
     stores = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF"}
     if stores & opcodes_outside(function):
         raise NotCopied(f"{function.__name__} binds names outside of it")
-    return function
-
-
-def _has_state(content: Any) -> bool:
-    """Whether it is an object with attributes: a function that closes over it may set some."""
-    code = (type, types.FunctionType, types.MethodType, types.ModuleType)
-    return hasattr(content, "__dict__") and not isinstance(content, code)
+    cells = [types.CellType() for _ in function.__closure__ or ()]
+    made = types.FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        tuple(cells),
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    vars(made).update(vars(function))
+    memo[id(function)] = made  # it may close over itself
+    is_copy = False
+    for old, new in zip(function.__closure__ or (), cells, strict=True):
+        try:
+            content = old.cell_contents
+        except ValueError:
+            continue
+        try:
+            new.cell_contents = copied(content, memo)
+        except NotCopied as cause:
+            raise NotCopied(
+                f"{function.__name__} closes over what is not copied: {cause}"
+            ) from None
+        is_copy |= not any(new.cell_contents is each for each in (content, made))
+    memo[id(function)] = made if is_copy else function
+    return made if is_copy else function
 
 
 def opcodes_outside(function: types.FunctionType) -> set[str]:
