@@ -14,6 +14,7 @@ Examples
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any
 
 from fusejit.locks import ForkSafeLock
@@ -53,3 +54,34 @@ def parse(text: str, mode: str = "exec", *, filename: str = "<fusejit>", flags: 
             if attempt == _ATTEMPTS - 1:
                 raise
     raise AssertionError("unreachable")
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below ``node``, as `ast.iter_child_nodes` has them, but for ``ctx``.
+
+    All that is staged is walked many times, and whether a name is read or bound says ``node.ctx``.
+    """
+    found: list[ast.AST] = []
+    for name in node._fields:
+        if name == "ctx":
+            continue
+        value = getattr(node, name, None)
+        if isinstance(value, ast.AST):
+            found.append(value)
+        elif type(value) is list:
+            found += [item for item in value if isinstance(item, ast.AST)]
+    return found
+
+
+def walk(node: ast.AST) -> Iterator[ast.AST]:
+    """``node`` and all nodes below it, in the order of `ast.walk`, but for ``ctx``.
+
+    Examples
+    --------
+    >>> [type(n).__name__ for n in walk(parse("x[0]", "eval"))]
+    ['Expression', 'Subscript', 'Name', 'Constant']
+    """
+    pending = [node]
+    for each in pending:
+        pending += children(each)
+        yield each

@@ -43,7 +43,7 @@ from fusejit.codegen.intrinsics import jit_namespace, twin_namespace
 from fusejit.interrupts import apart
 from fusejit.ir.types import DTYPES, dtype_name
 from fusejit.locks import ForkSafeLock
-from fusejit.syntax import parse
+from fusejit.syntax import parse, walk
 
 PARALLEL_LOOPS = ("parallel_for(", "uneven_for(", "stream_for(")
 """What needs threads, as it stands in source."""
@@ -200,7 +200,7 @@ def python_kernel(source: str, signature: tuple[ArgType, ...]) -> Callable[..., 
 
 
 def _names(tree: ast.AST) -> frozenset[str]:
-    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return frozenset(node.id for node in walk(tree) if isinstance(node, ast.Name))
 
 
 @contextlib.contextmanager

@@ -23,6 +23,7 @@ from fusejit.codegen.scan import lower_scan
 from fusejit.ir.degenerate import without_idle_reduction_dims, without_reductions
 from fusejit.ir.draws import draw_arguments, draw_of
 from fusejit.ir.graph import (
+    OUT_OF_BOUNDS_IF_RUN,
     Check,
     GenericOp,
     HostCall,
@@ -51,7 +52,12 @@ from fusejit.ir.starts import is_overwritten
 from fusejit.ir.types import IteratorType
 
 OUT_OF_BOUNDS, NUMPY_DECIDES = 5, 9
-EARLY_ERRORS = {"IndexError": OUT_OF_BOUNDS, "OverflowError": OUT_OF_BOUNDS, "64 bits": 16}
+EARLY_ERRORS = {
+    "IndexError": OUT_OF_BOUNDS,
+    "OverflowError": OUT_OF_BOUNDS,
+    "64 bits": 16,
+    OUT_OF_BOUNDS_IF_RUN: 60,
+}
 
 
 class KernelWriter(KernelMemory):

@@ -21,6 +21,7 @@ from fusejit.ir.draws import BOUNDS
 from fusejit.ir.graph import Check, Graph
 from fusejit.ir.host_calls import late_checks
 from fusejit.ir.source import Location
+from fusejit.syntax import walk
 
 _KIND_BITS = SLOT_SHIFT
 _NUMBER_SHIFT = SLOT_SHIFT + SLOT_BITS
@@ -177,7 +178,7 @@ def _frame(place: Location, text: str, names: dict[str, Any]) -> Callable[[], An
     """A call of ``text`` as if it stood at a line of the user's program."""
     line = linecache.getline(place.file, place.line)
     tree = ast.parse(text)
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.stmt | ast.expr):  # all of the line, so that nothing is underlined
             node.lineno = node.end_lineno = place.line
             node.col_offset = len(line) - len(line.lstrip())

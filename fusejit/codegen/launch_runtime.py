@@ -40,6 +40,12 @@ _BY_STATUS = {
     1: Miss("a guard does not hold"),
     2: Miss("strides or alignment differ"),
     3: Miss("arrays overlap in memory"),
+    60: Miss(
+        NumpyRaises(
+            "NumPy raises IndexError: an index is out of bounds",
+            "an index is out of bounds in a statement that this call does not run",
+        )
+    ),
     5: Miss(NumpyRaises("NumPy raises IndexError: an index is out of bounds")),
     16: Miss("a Python int goes beyond 64 bits; np.int64(..) wraps around, & 0xFFFFFFFF masks"),
     9: Miss(
@@ -66,7 +72,15 @@ OVERLAP = _BY_STATUS[3]
 OUT_OF_BOUNDS = _BY_STATUS[5]
 EXTENTS_DIFFER = _BY_STATUS[EXTENTS_DIFFER_STATUS]
 SIZES_DIFFER = _BY_STATUS[9]
-LEFT_TO_NUMPY = (OUT_OF_BOUNDS, EXTENTS_DIFFER, HOST_FAILED, SIZES_DIFFER, BEYOND_64_BITS)
+OUT_OF_BOUNDS_IF_RUN = _BY_STATUS[60]
+LEFT_TO_NUMPY = (
+    OUT_OF_BOUNDS,
+    OUT_OF_BOUNDS_IF_RUN,
+    EXTENTS_DIFFER,
+    HOST_FAILED,
+    SIZES_DIFFER,
+    BEYOND_64_BITS,
+)
 
 
 @contextlib.contextmanager

@@ -25,6 +25,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from fusejit.codegen.math_table import MATH_FUNCTIONS
+from fusejit.syntax import walk
 
 Hints = tuple[tuple[str, int], ...]
 
@@ -41,7 +42,7 @@ def hints(loop: ast.For, itemsize: Callable[[ast.Name], int]) -> Hints:
     """The metadata of a loop; ``itemsize`` is in bytes, of the elements at a pointer."""
     if _has_loop(loop.body):
         return NOT_UNROLLED if _has_symbolic_loop(loop.body) else ()
-    inside = [node for statement in loop.body for node in ast.walk(statement)]
+    inside = [node for statement in loop.body for node in walk(statement)]
     calls = [
         (node.func.id, node.args)
         for node in inside
@@ -66,7 +67,7 @@ def wants_wide_registers(loop: ast.For) -> bool:
     """Whether an innermost loop compares, or folds what it reads into one number."""
     if _has_loop(loop.body):
         return False
-    inside = [node for statement in loop.body for node in ast.walk(statement)]
+    inside = [node for statement in loop.body for node in walk(statement)]
     assigned = [node for node in inside if isinstance(node, ast.Assign)]
     folds = any(_names(node.value) & _names(*node.targets) for node in assigned)
     return folds or any(isinstance(node, ast.Compare) for node in inside)
@@ -107,7 +108,7 @@ def _has_symbolic_loop(statements: Sequence[ast.stmt]) -> bool:
 
 
 def _names(*nodes: ast.AST) -> set[str]:
-    inside = (each for node in nodes for each in ast.walk(node))
+    inside = (each for node in nodes for each in walk(node))
     return {each.id for each in inside if isinstance(each, ast.Name)}
 
 

@@ -18,19 +18,23 @@ distances within one memory that is read and written.
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from fusejit.codegen.text_names import Form, text_form
-from fusejit.syntax import parse
+from fusejit.syntax import parse, walk
 
 MANY = 3
 """Functions or kernels that must be alike: fewer cost less than knowing the integers may gain."""
 
 _LAUNCHES = {"parallel_for": 3, "uneven_for": 3, "stream_for": 5}
 """What runs a chunk function -> the place of the first argument that it hands on."""
+
+_NOT_OUTLINE = re.compile(r"[\w\s+\-()]+")
+"""What may differ in functions that are alike: names, integers, and how their text is laid out."""
 
 _HOLE = "?"  # in place of an integer while texts are compared
 
@@ -77,7 +81,8 @@ def share_functions(text: str) -> str:
         parallel_for(chunk2, 1, 0, p, 7)
     <BLANKLINE>
     """
-    if text.count("def chunk") < MANY:
+    outlines = Counter(_NOT_OUTLINE.sub("", part) for part in text.split("\ndef chunk"))
+    if max(outlines.values()) < MANY:  # most kernels are not worth a tree
         return text
     tree = parse(text)
     definitions = _definitions(tree)
@@ -154,7 +159,7 @@ def _definitions(tree: ast.Module) -> dict[str, ast.FunctionDef]:
 def _launches(tree: ast.Module) -> dict[str, ast.Call]:
     """Chunk function -> the one call that launches it; without those that are launched twice."""
     found: dict[str, list[ast.Call]] = {}
-    for node in ast.walk(tree):
+    for node in walk(tree):
         match node:
             case ast.Call(ast.Name(name), [ast.Name(body), *_]) if name in _LAUNCHES:
                 found.setdefault(body, []).append(node)
@@ -165,7 +170,7 @@ def _places(node: ast.FunctionDef) -> Iterator[ast.Constant]:
     """Integers of a function that may get a name."""
     calls: list[tuple[str, list[ast.expr]]] = []
     assigned = {"lo", "hi"}
-    for each in ast.walk(node):
+    for each in walk(node):
         match each:
             case ast.Name(name, ast.Store()):
                 assigned.add(name)
@@ -195,7 +200,7 @@ def _added(node: ast.expr, sizes: set[str]) -> Iterator[ast.Constant]:
             yield from _added(left, sizes)
             yield from _added(right, sizes)
         case ast.BinOp(ast.Constant(int()) as factor, ast.Mult(), other):
-            names = {each.id for each in ast.walk(other) if isinstance(each, ast.Name)}
+            names = {each.id for each in walk(other) if isinstance(each, ast.Name)}
             if names and names <= sizes:
                 yield factor
 

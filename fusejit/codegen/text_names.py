@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fusejit.syntax import children, walk
+
 _WITH_SCOPE = ("scratch", "heap_scratch")  # their third argument is an alias scope
 
 
@@ -84,7 +86,7 @@ class Places:
         if node is None:
             return
         self._position += 1
-        for each in ast.walk(node):
+        for each in walk(node):
             if isinstance(each, ast.Name):
                 place = _Place(self._position, around, each)
                 self._read.setdefault(each.id, []).append(place)
@@ -126,7 +128,7 @@ class Form:
         """The form of a definition."""
         names = [a.arg for a in node.args.args]
         known = frozenset(names) | {
-            n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
         numbers: dict[str, int] = {}
         scopes: list[int] = []
@@ -183,7 +185,7 @@ def _write_parts(
     parts.append(type(node).__name__)
     if isinstance(node, ast.Attribute):
         parts.append(node.attr)
-    inner = list(ast.iter_child_nodes(node))
+    inner = list(children(node))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         is_scope = node.func.id in _WITH_SCOPE and len(node.args) == 3
         number = node.args[2].value if is_scope and isinstance(node.args[2], ast.Constant) else None

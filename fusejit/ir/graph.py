@@ -315,6 +315,10 @@ class Scatter(Write):
         return (self.value, *(s.value for s in self.subscripts if isinstance(s, Operand)))
 
 
+OUT_OF_BOUNDS_IF_RUN = "IndexError if run"
+"""The error of a check that was moved in front of a block which may not run."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckedIndex:
     """What the text of an IndexError names: ``index`` for ``axis`` with ``size``.

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from fusejit.ir.graph import (
+    OUT_OF_BOUNDS_IF_RUN,
     Block,
     Check,
     Cond,
@@ -61,6 +62,8 @@ def checks_first(graph: Graph, undoes: bool = False) -> None:
         if isinstance(op, Check):
             needed = _needed(op, defined, outside, symbols)
             if needed is not None:
+                if op.error == "IndexError" and op not in graph.block.ops:
+                    op.error = OUT_OF_BOUNDS_IF_RUN
                 moved.update(dict.fromkeys([*needed, op]))
     _take_out(graph.block, moved)
     graph.block.ops[:0] = moved

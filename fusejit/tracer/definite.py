@@ -19,6 +19,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
+from fusejit.syntax import children, walk
+
 Names = frozenset[str]
 State = Names | None  # what is bound; None where nothing arrives
 
@@ -30,7 +32,7 @@ def sure_names(node: ast.AST) -> Names:
     """The names that every function in ``node`` binds before it reads them."""
     assigned: set[str] = set()
     unsure: set[str] = set()
-    for inner in ast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, ast.FunctionDef):
             flow = Flow()
             arguments = inner.args
@@ -126,7 +128,7 @@ class Flow:
 
     def other(self, node: ast.stmt, state: Names) -> State:
         """Statements that are not followed: what they bind is unsure."""
-        for inner in ast.walk(node):
+        for inner in walk(node):
             if isinstance(inner, ast.Name):
                 self.assigned.add(inner.id)
                 self.refused.add(inner.id)
@@ -155,27 +157,27 @@ class Flow:
         elif isinstance(node, _COMPREHENSIONS):
             state = self.expression(node.generators[0].iter, state)
         if isinstance(node, _FUNCTIONS + _COMPREHENSIONS):
-            own = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and _is_store(n)}
-            own |= {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
-            self.refused |= {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)}
+            own = {n.id for n in walk(node) if isinstance(n, ast.Name) and _is_store(n)}
+            own |= {n.arg for n in walk(node) if isinstance(n, ast.arg)}
+            self.refused |= {n.target.id for n in walk(node) if isinstance(n, ast.NamedExpr)}
             self.loads(node, state | own)
             return state
         if isinstance(node, ast.Name):
             self.loads(node, state)
             return state
-        return self.expressions(ast.iter_child_nodes(node), state)
+        return self.expressions(children(node), state)
 
     def expressions(self, nodes: Iterable[ast.AST], state: Names) -> Names:
         for node in nodes:
             if isinstance(node, ast.expr):
                 state = self.expression(node, state)
             else:
-                state = self.expressions(ast.iter_child_nodes(node), state)
+                state = self.expressions(children(node), state)
         return state
 
     def loads(self, node: ast.AST, state: Names) -> None:
         """Names that are read."""
-        self.read |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - state
+        self.read |= {n.id for n in walk(node) if isinstance(n, ast.Name)} - state
 
     def bound(self, target: ast.expr, state: Names) -> Names:
         """What is bound behind a target."""

@@ -21,6 +21,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
+from fusejit.syntax import walk
 from fusejit.tracer.live_names import is_context
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -51,7 +52,7 @@ class EndedContexts:
             comparators=[ast.Constant(value=self.depth)],
         )
         made = ast.If(test=is_open, body=segment, orelse=instead)
-        for node in (made, *ast.walk(is_open)):
+        for node in (made, *walk(is_open)):
             ast.copy_location(node, at)
         return made
 
@@ -118,10 +119,10 @@ def _blocks(node: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
 
 
 def _statements(node: ast.AST) -> Iterator[ast.stmt]:
-    return (inner for inner in ast.walk(node) if isinstance(inner, ast.stmt))
+    return (inner for inner in walk(node) if isinstance(inner, ast.stmt))
 
 
 def _placed(node: Node, at: ast.AST) -> Node:
-    for inner in ast.walk(node):
+    for inner in walk(node):
         ast.copy_location(inner, at)
     return node

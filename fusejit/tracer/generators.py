@@ -25,6 +25,7 @@ import ast
 import builtins
 from typing import Any, TypeVar
 
+from fusejit.syntax import walk
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import active_trace, current_trace
 from fusejit.tracer.dispatch import HANDLERS
@@ -52,10 +53,10 @@ def is_pythons(name: str, function: Any) -> None:
 def reductions_as_loops(function: ast.FunctionDef, helper: str) -> None:
     """Replace such calls in the statements of a function, in place."""
     bound = {
-        n.id for n in ast.walk(function) if isinstance(n, ast.Name) and type(n.ctx) is not ast.Load
+        n.id for n in walk(function) if isinstance(n, ast.Name) and type(n.ctx) is not ast.Load
     }
-    bound |= {n.arg for n in ast.walk(function) if isinstance(n, ast.arg)}
-    bound |= {n.name for n in ast.walk(function) if isinstance(n, ast.FunctionDef)}
+    bound |= {n.arg for n in walk(function) if isinstance(n, ast.arg)}
+    bound |= {n.name for n in walk(function) if isinstance(n, ast.FunctionDef)}
     replacer = _Replacer(helper, bound)
     function.body = replacer.block(function.body)
 
@@ -134,7 +135,7 @@ class _Replacer(ast.NodeTransformer):
         if any(g.is_async for g in found.generators):
             return None
         inner = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
-        return None if any(isinstance(n, inner) for n in ast.walk(found)) else found
+        return None if any(isinstance(n, inner) for n in walk(found)) else found
 
 
 class _Maker:

@@ -21,6 +21,7 @@ import ast
 from collections.abc import Callable, Set
 from typing import Any, cast
 
+from fusejit.syntax import children, walk
 from fusejit.tracer.definite import evaluated_at_once
 from fusejit.tracer.quiet import is_quiet
 
@@ -120,7 +121,7 @@ class Hoist:
 
     def parts(self, node: ast.expr) -> list[ast.stmt]:
         """Take the operands of an expression out of it."""
-        if any(isinstance(inner, _ORDERED) for inner in ast.walk(node)):
+        if any(isinstance(inner, _ORDERED) for inner in walk(node)):
             return []
         places = _places(node)
         computed = [at for at, place in enumerate(places) if not is_trivial(_operand(place))]
@@ -215,7 +216,7 @@ def _places(node: ast.expr) -> list[Place]:
                 found.append((node.comparators, 0))
         case ast.Subscript():
             found = [(node, "value")]
-            if not any(isinstance(n, ast.Slice) for n in ast.walk(node.slice)):
+            if not any(isinstance(n, ast.Slice) for n in walk(node.slice)):
                 found.append((node, "slice"))
         case ast.Attribute():
             found = [(node, "value")]
@@ -236,7 +237,7 @@ def _places(node: ast.expr) -> list[Place]:
 def _parents_of_values(node: ast.expr) -> list[ast.expr]:
     """The expression, and the f-strings in it whose values are taken out."""
     found = [node]
-    for inner in ast.iter_child_nodes(node):
+    for inner in children(node):
         if isinstance(inner, ast.keyword | ast.Attribute):
             inner = inner.value
         if isinstance(inner, ast.JoinedStr):
@@ -247,7 +248,7 @@ def _parents_of_values(node: ast.expr) -> list[ast.expr]:
 def _is_plainly_shown(node: ast.FormattedValue) -> bool:
     """Whether nothing is computed for the format of a value."""
     return node.format_spec is None or not any(
-        isinstance(inner, ast.FormattedValue) for inner in ast.walk(node.format_spec)
+        isinstance(inner, ast.FormattedValue) for inner in walk(node.format_spec)
     )
 
 

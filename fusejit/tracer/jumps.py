@@ -26,6 +26,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from fusejit.syntax import children
+
 Node = TypeVar("Node", bound=ast.AST)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -35,12 +37,12 @@ NONE_OF = "none_of"  # the hook that tells whether all flags are down
 
 def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function that are not inside a function or class nested in it."""
-    pending = list(ast.iter_child_nodes(node))
+    pending = list(children(node))
     while pending:
         child = pending.pop()
         yield child
         if not isinstance(child, _SCOPES):
-            pending.extend(ast.iter_child_nodes(child))
+            pending.extend(children(child))
 
 
 def can_be_structured(node: ast.AST) -> bool:
@@ -257,7 +259,7 @@ def _is_endless(node: ast.stmt) -> bool:
         if isinstance(child, ast.For | ast.While):
             pending.extend(child.orelse)  # a `break` there is about the loop outside
         elif not isinstance(child, _SCOPES):
-            pending.extend(ast.iter_child_nodes(child))
+            pending.extend(children(child))
     return bool(node.test.value)
 
 

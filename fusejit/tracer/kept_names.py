@@ -17,7 +17,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from fusejit.syntax import parse
+from fusejit.syntax import parse, walk
 from fusejit.tracer.live_names import mentioned, needed
 
 
@@ -48,7 +48,7 @@ def keeping(
     made = parse(text).body[0]
     assert isinstance(made, ast.Try)
     made.body = []
-    for node in ast.walk(made):
+    for node in walk(made):
         ast.copy_location(node, call)
     made.body = [call]
     return made
@@ -65,7 +65,7 @@ def read_on_failure(node: ast.stmt) -> set[str]:
 
 def binds_at_its_end(run: Sequence[ast.stmt]) -> bool:
     """Whether statements bind nothing before all that may fail is done: ``y = np.sqrt(x)``."""
-    if any(isinstance(n, ast.NamedExpr) for s in run for n in ast.walk(s)):
+    if any(isinstance(n, ast.NamedExpr) for s in run for n in walk(s)):
         return False
     match run:
         case [ast.Assign(targets=[ast.Name()])] | [ast.AugAssign()] | [ast.AnnAssign()]:

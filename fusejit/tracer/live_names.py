@@ -13,6 +13,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 
+from fusejit.syntax import children, walk
 from fusejit.tracer.definite import Flow, Names, State
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -106,16 +107,16 @@ def assigned(statements: Iterable[ast.AST]) -> set[str]:
             if not isinstance(node, ast.Lambda):
                 found.add(node.name)
         elif isinstance(node, _COMPREHENSIONS):
-            walrus = (n for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
+            walrus = (n for n in walk(node) if isinstance(n, ast.NamedExpr))
             found |= {n.target.id for n in walrus}
         else:
-            pending += ast.iter_child_nodes(node)
+            pending += children(node)
     return found
 
 
 def mentioned(node: ast.AST) -> set[str]:
     """Every name in a statement, those of inner scopes too."""
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return {n.id for n in walk(node) if isinstance(n, ast.Name)}
 
 
 class UnsureNames:
@@ -149,7 +150,7 @@ def kept(node: ast.AST) -> set[str]:
     """Names that functions made inside a statement go on reading."""
     found: set[str] = set()
     consumed: set[ast.AST] = set()
-    for inner in ast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, ast.Call) and _name(inner.func) in _CONSUMERS:
             consumed.update(inner.args)
         if isinstance(inner, _KEEPERS) and not (
@@ -188,24 +189,24 @@ def reads_later(statements: Sequence[ast.stmt], after: Iterable[str]) -> list[se
 
 def looks_at_its_names(node: ast.AST) -> bool:
     """Whether a function reads its own names as a whole; ``vars(o)`` and ``dir(o)`` do not."""
-    of_objects = {n.func for n in ast.walk(node) if isinstance(n, ast.Call) and len(n.args) == 1}
+    of_objects = {n.func for n in walk(node) if isinstance(n, ast.Call) and len(n.args) == 1}
     return any(
         isinstance(n, ast.Name)
         and n.id in _SEES_ALL
         and not (n in of_objects and n.id in ("vars", "dir"))
-        for n in ast.walk(node)
+        for n in walk(node)
     )
 
 
 def bound_by_inner(body: Sequence[ast.stmt]) -> set[str]:
     """Names that functions of the body bind anew (or that it declares itself)."""
-    inner = (n.names for s in body for n in ast.walk(s) if isinstance(n, ast.Nonlocal))
+    inner = (n.names for s in body for n in walk(s) if isinstance(n, ast.Nonlocal))
     return {name for names in inner for name in names}
 
 
 def counts(body: Sequence[ast.stmt]) -> Counter[str]:
     """How often names occur, those of functions, classes and imports too."""
-    nodes = [n for s in body for n in ast.walk(s)]
+    nodes = [n for s in body for n in walk(s)]
     found = Counter(n.id for n in nodes if isinstance(n, ast.Name))
     found.update(n for node in nodes if not isinstance(node, ast.Name) for n in _named_by(node))
     return found

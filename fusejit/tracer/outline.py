@@ -27,6 +27,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
+from fusejit.syntax import children, walk
 from fusejit.tracer.ended_contexts import EndedContexts
 from fusejit.tracer.hoisting import Hoist, is_idle, is_trivial
 from fusejit.tracer.kept_names import binds_at_its_end, keeping, read_on_failure
@@ -246,7 +247,7 @@ class _Cut:
         """Local names that are bound in more than one place."""
         count = dict.fromkeys(self.parameters, 1)
         for statement in body:
-            for inner in ast.walk(statement):
+            for inner in walk(statement):
                 if isinstance(inner, ast.stmt):
                     bound = assigned([inner]) if not isinstance(inner, COMPOUND) else set()
                     if isinstance(inner, ast.For):
@@ -256,7 +257,7 @@ class _Cut:
         in_loops = {
             name
             for statement in body
-            for inner in ast.walk(statement)
+            for inner in walk(statement)
             if isinstance(inner, ast.For | ast.While)
             for name in assigned([inner])
         }
@@ -266,7 +267,7 @@ class _Cut:
         """Names that a function reads and that have no value yet when it is made."""
         found: set[str] = set()
         for statement in body:
-            for inner in ast.walk(statement):
+            for inner in walk(statement):
                 if isinstance(inner, ast.stmt) and not isinstance(inner, COMPOUND):
                     found |= kept(inner) & self.unsure.at(inner) - assigned([inner])
         return found
@@ -345,7 +346,7 @@ class _Cut:
                 pending += [(child, True) for child in one.body]
                 pending += [(child, in_loop) for child in one.orelse]
                 continue
-            pending += [(child, in_loop) for child in ast.iter_child_nodes(one)]
+            pending += [(child, in_loop) for child in children(one)]
         return False
 
     def segment(
@@ -367,7 +368,7 @@ class _Cut:
         """The statements that call a new segment."""
         wanted = needed(run) & self.local
         before = {name for name in wanted if self._comes_from_elsewhere(name, run)}
-        returns = is_tail and any(isinstance(n, ast.Return) for s in run for n in ast.walk(s))
+        returns = is_tail and any(isinstance(n, ast.Return) for s in run for n in walk(s))
         if is_tail:
             later = set()
         read = later | self.captured  # functions that were made go on reading the latter
@@ -405,7 +406,7 @@ class _Cut:
         unsure = self.unsure.at(node, contexts_end=True)
         if is_trivial(test) or node in self.marks.heads or unsure & mentioned(test):
             return
-        if any(isinstance(n, ast.NamedExpr) for n in ast.walk(test)) or _is_plain_test(test):
+        if any(isinstance(n, ast.NamedExpr) for n in walk(test)) or _is_plain_test(test):
             return
         returned = _at(ast.Return(value=test), test)
         (call,) = self._called([returned], set(), is_tail=True)
@@ -476,7 +477,7 @@ class _Calls(ast.NodeTransformer):
 
 def _is_plain_test(node: ast.expr) -> bool:
     """``i % 10 == 0``, ``a is None``: Python is as fast as a segment."""
-    return not any(isinstance(n, ast.Call | ast.Subscript) for n in ast.walk(node))
+    return not any(isinstance(n, ast.Call | ast.Subscript) for n in walk(node))
 
 
 def _unused(name: str, taken: set[str]) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from fusejit.syntax import children, walk
 from fusejit.tracer.hoisting import Hoist, is_idle
 from fusejit.tracer.live_names import assigned, is_context, mentioned
 from fusejit.tracer.rewrite import copied
@@ -178,7 +179,7 @@ class PythonStatements:
         return self._reads_python(node) or bool(self._declared & assigned([node]))
 
     def _reads_python(self, node: ast.AST) -> bool:
-        if self._called and any(_called_name(n) == self._called for n in ast.walk(node)):
+        if self._called and any(_called_name(n) == self._called for n in walk(node)):
             return True
         return bool(self._names & mentioned(node))
 
@@ -213,7 +214,7 @@ def is_followed(node: ast.stmt) -> bool:
     """Whether a statement, with all that stand in it, may be compiled."""
     if "super" in mentioned(node):  # reads the frame of the method itself
         return False
-    statements = [n for n in ast.walk(node) if isinstance(n, ast.stmt)]
+    statements = [n for n in walk(node) if isinstance(n, ast.stmt)]
     if any(isinstance(n, ast.Raise) and n.exc is None for n in statements):
         return False  # what it raises has the frames of the first time, not the one it runs in
     return all(isinstance(n, _FOLLOWED) and not is_context(n) for n in statements)
@@ -238,5 +239,5 @@ def declared_names(body: Sequence[ast.stmt]) -> set[str]:
         if isinstance(node, ast.Global | ast.Nonlocal):
             found.update(node.names)
         elif not isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
-            pending += ast.iter_child_nodes(node)
+            pending += children(node)
     return found

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.syntax import walk
+
 _METHODS = frozenset(
     {
         "all",
@@ -114,7 +116,7 @@ _PACKAGES = {"linalg": np.linalg, "fft": np.fft}
 
 def is_quiet(node: ast.AST) -> bool:
     """Whether evaluating an expression has no effect that another expression could notice."""
-    return all(_is_quiet_call(n) for n in ast.walk(node) if isinstance(n, ast.Call))
+    return all(_is_quiet_call(n) for n in walk(node) if isinstance(n, ast.Call))
 
 
 def _is_quiet_call(node: ast.Call) -> bool:

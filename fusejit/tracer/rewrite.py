@@ -24,6 +24,7 @@ import ast
 import functools
 from typing import Any, TypeVar
 
+from fusejit.syntax import walk
 from fusejit.tracer.generators import reductions_as_loops
 from fusejit.tracer.jumps import Jumps, can_be_structured
 from fusejit.tracer.locations import LATER
@@ -51,7 +52,7 @@ class CannotRewrite(Exception):
 def rewrite_node(source: FunctionSource, free: tuple[str, ...]) -> tuple[FunctionNode, str]:
     """The rewritten copy of a function's node, and the fresh name of its hooks."""
     taken = set(free)
-    for node in ast.walk(source.node):
+    for node in walk(source.node):
         taken.update(v for _, v in ast.iter_fields(node) if isinstance(v, str))
         if type(node).__name__ in _TOO_NEW or getattr(node, "type_params", None):
             raise CannotRewrite(f"{type(node).__name__} at line {getattr(node, 'lineno', '?')}")
@@ -60,10 +61,10 @@ def rewrite_node(source: FunctionSource, free: tuple[str, ...]) -> tuple[Functio
     helper = next(n for n in map("_st{}".format, ["", *range(len(taken) + 1)]) if n not in taken)
     node = copied(source.node)
     flags: dict[ast.AST, dict[ast.AST, tuple[str, ...]]] = {}
-    for inner in [n for n in ast.walk(node) if isinstance(n, ast.FunctionDef)]:
+    for inner in [n for n in walk(node) if isinstance(n, ast.FunctionDef)]:
         if can_be_structured(inner):
             reductions_as_loops(inner, helper)
-    for inner in [n for n in ast.walk(node) if isinstance(n, ast.FunctionDef)]:
+    for inner in [n for n in walk(node) if isinstance(n, ast.FunctionDef)]:
         if can_be_structured(inner):
             jumps = Jumps(helper)
             jumps.function(inner)
@@ -515,7 +516,7 @@ class _Rewriter(ast.NodeTransformer):
         node.subject = self._hook("subject", node.subject, self.visit(node.subject))
         before: list[ast.stmt] = []
         for case in node.cases:
-            for part in ast.walk(case.pattern):
+            for part in walk(case.pattern):
                 if isinstance(part, ast.MatchClass):  # read natively: noted here
                     value = self.visit(copied(part.cls))
                     before.append(self._statement("pattern_value", part, value))
@@ -588,7 +589,7 @@ def _later(node: ast.expr) -> ast.Lambda:
 
 
 def _has_walrus(node: ast.AST) -> bool:
-    return any(isinstance(child, ast.NamedExpr | ast.Await | ast.Yield) for child in ast.walk(node))
+    return any(isinstance(child, ast.NamedExpr | ast.Await | ast.Yield) for child in walk(node))
 
 
 def _is_text(node: ast.expr) -> bool:

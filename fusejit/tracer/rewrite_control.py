@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from fusejit.syntax import walk
 from fusejit.tracer.generators import IS_PYTHONS
 from fusejit.tracer.jumps import NONE_OF, own_nodes
 from fusejit.tracer.scopes import Origin, Scope
@@ -68,7 +69,7 @@ class ControlBuilder:
         self._repeated = {c for loop in loops for c in own_nodes(loop)}  # come after themselves
         self._lines_of_reads = [
             (child.id, child.lineno)
-            for child in ast.walk(function)
+            for child in walk(function)
             if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)
         ]
 
@@ -275,7 +276,7 @@ def assigned_names(nodes: Sequence[ast.AST]) -> list[str]:
 def _reads(node: ast.AST) -> Counter[str]:
     """How often each name is read, inner functions included."""
     counts: Counter[str] = Counter()
-    for child in ast.walk(node):
+    for child in walk(node):
         if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load):
             counts[child.id] += 1
         elif isinstance(child, ast.AugAssign) and isinstance(child.target, ast.Name):
@@ -303,12 +304,12 @@ def _is_bound_first(name: str, loop: ast.For | ast.While) -> bool:
 
 
 def _mentions(name: str, node: ast.AST) -> bool:
-    return any(isinstance(child, ast.Name) and child.id == name for child in ast.walk(node))
+    return any(isinstance(child, ast.Name) and child.id == name for child in walk(node))
 
 
 def _names_of_inner_functions(nodes: Sequence[ast.AST]) -> set[str]:
     inner = [c for c in nodes if isinstance(c, ast.FunctionDef | ast.Lambda)]
-    return {c.id for f in inner for c in ast.walk(f) if isinstance(c, ast.Name)}
+    return {c.id for f in inner for c in walk(f) if isinstance(c, ast.Name)}
 
 
 def is_hook_name(name: str, helper: str) -> bool:

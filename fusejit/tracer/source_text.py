@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 
-from fusejit.syntax import parse
+from fusejit.syntax import children, parse
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -213,7 +213,7 @@ def _functions_by_line(
             pending += [(child, class_name) for child in outside]
             pending += [(child, node.name) for child in node.body]
         else:
-            pending += [(child, class_name) for child in ast.iter_child_nodes(node)]
+            pending += [(child, class_name) for child in children(node)]
     return found
 
 
@@ -226,7 +226,7 @@ def _module_imports(tree: ast.Module) -> dict[str, None]:
             bound = (alias.asname or alias.name.partition(".")[0] for alias in node.names)
             names.update((name, None) for name in bound if name != "*")
         elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
-            pending += ast.iter_child_nodes(node)
+            pending += children(node)
     return names
 
 

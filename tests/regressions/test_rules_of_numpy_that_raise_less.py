@@ -74,6 +74,20 @@ def copied(x: Any) -> None:
     np.copyto(x[:2], x[1:3])
 
 
+def taken_if(x: Any, i: Any) -> Any:
+    y = x * 2
+    if x[0, 0] > 0.5:
+        y[0, 0] = x[np.arange(2)[:, None], i].sum()
+    return y
+
+
+def taken_in_a_loop(x: Any, i: Any) -> Any:
+    total = np.zeros(2)
+    for row in x:
+        total += row[i]
+    return total
+
+
 def neighbours(x: Any) -> Any:
     y = np.delete(x, 0)
     return y[:-1] - y
@@ -112,6 +126,11 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (copied, (np.broadcast_to(V[:1], (4, 1)),)),  # what is there already
     (copied, (read_only(V),)),
     (copied, (V,)),
+    (taken_if, (M, FAR)),  # checked in front of the branch, which does not run
+    (taken_if, (M + 1, FAR)),
+    (taken_if, (M + 1, np.array([0, 2]))),
+    (taken_in_a_loop, (M[:0], FAR)),
+    (taken_in_a_loop, (M, FAR)),
     (neighbours, (V[:3],)),
     (neighbours, (V[:2],)),
     (neighbours, (V,)),
