@@ -35,6 +35,7 @@ from fusejit.ir.traced import (
     ResultLeaf,
     TracedFunction,
 )
+from fusejit.ir.types import is_same_dtype
 
 _FEW = 2  # builtins: to compare these costs less than to ask for the version of all
 
@@ -224,6 +225,9 @@ class LauncherNames:
             return f"{text} is not {self.bind('obj', expected)}"
         if check.kind is CheckKind.EQUAL:
             kind = self.bind("type", type(expected))
+            if isinstance(expected, np.dtype):
+                known, same = self.bind("obj", expected), self.bind("same", is_same_dtype)
+                return f"{text} is not {known} and not {same}({text}, {known})"
             if isinstance(expected, float):
                 return f"type({text}) is not {kind} or {text}.hex() != {expected.hex()!r}"
             return f"type({text}) is not {kind} or {text} != {self.bind('equal', expected)}"

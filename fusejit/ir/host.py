@@ -128,7 +128,7 @@ _ROWS: tuple[tuple[str, Callable[..., Any], str], ...] = (
     *((name, getattr(math, name), f"math.{name}({{0}})") for name in _MATH_FUNCTIONS.split()),
     *((name, getattr(math, name), f"math.{name}({{0}}, {{1}})") for name in _MATH_OF_TWO),
     ("math_pow", math.pow, "math.pow({0}, {1})"),
-    ("is_integer", float.is_integer, "float.is_integer({0})"),
+    ("is_integer", operator.methodcaller("is_integer"), "({0}).is_integer()"),
     ("bits", generator_address, "bits({0})"),
     *((f"np_{f.__name__}", f, f"np.{f.__name__}({{0}})") for f in NUMPY_FUNCTIONS),
 )

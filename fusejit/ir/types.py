@@ -96,3 +96,17 @@ class TensorType:
             for e in self.extents
         ]
         return " x ".join([*parts, dtype_name(self.dtype)])
+
+
+def is_same_dtype(a: object, b: np.dtype) -> bool:
+    """Whether ``a`` is a dtype that programs cannot tell from ``b``: equality is not enough.
+
+    Equal dtypes may differ in metadata, in alignment, and in the letter of an integer type.
+    """
+    if type(a) is not type(b) or not isinstance(a, np.dtype) or a != b or a.char != b.char:
+        return False
+    if a.metadata != b.metadata or a.isalignedstruct != b.isalignedstruct:
+        return False
+    if a.names is not None:
+        return all(is_same_dtype(a[name], b[name]) for name in a.names)
+    return a.subdtype is None or is_same_dtype(a.base, b.base)

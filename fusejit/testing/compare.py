@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import itertools
 import math
 import operator
@@ -231,25 +232,57 @@ def _has_state(obj: Any) -> bool:
 
 
 def _clone_array(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
-    base = array
-    while isinstance(base.base, np.ndarray):
-        base = base.base
-    if id(base) not in memo:
-        fresh = base.copy(order="K")
-        fresh.flags.writeable = base.flags.writeable
-        memo[id(base)] = fresh
-    copied: np.ndarray = memo[id(base)]
-    if base is array:
-        return copied
-    inwards = copied.transpose(np.argsort(copied.strides, kind="stable")[::-1])
-    if not base.size or copied.strides != base.strides or not inwards.flags.c_contiguous:
-        result = array.copy(order="K")
+    if array.base is not None:
+        return clone_memory(array, memo)
+    fresh = array.copy(order="K")
+    fresh.flags.writeable = array.flags.writeable
+    return fresh
+
+
+def clone_memory(array: np.ndarray, memo: dict[Any, Any]) -> np.ndarray:
+    """A plain array like ``array``, within a copy of all the memory that it is a view of."""
+    base = _owner(array)
+    if id(base) not in memo and type(base) is np.ndarray and base.base is None:
+        memo[id(base)] = clone(base)
+    low, high = np.lib.array_utils.byte_bounds(base)
+    key = "memory", id(base)
+    if key not in memo:
+        inwards = _inwards(memo[id(base)]) if id(base) in memo else None
+        if inwards is not None and inwards.nbytes == high - low and base.size:
+            memo[key] = inwards.reshape(-1).view(np.uint8)
+        else:
+            memo[key] = np.frombuffer(bytearray(ctypes.string_at(low, high - low)), np.uint8)
+    first, last = np.lib.array_utils.byte_bounds(array)
+    if not base.size or array.dtype.hasobject or first < low or last > high:
+        result = _plain(array).copy(order="K")
     else:
-        memory = inwards.reshape(-1).view(np.uint8)
-        offset = array.ctypes.data - base.ctypes.data
-        result = np.ndarray(array.shape, array.dtype, memory, offset, array.strides)
+        offset = array.ctypes.data - low
+        result = np.ndarray(array.shape, array.dtype, memo[key], offset, array.strides)
     result.flags.writeable = array.flags.writeable
     return result
+
+
+def _owner(array: np.ndarray) -> np.ndarray:
+    """The array in whose memory another one lies, through what stands for arrays as well."""
+    while array.base is not None:
+        base = array.base
+        if not isinstance(base, np.ndarray):  # `as_strided` puts an object between
+            base = getattr(base, "base", None)
+        if not isinstance(base, np.ndarray):
+            break
+        array = base
+    return array
+
+
+def _inwards(array: np.ndarray) -> np.ndarray | None:
+    """A dense array with its axes in the order of memory; None for one that is not dense."""
+    turned = array.transpose(np.argsort(array.strides, kind="stable")[::-1])
+    return turned if turned.flags.c_contiguous else None
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    """An array of a subclass as an array of none."""
+    return np.ndarray.view(array, np.ndarray)
 
 
 # ----------------------------------------------------------------------- bounds, from the problem

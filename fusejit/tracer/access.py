@@ -176,6 +176,9 @@ class Access:
         if made_by is not None:  # np.r_ and its like
             return made_by(key)
         if self._is_native(type(obj)):
+            kind = getattr(obj, "scalar_type", None) if is_stand_in_type(type(obj)) else None
+            if kind in (bool, int, float, complex):
+                raise numpy_raises(f"TypeError: '{kind.__name__}' object is not subscriptable")
             found = obj[key]
             if isinstance(obj, np.generic) and type(found) is np.ndarray:
                 return current_trace().constant(found)  # np.float64(1)[None]: made here

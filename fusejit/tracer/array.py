@@ -405,7 +405,7 @@ class TracedArray:
         if number is not None and not hasattr(number, name):
             module = "" if self.kind is Kind.PYTHON else "numpy."
             raise AttributeError(f"'{module}{number.__name__}' object has no attribute '{name}'")
-        if number is not None and not hasattr(np.ndarray, name):
+        if number is not None and (name in _CHANGING or not hasattr(np.ndarray, name)):
             raise needs_python(f"fusejit does not trace {name} of numbers", MOVE_OUTSIDE)
         if name == "trace":  # the name of the sum of the diagonal, too
             return functools.partial(np.trace, self)
@@ -444,6 +444,8 @@ OPERATORS: dict[str, np.ufunc] = {
     "abs": np.absolute,
     "invert": np.invert,
 }
+_CHANGING = frozenset({"fill", "partition", "put", "resize", "setflags", "sort"})
+"""Methods that change arrays; of NumPy's numbers, which nothing changes, they do nothing."""
 _NO_REFLECTION = {"lt", "le", "gt", "ge", "eq", "ne"}
 
 # ndarray methods that are the function of the same name (or another) applied to the array

@@ -205,7 +205,7 @@ def round_of(number: Any, *digits: Any) -> Any:
             raise needs_python(what, "use np.round(x, digits)")
         if number.kind is Kind.SCALAR:
             return HANDLERS[np.round](number, *digits)
-    return NotImplemented if not isinstance(number, TracedNumber) else number.round(*digits)
+    return NotImplemented if not isinstance(number, TracedNumber) else number.rounded(*digits)
 
 
 @handles(math.isqrt, math.gcd, math.lcm, math.factorial, math.comb, math.perm)

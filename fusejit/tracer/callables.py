@@ -138,8 +138,17 @@ _DENIED_NUMPY = frozenset(
         "apply_over_axes",
         "piecewise",
         "fromiter",
+        "harden_mask",
+        "set_fill_value",
+        "soften_mask",
     ]
 )
+_NUMPY_FILES = ("numpy.lib._format", "numpy.lib.format", "numpy.lib._npyio")
+_SETTINGS = frozenset(
+    ["array2string", "array_repr", "array_str", "get_printoptions", "getbufsize", "geterr"]
+)
+"""Functions of NumPy that read its settings, which may be others in the next call."""
+_NUMPY_EFFECTS = frozenset(["add_docstring", "add_newdoc", "info", "show_config", "show_runtime"])
 # Methods that change the object they are called on.
 MUTATING_METHODS = frozenset(
     [
@@ -240,9 +249,20 @@ def rule_for(function: Any) -> Rule:
     if of_class is not None and issubclass(of_class, _VALUE_TYPES):
         return NATIVE
     module = getattr(function, "__module__", None) or ""
-    if is_numpy_function(function) and getattr(function, "__name__", "") not in _DENIED_NUMPY:
-        return STATIC
-    return _denied(function, module)
+    return _numpy_rule(function) if is_numpy_function(function) else _denied(function, module)
+
+
+def _numpy_rule(function: Any) -> Rule:
+    """The rule of a function of NumPy's that has no handler."""
+    name = getattr(function, "__name__", "")
+    module = getattr(function, "__module__", None) or ""
+    if name in _SETTINGS:
+        return Rule(Verdict.DENY, "reads settings of NumPy that may change")
+    if name in _NUMPY_EFFECTS:
+        return Rule(Verdict.DENY, _EFFECT)
+    if name in _DENIED_NUMPY or module.startswith(_NUMPY_FILES):
+        return _denied(function, module)
+    return STATIC
 
 
 def _class_rule(function: type) -> Rule:

@@ -230,14 +230,16 @@ def complex_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
 
 
 @handles("part")
-def part_view(array: TracedArray, part: str) -> TracedArray:
-    """``z.real`` or ``z.imag``: a view, but for numbers."""
+def part_view(array: TracedArray, part: str) -> Any:
+    """``z.real`` or ``z.imag``: a view, but for numbers; 0 for the imaginary part of a real one."""
     if array.dtype.kind != "c":
         if part == "real":
-            return array
+            is_python_bool = array.kind is Kind.PYTHON and array.dtype.kind == "b"
+            return HANDLERS[int](array) if is_python_bool else array
         if array.kind is Kind.ARRAY:
             return _zeros(array)
-        return HANDLERS["operator"](np.multiply, (array, 0))  # type: ignore[no-any-return]
+        zero: Any = array.scalar_type(0)  # type: ignore[misc]
+        return int(zero) if type(zero) is bool else zero
     if array.kind is not Kind.ARRAY:
         return part_of(array, part)
     storage = array.storage

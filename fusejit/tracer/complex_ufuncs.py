@@ -169,10 +169,9 @@ def python_complex(ufunc: np.ufunc, operands: Sequence[TracedArray], exponent: A
 @handles("conjugate")
 def conjugate_of(number: TracedArray, *rest: Any, **kwargs: Any) -> Any:
     """``z.conjugate()``, which Python's numbers have too."""
-    if number.kind is Kind.ARRAY and number.dtype.kind != "c" and not rest and not kwargs:
-        return number  # the very array
-    if number.kind is not Kind.PYTHON:
+    is_python = number.kind is Kind.PYTHON
+    if number.dtype.kind != "c" and (is_python or not (rest or kwargs)):
+        return HANDLERS["part"](number, "real")  # the very array
+    if not is_python:
         return HANDLERS[np.conjugate](number, *rest, **kwargs)
-    if number.dtype.kind != "c":
-        return number
     return python_complex(np.conjugate, [number], None)

@@ -237,11 +237,15 @@ def _divmod_operators() -> None:
     def is_number(obj: Any) -> bool:
         return not isinstance(obj, str | bytes | dict | set) and obj is not None
 
+    def both(x1: Any, x2: Any) -> Any:
+        operator = HANDLERS["operator"]  # of Python's numbers it makes Python's
+        return operator(np.floor_divide, (x1, x2)), operator(np.remainder, (x1, x2))
+
     def forward(self: TracedArray, other: Any) -> Any:
-        return divmod_of(self, other) if is_number(other) else NotImplemented
+        return both(self, other) if is_number(other) else NotImplemented
 
     def reflected(self: TracedArray, other: Any) -> Any:
-        return divmod_of(other, self) if is_number(other) else NotImplemented
+        return both(other, self) if is_number(other) else NotImplemented
 
     for name, method in (("__divmod__", forward), ("__rdivmod__", reflected)):
         setattr(TracedArray, name, method)

@@ -65,6 +65,8 @@ from fusejit.tracer.regions import Undefined
 from fusejit.tracer.trace import Trace
 
 Canonical = Callable[[AffineExpr], AffineExpr]
+_EQUAL_ONES = (str, bytes, np.dtype)
+"""Types of arguments of which a variant serves all that are equal; a result is the very one."""
 _STATIC = (
     type(None),
     bool,
@@ -257,7 +259,9 @@ class _Results:
             keys = tuple(map(_exact, obj))
             return ResultMapping(keys, tuple(map(self._leaf, obj.values())), self._number(obj))
         if isinstance(obj, _STATIC) and not is_method_in_c(obj):
-            return StaticLeaf(obj)
+            path = self.trace.path_of(obj) if isinstance(obj, _EQUAL_ONES) else None
+            is_argument = path is not None and path.root == "arg" and not path.steps
+            return PathLeaf(path) if path is not None and is_argument else StaticLeaf(obj)
         path = self.trace.path_of(obj)
         if path is not None:
             return PathLeaf(path)

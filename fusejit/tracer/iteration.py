@@ -35,6 +35,8 @@ from fusejit.tracer.trace import Trace
 class Items:
     """A sequence of ``length`` items; ``item(k)`` is the one of number ``k``, an int or a number.
 
+    It has none where the length is negative, as ``range(-1)``.
+
     Python itself may iterate over it too, where the length is then exact.
     """
 
@@ -51,7 +53,8 @@ class Items:
         return (self.item(k) for k in range(count))
 
     def __len__(self) -> int:
-        return current_trace().decisions.exactly(self.length, "the number of items of a loop")
+        count = current_trace().decisions.exactly(self.length, "the number of items of a loop")
+        return max(0, count)
 
 
 def items_of(obj: Any) -> Items | None:

@@ -337,6 +337,8 @@ _ROUNDED = {"floor": np.floor, "ceil": np.ceil, "round": np.rint, "trunc": np.tr
 
 def _rounded(op: str, number: Any) -> Any:
     number = as_kernel_number(number)
+    if op == "round" and number.kind is Kind.SCALAR and number.dtype == BOOL:
+        raise numpy_raises("TypeError: type numpy.bool doesn't define __round__ method")
     if number.dtype.kind != "f":
         return as_kernel_number(number, Kind.PYTHON, I64)
     _check_convertible(number)

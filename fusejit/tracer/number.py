@@ -206,28 +206,27 @@ class TracedNumber:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
         return HANDLERS["ufunc"](ufunc, method, args, kwargs)
 
-    def round(self, *digits: Any) -> Any:
+    def rounded(self, *digits: Any) -> Any:
         """``round(x)``; with digits the value has to be exact."""
         if digits:
             return round(self.exact(), *map(operator.index, digits))
         return apply_host("round", self)
 
     def is_integer(self) -> Any:
-        """``float.is_integer``."""
+        """``x.is_integer()``, of floats and of NumPy's numbers."""
+        if not hasattr(type(self.value), "is_integer"):
+            return self.__getattr__("is_integer")
         return apply_host("is_integer", self)
 
-    def item(self) -> Any:
+    def item(self, *at: Any) -> Any:
         """A NumPy scalar as a Python number."""
         _ = self.dtype
+        if at not in ((), (0,), (-1,), ((),)):
+            raise needs_python("fusejit does not trace item of numbers", MOVE_OUTSIDE)
         kind = self.value.dtype.kind
         if kind == "b":
             return apply_host("truth", self)
         return apply_host("float" if kind == "f" else "int", self)
-
-    def astype(self, dtype: Any) -> Any:
-        """A NumPy scalar in another dtype."""
-        _ = self.dtype
-        return HANDLERS["astype"](self, dtype)
 
 
 # ---------------------------------------------------------------------------------------- arithmeti
@@ -432,7 +431,7 @@ def _install() -> None:
         setattr(TracedNumber, f"__{op}__", binary(op, False))
     for python_name, op in (_UNARY | _ROUNDING).items():
         setattr(TracedNumber, f"__{python_name}__", unary(op))
-    TracedNumber.__round__ = TracedNumber.round  # type: ignore[attr-defined]
+    TracedNumber.__round__ = TracedNumber.rounded  # type: ignore[attr-defined]
 
 
 _install()

@@ -154,9 +154,10 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Traced
 
     operands = [Operand(o.dtype, array=o) for o in (selector, *arrays)]
     loop = [I64, *(dtype for _ in arrays)]
-    return emit_elementwise(
+    made = emit_elementwise(
         trace, "choose", operands, loop, dtype, chosen, kind=Kind.ARRAY, order=None
     )
+    return made if made.ndim else made[()]
 
 
 def _choice_reach(builder: PayloadBuilder, ref: int, dtype: np.dtype) -> int:

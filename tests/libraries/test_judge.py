@@ -287,6 +287,15 @@ def test_what_cannot_be_repeated_runs_once_and_fused(judged: Judged) -> None:
     assert once == {"toy:use_up": 1, "toy:remember": 1}
 
 
+def test_numbers_that_nobody_wrote_in_some_tests(judged: Judged) -> None:
+    judged.judge.known = [("toy:ticking in *test_a*", "counts")]
+    assert judged.judge.reason("toy:ticking") is None
+    judged.judge.test = "tests/toy.py::test_a"
+    assert judged.judge.reason("toy:ticking") == "counts"
+    judged.toy.ticking(np.arange(2.0))
+    assert not judged.found()
+
+
 def test_calls_beyond_the_time_of_a_test_run_undecorated(judged: Judged) -> None:
     judged.judge.limit_ns = -1
     judged.toy.double(1.0)
@@ -391,6 +400,26 @@ def test_warnings_of_calls_that_run_once_are_given(judged: Judged) -> None:
     with pytest.warns(RuntimeWarning, match="used"):
         assert judged.toy.use_up_with_a_warning(iter([1, 2])) == 3
     assert judged.judge.tallies["toy:use_up_with_a_warning"].once == 1
+
+
+def test_copies_of_arrays_of_subclasses_keep_strides_and_what_they_share() -> None:
+    masked = np.ma.masked_array(np.arange(12.0).reshape(3, 4), mask=False)[::2, ::-1].T
+    copy, data = copied([masked, masked.data], {})
+    assert copy.strides == masked.strides
+    assert copy.mask.strides == masked.mask.strides
+    assert vars(copy).keys() == vars(masked).keys()
+    copy[0, 0] = -1.0
+    assert data[0, 0] == -1.0
+    assert masked[0, 0] == 3.0
+    assert copied(np.ma.masked, {}) is np.ma.masked
+
+
+def test_copies_of_strided_views_that_overlap_themselves() -> None:
+    base = np.arange(4.0)
+    first, rows = copied([base, np.lib.stride_tricks.as_strided(base, (4, 4), (0, 8))], {})
+    first[0] = -1.0
+    assert rows.strides == (0, 8)
+    assert rows[:, 0].tolist() == [-1.0] * 4
 
 
 def test_copies_have_the_attributes_of_the_object_alone() -> None:

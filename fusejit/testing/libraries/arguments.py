@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from fusejit.testing.compare import clone
+from fusejit.testing.compare import clone, clone_memory
 from fusejit.testing.libraries.differences import arrays_within, has_own
 
 
@@ -30,6 +30,7 @@ _ATOMS = (
 )  # fmt: skip
 _MUTABLE = (list, dict, set, bytearray, collections.deque, np.ndarray)
 _MOST_OBJECTS = 5000
+_MOST_BYTES = 2**27
 _USED_UP = (io.IOBase, Iterator, types.GeneratorType, types.FrameType, types.TracebackType)
 
 
@@ -49,11 +50,15 @@ def copied(value: Any, memo: dict[int, Any]) -> Any:
         return _function(value, memo)
     if isinstance(value, _USED_UP) and not isinstance(value, np.ndarray):
         raise NotCopied(f"a {type(value).__name__} is used up by a call")
+    if isinstance(value, np.ndarray) and value.nbytes > _MOST_BYTES:
+        raise NotCopied("an array of very many bytes takes long to copy and compare")
     if type(value) is np.ndarray:
         return _objects(value, memo) if value.dtype.hasobject else clone(value, memo)
     if isinstance(value, np.generic) and not isinstance(value, np.void):
         return value
     kind = type(value)
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return _subclass(value, memo)
     if kind in (list, set, frozenset, collections.deque):
         made: Any = kind(copied(item, memo) for item in value)
     elif kind is dict:
@@ -96,6 +101,20 @@ def _objects(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
         writeable = array.flags.writeable
         made = as_strided(tail, array.shape, array.strides, writeable=writeable)
         memo[id(array)] = made
+    return made
+
+
+def _subclass(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
+    """A copy of an array of a subclass, with its strides and attributes."""
+    if has_own(type(array), "__deepcopy__") and type(array).__deepcopy__(array, {}) is array:
+        return array  # there is but one: ``np.ma.masked``
+    made = clone_memory(array, memo).view(type(array))
+    if made.dtype != array.dtype or made.shape != array.shape:
+        return _deep(array, memo)  # type: ignore[no-any-return]
+    memo[id(array)] = made
+    if hasattr(array, "__dict__"):
+        vars(made).clear()
+        vars(made).update({name: copied(item, memo) for name, item in vars(array).items()})
     return made
 
 

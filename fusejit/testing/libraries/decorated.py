@@ -26,7 +26,9 @@ from fusejit.tracer.carriers import mark_carrier
 
 Judge = Callable[["Entry", tuple[Any, ...], dict[str, Any]], Any]
 
-_NEVER = frozenset({"__getattribute__", "__getattr__", "__setattr__", "__delattr__", "__del__"})
+_OF_ATTRIBUTES = frozenset({"__getattribute__", "__getattr__", "__setattr__", "__delattr__"})
+# of an object that is half gone, and of an array that is half made
+_NEVER = _OF_ATTRIBUTES | {"__del__", "__array_finalize__"}
 _NO_FUNCTIONS = (
     inspect.iscoroutinefunction,
     inspect.isasyncgenfunction,

@@ -181,6 +181,8 @@ def arrays_within(value: Any, depth: int = 0) -> Iterator[np.ndarray]:
     """The arrays of arguments, also those that objects hold."""
     if isinstance(value, np.ndarray):
         yield value
+        if type(value) is not np.ndarray and hasattr(value, "__dict__") and depth <= 5:
+            yield from arrays_within(vars(value), depth + 1)
     elif depth > 5 or isinstance(value, type | types.ModuleType | types.FunctionType):
         return
     elif isinstance(value, list | tuple):

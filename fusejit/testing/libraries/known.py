@@ -1,7 +1,8 @@
 """What is known of libraries: `known.txt`, a pattern and a reason a line.
 
 A test of that name may fail under the judge. Of a function of that name (``module:name``) the
-numbers in results are not compared, as nobody has written them.
+numbers in results are not compared, as nobody has written them; ``module:name in test`` says that
+of its calls in some tests alone.
 """
 
 from __future__ import annotations

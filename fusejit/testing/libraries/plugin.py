@@ -105,7 +105,7 @@ class _Plugin:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: Any) -> Generator[None, Any, Any]:
         """Judge the calls of the test itself, not those of its collection."""
-        with self.judge.judging():
+        with self.judge.judging(item.nodeid):
             return (yield)
 
     def pytest_runtest_logreport(self, report: Any) -> None:

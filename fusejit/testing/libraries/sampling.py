@@ -55,6 +55,16 @@ def _kind(value: Any, depth: int) -> Hashable:
     if isinstance(value, dict):
         pairs = [*value.items()][:_MOST_ITEMS]
         return dict, len(value), tuple((repr(k), _kind(v, depth + 1)) for k, v in pairs)
-    if type(value).__dictoffset__ and not isinstance(value, types.ModuleType):
-        return type(value), _kind(vars(value), depth + 1)
+    state = None if isinstance(value, types.ModuleType) else _state(value)
+    if state:
+        return type(value), _kind(state, depth + 1)
     return (type(value),)
+
+
+def _state(value: Any) -> dict[str, Any] | None:
+    """The attributes of an object, unless it does not let itself be asked."""
+    try:
+        state = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
+    return state if type(state) is dict else None
