@@ -308,6 +308,8 @@ class _Plan:
 
     def add(self, group: Group) -> bool:
         """One group: affine if it can be, else a change of the storage if that can be."""
+        if not group.old:
+            return True  # new axes of one place each
         if self._is_affine(group):
             step = 1
             total = AffineExpr.const(0)

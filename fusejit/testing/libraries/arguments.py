@@ -85,6 +85,10 @@ def _objects(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
         base = array
     if type(base) is not np.ndarray or base.dtype != array.dtype:
         base = array
+    if base.dtype != object and base.base is not None:
+        raise NotCopied("a view of objects in fields")
+    if base.dtype == object and not (base.flags.c_contiguous or base.flags.f_contiguous):
+        raise NotCopied("a view of objects with gaps between them")
     if id(base) not in memo:
         memo[id(base)] = base.copy(order="K")
         if base.dtype == object:
@@ -106,7 +110,7 @@ def _objects(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
 
 def _subclass(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
     """A copy of an array of a subclass, with its strides and attributes."""
-    if has_own(type(array), "__deepcopy__") and type(array).__deepcopy__(array, {}) is array:
+    if "__copy__" in vars(type(array)) and copy.copy(array) is array:
         return array  # there is but one: ``np.ma.masked``
     made = clone_memory(array, memo).view(type(array))
     if made.dtype != array.dtype or made.shape != array.shape:

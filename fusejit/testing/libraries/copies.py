@@ -20,7 +20,7 @@ NUMPY_PACKAGES = ("lib", "linalg", "ma", "polynomial")
 _TEST_FILES = ("test_*.py", "*_test.py")
 _ANY = "|".join(NUMPY_PACKAGES)
 _IMPORT = re.compile(rf"^(\s*(?:from|import)\s+)numpy\.({_ANY})\b", re.M)
-_IMPORT_AS_NAME = re.compile(rf"^(\s*import\s+)numpy\.({_ANY})\s*$", re.M)
+_IMPORT_AS_NAME = re.compile(rf"^(\s*import\s+)numpy\.((?:{_ANY})(?:\.\w+)*)\s*$", re.M)
 _NUMPY_ITSELF = re.compile(r"^(\s*)import numpy( as \w+)?\s*$", re.M)
 _FROM_NUMPY = re.compile(r"^(\s*)from numpy import\b", re.M)
 

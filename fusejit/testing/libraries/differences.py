@@ -134,6 +134,8 @@ class Comparison:
             for name in expected.dtype.names:
                 self._same_numbers(expected[name], actual[name], f"{where}[{name!r}]")
             return
+        if expected.dtype == object:
+            return self._same_items([*expected.flat], [*actual.flat], where)
         if expected.dtype.kind in "fc" and expected.dtype != np.longdouble:
             with np.errstate(all="ignore"):
                 if np.any(different(expected, actual, Bound())):
