@@ -1,8 +1,7 @@
 """An array of one element that is not contiguous is reshaped to sizes that the call has.
 
-``x.reshape(shape)`` with the shape as an argument: after the axes of length 1 are dropped no axis is
-left to split, and the plan of the view asked for the first one (`np.ma.reshape` of the mask of a
-field).
+``x.reshape(shape)`` with the shape as an argument: after the axes of length 1 are dropped no axis
+is left to split, and the plan of the view asked for the first one (`np.ma.reshape` of a field).
 """
 
 from __future__ import annotations
