@@ -15,6 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks import bars, report
+from benchmarks.compile_budget import budget_line
 from benchmarks.engines import DEFAULT_ENGINES, ENGINES, FUSION_ENGINES, PROGRAM_ENGINES
 from benchmarks.first_call import measure_first_call
 from benchmarks.gauge import CoreProbe, Gauge
@@ -134,6 +135,7 @@ def _present(console: Console, options: argparse.Namespace, run: RunRecord) -> i
             print_programs(console, run)
         else:
             report.print_cases(console, run)
+        console.print(budget_line(run.cases))
         report.print_first_calls(console, run)
         report.print_summary(console, run)
     report.print_wrong(console, run)

@@ -59,6 +59,12 @@ _SECONDS_OF_AN_INSTRUCTION = 150e-6
 _DEEP = 8
 """Loops inside each other, above which a nest is deep."""
 
+_LARGE = 2000
+"""LLVM instructions from which on a kernel is large."""
+
+_LLVM_WITH_OPTION = (20, 21, 22)
+"""Versions of LLVM that are known to have ``-disable-lsr``: an unknown option ends the process."""
+
 _TAILS = ("nor_r", "nor_inv_r", "exp_r")
 
 
@@ -230,6 +236,26 @@ def _optimise_once(library: Any, is_deep: bool = False) -> None:
     options = {"opt": 2} if is_deep else {}
     manager, builder = library._codegen._module_pass_manager(**options)
     manager.run(library._final_module, builder)
+
+
+@contextlib.contextmanager
+def _level_for(num_instructions: int) -> Iterator[None]:
+    """The level at which LLVM compiles a kernel of so many instructions, as long as this lasts.
+
+    Large kernels go without the pass that rewrites induction variables (LoopStrengthReduce): it
+    takes a third to two thirds of the time from LLVM IR to machine code, and seven large programs
+    ran as fast without it (`docs/performance.md`). The caller holds Numba's compile lock: the
+    option is one of the process.
+    """
+    binding = importlib.import_module("llvmlite.binding")
+    if num_instructions < _LARGE or binding.llvm_version_info[0] not in _LLVM_WITH_OPTION:
+        yield
+        return
+    binding.set_option("fusejit", "-disable-lsr=true")
+    try:
+        yield
+    finally:
+        binding.set_option("fusejit", "-disable-lsr=false")
 
 
 def _leave_to_the_kernel(library: Any) -> None:
@@ -404,9 +430,11 @@ def compile_text(
             described = kernel.described("kernel", argument_types(signature), types.int64)
             emit_entry(context, module, described, entry_symbol, dtypes, keep_gil_when_small)
         enter("LLVM")
-        check_budget(_SECONDS_OF_AN_INSTRUCTION * _num_instructions(module))
+        size = _num_instructions(module)
+        check_budget(_SECONDS_OF_AN_INSTRUCTION * size)
         library.add_ir_module(module)
-        library.finalize()
+        with _level_for(size):
+            library.finalize()
     return _finished(library, entry_symbol)
 
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from benchmarks import bars
 from benchmarks.cli import parser
 from benchmarks.client import WorkerProcess
+from benchmarks.compile_budget import budget_line
 from benchmarks.correctness import compare, load_results
 from benchmarks.engine import with_helpers
 from benchmarks.program_report import means, print_programs
@@ -278,6 +279,16 @@ def test_the_table_shows_every_program():
     assert "50.00x" in lines["bits.fnv1a"]
     assert "WRONG" in lines["bits.adler32"]
     assert "70.71x over 2 of 4 programs" in stream.getvalue()
+
+
+def test_a_line_says_whether_the_compile_budget_held():
+    fast, njit = timed(1e4), timed(4e4)
+    assert budget_line([case("crc32", njit=njit)]) == "compile budget of 10 s: nothing was compiled"
+    line = budget_line([case("crc32", fusejit=fast), case("fnv1a", fusejit=timed(5e8))])
+    assert "held[/]; 2 first calls took 2.5 s, the longest 1.50 s (bits.fnv1a f64 100)" in line
+    late = replace(fast, prepare_call_ns=11_000_000_000)
+    line = budget_line([case("a", fusejit=late), case("b", fusejit=fast), case("c", fusejit=late)])
+    assert "not held by bits.a f64 100, bits.c f64 100[/]; 3 first calls" in line
 
 
 def test_every_program_is_its_modules_own_function():
