@@ -110,6 +110,7 @@ class Dispatcher:
         while True:
             seen = self.variants.compiled
             for variant in seen:
+                variant.renew()
                 result = self.launched(variant, args)
                 if not isinstance(result, Miss):
                     self.carrier.serve_first(variant.launch)

@@ -357,6 +357,10 @@ class Compiled:
     launcher: LauncherSource
     launch: Callable[..., Any]
 
+    def renew(self) -> None:
+        """Have it serve calls again if libraries changed without changing what it has read."""
+        self.launcher.compared.renew()
+
     @property
     def traced(self) -> TracedFunction:
         """The traced function of this variant."""

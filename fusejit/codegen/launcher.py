@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.codegen.compared import Compared
 from fusejit.codegen.launcher_names import is_c_or_f
 from fusejit.codegen.launcher_results import LauncherResults, leaves_of
 from fusejit.ir.affine import AffineExpr
@@ -51,6 +52,8 @@ class LauncherSource:
     ----------
     text : str
     namespace : dict of str to object
+    compared : Compared
+        What the first kernel compares before it does anything.
     first_effect : int or None
         The line from which on the caller may see something: a store to an argument, a draw. None
         if it never does.
@@ -59,6 +62,7 @@ class LauncherSource:
     text: str
     namespace: dict[str, Any] = field(default_factory=dict)
     first_effect: int | None = None
+    compared: Compared = field(default_factory=Compared)
 
     def can_start_anew(self, line: int) -> bool:
         """Whether NumPy can run a call that has come to a line of the text."""
@@ -159,7 +163,9 @@ class _Writer(LauncherResults):
         first_effect = 2 + len(body) + behind if has_effects else None
         body += [f"    {line}" for line in self.lines]
         text = "\n".join([f"def launch({', '.join(self.parameters)}):", *body]) + "\n"
-        return LauncherSource(text, self.namespace, first_effect)
+        if self.compared.pairs:
+            self.namespace["K0"] = self.compared.bind(self.namespace["K0"])
+        return LauncherSource(text, self.namespace, first_effect, self.compared)
 
     def needed_names(self) -> set[str]:
         """Symbols and scalar parameters that the launcher itself must compute."""

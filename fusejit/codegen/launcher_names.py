@@ -6,11 +6,12 @@ import builtins
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from fusejit.codegen import launch_runtime
+from fusejit.codegen.compared import Compared
 from fusejit.codegen.host_text import host_text
 from fusejit.codegen.late_errors import late_places, rolled_back
 from fusejit.codegen.library_state import HAVE_VERSIONS, LibraryState
@@ -23,6 +24,7 @@ from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import (
     ArrayRef,
     HostStepCall,
+    KernelCall,
     Program,
     Slot,
     walk_steps,
@@ -100,6 +102,7 @@ class LauncherNames:
         self.texts_of_scalars: dict[str, str] = {}
         self.entry_checks_arrays = False
         self.own: Callable[..., Any] | None = None
+        self.compared = Compared()
         self.repeated: dict[ResultLeaf, str] = {}
         self.shared: dict[int | None, str] = {}
         self.handed_out: set[str] = set()
@@ -112,6 +115,12 @@ class LauncherNames:
         self.open_slots = program.slots  # of the block that is being written
         self.next_kernel = iter([(kernel, f"K{at}") for at, kernel in enumerate(kernels)])
         self.made_by_host = {slot.name for step in host_steps for slot in step.outs}
+
+    @property
+    def entry_checks_state(self) -> bool:
+        """Whether the first thing that runs is a kernel, which can see that something changed."""
+        steps = self.program.steps
+        return self.entry_checks_arrays and bool(steps) and isinstance(steps[0], KernelCall)
 
     # -- the whole ------------------------------------------------------------------------------
     def put(self, line: str) -> None:
@@ -162,6 +171,8 @@ class LauncherNames:
         """The user's function is still the one that was traced, with the same default values."""
         if self.own is None:
             return
+        if self.entry_checks_state and self.compared.add_function(cast(Any, self.own)):
+            return
         own = self.bind("own", self.own)
         tests = []
         for name in ("__code__", "__defaults__", "__kwdefaults__"):
@@ -184,6 +195,9 @@ class LauncherNames:
                 self.put("    return MISS")
                 continue
             state = LibraryState(of_one)
+            if self.entry_checks_state and HAVE_VERSIONS:
+                self.compared.add_library(state)
+                continue
             changed = self.bind("changed", state.changed)
             test = f"{changed}()"
             if HAVE_VERSIONS:

@@ -14,13 +14,13 @@ from typing import Any
 
 from fusejit.ir.traced import LibraryRead
 
-_OFFSET = 3 * ctypes.sizeof(ctypes.c_void_p)  # behind the reference count, the type and the length
+OFFSET = 3 * ctypes.sizeof(ctypes.c_void_p)  # behind the reference count, the type and the length
 _MISSING = object()
 
 
 def version_of(namespace: dict[str, Any]) -> memoryview:
     """The memory in which a dictionary has its version."""
-    at = ctypes.c_uint64.from_address(id(namespace) + _OFFSET)
+    at = ctypes.c_uint64.from_address(id(namespace) + OFFSET)
     return memoryview(at).cast("B").cast("Q")
 
 
@@ -49,6 +49,8 @@ class LibraryState:
 
     Attributes
     ----------
+    namespace : dict
+        That of the module.
     version : memoryview
         Its first item is the version of the namespace now.
     seen : list of int
@@ -56,16 +58,16 @@ class LibraryState:
     """
 
     def __init__(self, reads: Sequence[LibraryRead]) -> None:
-        self._namespace = reads[0].namespace
+        self.namespace = reads[0].namespace
         self._expected = [(read.name, read.value) for read in reads]
         self.seen = [-1]
         if HAVE_VERSIONS:
-            self.version = version_of(self._namespace)
+            self.version = version_of(self.namespace)
 
     def changed(self) -> bool:
         """Whether some value is another one."""
         now = self.version[0] if HAVE_VERSIONS else -1
-        get = self._namespace.get
+        get = self.namespace.get
         if any(get(name, _MISSING) is not value for name, value in self._expected):
             return True
         self.seen[0] = now

@@ -3,7 +3,8 @@
 It reads the arrays' fields where NumPy's ABI has them, calls the kernel through Numba's calling
 convention without taking references, and returns the status as a Python int:
 
-    -1           wrong number of arguments, or one that is not what was compiled for; nothing ran
+    -1           wrong number of arguments, one that is not what was compiled for, or a word of
+                 memory that was changed (`fusejit.codegen.native_loader.comparing`); nothing ran
     0            done
     1, 2, ...    the kernel's own statuses
 
@@ -70,6 +71,20 @@ class _Entry:
             self.builder.ret(self.status_object(ir.Constant(_INT64, STATUS_MISMATCH)))
         count = ir.Constant(_INT64, num_args)
         self.require(self.builder.icmp_signed("==", function.args[2], count))
+        self._compare_words(function.args[0])
+
+    def _compare_words(self, owner: Value) -> None:
+        """Go on if the words that the builtin's ``__self__`` names hold what they must."""
+        builder = self.builder
+        words_of = _c_function(builder, _POINTER, "PyByteArray_AsString", _POINTER)
+        words = builder.bitcast(builder.call(words_of, [owner]), _INT64.as_pointer())
+        one, two = (ir.Constant(_INT64, k) for k in (1, 2))
+        with cgutils.for_range(builder, builder.load(words)) as loop:
+            place = builder.add(builder.mul(loop.index, two), one)
+            address = builder.load(builder.gep(words, [place]))
+            expected = builder.load(builder.gep(words, [builder.add(place, one)]))
+            now = builder.load(builder.inttoptr(address, _INT64.as_pointer()))
+            self.require(builder.icmp_unsigned("==", now, expected))
 
     def status_object(self, status: Value) -> Value:
         from_int = _c_function(self.builder, _POINTER, "PyLong_FromLongLong", _INT64)

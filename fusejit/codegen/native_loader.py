@@ -11,8 +11,8 @@ import ctypes
 import functools
 import itertools
 import struct
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -102,18 +102,53 @@ class _MethodDef(ctypes.Structure):
     )
 
 
-class _Owner:
-    """What must live as long as the callable: it becomes the builtin's ``__self__``."""
+class _Owner(bytearray):
+    """The ``__self__`` of an entry: what it compares before anything runs, and what it needs alive.
 
-    def __init__(self, method: _MethodDef, keep: tuple[Any, ...]) -> None:
-        self.method = method
-        self.keep = keep
+    The memory holds 64-bit words: the number of pairs, and for each the address of a word and what
+    that must hold. If it holds something else, the entry returns `STATUS_MISMATCH`.
+    """
+
+    method: _MethodDef
+    keep: tuple[Any, ...]
+
+    @classmethod
+    def of(
+        cls, method: _MethodDef, keep: tuple[Any, ...], pairs: Sequence[tuple[int, int]] = ()
+    ) -> _Owner:
+        words = [len(pairs), *(word for pair in pairs for word in pair)]
+        made = cls(struct.pack(f"{len(words)}Q", *words))
+        made.method, made.keep = method, keep
+        return made
 
 
 def make_builtin(name: str, address: int, keep: tuple[Any, ...] = ()) -> Callable[..., int]:
     """A builtin that calls the ``METH_FASTCALL`` entry at `address` and keeps `keep` alive."""
     method = _MethodDef(name.encode(), address, _METH_FASTCALL, None)
-    return bound_builtin(method, _Owner(method, keep))
+    return bound_builtin(method, _Owner.of(method, keep))
+
+
+def comparing(
+    entry: Callable[..., int], pairs: Sequence[tuple[int, int]], keep: tuple[Any, ...]
+) -> Callable[..., int]:
+    """The same entry, which compares words of memory first, that are in ``keep``.
+
+    Parameters
+    ----------
+    entry : builtin
+        Of `make_builtin`.
+    pairs : sequence of (int, int)
+        The address of a 64-bit word, and what it must hold.
+    keep : tuple
+        Objects that own the words.
+    """
+    owner = cast(Any, entry).__self__
+    return bound_builtin(owner.method, _Owner.of(owner.method, (*owner.keep, *keep), pairs))
+
+
+def expect(entry: Callable[..., int], pair: int, value: int) -> None:
+    """Change what a word must hold, that an entry compares."""
+    struct.pack_into("Q", cast(Any, entry).__self__, (2 + 2 * pair) * 8, value)
 
 
 def bound_builtin(method: _MethodDef, owner: Any) -> Callable[..., Any]:

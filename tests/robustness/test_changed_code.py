@@ -295,3 +295,44 @@ def test_a_disabled_function_has_the_new_defaults(monkeypatch: pytest.MonkeyPatc
     for _ in range(2):
         np.testing.assert_array_equal(fused(X), function(X))
     assert not len(fused.variants)
+
+
+# ------------------------------------------------------------------------------- machine code asks
+@pytest.mark.parametrize("again", [False, True])
+def test_machine_code_sees_what_was_replaced(monkeypatch: pytest.MonkeyPatch, again: bool) -> None:
+    """The first kernel compares words of memory: code, default values, versions of namespaces."""
+
+    def program(x: Any, factor: Any = 2.0, *, step: Any = 1.0) -> Any:
+        return np.sin(x) * factor + step
+
+    def other(x: Any, factor: Any = 2.0, *, step: Any = 1.0) -> Any:
+        return np.sin(x) - factor * step
+
+    fused = decorate(program, jit=True)
+    before = fused(X)
+    assert "changed" not in fused.variants[0].launcher.text
+
+    def agrees() -> None:
+        for _ in range(1 + again):
+            np.testing.assert_allclose(fused(X), program(X))
+
+    monkeypatch.setattr(np, "made_up_by_this_test", 1, raising=False)
+    agrees()
+    assert len(fused.variants) == 1
+    launch = fused.variants[0].launch
+    assert launch(X, 2.0, 1.0).__class__ is np.ndarray, "the new version is known"
+    monkeypatch.setattr(np, "sin", np.cos)
+    agrees()
+    assert not np.array_equal(fused(X), before)
+    monkeypatch.undo()
+    agrees()
+    program.__defaults__ = (5.0,)
+    agrees()
+    program.__kwdefaults__ = {"step": 7.0}
+    agrees()
+    program.__code__ = other.__code__
+    agrees()
+    program.__defaults__ = program.__kwdefaults__ = None
+    with pytest.raises(TypeError):
+        fused(X)
+    np.testing.assert_allclose(fused(X, 2.0, step=1.0), program(X, 2.0, step=1.0))
