@@ -18,7 +18,7 @@ from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.either import is_either
-from fusejit.tracer.kernel_numbers import as_kernel_number, is_number, truth_of
+from fusejit.tracer.kernel_numbers import as_kernel_number, as_python, is_number, truth_of
 from fusejit.tracer.locations import current_location
 from fusejit.tracer.raises import ASSERTS, COMPUTED
 from fusejit.tracer.staged_if import StagedIf, decide
@@ -31,7 +31,7 @@ def not_(operand: Any) -> Any:
     truth = decide(operand)
     if not isinstance(truth, TracedArray):
         return not truth
-    result: TracedArray = HANDLERS["operator"](np.logical_not, (truth,))
+    result: TracedArray = as_python(HANDLERS["operator"](np.logical_not, (truth,)))
     tests = truth.trace.type_tests
     if (test := tests.get(truth.value())) is not None:
         tests[result.value()] = test.negated()

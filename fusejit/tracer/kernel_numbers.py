@@ -72,7 +72,7 @@ def kernel_number(number: TracedNumber) -> TracedArray:
         left = kernel_number(TracedNumber.of_affine(trace, affine))
         ufunc = {("ge", False): np.greater_equal, ("ge", True): np.less}.get((kind, negated))
         ufunc = ufunc or (np.not_equal if negated else np.equal)
-        compared: TracedArray = _as_python(HANDLERS["operator"](ufunc, (left, 0)))
+        compared: TracedArray = as_python(HANDLERS["operator"](ufunc, (left, 0)))
         return compared
     builder = PayloadBuilder([], [I64])
     payload = builder.finish([builder.index(trace.decisions.canonical(number.affine))])
@@ -125,7 +125,8 @@ def int_value(number: TracedArray) -> Any:
     return python_number(number, I64).value()
 
 
-def _as_python(result: Any) -> Any:
+def as_python(result: Any) -> Any:
+    """A number that an operator of NumPy's has made, as Python's own."""
     if isinstance(result, TracedArray) and not result.ndim:
         result.value().kind = Kind.PYTHON
         result.kind = Kind.PYTHON
@@ -283,7 +284,7 @@ def _on_strong(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
     """The ufunc's loop for int64 or float64."""
     kernel = tuple(as_kernel_number(o) if isinstance(o, TracedNumber) else o for o in operands)
     strong = tuple(_strong(o) for o in kernel)
-    return _as_python(HANDLERS["ufunc_on"](ufunc, strong))
+    return as_python(HANDLERS["ufunc_on"](ufunc, strong))
 
 
 def _is_whole(exponent: Any) -> bool:
@@ -315,7 +316,7 @@ def python_number(obj: Any, dtype: np.dtype) -> Any:
     if dtype == I64 and number.dtype.kind == "u" and number.dtype.itemsize == 8:
         raise Declined("an unsigned 64-bit element as a Python integer")
     if dtype == BOOL and number.dtype != BOOL:
-        return _as_python(HANDLERS["operator"](np.not_equal, (_strong(number), 0)))
+        return as_python(HANDLERS["operator"](np.not_equal, (_strong(number), 0)))
     return as_kernel_number(number, Kind.PYTHON, dtype)
 
 

@@ -121,7 +121,8 @@ def _by_numpy(
     try:
         if any(callable(a) and not isinstance(a, type) for a in given):
             raise _of_python(refusal)
-        made = host_call(name, function, args, options, by_data=any(map(_is_size, _flat(given))))
+        by_data = function is np.arange or any(map(_is_size, _flat(given)))  # arange: by floats too
+        made = host_call(name, function, args, options, by_data=by_data)
         _note_refusal(current_trace(), refusal)
         return made if out is None else stored_into(made, out, name)
     except (FusejitError, Declined, Varies) as error:

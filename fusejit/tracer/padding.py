@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -141,6 +142,8 @@ def _width(array: TracedArray, number: Any) -> AffineExpr:
         width = number.as_affine()
     elif isinstance(number, int | np.integer) and not isinstance(number, bool):
         width = AffineExpr.const(int(number))
+    elif isinstance(number, TracedArray) and not number.ndim:
+        width = AffineExpr.const(operator.index(number))  # an element: says that Python is needed
     else:
         raise numpy_raises("TypeError: `pad_width` must be of integral type.")
     if not array.trace.decisions.nonnegative(width, "a width of np.pad"):

@@ -114,7 +114,10 @@ def moveaxis(a: Any, source: Any, destination: Any) -> TracedArray:
     array = array_operand(a)
 
     def listed(axis: Any) -> list[int]:
-        given = [*axis] if hasattr(type(axis), "__iter__") else [axis]  # a range, too
+        is_one = isinstance(axis, TracedArray) and not axis.ndim  # an element
+        given = (
+            [*axis] if hasattr(type(axis), "__iter__") and not is_one else [axis]
+        )  # a range, too
         return [normalize_axis(x, array.ndim) for x in given]
 
     sources, destinations = listed(source), listed(destination)
