@@ -225,6 +225,9 @@ def strided_view(
     of a diagonal moves along two: ``(1, 1)``; windows that slide overlap on one. Both are read-only
     in NumPy.
     """
+    diagonal = _diagonal(array, corner, steps, shape)
+    if diagonal is not None:
+        return diagonal
     is_read_only = any(sum(map(bool, step)) > 1 for step in steps) or has_overlaps(steps, shape)
     strides = tuple(sum(n * s for n, s in zip(step, array.strides, strict=True)) for step in steps)
     first = array
@@ -233,6 +236,32 @@ def strided_view(
         first = array[where]
     writeable = array.flags.writeable and not is_read_only
     return as_strided(first, shape, strides, writeable=writeable)
+
+
+def _diagonal(
+    array: npt.NDArray[Any],
+    corner: tuple[int, ...],
+    steps: list[list[int]],
+    shape: tuple[int, ...],
+) -> npt.NDArray[Any] | None:
+    """The view as NumPy makes it, with its base, if one axis is a diagonal and none of the others.
+
+    Each axis of the array is cut so that the view moves on it from its first element, one by one.
+    """
+    moved = [[k for k, step in enumerate(of_axis) if step] for of_axis in steps]
+    used = [k for axes in moved for k in axes]
+    lengths = sorted(map(len, moved))
+    if lengths != [1] * (len(steps) - 1) + [2] or len({*used}) != len(used):
+        return None
+    if 0 in shape and len(used) < array.ndim:
+        return None  # no element is at the corner
+    by_axis = [sum(of_axis[k] for of_axis in steps) for k in range(array.ndim)]
+    index = [slice(c, None, s) if s else c for c, s in zip(corner, by_axis, strict=True)]
+    first, second = (sorted(used).index(k) for axes in moved if len(axes) == 2 for k in axes)
+    found = array[tuple(index)].diagonal(0, first, second)
+    kept = [k for n, k in enumerate(sorted(used)) if n not in (first, second)]
+    order = [kept.index(axes[0]) if len(axes) == 1 else len(kept) for axes in moved]
+    return found.transpose(order)[tuple(slice(n) for n in shape)]
 
 
 def view(

@@ -1,8 +1,8 @@
 """What is known of libraries: `known.txt`, a pattern and a reason a line.
 
-A test of that name may fail under the judge. Of a function of that name (``module:name``) the
-numbers in results are not compared, as nobody has written them; ``module:name in test`` says that
-of its calls in some tests alone.
+A test of that name may fail under the judge. Of a function of that name (``module:name``) neither
+the numbers in results nor the arguments behind the call are compared, for the reason given;
+``module:name in test`` says that of its calls in some tests alone.
 """
 
 from __future__ import annotations
