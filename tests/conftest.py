@@ -6,6 +6,7 @@ what is left to Python ask for it.
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +14,13 @@ from collections.abc import Iterator
 import pytest
 
 os.environ.setdefault("FUSEJIT_RETIRE", "0")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Modules and tests live as long as the session: collections need not go through them."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -468,15 +468,15 @@ def _broadcast_pair(decisions: Decisions, left: AffineExpr, right: AffineExpr) -
     if decisions.is_local(left - right):
         decisions.check_equal(left, right, reason)
         return right if decisions.is_local(left) else left
-    two = AffineExpr.const(2)
-    if decisions.is_local(left) and not all(
-        decisions.proves_nonnegative(extent - two) for extent in (left, right)
-    ):  # they are never equal, but one may be 1
-        what = "arrays of different lengths that only the call knows are broadcast"
-        raise needs_python(what, "give them one length")
     a, b = decisions.hint(left), decisions.hint(right)
     if a == b and decisions.equal(left, right, reason):
         return decisions.canonical(left)
+    two = AffineExpr.const(2)
+    if decisions.is_local(left) and not all(
+        decisions.proves_nonnegative(extent - two) for extent in (left, right)
+    ):  # not equal in this call, but one may be 1
+        what = "arrays of different lengths that only the call knows are broadcast"
+        raise needs_python(what, "give them one length")
     if b == 1 and decisions.equal(right, 1, "an extent of 1 is broadcast"):
         return left
     if a == 1 and decisions.equal(left, 1, "an extent of 1 is broadcast"):

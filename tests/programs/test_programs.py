@@ -13,8 +13,6 @@ fails until the line is gone::
 
 from __future__ import annotations
 
-import os
-import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -25,41 +23,25 @@ import numpy as np
 import pytest
 
 from benchmarks.programs import PROGRAMS
+from benchmarks.programs.comparison import compare
 from benchmarks.programs.program import Program
 from benchmarks.programs.sensitivity import allowances, distance, leaves, outcome
 from fusejit.api import FuseWarning
 from fusejit.codegen.launch_runtime import Miss
 from fusejit.errors import ConcretizationError, UnsupportedError
-from fusejit.testing.compare import Bound, assert_same, assert_same_aliasing
+from fusejit.testing.compare import assert_same
+from fusejit.testing.gaps import UPDATE, Gaps
 from fusejit.testing.oracle import decorate
 
 ROOT = Path(__file__).resolve().parents[2]
-GAPS_FILE = Path(__file__).with_name("gaps.txt")
-REASON_LENGTH = 200
-UPDATE = os.environ.get("FUSEJIT_UPDATE_PROGRAMS") == "1"
 
 FORMS = ("unjitted", "jitted")
 JITTED_PER_FAMILY = 6  # of the programs that every run compiles
-Gaps = dict[tuple[str, str], str]
-found: Gaps = {}
-tried: set[tuple[str, str]] = set()
+GAPS = Gaps(Path(__file__).with_name("gaps.txt"), ROOT)
 
 
 class NotWholeError(Exception):
     """A program gave the right answers, or none, but not as one compiled variant."""
-
-
-def read_gaps() -> Gaps:
-    """``(program, form) -> reason`` of each line ``program form: reason``."""
-    gaps = {}
-    for line in GAPS_FILE.read_text().splitlines():
-        place, _, reason = line.partition(": ")
-        name, form = place.split()
-        gaps[name, form] = reason
-    return gaps
-
-
-GAPS = read_gaps()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -67,14 +49,7 @@ def updated_gaps() -> Iterator[None]:
     """Writes the gaps that were found, if asked to; those of programs not run stay."""
     yield
     if UPDATE:
-        gaps = {place: reason for place, reason in GAPS.items() if place not in tried} | found
-        lines = [
-            f"{program.name} {form}: {gaps[program.name, form]}\n"
-            for program in PROGRAMS
-            for form in FORMS
-            if (program.name, form) in gaps
-        ]
-        GAPS_FILE.write_text("".join(lines))
+        GAPS.write((program.name for program in PROGRAMS), FORMS)
 
 
 def cases(form: str) -> list[Any]:
@@ -86,7 +61,7 @@ def cases(form: str) -> list[Any]:
         marks = []
         if form == "jitted" and seen[program.family] > JITTED_PER_FAMILY and not UPDATE:
             marks.append(pytest.mark.deep)  # compiling all of them takes several minutes
-        reason = None if UPDATE else GAPS.get((program.name, form))
+        reason = None if UPDATE else GAPS.known.get((program.name, form))
         mark = pytest.mark.xfail(raises=NotWholeError, strict=True, reason=reason)
         marks += [mark] if reason else []
         parameters.append(pytest.param(program, marks=marks, id=program.name))
@@ -124,39 +99,13 @@ def call(fused: Any, arguments: tuple[Any, ...]) -> Any:
             raise NotWholeError(str(error)) from None
 
 
-def compare(program: Program, size: int, expected: Any, actual: Any) -> None:
-    """Types, dtypes, shapes, strides and sharing as NumPy's; values exact or within bounds."""
-    assert_same_kinds(expected, actual)
-    pairs = zip(leaves(expected), leaves(actual), strict=True)
-    for pair, allowed in zip(pairs, allowances(program, size), strict=True):
-        (where, want), (_, have) = pair
-        place = f"size {size}: {where}"
-        if allowed == 0.0 or np.asarray(want).dtype.kind == "f":
-            assert_same(want, have, Bound(absolute=allowed), place)
-        else:  # integers that NumPy's own rounding changes, and complex numbers
-            assert_same(np.zeros_like(want), np.zeros_like(have), where=place)
-            apart = distance(want, have)
-            assert apart <= allowed, f"{place}: {apart:.3g} apart, allowed {allowed:.3g}"
-    assert_same_aliasing(expected, actual, f"size {size}: ")
-
-
-def assert_same_kinds(expected: Any, actual: Any) -> None:
-    """Nested containers have the same types, leaves as well."""
-    assert type(expected) is type(actual), f"{type(actual)} instead of {type(expected)}"
-    if isinstance(expected, tuple | list):
-        assert len(expected) == len(actual)
-        for e, a in zip(expected, actual, strict=True):
-            assert_same_kinds(e, a)
-
-
 def attempt(program: Program, sizes: tuple[int, ...], form: str) -> None:
     """`check`, noting a gap when asked to update them."""
-    tried.add((program.name, form))
+    GAPS.try_now(program.name, form)
     try:
         check(program, sizes, jit=form == "jitted")
     except NotWholeError as gap:
-        reason = re.sub(r"\s+", " ", str(gap)).replace(f"{ROOT}/", "")
-        found[program.name, form] = reason[:REASON_LENGTH]
+        reason = GAPS.note(program.name, form, str(gap))
         if UPDATE:
             pytest.xfail(reason)
         raise
@@ -165,7 +114,7 @@ def attempt(program: Program, sizes: tuple[int, ...], form: str) -> None:
 def test_names_are_unique_and_gaps_are_about_programs() -> None:
     names = [program.name for program in PROGRAMS]
     assert len(set(names)) == len(names) >= 60
-    assert {name for name, _ in GAPS} <= set(names)
+    assert {name for name, _ in GAPS.known} <= set(names)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
