@@ -47,6 +47,7 @@ def quadruple(x):
 
 
 registered = {double: "doubles"}
+table = {"all": [double, (quadruple, np.sin)]}
 
 
 def shift(x):
@@ -191,6 +192,13 @@ def test_right_calls_are_compared_and_nothing_is_found(judged: Judged) -> None:
         "toy:Scale.half": 1,
         "toy:Scale.squared": 1,
     }
+
+
+def test_tables_of_functions_hold_what_the_names_hold(judged: Judged) -> None:
+    double, (quadruple, sine) = judged.toy.table["all"]
+    assert double is judged.toy.double
+    assert quadruple is judged.toy.quadruple
+    assert sine is np.sin
 
 
 def test_tests_find_what_the_library_has_registered_for_its_functions(judged: Judged) -> None:

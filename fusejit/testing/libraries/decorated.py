@@ -35,6 +35,8 @@ _NO_FUNCTIONS = (
     inspect.isgeneratorfunction,
 )
 
+_DEEPEST_TABLE = 3
+
 _CARRIER = "def carrier(*args, **kwargs):\n    return judge(entry, args, kwargs)\n"
 
 
@@ -90,6 +92,26 @@ class Decorated:
                 setattr(module, name, made)
             elif isinstance(value, type) and value.__module__ == module.__name__:
                 self._decorate_class(value)
+            elif not name.startswith("__"):
+                self._held(value, 0)
+
+    def _held(self, value: Any, depth: int) -> Any:
+        """What stands for a value in a table: SciPy compares what it finds there with its names."""
+        if isinstance(value, FunctionType):
+            return self.replaced(value)
+        if depth == _DEEPEST_TABLE or type(value) not in (dict, list, tuple):
+            return value
+        pairs = [*value.items()] if type(value) is dict else [*enumerate(value)]
+        changed = {}
+        for key, item in pairs:
+            made = self._held(item, depth + 1)
+            if made is not item:
+                changed[key] = made
+        if type(value) is tuple:
+            return tuple(changed.get(k, item) for k, item in pairs) if changed else value
+        for key, made in changed.items():
+            value[key] = made
+        return value
 
     def note_in_tables(self) -> None:
         """Give carriers the entries of their functions in all dictionaries with functions as keys.
