@@ -5,12 +5,12 @@ What is compiled asks one launcher first::
     def f(x, *, scale=None):
         try:
             result = first(x, scale)
-        except Exception as error:
-            result = rescued(error)
+        except rare.Exception as error:
+            result = rare.rescued(error)
             if result is None:
                 raise
         if result.__class__ is Miss:
-            return slow((x, scale), result)
+            return rare.slow((x, scale), result)
         return result
 
 A ``try`` costs nothing as long as nothing is raised. What is Python's after all has the user's own
@@ -18,13 +18,14 @@ statements behind a guard, so that a call is one frame, as undecorated::
 
     def f(x, *, scale=None):
         if guard(x, scale):
-            return slow((x, scale))
+            return rare.slow((x, scale))
         ...
 
 or, if they have no source, or yield, ``return run(x, scale)`` instead. All names but the
 parameters are free variables with cells of the carrier's; the cells of the user's function are
 there too. A function's cells cannot be exchanged, so each code has the same ones, in order of their
-names.
+names. Each costs a call some time, so they are few. No two codes use one for different things:
+another thread may be about to run the code that is exchanged.
 """
 
 from __future__ import annotations
@@ -51,12 +52,12 @@ def factory({free}):
         nonlocal {free}
         try:
             {result} = {first}({arguments})
-        except {Exception} as {error}:
-            {result} = {rescued}({error})
+        except {rare}.Exception as {error}:
+            {result} = {rare}.rescued({error})
             if {result} is None:
                 raise
         if {result}.__class__ is {Miss}:
-            return {slow}({all}, {result})
+            return {rare}.slow({all}, {result})
         return {result}
     return carrier
 """
@@ -65,17 +66,17 @@ def factory({free}):
     def carrier({parameters}):
         nonlocal {free}
         if {guard}({arguments}):
-            return {slow}({all})
+            return {rare}.slow({all})
         return {run}({arguments})
     return carrier
 """
 _GUARDED = """
 nonlocal {free}
 if {guard}({arguments}):
-    return {slow}({all})
+    return {rare}.slow({all})
 """
-_OWN = ("first", "slow", "rescued", "guard", "run", "helper", "Miss", "Exception")
-_CONSTANTS = {"Miss": CellType(Miss), "Exception": CellType(Exception)}
+_OWN = ("first", "guard", "run", "helper", "rare", "Miss")
+_MISS_TYPE = CellType(Miss)
 _YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 # what shows the names of a frame, to which ours would belong
 _FRAME_READERS = {
@@ -104,6 +105,15 @@ class Body:
     source: FunctionSource | None = None
     helper: str | None = None
     value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Rare:
+    """What a carrier seldom needs."""
+
+    slow: Callable[..., Any]
+    rescued: Callable[[Exception], Miss | None]
+    Exception: type[Exception] = Exception
 
 
 class Carrier:
@@ -142,10 +152,9 @@ class Carrier:
         self._code = of_user.__code__
         self._signature = signature
         self._layout = _Layout.of(of_user.__code__, signature)
-        self._cells = {name: CellType(None) for name in _OWN} | _CONSTANTS
+        self._cells = {name: CellType(None) for name in _OWN} | {"Miss": _MISS_TYPE}
         self._cells["first"].cell_contents = no_variant
-        self._cells["slow"].cell_contents = slow
-        self._cells["rescued"].cell_contents = rescued
+        self._cells["rare"].cell_contents = _Rare(slow, rescued)
         self._launching = self._text(_LAUNCHING)
         cells = {self._layout.own[name]: cell for name, cell in self._cells.items()}
         cells |= dict(zip(self._code.co_freevars, of_user.__closure__ or (), strict=True))
@@ -194,7 +203,8 @@ class Carrier:
         self._cells["first"].cell_contents = no_variant
         self._cells["guard"].cell_contents = guard.asks
         self._cells["run"].cell_contents = body.run
-        self._cells["helper"].cell_contents = body.value
+        if body.helper is not None:
+            self._cells["helper"].cell_contents = body.value
         self.guard = guard
         self.bodies.add(code)
         self._serve(code)

@@ -76,6 +76,7 @@ class Dispatcher:
         self.options = options
         self.variants = Variants()
         self.retired: RetiredFunction | None = None
+        self.watchers: list[Callable[[], None]] = []  # told when it changes whether it pays
         self.declined = DeclinedCalls(guesses=not self.options.fullgraph)
         self.kinds = CallKinds()
         self.parts_time = parts_time or Allowance(options.compile_seconds)
@@ -333,9 +334,15 @@ class Dispatcher:
     def entered(self, segmented: SegmentedFunction) -> SegmentedFunction:
         """Let segments serve calls; what is whole for other types stays so."""
         self.variants.segmented = segmented
-        segmented.serve_by(self.serve_segments)
-        self.serve_segments()
+        segmented.serve_by(self.segments_changed)
+        self.segments_changed()
         return segmented
+
+    def segments_changed(self) -> None:
+        """Have the segments serve calls as they are now, and tell who asks whether they pay."""
+        self.serve_segments()
+        for changed in self.watchers:
+            changed()
 
     # -- what does not pay ----------------------------------------------------------------------
     def retire(self, traced: Traced, args: tuple[Any, ...]) -> RetiredFunction | None:
@@ -352,6 +359,8 @@ class Dispatcher:
         self.retired = RetiredFunction(estimate, cast(Any, self.function), args, looks)
         self.variants.retired = str(estimate)
         self.serve_python(self.retired.guard)
+        for changed in self.watchers:
+            changed()
         return self.retired
 
     @property
@@ -367,7 +376,7 @@ class Dispatcher:
         """Whether larger arguments may change that."""
         segmented = self.variants.segmented
         if segmented is not None:
-            return segmented.settling is None or segmented.settling.depends_on_sizes
+            return segmented.depends_on_sizes
         return self.retired is not None and self.retired.depends_on_sizes
 
     def look_again(self) -> None:

@@ -109,8 +109,13 @@ class SegmentedFunction:
 
     @property
     def is_plain(self) -> bool:
-        """Whether nothing in it pays: the function itself runs."""
-        return self.settling is not None and self.settling.is_plain
+        """Whether nothing in it is compiled or pays: the function itself runs."""
+        return not self.segments if self.settling is None else self.settling.is_plain
+
+    @property
+    def depends_on_sizes(self) -> bool:
+        """Whether larger arguments may change that."""
+        return bool(self.segments) if self.settling is None else self.settling.depends_on_sizes
 
     def codes(self) -> Iterator[CodeType]:
         """The code of the frames in which Python has run its statements."""
@@ -440,6 +445,11 @@ class _Helper:
             return function if inner is function.__func__ else MethodType(inner, function.__self__)
         return self._fused_form(function)
 
+    def decide_again(self) -> None:
+        """Something that is called has changed: ask at the next call what pays."""
+        if self.settling is not None:
+            self.settling.again()
+
     def bound(self, error: BaseException, name: str) -> Mapping[str, Any]:
         """The names of a segment, called ``name``, that has raised ``error`` in this call."""
         codes = self.calls[name].codes()
@@ -484,8 +494,13 @@ class CallSite:
     def __call__(self, function: Any) -> Any:
         made = self.helper.call(function)
         if made is not function and not _is_decorated(function):
-            self.functions.add(made.__func__ if type(made) is MethodType else made)
-        self.was_called = True
+            inner = made.__func__ if type(made) is MethodType else made
+            if inner not in self.functions:
+                self.functions.add(inner)
+                _watch(inner, self.helper)
+        if not self.was_called:
+            self.was_called = True
+            self.helper.decide_again()
         return made
 
     @property
@@ -506,6 +521,13 @@ class CallSite:
 
     def _states(self) -> list[Any]:
         return [getattr(function, "__fusejit_state__", None) for function in self.functions]
+
+
+def _watch(fused: Callable[..., Any], helper: _Helper) -> None:
+    """Have a function that is opened decide anew when what it calls has changed."""
+    state = getattr(fused, "__fusejit_state__", None)
+    if state is not None:
+        state.watchers.append(helper.decide_again)
 
 
 def _is_decorated(function: Any) -> bool:
@@ -580,7 +602,7 @@ class SegmentCall:
     def depends_on_sizes(self) -> bool:
         """Whether larger arguments may change that."""
         if self.opened is not None:
-            return self.opened.settling is None or self.opened.settling.depends_on_sizes
+            return self.opened.depends_on_sizes
         return self.state is not None and bool(self.state.depends_on_sizes)
 
     def look_again(self) -> None:
@@ -595,9 +617,13 @@ class SegmentCall:
         if self.chosen is None:
             self._serve(self._choose(args))
             assert self.chosen is not None
-            if self.helper.settling is not None:
-                self.helper.settling.again()
+            _watch(self.chosen, self.helper)
+            self.helper.decide_again()
         return self.chosen(*args)
+
+    def _changed(self, opened: SegmentedFunction) -> None:
+        self._serve(opened.run)
+        self.helper.decide_again()
 
     def _serve(self, chosen: Callable[..., Any]) -> None:
         self.chosen = chosen
@@ -619,6 +645,6 @@ class SegmentCall:
             if self.opened is None:
                 return self.function
             opened = self.opened
-            opened.serve_by(lambda: self._serve(opened.run))
+            opened.serve_by(lambda: self._changed(opened))
             return opened.run
         return decorate(self.function, on_error)

@@ -136,16 +136,20 @@ class Settling:
         return result
 
     def again(self) -> None:
-        """A segment was called for the first time: the next call decides anew."""
-        if self._retired is not None:
-            self.serve(self.runs[-1], self._guard(due=0))
+        """What is called was called for the first time, or changed: the next call decides anew."""
+        if not self._depth and self._now() != self._retired:
+            self._look_next()
 
     def look_again(self) -> None:
         """Ask all segments anew whether they pay, at the next call."""
         every: list[Lookable] = [*self.parts, *self.sites]
         for one in every:
             one.look_again()
-        self.again()
+        self._look_next()
+
+    def _look_next(self) -> None:
+        if self._retired is not None:
+            self.serve(self.runs[-1], self._guard(due=0))
 
     def looked_at(self, *args: Any) -> Any:
         """A call that the guard does not let pass.
@@ -158,16 +162,13 @@ class Settling:
         try:
             return self.first(*args)
         except BaseException:
-            self.again()
+            self._look_next()
             raise
 
     def _settle(self, args: Sequence[Any]) -> None:
         seen = [max(FEW, ROOM * size_of(arg)) for arg in args]
         self._limits = [max(pair) for pair in zip(seen, self._limits or seen, strict=True)]
-        retired = Retired(
-            frozenset(p.name for p in self.parts if p.is_retired),
-            frozenset(s.number for s in self.sites if s.was_called and not s.is_fused),
-        )
+        retired = self._now()
         if retired != self._retired:
             self._retired = retired
             is_left = any(not p.is_retired for p in self.parts) or any(
@@ -187,6 +188,13 @@ class Settling:
             self._guard_now = self._guard(self._limits, self._next_look)
             self._next_look *= LATER_LOOKS
         self.serve(self.runs[-1], self._guard_now)
+
+    def _now(self) -> Retired:
+        """What does not pay."""
+        return Retired(
+            frozenset(p.name for p in self.parts if p.is_retired),
+            frozenset(s.number for s in self.sites if s.was_called and not s.is_fused),
+        )
 
     @property
     def _is_due(self) -> bool:
