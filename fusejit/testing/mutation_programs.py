@@ -140,9 +140,17 @@ def parse(text: str) -> tuple[Statement, ...]:
     return tuple(made)
 
 
+AGAIN = 1.0
+"""Seconds after which a deadline that has passed is told again."""
+
+
 @contextmanager
 def deadline(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError in what takes longer, where signals can (the main thread of Unix)."""
+    """Raise TimeoutError in what takes longer, where signals can (the main thread of Unix).
+
+    It is raised again and again: CPython puts a ValueError in its place if it comes in the middle
+    of ``int("x")``, which a program may catch.
+    """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
         yield
         return
@@ -151,14 +159,14 @@ def deadline(seconds: float) -> Iterator[None]:
         raise TimeoutError(f"takes longer than {seconds} s")
 
     before = signal.signal(signal.SIGALRM, late)
-    outer, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
+    outer, again = signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
     start = time.monotonic()
     try:
         yield
     finally:
         signal.signal(signal.SIGALRM, before)
         left = max(0.001, outer - (time.monotonic() - start)) if outer else 0
-        signal.setitimer(signal.ITIMER_REAL, left)
+        signal.setitimer(signal.ITIMER_REAL, left, again)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,10 @@ import numpy as np
 import pytest
 
 from fusejit import pipeline
+from fusejit.testing import mutation_programs
 from fusejit.testing.boundaries import check_boundaries
 from fusejit.testing.mutation_fuzzer import check_program
-from fusejit.testing.mutation_programs import MutationProgram, Parameter, Statement
+from fusejit.testing.mutation_programs import MutationProgram, Parameter, Statement, deadline
 from fusejit.testing.oracle import check, decorate, no_faults
 
 PROGRAM = MutationProgram(
@@ -42,6 +44,20 @@ def test_judges_see_faults(tmp_path: Path) -> None:
         check_boundaries(PROGRAM, tmp_path)
     with pytest.raises(AssertionError, match=r"a fault of fusejit|FuseWarning"):
         check(lambda x: x[1:] + 1, (np.ones(3),), variants=None)
+
+
+def test_a_deadline_ends_loops_that_swallow_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the middle of a failing ``int`` the exception of a signal is lost."""
+
+    def endless() -> None:
+        while True:
+            with contextlib.suppress(ValueError):
+                int("x")
+
+    monkeypatch.setattr(mutation_programs, "AGAIN", 0.01)
+    for _ in range(12):
+        with pytest.raises(TimeoutError), deadline(0.02):
+            endless()
 
 
 def test_no_fault_no_failure(tmp_path: Path) -> None:
