@@ -59,13 +59,18 @@ def arange(*args: Any, dtype: Any = None, **kwargs: Any) -> TracedArray:
     trace = current_trace()
     start, stop, step = (_bound_number(trace, p) for p in (start, stop, step))
     if dtype is None:
-        wanted = np.result_type(*(natural_dtype(p) for p in parts))
+        wanted = np.result_type(np.int64, *(natural_dtype(p) for p in parts))
     else:
         wanted = dtype
     result_dtype = dtype_argument(wanted)
     if result_dtype.kind == "b":
         raise unsupported("np.arange of bools is not traced", "use integers and compare instead")
     if all(natural_dtype(p).kind in "iu" for p in parts):
+        strong = [p.token for p in parts[:2] if isinstance(p.token, np.dtype)]
+        is_from_zero = type(start) is int and start == 0
+        if strong and not is_from_zero and np.result_type(*strong) != np.int64:
+            what = "np.arange between integers of NumPy's, whose difference may wrap around"
+            raise unsupported(what, "pass Python's: int(start)")
         extent = _int_length(trace, start, stop, step)
     else:
         extent = _float_length(trace, start, stop, step)

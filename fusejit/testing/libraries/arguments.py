@@ -48,7 +48,7 @@ def copied(value: Any, memo: dict[int, Any]) -> Any:
         return memo[id(value)]
     if isinstance(value, types.FunctionType):
         return _function(value, memo)
-    if isinstance(value, _USED_UP) and not isinstance(value, np.ndarray):
+    if issubclass(type(value), _USED_UP) and not isinstance(value, np.ndarray):
         raise NotCopied(f"a {type(value).__name__} is used up by a call")
     if isinstance(value, np.ndarray) and value.nbytes > _MOST_BYTES:
         raise NotCopied("an array of very many bytes takes long to copy and compare")
