@@ -328,7 +328,7 @@ def _is_plain(obj: Any) -> bool:
 
 
 def _zero(type_: NumberType) -> Any:
-    return {"b": False, "i": 0, "u": 0, "f": 0.0}[type_[1].kind]
+    return {"b": False, "i": 0, "u": 0, "f": 0.0, "c": 0j}[type_[1].kind]
 
 
 def _only_inside(name: str) -> Undefined:
