@@ -40,6 +40,7 @@ from fusejit.budget import enter, note_time
 from fusejit.codegen.cache import DEFAULT_MAX_BYTES, DiskCache, default_folder
 from fusejit.codegen.cache_key import kernel_key
 from fusejit.codegen.intrinsics import jit_namespace, twin_namespace
+from fusejit.codegen.polling import raising
 from fusejit.interrupts import apart
 from fusejit.ir.types import DTYPES, dtype_name
 from fusejit.locks import ForkSafeLock
@@ -241,7 +242,8 @@ def _compile_native(
         kernel = namespace[ENTRY]
         with memory_jit.vector_width(options.vector_width):
             if not private:
-                return numba_private.compile_public(kernel, plain, name)
+                with raising(False):
+                    return numba_private.compile_public(kernel, plain, name)
             return numba_private.compile_private(kernel, plain, name, options.keep_gil_when_small)
 
 

@@ -40,6 +40,7 @@ PROVIDERS = (
     "fusejit.codegen.draws",
     "fusejit.codegen.late_values",
     "fusejit.codegen.journal",
+    "fusejit.codegen.polling",
 )
 """Modules that call `register` when they are imported."""
 

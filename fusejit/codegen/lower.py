@@ -12,6 +12,7 @@ from fusejit.codegen.branch_checks import ask_in_front
 from fusejit.codegen.common_loads import load_in_front
 from fusejit.codegen.in_place import overwritten_products
 from fusejit.codegen.index_checks import facts_of_symbols, prove_checks
+from fusejit.codegen.interruptible import interruptible
 from fusejit.codegen.invariant_offsets import hoist_offsets
 from fusejit.codegen.kernel_statements import changed
 from fusejit.codegen.kernel_top import kernel_top
@@ -50,7 +51,7 @@ from fusejit.ir.graph import (
     walk,
 )
 from fusejit.ir.host_blocks import host_blocks, launcher_binds, launcher_symbols, runs_on_host
-from fusejit.ir.host_calls import argument_text, late_ops, sizes_of
+from fusejit.ir.host_calls import argument_text, is_draw, late_ops, sizes_of
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import (
     Free,
@@ -121,6 +122,7 @@ class _Lowering(ParallelLoopWriter):
         self.symbols = launcher_symbols(self.graph)
         self._facts = functools.cache(functools.partial(facts_of_symbols, self.graph))
         self.late = late_ops(self.graph)
+        self.draws = any(is_draw(op) and op.inline for op in walk(self.graph.block))
         blocks = list(host_blocks(self.graph))
         self.slots_of: dict[Block, list[Slot]] = {block: [] for block in blocks}
         self.slots_of[self.graph.block] = self.program.slots
@@ -391,6 +393,8 @@ class _Lowering(ParallelLoopWriter):
         statements = try_near_remainders(prove_checks(statements, self._facts, dtypes))
         for rewrite in STATEMENT_PASSES:
             statements = rewrite(statements)
+        if not self.draws:  # a handler could draw as well, while the generator is locked
+            statements = interruptible(statements)
         statements = self._with_journal(statements)
         kernel = kernel_top(
             self.program, statements, self.arrays, self.classes, self.num_kernels, self.symbols

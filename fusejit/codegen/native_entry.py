@@ -196,6 +196,11 @@ class _Entry:
         with builder.if_then(is_large):
             restore = _c_function(builder, ir.VoidType(), "PyEval_RestoreThread", _POINTER)
             builder.call(restore, [builder.load(thread_state)])
+        is_over = builder.icmp_signed("!=", status, ir.Constant(_INT64, 0))
+        with builder.if_then(is_over, likely=False):  # the handler of a signal may have raised
+            occurred = builder.call(_c_function(builder, _POINTER, "PyErr_Occurred"), [])
+            with builder.if_then(cgutils.is_not_null(builder, occurred), likely=False):
+                builder.ret(ir.Constant(_POINTER, None))
         builder.ret(self.status_object(status))
 
 

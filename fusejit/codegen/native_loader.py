@@ -19,6 +19,7 @@ import numpy as np
 
 from fusejit.codegen.draws import register_draw_symbols
 from fusejit.codegen.late_values import register_late_symbol
+from fusejit.codegen.polling import register_main_thread
 from fusejit.codegen.pool import register_pool_symbol
 from fusejit.codegen.products import register_product_symbols
 
@@ -45,6 +46,7 @@ def register_symbols() -> None:
     register_product_symbols()
     register_draw_symbols()
     register_late_symbol()
+    register_main_thread()
 
 
 def undefined_symbols(object_code: bytes) -> tuple[str, ...]:

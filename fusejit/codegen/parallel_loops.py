@@ -65,7 +65,7 @@ class ParallelLoopWriter(RegionWriter):
             first = Integer(lower + Polynomial.name(name) * op.step)
             body = [Let(op.induction, first), *body]
         work = loop_work(op, trips)
-        chunk = [*region.statements, For(name, Var("lo"), Var("hi"), body)]
+        chunk = [*region.statements, For(name, Var("lo"), Var("hi"), body, of_program=True)]
         chunk += [Free(each) for each in region.frees]
         statuses = sorted(_statuses(chunk))
         comment = f"iterations of {op.location.short}" if op.location.short else "iterations"

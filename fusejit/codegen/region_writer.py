@@ -130,7 +130,8 @@ class RegionWriter(BlockWriter):
             lower, upper = Polynomial.from_affine(op.lower), Polynomial.from_affine(op.upper)
             if op.step < 0:
                 raise UnsupportedError("loops that count down are not lowered yet")
-            self.statements.append(For(op.induction, Integer(lower), Integer(upper), body, op.step))
+            bounds = Integer(lower), Integer(upper)
+            self.statements.append(For(op.induction, *bounds, body, op.step, of_program=True))
         else:
             for argument, cell in zip(op.condition.arguments, cells, strict=True):
                 self.located[argument] = cell

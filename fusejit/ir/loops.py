@@ -112,13 +112,17 @@ class Free:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """``for var in range(lower, upper, step)``; ``step`` is a positive literal."""
+    """``for var in range(lower, upper, step)``; ``step`` is a positive literal.
+
+    ``of_program`` is a loop of the user's.
+    """
 
     var: str
     lower: Expr
     upper: Expr
     body: Sequence[Stmt]
     step: int = 1
+    of_program: bool = False
 
 
 @dataclass(frozen=True, slots=True)
