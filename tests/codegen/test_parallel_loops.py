@@ -213,7 +213,7 @@ def test_a_chunk_holds_the_memory_of_its_iterations() -> None:
     text = source(own_scratch, matrix(), matrix())
     chunk = next(t for t in text.split("\n\n\n") if "# iterations of" in t)
     lines = chunk.splitlines()
-    loop = next(at for at, line in enumerate(lines) if line.lstrip().startswith("for at0 in range("))
+    loop = next(at for at, line in enumerate(lines) if " for at0 in range(" in line)
     made = [at for at, line in enumerate(lines) if "heap_scratch(" in line]
     freed = [at for at, line in enumerate(lines) if line.startswith("    free_scratch(")]
     assert made
