@@ -426,5 +426,5 @@ def test_divisions_of_what_is_not_negative(function: Callable[..., Any], is_unsi
 def test_iterations_on_threads_know_their_bounds() -> None:
     text = source(windows, np.zeros(4), NUMBERS[2])
     chunk = text.split("# iterations of")[1].split("\ndef ")[0]
-    assert "for at0 in range(lo, hi)" in chunk
+    assert "for at0 in range(poll0_at, poll0_last)" in chunk
     assert "select" not in chunk.split("else:")[0]  # at0 itself is inside: no wrap, no check
