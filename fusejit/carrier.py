@@ -81,7 +81,7 @@ _YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERAT
 # what shows the names of a frame, to which ours would belong
 _FRAME_READERS = {
     *("locals", "vars", "dir", "eval", "exec", "breakpoint", "set_trace"),
-    *("_getframe", "currentframe", "stack", "f_locals", "tb_frame", "gi_frame"),
+    *("inspect", "_getframe", "currentframe", "f_locals", "tb_frame", "gi_frame"),
 }
 
 

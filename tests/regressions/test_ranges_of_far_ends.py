@@ -76,12 +76,17 @@ def test_far_ends(function: Any) -> None:
     assert len(fused.variants) == 1
 
 
-def test_behind_a_store_there_is_an_error() -> None:
+def test_behind_a_store_python_runs_the_call() -> None:
     fused = fuse_jit(windows_in_place)
     fused(np.arange(6), np.array([0, 3, 6]))
+    strict = fuse_jit(windows_in_place, fullgraph=True)
     for starts in ([LOWEST, 1], [HIGHEST, LOWEST + 1]):
+        args = (np.arange(6), np.array(starts))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FuseWarning)
+            compare_outcomes(run(windows_in_place, args), run(fused, args), where=str(starts))
         with pytest.raises(UnsupportedError, match="64 bits"):
-            fused(np.arange(6), np.array(starts))
+            strict(np.arange(6), np.array(starts))
 
 
 def test_short_integers_are_not_checked() -> None:
