@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusejit.codegen.native_layout import layout_is_known, offsets_of_parts, parts_of
+from fusejit.interrupts import is_from_handler
 
 if TYPE_CHECKING:
     from fusejit.codegen.native_loader import AssembledEntry
@@ -150,7 +151,9 @@ def is_native() -> bool:
     try:
         ask = _entry().builtin(_table(expected, NEVER, ()))
         return all(ask(*args) is not _are_like(expected, args) for args in calls)
-    except RuntimeError:  # of an LLVM that reads another text
+    except RuntimeError as error:  # of an LLVM that reads another text
+        if is_from_handler(error):
+            raise
         return False
 
 

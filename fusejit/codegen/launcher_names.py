@@ -15,6 +15,7 @@ from fusejit.codegen.compared import Compared
 from fusejit.codegen.host_text import host_text
 from fusejit.codegen.late_errors import late_places, rolled_back
 from fusejit.codegen.library_state import HAVE_VERSIONS, LibraryState
+from fusejit.interrupts import is_from_handler
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.graph import walk
 from fusejit.ir.host import HostExpr, Path, generator_address
@@ -67,6 +68,7 @@ class LauncherNames:
             "empty": np.empty,
             "empty_like": np.empty_like,
             "math": math,
+            "is_from_handler": is_from_handler,
             "bits": generator_address,
             "matmul": np.matmul,
             "GLOBAL_RANDOM": GLOBAL_RANDOM,

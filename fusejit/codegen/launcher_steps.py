@@ -140,7 +140,9 @@ class LauncherSteps(LauncherNames):
         else:
             self.put("except NameError:")
             self.put("    raise")
-            self.put("except Exception:")
+            self.put("except Exception as error:")
+            self.put("    if is_from_handler(error):")
+            self.put("        raise")
             self.put("    return HOST_FAILED")
         self.learn([name for name, _, _ in step.sizes])
 

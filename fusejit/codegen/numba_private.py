@@ -31,6 +31,7 @@ from fusejit.codegen import native_loader
 from fusejit.codegen.loop_hints import loop_depth
 from fusejit.codegen.native_loader import STATUS_MISMATCH
 from fusejit.codegen.numba_api import from_dtype, types
+from fusejit.interrupts import is_from_handler
 
 PlainSignature = tuple[tuple[str, np.dtype[Any], int], ...]
 """``(kind, dtype, ndim)`` of each argument."""
@@ -182,6 +183,8 @@ def _missing_private_api() -> str | None:
         _contexts()
         _pipelines()
     except Exception as error:  # private API may fail in any way
+        if is_from_handler(error):
+            raise
         return f"{type(error).__name__}: {error}"
     return None
 

@@ -28,6 +28,7 @@ from fusejit.fuse.cost import (
 )
 from fusejit.fuse.forming import ControlGroupFn, neighbour, saved_by_join, why_joined
 from fusejit.fuse.siblings import ControlMergeFn, saved_by_merge, why_merged
+from fusejit.interrupts import is_from_handler
 from fusejit.ir.graph import GenericOp
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.target import Target
@@ -192,6 +193,8 @@ def _asked(decide: FusionPolicyFn, candidate: FusionCandidate, word: str) -> Acc
     try:
         answer = decide(candidate)
     except Exception as error:
+        if is_from_handler(error):
+            raise
         pair = f"{candidate.producer.name} {word} {candidate.consumer.name}"
         error.add_note(f"raised by the fusion policy, asked about {pair}")
         raise PolicyFailed(error) from error

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.errors import FusejitError
+from fusejit.interrupts import is_from_handler
 from fusejit.ir import host_calls
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import HostCall, Value
@@ -287,6 +288,8 @@ class _Probe:
                 except (FusejitError, Declined):
                     raise
                 except Exception as error:  # the function's own: whatever NumPy raises
+                    if is_from_handler(error):
+                        raise
                     last = error
                     continue
                 if keys is hints:
@@ -312,7 +315,9 @@ class _Probe:
             return self.call_on_stand_ins(sizes, 2), sizes
         except (_TooLarge, _TooSmall, FusejitError, Declined):
             return None
-        except Exception:  # the function's own, for elements that it does not take
+        except Exception as error:  # the function's own, for elements that it does not take
+            if is_from_handler(error):
+                raise
             return None
 
     def assignments(self, keys: Sequence[Hashable], scale: int) -> list[Assignment]:
