@@ -4,17 +4,19 @@ Each program runs in a process of its own, its whole file decorated
 (`benchmarks.ordinary.decorated`), at its larger test size, in turn with the undecorated one. A row
 says how long the first call took, the median of both forms in the steady state, their ratio (above
 1: faster than undecorated), and which bars it misses: at most 5 % and 2 us a call more than
-undecorated, a first call of at most 2 s, and no warning. The disk cache is off.
+undecorated, a first call of at most 2 s, and no warning. The disk cache is off. The last lines sum
+up.
 """
 
+import json
 import os
 import statistics
 import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 
 SECONDS = 1.0  # of steady state
 WARM_UP = 20
@@ -34,11 +36,19 @@ class Times:
         The first decorated call.
     ours, theirs
         Medians of later calls, decorated and undecorated.
+    is_told
+        Whether a warning says that something runs as plain NumPy.
     """
 
     first: float
     ours: float
     theirs: float
+    is_told: bool = False
+
+    @property
+    def ratio(self) -> float:
+        """Above 1: faster than undecorated."""
+        return self.theirs / self.ours
 
     def misses(self) -> list[str]:
         """Which bars it misses."""
@@ -47,6 +57,8 @@ class Times:
             found.append("slower")
         if self.first > FIRST_S:
             found.append("first call")
+        if self.is_told:
+            found.append("told of")
         return found
 
 
@@ -78,8 +90,8 @@ def measured(
     return Times(first, statistics.median(times[0]), statistics.median(times[1]))
 
 
-def row(name: str) -> str:
-    """The row of one program."""
+def times_of(name: str) -> Times:
+    """Time one program in this process."""
     from benchmarks.ordinary import PROGRAMS
     from benchmarks.ordinary.decorated import decorated
     from fusejit import FuseWarning, fuse_jit
@@ -105,18 +117,39 @@ def row(name: str) -> str:
             times = measured(call(fused), call(plain))
         finally:
             sys.stdout = out
-    told = sum(issubclass(w.category, FuseWarning) for w in given)
-    misses = ", ".join([*times.misses(), *(["told of"] if told else [])])
+    return replace(times, is_told=any(issubclass(w.category, FuseWarning) for w in given))
+
+
+def row(name: str, times: Times) -> str:
+    """The row of one program."""
     return (
         f"{name:28s} first {times.first:6.2f} s   ours {times.ours * 1e6:10.1f} us   "
-        f"undecorated {times.theirs * 1e6:10.1f} us   {times.theirs / times.ours:6.2f}x   {misses}"
+        f"undecorated {times.theirs * 1e6:10.1f} us   {times.ratio:6.2f}x   "
+        f"{', '.join(times.misses())}"
     )
+
+
+def summary(every: Sequence[Times]) -> list[str]:
+    """How many programs miss which bar, and by how much at most."""
+    slower = [times.ratio for times in every if "slower" in times.misses()]
+    late = [times.first for times in every if "first call" in times.misses()]
+    told = sum(times.is_told for times in every)
+    ratios = sorted(times.ratio for times in every)
+    lines = [
+        f"{len(every)} programs: median {statistics.median(ratios):.2f}x of undecorated, "
+        f"from {ratios[0]:.2f}x to {ratios[-1]:.1f}x",
+        f"slower than {SLOWER - 1:.0%} and {SPARE_S * 1e6:.0f} us: {len(slower)}",
+        f"first calls above {FIRST_S:.0f} s: {len(late)}",
+        f"with a warning: {told}",
+    ]
+    return lines
 
 
 def main(names: list[str]) -> None:
     """Run the programs one after the other and print their rows."""
     from benchmarks.ordinary import PROGRAMS
 
+    every: list[Times] = []
     for name in names or [p.name for p in PROGRAMS]:
         command = [sys.executable, "-m", "benchmarks.ordinary_times", "--row", name]
         environment = {**os.environ, "FUSEJIT_CACHE": "0"}
@@ -124,14 +157,19 @@ def main(names: list[str]) -> None:
             done = subprocess.run(
                 command, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False
             )
-            text = done.stdout.strip() or f"{name:28s} FAILED {done.stderr.strip()[-120:]}"
+            text = f"{name:28s} FAILED {done.stderr.strip()[-120:]}"
+            if done.returncode == 0:
+                every.append(Times(**json.loads(done.stdout)))
+                text = row(name, every[-1])
         except subprocess.TimeoutExpired:
             text = f"{name:28s} no end in {LIMIT:.0f} s"
         print(text, flush=True)
+    if every:
+        print("", *summary(every), sep="\n")
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--row"]:
-        print(row(sys.argv[2]))
+        print(json.dumps(asdict(times_of(sys.argv[2]))))
     else:
         main(sys.argv[1:])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.ordinary_times import SECONDS, Times, measured
+from benchmarks.ordinary_times import SECONDS, Times, measured, row, summary
 
 
 class Clock:
@@ -49,3 +49,14 @@ def test_first_calls_and_medians_are_told_apart() -> None:
 )
 def test_bars(times: Times, misses: list[str]) -> None:
     assert times.misses() == misses
+
+
+def test_the_summary_counts_what_misses_a_bar() -> None:
+    every = [Times(0.1, 1.0, 2.0), Times(2.5, 2.0, 1.0, True), Times(0.1, 1.0, 1.0)]
+    assert summary(every) == [
+        "3 programs: median 1.00x of undecorated, from 0.50x to 2.0x",
+        "slower than 5% and 2 us: 1",
+        "first calls above 2 s: 1",
+        "with a warning: 1",
+    ]
+    assert row("name", every[1]).endswith("0.50x   slower, first call, told of")
