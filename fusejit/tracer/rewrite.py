@@ -349,17 +349,21 @@ class _Rewriter(ast.NodeTransformer):
         if self.control is None:
             self.generic_visit(node)
             return node
+        behind, node.orelse = node.orelse, []  # no jump leaves the loop: those are flags by now
         plan = self.control.plan(node)
         iterable = self.visit(node.iter)
         node.target = self.visit(node.target)
-        return self.control.for_(node, plan, iterable, self._all(node.body))
+        loop = self.control.for_(node, plan, iterable, self._all(node.body))
+        return [*loop, *self._all(behind)]
 
     def visit_While(self, node: ast.While) -> ast.While | list[ast.stmt]:
         if self.control is None or _has_walrus(node.test):
             self.generic_visit(node)
             return node
+        behind, node.orelse = node.orelse, []
         plan = self.control.plan(node)
-        return self.control.while_(node, plan, self._test(node.test), self._all(node.body))
+        loop = self.control.while_(node, plan, self._test(node.test), self._all(node.body))
+        return [*loop, *self._all(behind)]
 
     def visit_If(self, node: ast.If) -> ast.If | list[ast.stmt]:
         if self.control is None:
