@@ -189,6 +189,9 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     if not dst.writeable:  # NumPy takes what is in that very memory already
         raise unsupported("np.copyto into a read-only array is not traced", MOVE_OUTSIDE)
     operand = operand_of(src)
+    if len(operand.extents) > dst.ndim:  # NumPy leaves out axes in front that are 1 long
+        what = "np.copyto of a value with more axes than the array is not traced"
+        raise unsupported(what, "leave them out: a[0]")
     require_number_fits(operand, dst.dtype)
     if operand.literal is not None and operand.is_weak_int and dst.dtype.kind in "iu":
         literal_as(operand.literal, dst.dtype)

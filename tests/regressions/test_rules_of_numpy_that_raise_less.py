@@ -14,7 +14,7 @@ import pytest
 
 from fusejit.errors import FAULT
 from fusejit.testing.compare import assert_same
-from fusejit.testing.oracle import compare_outcomes, decorate, no_faults, run
+from fusejit.testing.oracle import check_not_compiled, compare_outcomes, decorate, no_faults, run
 
 V = np.arange(4.0)
 M = np.arange(12.0).reshape(4, 3)
@@ -161,3 +161,12 @@ def test_a_variant_serves_calls_with_and_without_elements(function: Callable[...
         assert_same(expected.result, actual.result)
         assert_same(expected.args, actual.args)
     assert not decorated.variants.declined
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_copyto_of_more_axes(rows: int) -> None:
+    def program(a: Any, b: Any) -> None:
+        np.copyto(a, b)
+
+    args = np.zeros((3, 2)), np.ones((rows, 3, 2))
+    check_not_compiled(program, args, "more axes")
