@@ -69,7 +69,8 @@ def _kind(args: tuple[Any, ...]) -> Hashable:
 def _kind_of(value: Any) -> Hashable:
     if isinstance(value, np.ndarray):
         flags = value.flags
-        return type(value), value.dtype, value.ndim, flags.c_contiguous, flags.f_contiguous
+        dtype = value.dtype, value.dtype.metadata is None
+        return type(value), *dtype, value.ndim, flags.c_contiguous, flags.f_contiguous
     if type(value) in (list, tuple):
         return type(value), frozenset(map(_kind_of, value[:_LOOKED_AT]))
     if type(value) is dict:

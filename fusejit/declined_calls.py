@@ -127,7 +127,8 @@ def likeness(value: Any) -> Hashable:
     """What calls that are alike agree in; None where it cannot be told."""
     if type(value) is np.ndarray:
         flags = value.flags
-        return value.dtype, value.shape, value.strides, flags.writeable, flags.aligned
+        dtype = value.dtype, value.dtype.metadata is None
+        return *dtype, value.shape, value.strides, flags.writeable, flags.aligned
     if isinstance(value, _PLAIN):
         return type(value), value
     if type(value) is tuple:
@@ -148,7 +149,7 @@ def _expected(value: Any) -> Expected | None:
 def _kind(value: Any) -> Hashable:
     """What calls of one kind agree in."""
     if isinstance(value, np.ndarray):
-        return type(value), value.dtype, value.ndim
+        return type(value), value.dtype, value.dtype.metadata is None, value.ndim
     if type(value) in _NAMES or isinstance(value, type | np.dtype):
         return type(value), value
     if type(value) is tuple and len(value) <= _MOST_PARTS:

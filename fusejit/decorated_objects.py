@@ -15,10 +15,17 @@ from typing import Any
 
 Decorate = Callable[[FunctionType], Any]
 
+
+def _finds_attributes(obj: Any) -> bool:
+    """``__getattribute__``, which Python calls also for what fusejit asks of arguments."""
+    return type(obj) is FunctionType and obj.__name__ == "__getattribute__"
+
+
 _STAYS: tuple[tuple[Callable[[Any], bool], str], ...] = (
     (inspect.iscoroutinefunction, "a coroutine function"),
     (inspect.isasyncgenfunction, "an asynchronous generator"),
     (inspect.isgeneratorfunction, "a generator function"),
+    (_finds_attributes, "a method that any look at the object runs"),
 )
 
 

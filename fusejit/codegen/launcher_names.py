@@ -229,7 +229,8 @@ class LauncherNames:
             dtype = self.bind("dtype", expected.dtype)
             test = (
                 f"type({text}) is not ndarray or ({text}.dtype is not {dtype} and "
-                f"({text}.dtype != {dtype} or {text}.dtype.char != {expected.dtype.char!r})) or "
+                f"({text}.dtype != {dtype} or {text}.dtype.char != {expected.dtype.char!r} or "
+                f"{text}.dtype.metadata is not None)) or "
                 f"{text}.ndim != {expected.ndim}"
             )
             return f"{test} or not {text}.flags.writeable" if expected.writeable else test

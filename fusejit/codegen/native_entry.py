@@ -9,12 +9,12 @@ convention without taking references, and returns the status as a Python int:
     1, 2, ...    the kernel's own statuses
 
 An array must be exactly `numpy.ndarray` (no subclass) of the compiled rank and dtype in native byte
-order. Shape, strides, alignment, writeability and overlap are not looked at: that is the launcher's
-and the kernel's part.
+order and without metadata. Shape, strides, alignment, writeability and overlap are not looked at:
+that is the launcher's and the kernel's part.
 
 Source
 ------
-``PyArrayObject_fields`` and ``_PyArray_Descr`` in numpy/ndarraytypes.h: stable since NumPy 1.7, and
+``PyArrayObject_fields`` and ``_PyArray_Descr`` in numpy/ndarraytypes.h: stable since NumPy 2.0, and
 compared with Python's view of a sample array before the first use: see
 `fusejit.codegen.native_layout`.
 """
@@ -29,6 +29,7 @@ from fusejit.codegen.native_layout import (
     BYTEORDER,
     DATA,
     DESCR,
+    METADATA,
     NDIM,
     OB_TYPE,
     SHAPE,
@@ -118,7 +119,8 @@ class _Entry:
             builder.icmp_signed("==", type_num, ir.Constant(_INT32, dtype.num)),
         )
         native = builder.icmp_unsigned("==", order, ir.Constant(_INT8, ord(dtype.byteorder)))
-        self.require(builder.and_(fits, native))
+        metadata = cgutils.is_null(builder, _field(builder, descr, METADATA, _POINTER))
+        self.require(builder.and_(builder.and_(fits, native), metadata))
         shape = self._numbers(_field(builder, obj, SHAPE, _INT64.as_pointer()), array_type.ndim)
         strides = self._numbers(_field(builder, obj, STRIDES, _INT64.as_pointer()), array_type.ndim)
         size = ir.Constant(_INT64, 1)

@@ -1,6 +1,6 @@
 """Where native code finds the fields of arrays and functions: byte offsets from an object's start.
 
-Those of arrays are NumPy's ABI, stable since 1.7; those of functions are read off a function. Each
+Those of arrays are NumPy's ABI, stable since 2.0; those of functions are read off a function. Each
 is compared with what Python says of a sample before anything relies on it.
 
 Source
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import gc
 from types import FunctionType
 from typing import Any, cast
 
@@ -20,13 +21,15 @@ import numpy as np
 
 WORD = 8
 OB_TYPE, DATA, NDIM, SHAPE, STRIDES, DESCR = 8, 16, 24, 32, 40, 56
-BYTEORDER, TYPE_NUM = 26, 28
+BYTEORDER, TYPE_NUM, METADATA = 26, 28, 56
 
 
 @functools.cache
 def layout_is_known() -> bool:
     """Whether this NumPy's arrays have their fields where native code reads them."""
     sample = np.zeros((3, 5), np.float32)[:, ::2]
+    told = np.dtype(np.float32, metadata={"known": True})
+    (metadata,) = gc.get_referents(told.metadata)
     start = id(sample)
 
     def word(at: int, kind: Any = ctypes.c_int64) -> int:
@@ -43,6 +46,8 @@ def layout_is_known() -> bool:
         and descr == id(sample.dtype)
         and word(descr + TYPE_NUM, ctypes.c_int32) == sample.dtype.num
         and chr(word(descr + BYTEORDER, ctypes.c_uint8)) in "=|"
+        and word(descr + METADATA) == 0
+        and word(id(told) + METADATA) == id(metadata)
     )
 
 

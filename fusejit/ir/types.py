@@ -35,8 +35,11 @@ def dtype_name(dtype: np.dtype) -> str:
 
 
 def is_supported(dtype: np.dtype) -> bool:
-    """Whether fusejit compiles arrays of this element type (native byte order only)."""
-    return dtype in _NAMES and dtype.isnative
+    """Whether fusejit compiles arrays of this element type (native byte order only).
+
+    A dtype with metadata is equal to one without, and what NumPy makes of its arrays has them too.
+    """
+    return dtype in _NAMES and dtype.isnative and dtype.metadata is None
 
 
 def canonical_dtype(dtype: np.dtype) -> np.dtype:

@@ -241,7 +241,7 @@ def _clone_array(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
 
 def clone_memory(array: np.ndarray, memo: dict[Any, Any]) -> np.ndarray:
     """A plain array like ``array``, within a copy of all the memory that it is a view of."""
-    base = _owner(array)
+    base = owner(array)
     if id(base) not in memo and type(base) is np.ndarray and base.base is None:
         memo[id(base)] = clone(base)
     low, high = np.lib.array_utils.byte_bounds(base)
@@ -262,7 +262,7 @@ def clone_memory(array: np.ndarray, memo: dict[Any, Any]) -> np.ndarray:
     return result
 
 
-def _owner(array: np.ndarray) -> np.ndarray:
+def owner(array: np.ndarray) -> np.ndarray:
     """The array in whose memory another one lies, through what stands for arrays as well."""
     while array.base is not None:
         base = array.base

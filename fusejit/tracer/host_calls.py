@@ -49,7 +49,7 @@ _SECOND = (15, 23, 31, 39, 47, 55, 63, 71, 79, 87, 95, 103)
 _SCALES = (1, 8, 64)  # larger ones for what needs so many elements: the tenth smallest
 _MOST_ELEMENTS = 1 << 20  # of a stand-in
 _LARGEST_OF_A_CALL = 1 << 12  # sizes with which a function is tried a third time
-_LITERALS = (type(None), bool, int, float, str, np.generic, np.dtype)
+_LITERALS = (type(None), bool, int, float, str, np.generic)
 
 
 class _TooLarge(Exception):
@@ -98,12 +98,24 @@ class Arguments:
             return f"({inner},)" if obj else "()"
         if isinstance(obj, type):
             obj = np.dtype(obj)
+        if isinstance(obj, np.dtype):
+            return _dtype_text(obj)
         if type(obj) is complex:
             return f"complex({obj.real!r}, {obj.imag!r})"
         if not isinstance(obj, _LITERALS):
             what = f"an argument of type {type(obj).__name__} of a NumPy function is not traced"
             raise needs_python(what, MOVE_OUTSIDE)
         return repr(obj).replace("{", "{{").replace("}", "}}")
+
+
+def _dtype_text(dtype: np.dtype) -> str:
+    """A dtype as Python text; `repr` leaves out its metadata, and calls ``longlong`` int64."""
+    if dtype.metadata is not None:
+        raise needs_python(
+            f"an argument of a NumPy function is {dtype} with metadata", MOVE_OUTSIDE
+        )
+    text = f"dtype({dtype.char!r})" if dtype.char in "qQ" else repr(dtype)
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,10 +78,14 @@ def linspace(
     wanted = computed if dtype is None else dtype_argument(dtype)
     exact = bool(endpoint) and trace.decisions.nonnegative(extent - 2, "np.linspace has two ends")
     result = _finished(result, last, extent, exact, wanted)
-    if has_step and not delta.ndim and wanted == computed:
+    is_converted = wanted != computed  # at the end, into memory of its own
+    if has_step and not delta.ndim and not is_converted:
         result = result.as_view()  # NumPy computes in the memory of a reshaped range
     at = normalize_axis(axis, result.ndim)
-    return moveaxis(result, 0, at) if at else result
+    if not at:
+        return result
+    moved = moveaxis(result, 0, at)
+    return moved.as_owner() if is_converted else moved
 
 
 def _finished(

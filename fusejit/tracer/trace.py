@@ -281,6 +281,9 @@ class Trace:
             raise Declined(what + advice)
         if any(hasattr(kind, a) for a in ("__array__", "__array_interface__", "__array_ufunc__")):
             raise Declined(f"{path.user_text()} is a foreign array: {kind.__name__}")
+        if _finds_attributes_itself(kind):
+            what = f"{path.user_text()} is a {kind.__name__}, whose __getattribute__ is a function"
+            raise Declined(f"{what} of the program's, which runs whatever is asked of it")
         if path.root == "arg":
             self.check(PathCheck(path, CheckKind.TYPE, kind))
         else:
@@ -563,6 +566,12 @@ class Trace:
         return name
 
 
+def _finds_attributes_itself(kind: type) -> bool:
+    """Whether a function of Python's answers for each attribute, ``__class__`` among them."""
+    found = next(b for b in kind.__mro__ if "__getattribute__" in vars(b))
+    return isinstance(vars(found)["__getattribute__"], types.FunctionType)
+
+
 _ADVICE = {
     "f": "; kernels compute in float32 and float64: convert it with astype",
     "c": "; kernels compute in complex64 and complex128: convert it with astype",
@@ -575,6 +584,8 @@ _ADVICE = {
 
 def _advice(dtype: np.dtype) -> str:
     """What to do where kernels do not know a dtype: the end of a sentence that names it."""
+    if dtype.metadata is not None:
+        return " with metadata; results would be without: x.view(x.dtype.str) is an array without"
     if not dtype.isnative and dtype.kind in "iufc":
         return "; copy it in native byte order: x.astype(x.dtype.newbyteorder('='))"
     return _ADVICE.get(dtype.kind, "")

@@ -590,3 +590,52 @@ def test_findings_of_one_kind_are_counted() -> None:
     records = [TestRecord("t1", "passed", 1, {}, [a]), TestRecord("t2", "passed", 1, {}, [b])]
     ((finding, count),) = findings(records)
     assert (finding.test, finding.what, count) == ("t1", a.what, 2)
+
+
+def test_what_repeats_itself_is_compared_once() -> None:
+    def repeated(row: Any) -> np.ndarray:
+        return np.broadcast_to(row, (2**40, len(row)))
+
+    Comparison().same(repeated([1.0, 2.0]), repeated([1.0, 2.0]), "result")
+    with pytest.raises(Different, match="1 of 2 differ"):
+        Comparison().same(repeated([1, 2]), repeated([1, 3]), "result")
+    near = Comparison()
+    near.same(repeated([1.0, 2.0]), repeated([1.0, 2.0 + 4e-16]), "result")
+    ((_, theirs, _),) = near.inexact
+    assert theirs.shape == (1, 2)
+
+
+class Tree:
+    """Keeps its leaves alone when it is pickled."""
+
+    def __init__(self, leaf: Any) -> None:
+        self.leaf, self.above = leaf, None
+
+    def __reduce__(self) -> Any:
+        return Tree, (self.leaf,)
+
+
+class Sole(Tree):
+    def __reduce__(self) -> str:
+        return "SOLE"
+
+
+SOLE = Sole(1)
+
+
+def test_objects_that_are_pickled_in_part_are_copied_whole() -> None:
+    tree = Tree([1.0])
+    tree.above = tree
+    copy = copied(tree, {})
+    assert copy.above is copy
+    assert copy.leaf == [1.0]
+    assert copy.leaf is not tree.leaf
+    assert copied(SOLE, {}) is SOLE
+
+
+def test_copies_of_objects_overlap_through_what_stands_for_arrays() -> None:
+    base = np.array([1, None, "a"], dtype=object)
+    view = np.lib.stride_tricks.as_strided(base, (2,), (8,))
+    first, part = copied([base, view], {})
+    assert np.shares_memory(first, part)
+    assert part.tolist() == [1, None]

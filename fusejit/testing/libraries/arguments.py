@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from fusejit.testing.compare import clone, clone_memory
+from fusejit.testing.compare import clone, clone_memory, owner
 from fusejit.testing.libraries.differences import arrays_within, has_own
 
 
@@ -80,7 +80,7 @@ def _objects(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
     """A copy of an array of objects with its strides, and of its base if that is dense."""
     if array.size > _MOST_OBJECTS:
         raise NotCopied("an array of very many objects takes long to copy and compare")
-    base = array.base if isinstance(array.base, np.ndarray) else array
+    base = owner(array)
     if not base.size or not (base.flags.c_contiguous or base.flags.f_contiguous):
         base = array
     if type(base) is not np.ndarray or base.dtype != array.dtype:
@@ -169,12 +169,24 @@ def opcodes_outside(function: types.FunctionType) -> set[str]:
 
 
 def _is_all_in_its_dict(value: Any) -> bool:
+    """Whether the attributes of an object are all that it consists of.
+
+    Its own ``__reduce__`` may leave most of them out, and rebuild a tree from its leaves. One that
+    gives a name says that there is but one such object.
+    """
     kind = type(value)
     if not hasattr(value, "__dict__") or any(
-        has_own(kind, name) for name in ("__new__", "__deepcopy__", "__reduce__", "__reduce_ex__")
+        has_own(kind, name) for name in ("__new__", "__deepcopy__")
     ):
         return False
-    return not any(vars(base).get("__slots__") for base in kind.__mro__)
+    if any(vars(base).get("__slots__") for base in kind.__mro__):
+        return False
+    if any(has_own(kind, name) for name in ("__reduce__", "__reduce_ex__")):
+        try:
+            return not isinstance(value.__reduce_ex__(4), str)
+        except Exception:  # one that is half made
+            return True
+    return True
 
 
 def _deep(value: Any, memo: dict[int, Any]) -> Any:

@@ -160,6 +160,7 @@ class CallJudge:
     ) -> Any:
         """Only the fused form runs, on the caller's own arguments."""
         others: list[warnings.WarningMessage] = []
+        caught: list[str] = []
         try:
             with self.in_mode(Mode.FUSED), _warnings_of_ours(tally, others) as caught:
                 try:
@@ -167,9 +168,8 @@ class CallJudge:
                 except FusejitError as error:
                     self.found(entry, tally, _kind_of(error), _text(error), "")
                     raise
-                finally:
-                    self.wrong_forecasts(entry, tally, caught, "")
         finally:
+            self.wrong_forecasts(entry, tally, caught, "")  # counted when the block has ended
             for each in others:  # nobody else gives them
                 warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 

@@ -117,19 +117,22 @@ class Comparison:
                 raise Different(f"{where}: {what} {a} instead of {e}")
         if self.is_result:
             self._note_owner(expected, actual, where)
-        plain = expected.view(np.ndarray), actual.view(np.ndarray)
         if not self.has_values:
             return
+        plain = without_repeats(expected.view(np.ndarray), actual.view(np.ndarray))
         if expected.dtype == object:
             self._same_items([*plain[0].flat], [*plain[1].flat], where)
         else:
             hidden = _hidden(expected)
+            if hidden is not None:
+                plain = expected.view(np.ndarray), actual.view(np.ndarray)
             theirs, ours = plain if hidden is None else (plain[0][~hidden], plain[1][~hidden])
             self._same_numbers(theirs, ours, where)
         if type(expected) is not np.ndarray and hasattr(expected, "__dict__"):
             self._same_state(vars(expected), vars(actual), where)
 
     def _same_numbers(self, expected: np.ndarray, actual: np.ndarray, where: str) -> None:
+        expected, actual = without_repeats(expected, actual)
         if expected.dtype.names is not None:
             for name in expected.dtype.names:
                 self._same_numbers(expected[name], actual[name], f"{where}[{name!r}]")
@@ -195,6 +198,20 @@ def arrays_within(value: Any, depth: int = 0) -> Iterator[np.ndarray]:
             yield from arrays_within(item, depth + 1)
     elif hasattr(value, "__dict__"):
         yield from arrays_within(vars(value), depth + 1)
+
+
+def without_repeats(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Arrays of one shape with each axis cut to length 1 along which all repeat themselves.
+
+    >>> [a.shape for a in without_repeats(np.broadcast_to([2, 3], (5, 2)))]
+    [(1, 2)]
+    """
+    alike = (
+        slice(1) if length > 1 and not any(a.strides[axis] for a in arrays) else slice(None)
+        for axis, length in enumerate(arrays[0].shape)
+    )
+    index = tuple(alike)
+    return tuple(a[index] for a in arrays) if slice(1) in index else arrays
 
 
 def _are_scalars_of_one_dtype(a: Any, b: Any) -> bool:
@@ -288,8 +305,8 @@ def _is_near(case: tuple[str, np.ndarray, np.ndarray], arguments: Any) -> bool:
     if not np.any(wrong):
         return True
     size, scale = 16, 0.0
-    for numbers in _floats(arguments, 0):
-        size += numbers.size
+    for count, numbers in _floats(arguments, 0):
+        size += count
         scale = max(scale, _largest(numbers))
     scale = max(_largest(expected), min(scale, 1e3 * _largest(expected)))
     with np.errstate(all="ignore"):
@@ -304,14 +321,15 @@ def _largest(numbers: np.ndarray) -> float:
     return float(size.max()) if size.size else 0.0
 
 
-def _floats(value: Any, depth: int) -> Iterator[np.ndarray]:
-    """The numbers of arguments as arrays."""
+def _floats(value: Any, depth: int) -> Iterator[tuple[int, np.ndarray]]:
+    """The numbers of arguments as arrays, and how many they are with those that repeat."""
     if depth > 6:
         return
     if isinstance(value, np.ndarray | np.number | int | float | complex):
         array = np.asarray(value)
         if array.dtype.kind in "biufc" and array.dtype != np.longdouble:
-            yield array.astype(complex if array.dtype.kind == "c" else float)
+            (parts,) = without_repeats(array)
+            yield array.size, parts.astype(complex if array.dtype.kind == "c" else float)
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _floats(item, depth + 1)
