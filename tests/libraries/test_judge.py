@@ -72,6 +72,19 @@ def use_up_with_a_warning(items):
     return sum(items)
 
 
+settings = {"style": ["-", ":"]}
+
+
+def style(given):
+    return settings["style"]
+
+
+def draw(x):
+    from matplotlib import pyplot
+    pyplot.gca().set_title(str(x.sum()))
+    return x + 1
+
+
 def remember(x):
     global total
     total += 1
@@ -293,6 +306,33 @@ def test_what_cannot_be_repeated_runs_once_and_fused(judged: Judged) -> None:
     assert judged.toy.total == 1
     once = {name: t.once for name, t in judged.judge.tallies.items()}
     assert once == {"toy:use_up": 1, "toy:remember": 1}
+
+
+def test_what_only_the_caller_sees_is_no_difference(judged: Judged) -> None:
+    """What a function finds under a global name is in its argument too, but in no copy of it."""
+    judged.toy.style(judged.toy.settings)
+    assert not judged.found()
+    assert judged.judge.tallies["toy:style"].copies == 1
+    judged.entry("style").fused = lambda given: given["style"][::-1]
+    judged.toy.style(judged.toy.settings)
+    (finding,) = judged.found()
+    assert "instead of" in finding.what
+
+
+def test_functions_that_draw_run_once(judged: Judged) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    drawn: list[float] = []
+    judged.entry("draw").fused = lambda x: drawn.append(x[0]) or x + 1
+    for k in range(3):
+        judged.toy.draw(np.full(2, float(k)))
+    tally = judged.judge.tallies["toy:draw"]
+    assert (tally.alone, tally.once, tally.compared) == (1, 2, 0)
+    assert drawn == [1.0, 2.0]
+    assert tally.uncopied == {"draws on figures": 2}
+    with pytest.raises(NotCopied, match="part of a figure"):
+        copied([pyplot.gca()], {})
+    pyplot.close("all")
 
 
 def test_numbers_that_nobody_wrote_in_some_tests(judged: Judged) -> None:

@@ -7,6 +7,7 @@ undecorated one on copies of the arguments. Here live, in the order of use:
 - `copies`: the copy of a library, beside which nothing installed is touched;
 - `decorated`: every function of a copied module replaced by one that is judged;
 - `arguments`, `calls`, `differences`: one call, both ways, compared;
+- `outcomes`: what a call has come to; `figures`: which calls draw, and run once;
 - `sampling`: which calls are judged; `randomness`: the global generators around them;
 - `known`: what is known of libraries; `records`: what was found, as data;
 - `plugin`: pytest in a subprocess, which writes it down;

@@ -17,6 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from fusejit.testing.compare import clone, clone_memory, owner
 from fusejit.testing.libraries.differences import arrays_within, has_own
+from fusejit.testing.libraries.figures import is_part_of_a_figure
 
 
 class NotCopied(Exception):
@@ -52,6 +53,8 @@ def copied(value: Any, memo: dict[int, Any]) -> Any:
         raise NotCopied(f"a {type(value).__name__} is used up by a call")
     if isinstance(value, np.ndarray) and value.nbytes > _MOST_BYTES:
         raise NotCopied("an array of very many bytes takes long to copy and compare")
+    if is_part_of_a_figure(value):
+        raise NotCopied(f"a {type(value).__name__} is part of a figure")
     if type(value) is np.ndarray:
         return _objects(value, memo) if value.dtype.hasobject else clone(value, memo)
     if isinstance(value, np.generic) and not isinstance(value, np.void):

@@ -7,13 +7,12 @@ The fused one runs on copies. A call that cannot be repeated runs once, fused: i
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import hashlib
 import pickle
-import re
 import threading
 import time
-import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +24,7 @@ import numpy as np
 import fusejit
 import fusejit.pipeline
 from fusejit.api import FuseWarning
-from fusejit.errors import FusejitError, InternalError, ParseError, VerificationError
+from fusejit.errors import FusejitError
 from fusejit.testing.libraries.arguments import (
     NotCopied,
     copied,
@@ -42,13 +41,13 @@ from fusejit.testing.libraries.differences import (
     require_near,
     require_same_identities,
 )
+from fusejit.testing.libraries.figures import Figures
 from fusejit.testing.libraries.known import known_reasons, reason_of
+from fusejit.testing.libraries.outcomes import Outcome, kind_of, same_error, text_of
 from fusejit.testing.libraries.randomness import Randomness
 from fusejit.testing.libraries.records import Finding, FunctionTally, Kind
 from fusejit.testing.libraries.sampling import Sampling
 
-_PACKAGE = str(Path(fusejit.__file__).parent)
-_TESTING = str(Path(_PACKAGE) / "testing")
 _FAULT = "an internal error of fusejit"
 
 
@@ -166,7 +165,7 @@ class CallJudge:
                 try:
                     return entry.fused(*args, **kwargs)
                 except FusejitError as error:
-                    self.found(entry, tally, _kind_of(error), _text(error), "")
+                    self.found(entry, tally, kind_of(error), text_of(error), "")
                     raise
         finally:
             self.wrong_forecasts(entry, tally, caught, "")  # counted when the block has ended
@@ -234,6 +233,7 @@ class _Run:
         self.counters = Counters()
         self.result: Any = None
         self.error: BaseException | None = None
+        self.figures = Figures()
         self.elapsed_ns = 0  # of the undecorated run with what is judged within it
         self.plain_ns = 0  # without
 
@@ -257,7 +257,11 @@ class _Run:
             return  # Ctrl-C, a test that is skipped
         judge, tally = self.judge_of_calls, self.tally
         with judge.in_mode(Mode.OFF):
-            after, counted = Randomness(), Counters()
+            if self.figures.have_changed():
+                judge.once[self.entry.function] = "draws on figures"
+                tally.alone += 1
+                return
+            theirs = self.outcome(self.result, self.error, self.args, self.kwargs)
             self.randomness.restore()
             self.counters.restore()
         args, kwargs = self.copies[0]
@@ -280,71 +284,98 @@ class _Run:
             tally.fused_ns += elapsed
             tally.timed += 1
         with judge.in_mode(Mode.OFF):
-            drawn, ours = Randomness(), Counters()
-            after.restore()
-            counted.restore()
+            ours = self.outcome(result, error, args, kwargs)
+            theirs.drawn.restore()
+            theirs.counted.restore()
             arguments = ""
-            failure = self.failure(result, error, args, kwargs, drawn == after)
-            if failure is None and (difference := counted.difference(ours)) is not None:
-                failure = Kind.WRONG, difference
+            failure = self.failure(theirs, ours)
+            if failure is not None and failure[0] is Kind.WRONG and self.is_of_copies(ours):
+                tally.copies += 1
+                failure = None
             if failure is not None or any(_FAULT in c for c in caught):
                 arguments = describe(*self.copies[1])
             judge.wrong_forecasts(self.entry, tally, caught, arguments)
             if failure is not None:
                 judge.found(self.entry, tally, *failure, arguments, self.copies[1])
 
-    def failure(
-        self,
-        result: Any,
-        error: Exception | None,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        drew_alike: bool,
-    ) -> tuple[Kind, str] | None:
+    def outcome(
+        self, result: Any, error: BaseException | None, args: tuple[Any, ...], kwargs: Any
+    ) -> Outcome:
+        """A call that has just ended."""
+        return Outcome(result, error, args, kwargs, Randomness(), Counters())
+
+    def failure(self, theirs: Outcome, ours: Outcome) -> tuple[Kind, str] | None:
         """What is wrong with the outcome of the fused call."""
-        if isinstance(self.error, Warning):
+        if isinstance(theirs.error, Warning):
             return None  # a filter made an error of a warning
-        if error is not None and not _same_error(self.error, error):
-            kind = _kind_of(error)
-            return kind, f"{_text(error)} instead of {_text(self.error)}"
-        if error is None and self.error is not None:
-            return Kind.WRONG, f"no error instead of {_text(self.error)}"
+        if ours.error is not None and not same_error(theirs.error, ours.error):
+            what = f"{text_of(ours.error)} instead of {text_of(theirs.error)}"
+            return kind_of(ours.error), what
+        if ours.error is None and theirs.error is not None:
+            return Kind.WRONG, f"no error instead of {text_of(theirs.error)}"
         known = self.judge_of_calls.reason(self.entry.name)
-        given = {id(a) for a in arrays_within([self.args, self.kwargs])}
+        given = {id(a) for a in arrays_within([theirs.args, theirs.kwargs])}
         comparison = Comparison(is_result=True, has_values=known is None, arguments=given)
-        ours, theirs = (result, args, kwargs), (self.result, self.args, self.kwargs)
+        after = [(each.args, each.kwargs) for each in (theirs, ours)]
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                comparison.same(theirs[0], ours[0], "result")
+                comparison.same(theirs.result, ours.result, "result")
                 comparison.is_result = False
                 if known is None:
-                    comparison.same(theirs[1:], ours[1:], "arguments afterwards")
-                require_same_identities(theirs, ours)
+                    comparison.same(after[0], after[1], "arguments afterwards")
+                require_same_identities((theirs.result, *after[0]), (ours.result, *after[1]))
                 if comparison.inexact:
                     self.tally.near += 1
                     require_near(comparison.inexact, self.copies[1], self.moved)
                 comparison.require_same_owners()
         except Different as different:
             return Kind.WRONG, str(different)
-        return None if drew_alike else (Kind.WRONG, "not as many random numbers were drawn")
+        if theirs.drawn != ours.drawn:
+            return Kind.WRONG, "not as many random numbers were drawn"
+        difference = theirs.counted.difference(ours.counted)
+        return None if difference is None else (Kind.WRONG, difference)
+
+    def is_of_copies(self, ours: Outcome) -> bool:
+        """Whether the undecorated function does the same with copies.
+
+        Two arguments, or one and a global name, may be one object that only the caller sees.
+        """
+        try:
+            with self.undone(), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                args, kwargs = copied(self.copies[1], {})
+                result, error = None, None
+                try:
+                    result = self.entry.function(*args, **kwargs)
+                except Exception as raised:
+                    error = raised
+                theirs = self.outcome(result, error, args, kwargs)
+        except NotCopied:
+            return False
+        return self.failure(theirs, ours) is None
+
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """Generators and counters as in front of the call, and put back behind the block."""
+        randomness, counters = Randomness(), Counters()
+        self.randomness.restore()
+        self.counters.restore()
+        try:
+            yield
+        finally:
+            randomness.restore()
+            counters.restore()
 
     def moved(self, rng: np.random.Generator | None) -> list[tuple[str, np.ndarray, np.ndarray]]:
         """What the undecorated function makes of arguments that are off by a rounding."""
         fresh = copied(self.copies[1], {})
         args, kwargs = fresh if rng is None else moved_by_roundings(fresh, rng)
-        comparison, randomness, counters = Comparison(), Randomness(), Counters()
-        self.randomness.restore()
-        self.counters.restore()
-        try:
+        comparison = Comparison()
+        with self.undone(), contextlib.suppress(Exception):  # what was compared until then counts
             result = self.entry.function(*args, **kwargs)
             comparison.same(self.result, result, "result")
             comparison.same((self.args, self.kwargs), (args, kwargs), "arguments afterwards")
-        except Exception:
-            pass  # what was compared until then counts
-        finally:
-            randomness.restore()
-            counters.restore()
         return comparison.inexact
 
 
@@ -378,25 +409,3 @@ def _warnings_of_ours(
                     tally.warned[cause] += 1
                 elif others is not None:
                     others.append(warning)
-
-
-def _same_error(expected: BaseException | None, actual: Exception) -> bool:
-    texts = [re.sub(r"\b0x[0-9a-f]+", "0x", str(error)) for error in (expected, actual)]
-    return type(expected) is type(actual) and texts[0] == texts[1]
-
-
-def _kind_of(error: Exception) -> Kind:
-    if isinstance(error, InternalError | VerificationError | ParseError):
-        return Kind.ERROR
-    if isinstance(error, FusejitError):
-        return Kind.REFUSED
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = frames[-1].filename if frames else ""
-    is_ours = ours.startswith(_PACKAGE) and not ours.startswith(_TESTING)
-    return Kind.ERROR if is_ours else Kind.WRONG
-
-
-def _text(error: BaseException | None) -> str:
-    if error is None:
-        return "a result"
-    return f"{type(error).__name__}: {str(error)[:1000]}"

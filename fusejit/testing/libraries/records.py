@@ -53,6 +53,8 @@ class FunctionTally:
     once: int = 0  # run fused only: they have effects outside
     plain: int = 0  # run undecorated only: the test's time was up
     alike: int = 0  # run undecorated only: many calls of their kind were compared
+    alone: int = 0  # run undecorated only: they drew on figures, where nobody had seen them draw
+    copies: int = 0  # as the undecorated function on copies, if not as on the caller's arguments
     near: int = 0  # compared, floats equal but for the last bits
     wrong: int = 0
     refused: int = 0

@@ -1,0 +1,69 @@
+"""What a call has come to: a result or an exception, arguments afterwards, and what was counted."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import fusejit
+from fusejit.errors import FusejitError, InternalError, ParseError, VerificationError
+from fusejit.testing.libraries.counters import Counters
+from fusejit.testing.libraries.randomness import Randomness
+from fusejit.testing.libraries.records import Kind
+
+_PACKAGE = str(Path(fusejit.__file__).parent)
+_TESTING = str(Path(_PACKAGE) / "testing")
+
+
+@dataclass(slots=True, eq=False)
+class Outcome:
+    """A call that has ended.
+
+    Attributes
+    ----------
+    result
+        What it returned.
+    error : BaseException or None
+        What it raised.
+    args, kwargs
+        Its arguments as it left them.
+    drawn : Randomness
+        The global generators afterwards.
+    counted : Counters
+        The integers in classes afterwards.
+    """
+
+    result: Any
+    error: BaseException | None
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    drawn: Randomness
+    counted: Counters
+
+
+def same_error(expected: BaseException | None, actual: BaseException) -> bool:
+    """Whether two exceptions are of one class and text; addresses aside."""
+    texts = [re.sub(r"\b0x[0-9a-f]+", "0x", str(error)) for error in (expected, actual)]
+    return type(expected) is type(actual) and texts[0] == texts[1]
+
+
+def kind_of(error: BaseException) -> Kind:
+    """Whose an exception is that the undecorated function does not raise."""
+    if isinstance(error, InternalError | VerificationError | ParseError):
+        return Kind.ERROR
+    if isinstance(error, FusejitError):
+        return Kind.REFUSED
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = frames[-1].filename if frames else ""
+    is_ours = ours.startswith(_PACKAGE) and not ours.startswith(_TESTING)
+    return Kind.ERROR if is_ours else Kind.WRONG
+
+
+def text_of(error: BaseException | None) -> str:
+    """An exception in a finding."""
+    if error is None:
+        return "a result"
+    return f"{type(error).__name__}: {str(error)[:1000]}"
