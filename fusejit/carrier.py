@@ -35,12 +35,12 @@ import copy
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from types import CellType, CodeType, FunctionType
 from typing import Any, cast
 
 from fusejit.codegen.call_guard import CallGuard
 from fusejit.codegen.launch_runtime import MISS, Miss
+from fusejit.dataclass import dataclass, replace
 from fusejit.tracer.carriers import mark_carrier
 from fusejit.tracer.source_text import FunctionSource, compile_function
 

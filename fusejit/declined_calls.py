@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, cast
 
 import numpy as np
 
 from fusejit.codegen.call_guard import NEVER, CallGuard, Expected
+from fusejit.dataclass import dataclass
 
 _MOST = 64  # entries; the one that was not met for longest goes
 _MOST_PARTS = 16  # of a tuple

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, cast
 
 from fusejit.budget import Allowance, compiling
@@ -18,6 +17,7 @@ from fusejit.call_kinds import CallKinds
 from fusejit.carrier import Body, Carrier, no_variant
 from fusejit.codegen.call_guard import CallGuard, Expected
 from fusejit.codegen.launch_runtime import ERRSTATE, LEFT_TO_NUMPY, MISS, OVERLAP, Miss
+from fusejit.dataclass import replace
 from fusejit.declined_calls import DeclinedCalls
 from fusejit.errors import (
     ConcretizationError,

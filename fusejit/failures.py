@@ -7,7 +7,6 @@ of them, where there is any, then versions and the traceback. The IR can be read
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import os
 import platform
 import sys
@@ -161,9 +160,11 @@ def _report(
 
 
 def versions() -> Iterator[str]:
-    """What the machine runs, one line each. Imports nothing."""
+    """What the machine runs, one line each. Imports none of the packages."""
+    from importlib import metadata  # slow to import
+
     for package in PACKAGES:
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            yield f"{package} {importlib.metadata.version(package)}"
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            yield f"{package} {metadata.version(package)}"
     yield f"Python {sys.version.split()[0]} ({platform.python_implementation()})"
     yield f"{platform.platform()}, {os.cpu_count()} processors"

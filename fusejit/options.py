@@ -22,9 +22,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from fusejit.dataclass import dataclass
 
 COMPILE_SECONDS = 10.0
 """Processor time that compiling a function may take by default."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +25,7 @@ from fusejit.codegen.lower import lower
 from fusejit.codegen.shared_text import share_functions, share_kernels
 from fusejit.codegen.target import host_target
 from fusejit.codegen.text_names import text_form
+from fusejit.dataclass import dataclass, field, replace
 from fusejit.dot import graph_dot, schedule_dot
 from fusejit.errors import UnsupportedError
 from fusejit.failures import Watched

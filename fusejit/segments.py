@@ -17,7 +17,6 @@ import sys
 import sysconfig
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any, cast
@@ -26,6 +25,7 @@ import numpy as np
 
 from fusejit.carrier import Body
 from fusejit.codegen.call_guard import CallGuard, Expected
+from fusejit.dataclass import dataclass, field, replace
 from fusejit.errors import FusejitError, NeedsPython
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.host import Path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from fusejit.codegen.nest import (
     Reference,
     token,
 )
+from fusejit.dataclass import dataclass
 from fusejit.ir.graph import GenericOp
 from fusejit.ir.loops import (
     Apply,

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fusejit.codegen.group_writer import GroupWriter
 from fusejit.codegen.hazards import Overlap
 from fusejit.codegen.kernel_memory import Enclosing
 from fusejit.codegen.nest import calls_vector_functions, point_cost_ps, zero
 from fusejit.codegen.operands import Located, Memory, extent_polynomials
+from fusejit.dataclass import replace
 from fusejit.ir.graph import GenericOp, Store
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import (

@@ -20,10 +20,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from fusejit.codegen.chains import mentions
 from fusejit.codegen.kernel_statements import flat, given, is_check
+from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops import (
     Apply,
     Expr,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.metadata
 import importlib.util
 import json
 import os
@@ -77,7 +76,9 @@ def _numba_version() -> str:
     try:
         return hashlib.sha256(Path(folders[0], "_version.py").read_bytes()).hexdigest()
     except OSError:
-        return importlib.metadata.version("numba")
+        from importlib.metadata import version  # slow to import
+
+        return version("numba")
 
 
 @functools.cache

@@ -18,13 +18,13 @@ from __future__ import annotations
 import functools
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fusejit.codegen.native_layout import layout_is_known, offsets_of_parts, parts_of
+from fusejit.dataclass import dataclass
 from fusejit.interrupts import is_from_handler
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from math import gcd
 from typing import TypeGuard
 
+from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops import (
     Apply,
     Element,

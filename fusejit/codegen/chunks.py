@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fusejit.codegen.nest import LoopDim, Nest
+from fusejit.dataclass import replace
 from fusejit.ir.loops import Apply, Expr, For, Integer, ParallelFor, Stmt, Var
 from fusejit.ir.polynomial import product
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fusejit.codegen import deviations
 from fusejit.codegen.accumulators import (
@@ -26,6 +25,7 @@ from fusejit.codegen.nest import (
     wrap,
     zero,
 )
+from fusejit.dataclass import replace
 from fusejit.ir.loops import (
     Apply,
     Element,

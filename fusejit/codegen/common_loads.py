@@ -15,9 +15,9 @@ a branch that may not be taken, and sees that both do only where they begin with
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from fusejit.codegen.chains import Access
+from fusejit.dataclass import replace
 from fusejit.ir.loops import (
     Element,
     For,

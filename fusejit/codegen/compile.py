@@ -29,7 +29,6 @@ import linecache
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal
@@ -41,6 +40,7 @@ from fusejit.codegen.cache import DEFAULT_MAX_BYTES, DiskCache, default_folder
 from fusejit.codegen.cache_key import kernel_key
 from fusejit.codegen.intrinsics import jit_namespace, twin_namespace
 from fusejit.codegen.polling import raising
+from fusejit.dataclass import dataclass, field
 from fusejit.interrupts import apart
 from fusejit.ir.types import DTYPES, dtype_name
 from fusejit.locks import ForkSafeLock

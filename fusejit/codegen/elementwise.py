@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fusejit.codegen.chunks import chunked, work_ns
 from fusejit.codegen.nest import (
@@ -22,6 +21,7 @@ from fusejit.codegen.nest import (
 )
 from fusejit.codegen.packing import lower_packed
 from fusejit.codegen.streamed import is_streamable, streamed
+from fusejit.dataclass import replace
 from fusejit.ir.loops import (
     Apply,
     Expr,

@@ -21,7 +21,6 @@ single tile runs its nests in parallel; several tiles run in parallel themselves
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from fusejit.codegen.kernel_memory import NO_MEMORY
 from fusejit.codegen.nest import point_cost_ps
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
 from fusejit.codegen.store_writer import StoreWriter
+from fusejit.dataclass import replace
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import (
     Apply,

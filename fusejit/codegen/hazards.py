@@ -18,8 +18,8 @@ Anything else (``a += a.T``) goes through a copy of the whole value.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.graph import Buffer, GenericOp, Load, Op, ReshapeOp, Store, Value, ViewOp
 from fusejit.ir.indexing_map import IndexingMap

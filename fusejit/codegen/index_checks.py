@@ -17,7 +17,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +36,7 @@ from fusejit.codegen.kernel_statements import (
 )
 from fusejit.codegen.loop_versions import needed_in_front, tested
 from fusejit.codegen.unread_names import drop_unread
+from fusejit.dataclass import replace
 from fusejit.ir.graph import Graph
 from fusejit.ir.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.loops import (

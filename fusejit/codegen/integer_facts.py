@@ -10,9 +10,9 @@ between 0 and a size needs no such care.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import gcd
 
+from fusejit.dataclass import dataclass
 from fusejit.ir.polynomial import Polynomial
 
 DEPTH = 6  # facts that one proof adds up

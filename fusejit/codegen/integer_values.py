@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -22,6 +21,7 @@ from fusejit.codegen.integer_facts import (
     Not,
     Opaque,
 )
+from fusejit.dataclass import dataclass
 from fusejit.ir.loops import Element, Expr, Integer, Number, Var
 from fusejit.ir.polynomial import Polynomial
 

@@ -23,13 +23,13 @@ which chunks leave it, where the others find it and end as well.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from fusejit.codegen.emit import expression, names_in
 from fusejit.codegen.kernel_statements import flat
 from fusejit.codegen.polling import FIRST_UNITS, INTERRUPTED
+from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.loops import (
     Apply,
     Element,

@@ -18,11 +18,11 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
+from fusejit.dataclass import dataclass
 from fusejit.locks import ForkSafeLock
 
 AnyCallable = TypeVar("AnyCallable", bound=Callable[..., Any])

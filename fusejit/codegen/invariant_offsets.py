@@ -17,10 +17,10 @@ without iterations included, and no element is loaded here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fusejit.codegen.chains import mentions
 from fusejit.codegen.kernel_statements import flat, given
+from fusejit.dataclass import replace
 from fusejit.ir.loops import (
     Apply,
     Element,

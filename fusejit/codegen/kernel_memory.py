@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from fusejit.codegen.nest import (
 )
 from fusejit.codegen.operands import Located, Memory, dense_strides, extent_polynomials
 from fusejit.codegen.placement import Placement
+from fusejit.dataclass import dataclass, field
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Buffer,

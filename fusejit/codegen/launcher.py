@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 import linecache
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from fusejit.codegen.compared import Compared
 from fusejit.codegen.launcher_names import is_c_or_f
 from fusejit.codegen.launcher_results import LauncherResults, leaves_of
+from fusejit.dataclass import dataclass, field
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import walk
 from fusejit.ir.host import HostExpr

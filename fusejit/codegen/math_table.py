@@ -6,7 +6,7 @@ the cost model needs of them are ratios. `fusejit.codegen.probe` says which func
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from fusejit.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

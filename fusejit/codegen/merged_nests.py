@@ -18,7 +18,6 @@ Every point computes exactly what it did: bits do not change.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TypeGuard
 
@@ -31,6 +30,7 @@ from fusejit.codegen.chains import (
     renamed,
     renamed_polynomial,
 )
+from fusejit.dataclass import replace
 from fusejit.ir.loops import (
     Apply,
     Element,

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fusejit.codegen.kernel_statements import flat, given
+from fusejit.dataclass import replace
 from fusejit.ir.loops import (
     Apply,
     Expr,

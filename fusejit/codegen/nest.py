@@ -9,10 +9,10 @@ merged, and dims in which operands disagree about the unit stride are tiled.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.graph import GenericOp
 from fusejit.ir.loops import Apply, Element, Expr, For, Integer, Let, Number, Stmt, Var
 from fusejit.ir.payload import Payload

@@ -20,7 +20,6 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
@@ -31,6 +30,7 @@ from fusejit.codegen import native_loader
 from fusejit.codegen.loop_hints import loop_depth
 from fusejit.codegen.native_loader import STATUS_MISMATCH
 from fusejit.codegen.numba_api import from_dtype, types
+from fusejit.dataclass import dataclass
 from fusejit.interrupts import is_from_handler
 
 PlainSignature = tuple[tuple[str, np.dtype[Any], int], ...]

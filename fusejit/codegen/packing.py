@@ -7,12 +7,11 @@ where they are, the others are copied into scratch in the tile's order first.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from fusejit.codegen.chunks import chunked
 from fusejit.codegen.nest import LoopDim, Nest, PayloadWriter, Reference, wrap, zero
+from fusejit.dataclass import replace
 from fusejit.ir.loops import (
     Apply,
     Element,

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from fusejit.codegen.hazards import FREE, Overlap, overlap_of
 from fusejit.codegen.rotations import Rotation, rotations_of
 from fusejit.codegen.scatter_operands import reads_allow_scatter
+from fusejit.dataclass import dataclass, field
 from fusejit.ir.draws import is_host_call
 from fusejit.ir.graph import (
     Alloc,

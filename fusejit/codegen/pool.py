@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ctypes
 import importlib.machinery
-import importlib.metadata
 import importlib.util
 import os
 import threading
@@ -74,10 +73,12 @@ def _load_tbb() -> None:
     OSError
         If there is no TBB, or it is too old.
     """
+    from importlib import metadata  # slow to import
+
     candidates = ["libtbb.so.12"]
     try:
-        files = importlib.metadata.files("tbb") or []
-    except importlib.metadata.PackageNotFoundError:
+        files = metadata.files("tbb") or []
+    except metadata.PackageNotFoundError:
         files = []
     candidates[:0] = [str(f.locate()) for f in files if f.name == "libtbb.so.12"]
     for candidate in candidates:

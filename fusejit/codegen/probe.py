@@ -29,12 +29,12 @@ import functools
 import os
 import platform
 import sys
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fusejit.codegen.math_table import MATH_FUNCTIONS, MathFunction
+from fusejit.dataclass import dataclass
 
 LIBMVEC = "libmvec.so.1"
 """The vector half of glibc's libm."""
@@ -55,7 +55,7 @@ _NEEDED_FEATURES = {
 }
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class VectorForm:
     """The vector function that serves one function and dtype.
 
@@ -206,7 +206,12 @@ def detect() -> VectorSupport:
         return nothing
     used = {form.symbol.startswith("__svml_") for form in forms}
     libraries = [LIBMVEC] * (False in used) + [str(svml_path)] * (True in used)
-    return VectorSupport(libc, widest, tuple(sorted(forms)), tuple(libraries))
+    return VectorSupport(
+        libc,
+        widest,
+        tuple(sorted(forms, key=lambda form: (form.name, form.dtype))),
+        tuple(libraries),
+    )
 
 
 def _open(path: str) -> Any:

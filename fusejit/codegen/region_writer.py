@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from fusejit.codegen.kernel_memory import Enclosing
 from fusejit.codegen.nest import token
 from fusejit.codegen.operands import Located, Memory
 from fusejit.codegen.rotations import Rotation
+from fusejit.dataclass import replace
 from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import (
     Bind,

@@ -20,12 +20,12 @@ has one name for both: LLVM does not vectorise a loop whose pointers it finds to
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import replace
 from functools import partial
 
 from fusejit.codegen.chains import elements, memory_of, mentions
 from fusejit.codegen.kernel_statements import flat
 from fusejit.codegen.merged_nests import with_bodies
+from fusejit.dataclass import replace
 from fusejit.ir.loops import For, Free, Let, ParallelFor, Scratch, Stmt, StoreElement, Var
 from fusejit.ir.polynomial import Polynomial
 

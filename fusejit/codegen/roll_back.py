@@ -18,10 +18,10 @@ reasons end the journal.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from fusejit.codegen.emit import expression, names_in
 from fusejit.codegen.kernel_statements import changed, flat
+from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.loops import (
     Apply,
     Element,

@@ -9,9 +9,9 @@ reads other elements than it writes), ``v`` has memory of its own, which takes p
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from fusejit.codegen.hazards import FREE, overlap_of
+from fusejit.dataclass import dataclass
 from fusejit.ir.graph import Block, Buffer, GenericOp, Load, Loop, Op, Store, Value, View
 
 

@@ -7,7 +7,6 @@ reductions of a few numbers, which loops make by the million, need neither block
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from fusejit.codegen.chunks import chunked, work_ns
 from fusejit.codegen.lanes import FEW, FOLDS, HANDFUL
 from fusejit.codegen.nest import LoopDim, Nest, point_cost_ps, token, wrap, zero
 from fusejit.codegen.searches import if_met, met_nowhere, searched
+from fusejit.dataclass import replace
 from fusejit.ir.loops import (
     Apply,
     Element,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from fusejit.codegen.placement import Placement
+from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import GenericOp, Operand, Scatter, Value
 from fusejit.ir.indexing_map import IndexingMap

@@ -19,12 +19,12 @@ and once a place was found, all that follow are further on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from fusejit.codegen.accumulators import Accumulator, let, name, reduction_point
 from fusejit.codegen.nest import LoopDim, Nest, zero
+from fusejit.dataclass import replace
 from fusejit.ir.loops import Apply, Expr, For, If, Let, Number, Stmt, Var
 from fusejit.ir.payload import drop_dead
 from fusejit.ir.polynomial import Polynomial

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fusejit.codegen.kernel_statements import flat, given, is_check
+from fusejit.dataclass import replace
 from fusejit.ir.loops import Apply, Expr, For, If, Integer, Let, ParallelFor, Stmt, Var, While
 from fusejit.ir.polynomial import Polynomial
 

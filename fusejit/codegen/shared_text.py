@@ -21,10 +21,10 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from fusejit.codegen.text_names import Form, text_form
+from fusejit.dataclass import dataclass
 from fusejit.syntax import parse, walk
 
 MANY = 3

@@ -15,10 +15,10 @@ call a function that is made for vectors takes longer than they do. Both compute
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fusejit.codegen.chains import Chain, chain_of, mentions, renamed, renamed_polynomial
 from fusejit.codegen.kernel_statements import flat, given
+from fusejit.dataclass import replace
 from fusejit.ir.loops import (
     Apply,
     Expr,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fusejit.codegen import deviations
 from fusejit.codegen.accumulators import (
@@ -27,6 +26,7 @@ from fusejit.codegen.nest import (
     zero,
 )
 from fusejit.codegen.packing import flat_reference
+from fusejit.dataclass import replace
 from fusejit.ir.loops import (
     Apply,
     Element,

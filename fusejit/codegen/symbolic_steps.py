@@ -21,10 +21,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from fusejit.codegen.chains import mentions
 from fusejit.codegen.math_table import MATH_FUNCTIONS
+from fusejit.dataclass import replace
 from fusejit.ir.loops import (
     Apply,
     Element,

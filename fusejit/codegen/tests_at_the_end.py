@@ -14,8 +14,8 @@ for a store: the first test often reads what was stored just before, the others 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from fusejit.dataclass import replace
 from fusejit.ir.loops import Exit, For, Free, If, Let, ParallelFor, Stmt, StoreElement, While
 
 MOST = 40  # statements of a condition that is written twice

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from fusejit.codegen.numba_api import ir, types
+from fusejit.dataclass import dataclass
 
 Value = Any
 _I64 = ir.IntType(64)

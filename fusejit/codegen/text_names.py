@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from fusejit.dataclass import dataclass
 from fusejit.syntax import children, walk
 
 _WITH_SCOPE = ("scratch", "heap_scratch")  # their third argument is an alias scope

@@ -16,11 +16,11 @@ iteration; and threads share out points, whose iterations stay in order: bits de
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from fusejit.codegen.chains import Chain, chain_of, mentions
 from fusejit.codegen.merged_nests import with_bodies
+from fusejit.dataclass import replace
 from fusejit.ir.loops import Apply, Expr, For, Integer, Let, ParallelFor, Stmt, Var
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import NestNote

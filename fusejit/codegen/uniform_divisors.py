@@ -17,9 +17,9 @@ it is. So do constants, with which LLVM knows what to do, and the divisions of n
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 
 from fusejit.codegen.chains import mentions
+from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.loops import (
     Apply,
     Expr,

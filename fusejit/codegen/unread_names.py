@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fusejit.codegen.chains import mentions
+from fusejit.dataclass import replace
 from fusejit.ir.loops import (
     Apply,
     Element,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from fusejit.codegen.placement import Placement
+from fusejit.dataclass import dataclass
 from fusejit.explain.moved import iterations, size_of
 from fusejit.ir.graph import (
     Cond,

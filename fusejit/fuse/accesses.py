@@ -10,8 +10,8 @@ A load covers its whole view, but what is read of it is what its users ask for.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Block,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from fusejit.dataclass import replace
 from fusejit.fuse.common_subexpressions import eliminate_common_subexpressions
 from fusejit.fuse.constants import detach_starts, fold_constants
 from fusejit.fuse.dead import eliminate_dead_ops

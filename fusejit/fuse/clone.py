@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
+from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.rewrite import map_blocks, substitute_in_op
 from fusejit.ir.graph import Alias, Alloc, Block, Buffer, Load, Op, Value, View, Write
 

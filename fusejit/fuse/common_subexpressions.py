@@ -6,8 +6,8 @@ Values that are handed out stay apart: ``return a + b, a + b`` gives two arrays.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
 
+from fusejit.dataclass import replace
 from fusejit.fuse.rewrite import rewrite_blocks, rewrite_ops, substitute_values, used_values
 from fusejit.ir.graph import (
     Block,

@@ -12,11 +12,11 @@ that yields one number everywhere (``np.zeros``, ``np.full`` with a literal).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.operands import gathered_inputs, renumber_extract
 from fusejit.fuse.rewrite import rewrite_ops
 from fusejit.ir.graph import ConstantOp, GenericOp, Graph, Init, Op, Operand, Value, ViewOp, walk

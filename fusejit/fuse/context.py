@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from fusejit.dataclass import dataclass
 from fusejit.fuse.memory import read_classes
 from fusejit.fuse.rewrite import used_values
 from fusejit.ir.graph import (

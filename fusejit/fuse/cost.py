@@ -9,8 +9,8 @@ along which it would be computed again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from fusejit.dataclass import dataclass
 from fusejit.fuse.context import BlockContext, Use
 from fusejit.fuse.fold import fold, fused_to_producer
 from fusejit.fuse.legality import check_fold

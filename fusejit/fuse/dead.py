@@ -5,8 +5,7 @@ Ops that may raise and ops with effects stay, and so do loads and views only whi
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from fusejit.dataclass import replace
 from fusejit.fuse.operands import keep_results
 from fusejit.fuse.rewrite import map_blocks, used_values
 from fusejit.ir.graph import Block, Effect, GenericOp, Graph, Op, Value

@@ -7,9 +7,8 @@ reads ``e`` once. Only then are producers with several places recomputed, where 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 from fusejit.budget import check_budget
+from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.context import BlockContext
 from fusejit.fuse.cost import Accept, ControlFusionFn, Reject, fold_when_it_pays, is_needed_once
 from fusejit.fuse.fold import fold

@@ -9,8 +9,8 @@ MLIR's ``ElementwiseOpFusion.cpp`` (``getIndexingMapOfProducerOperandsInCoordina
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
+from fusejit.dataclass import replace
 from fusejit.fuse.operands import (
     gathered_inputs,
     merge_operands,

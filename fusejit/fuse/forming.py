@@ -8,9 +8,9 @@ compute the halo twice, so an op with a halo must not write anything that leaves
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 
+from fusejit.dataclass import dataclass, field
 from fusejit.fuse.bands import may_be_band, same_axis
 from fusejit.fuse.cost import Accept, Reject
 from fusejit.ir.graph import GenericOp, Store, Value

@@ -25,10 +25,10 @@ computed for the whole group at once and the tile chosen at run time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TypeGuard
 
 from fusejit.budget import check_budget
+from fusejit.dataclass import replace
 from fusejit.fuse.bands import is_linear, may_be_band, real_rank
 from fusejit.fuse.cost import Accept, Reject
 from fusejit.fuse.forming import ControlGroupFn, Forming, Read, neighbour, why_joined

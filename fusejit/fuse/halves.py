@@ -26,10 +26,10 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
+from fusejit.dataclass import replace
 from fusejit.fuse.clone import Clone
 from fusejit.fuse.cost import payload_cost_ns
 from fusejit.fuse.independent import carried_names, dependence

@@ -20,8 +20,8 @@ behind a check.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
+from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.cost import payload_cost_ns
 from fusejit.fuse.memory import with_versions
 from fusejit.fuse.rewrite import rewrite_blocks

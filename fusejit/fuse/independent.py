@@ -22,8 +22,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
+from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.accesses import Access, accesses
 from fusejit.fuse.rewrite import definitions, map_blocks, map_ops
 from fusejit.ir.affine import AffineExpr, Dim, Sym

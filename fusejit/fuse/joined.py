@@ -10,8 +10,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
+from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.constants import splat_values
 from fusejit.fuse.memory import read_classes, with_versions
 from fusejit.fuse.operands import tidy

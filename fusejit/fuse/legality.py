@@ -8,8 +8,8 @@ Whether a fold is worth it is not asked here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from fusejit.dataclass import dataclass
 from fusejit.fuse.context import BlockContext
 from fusejit.fuse.fold import fused_to_producer
 from fusejit.fuse.operands import gathered_inputs

@@ -9,8 +9,8 @@ moves a store, so the versions of `fusejit.ir.memory` stay right.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
+from fusejit.dataclass import replace
 from fusejit.fuse.rewrite import definitions, rewrite_blocks
 from fusejit.ir.graph import (
     Block,

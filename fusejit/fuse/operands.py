@@ -9,8 +9,8 @@ Before and after `tidy`::
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from fusejit.dataclass import replace
 from fusejit.ir.graph import GenericOp, Operand, Value
 from fusejit.ir.payload import Instr, Payload, PayloadBuilder
 

@@ -12,9 +12,9 @@ of a group:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from fusejit.dataclass import dataclass
 from fusejit.fuse.context import BlockContext, Use
 from fusejit.fuse.cost import (
     Accept,

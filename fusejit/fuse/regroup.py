@@ -15,8 +15,8 @@ refusals as named reasons.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
+from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.legality import Illegal
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import GenericOp, Init, Operand, ReshapeOp, Value

@@ -17,8 +17,8 @@ are reshaped. Before and after `move_reshapes_up`::
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 
+from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.legality import Illegal
 from fusejit.fuse.regroup import Refused, Regrouping, dim_groups
 from fusejit.fuse.rewrite import definitions, rewrite_blocks, substitute_values, used_values

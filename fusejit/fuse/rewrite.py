@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from fusejit.budget import check_budget
+from fusejit.dataclass import replace
 from fusejit.ir.graph import (
     Bind,
     Block,

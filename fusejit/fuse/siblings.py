@@ -15,10 +15,10 @@ loaded stays as it is; up, if what it reads is defined there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from functools import partial
 
 from fusejit.budget import check_budget
+from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.context import BlockContext
 from fusejit.fuse.cost import MAX_ARRAYS, MAX_INSTRS, Accept, Reject
 from fusejit.fuse.fold import fold, fused_name, fused_to_producer

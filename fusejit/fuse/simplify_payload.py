@@ -8,11 +8,11 @@ target cannot hold.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import replace
 from fusejit.fuse.identities import apply_identities, number_of
 from fusejit.ir.payload import Instr, Payload, PayloadBuilder
 from fusejit.ir.scalar_ops import EXTREMA, SCALAR_OPS

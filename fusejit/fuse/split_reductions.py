@@ -8,8 +8,8 @@ over the last axis of a block belongs to the tile that made the block.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from fusejit.dataclass import replace
 from fusejit.fuse.rewrite import rewrite_blocks
 from fusejit.ir.graph import Block, GenericOp, Graph, Op, Value
 from fusejit.ir.scalar_ops import COMBINERS

@@ -15,8 +15,8 @@ share loops. Source: MLIR's ``linalg-fold-unit-extent-dims``, which also drops t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from fusejit.dataclass import replace
 from fusejit.fuse.operands import tidy
 from fusejit.fuse.rewrite import rewrite_ops
 from fusejit.ir.affine import AffineExpr

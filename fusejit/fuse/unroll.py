@@ -15,10 +15,10 @@ left is elementwise, or a reduction with fewer dims: it folds, and its loops are
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
+from fusejit.dataclass import replace
 from fusejit.fuse.operands import merge_operands
 from fusejit.fuse.rewrite import rewrite_ops
 from fusejit.ir.affine import AffineExpr

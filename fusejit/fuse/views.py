@@ -10,8 +10,8 @@ Before and after `compose_views`::
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from fusejit.dataclass import replace
 from fusejit.fuse.memory import stale_reads
 from fusejit.fuse.operands import gathered_inputs, tidy
 from fusejit.fuse.rewrite import (

@@ -13,8 +13,8 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
+from fusejit.dataclass import dataclass, field
 from fusejit.errors import ParseError
 
 

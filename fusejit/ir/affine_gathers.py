@@ -8,8 +8,7 @@ Before and after `read_through_maps`::
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import GenericOp, Operand
 from fusejit.ir.indexing_map import IndexingMap

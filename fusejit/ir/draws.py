@@ -10,8 +10,7 @@ parameters of the draw.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from fusejit.dataclass import dataclass
 from fusejit.ir.graph import HostCall, Op, Value
 
 _OWNER = "numpy.random.Generator."

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
+from fusejit.dataclass import dataclass, field
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap

@@ -14,10 +14,11 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from fusejit.dataclass import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

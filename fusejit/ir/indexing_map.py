@@ -8,8 +8,8 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from fusejit.dataclass import dataclass
 from fusejit.errors import ParseError
 from fusejit.ir.affine import AffineExpr, Atom, Dim, FloorDiv, Mod, parse_affine_expr
 

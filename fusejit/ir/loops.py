@@ -12,11 +12,11 @@ outside become the function's parameters.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import dataclass, field
 from fusejit.ir.polynomial import Polynomial
 
 

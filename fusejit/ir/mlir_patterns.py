@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import dataclass, replace
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.affine_gathers import read_through_maps
 from fusejit.ir.graph import Effect, GenericOp, Graph, Op, Value

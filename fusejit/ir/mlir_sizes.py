@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Buffer, Graph, Value
 from fusejit.ir.host import HostExpr

@@ -7,9 +7,9 @@ whether it makes sense is for the verifier.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeVar
 
+from fusejit.dataclass import replace
 from fusejit.errors import ParseError
 from fusejit.ir.affine import AffineExpr, parse_affine_expr
 from fusejit.ir.graph import (

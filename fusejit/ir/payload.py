@@ -16,11 +16,11 @@ subscripts (a gather); the map of that input is ignored.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import dataclass, replace
 from fusejit.ir import complex_numbers
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.complex_numbers import STRUCTURAL

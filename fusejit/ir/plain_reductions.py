@@ -14,8 +14,8 @@ The result is the same up to rounding.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from fusejit.dataclass import replace
 from fusejit.ir.graph import Block, GenericOp, Graph, Init, Op, Operand, Value
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder

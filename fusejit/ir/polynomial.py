@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr, Dim, FloorDiv, Sym
 
 

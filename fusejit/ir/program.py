@@ -7,10 +7,10 @@ array  ::= argument a0, a1, .. | slot r0, r1, ..        (slots are allocated by 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
+from fusejit.dataclass import dataclass, field
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Buffer, Graph, Guard
 from fusejit.ir.host import HostExpr

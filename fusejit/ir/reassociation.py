@@ -10,8 +10,9 @@ that does neither, ``(4, 6) -> (3, 8)``, is a collapse and then an expansion.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
+
+from fusejit.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

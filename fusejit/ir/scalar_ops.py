@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.complex_numbers import complex_of, fused_multiply_add
 
 _BOOL = np.dtype(np.bool_)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
+from fusejit.dataclass import dataclass, field
 from fusejit.ir.graph import Bind, Cond, GenericOp, Graph, HostCall, Loop, Op, Store, Value
 from fusejit.ir.source import Location
 

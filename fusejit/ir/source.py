@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import linecache
-from dataclasses import dataclass
 from pathlib import Path
+
+from fusejit.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

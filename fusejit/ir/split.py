@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import GenericOp, Init, Operand, Value
 from fusejit.ir.indexing_map import IndexingMap

@@ -9,8 +9,8 @@ Before and after `read_starts_as_inputs`::
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import GenericOp, Init, Operand
 from fusejit.ir.payload import PayloadBuilder

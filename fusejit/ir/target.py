@@ -6,7 +6,7 @@ IR does not depend on the machine it is printed on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from fusejit.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

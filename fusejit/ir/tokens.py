@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import NoReturn
 
+from fusejit.dataclass import dataclass
 from fusejit.errors import ParseError
 
 _TOKEN = re.compile(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import dataclass, field
 from fusejit.ir.graph import Graph, Layout
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.source import Location

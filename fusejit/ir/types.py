@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
 
 # The element types fusejit compiles, by the name the printed IR gives them.

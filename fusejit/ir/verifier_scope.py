@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
+from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Alias,

@@ -24,8 +24,8 @@ Every pass that asks one of these questions asks it here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.graph import Op, Store, Value
 from fusejit.ir.symbol_facts import SymbolFacts

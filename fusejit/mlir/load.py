@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from fusejit.codegen.launch_runtime import Miss
+from fusejit.dataclass import replace
 from fusejit.ir.graph import GenericOp, Graph, Init, Operand, Value
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap

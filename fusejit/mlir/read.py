@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import dataclass, field
 from fusejit.errors import ParseError, UnsupportedError, VerificationError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (

@@ -7,8 +7,8 @@ runs: MLIR itself would read and write outside its arrays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+from fusejit.dataclass import dataclass, field
 from fusejit.ir.affine import AffineExpr, Dim, FloorDiv, Mod, Sym
 from fusejit.ir.graph import Guard
 from fusejit.ir.host import HostExpr

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from fusejit.codegen.launch_runtime import Miss
+from fusejit.dataclass import replace
 from fusejit.ir.printer import print_graph
 from fusejit.ir.schedule import KernelStep, walk_steps
 from fusejit.pipeline import MERGING, Compiled, Fused, describe_schedule

@@ -15,12 +15,12 @@ import operator
 import os
 import sys
 import sysconfig
-from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodWrapperType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import dataclass
 from fusejit.tracer.carriers import is_carrier
 from fusejit.tracer.locations import CARRIER, MOVE_OUTSIDE, is_package_file
 

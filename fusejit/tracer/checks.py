@@ -17,8 +17,8 @@ repeated there, so that the way on stays as it would be::
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
+from fusejit.dataclass import replace
 from fusejit.ir.graph import (
     OUT_OF_BOUNDS_IF_RUN,
     Block,

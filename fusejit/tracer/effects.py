@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import MemberDescriptorType
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import dataclass
 from fusejit.ir.graph import HostCall, Value
 from fusejit.ir.host import HostExpr, Path
 from fusejit.tracer.array import TracedArray

@@ -15,11 +15,11 @@ else is a conditional on it, with each type in a branch of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 
+from fusejit.dataclass import dataclass
 from fusejit.ir.graph import Value
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import OPERATORS, TracedArray

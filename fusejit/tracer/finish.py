@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import replace
 from fusejit.errors import NeedsPython
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (

@@ -12,11 +12,11 @@ NumPy runs the call and raises its own IndexError.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import dataclass
 from fusejit.ir import graph as ir
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap

@@ -12,11 +12,11 @@ import copy
 import operator
 import warnings
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import dataclass, field
 from fusejit.errors import FusejitError
 from fusejit.interrupts import is_from_handler
 from fusejit.ir import host_calls

@@ -6,11 +6,11 @@ A function that has a handler of its own (it became loops) is not taken from her
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import dataclass
 from fusejit.ir.host_calls import host_function
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.dispatch import HANDLERS

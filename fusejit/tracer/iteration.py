@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.tracer.array import TracedArray

@@ -23,9 +23,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import TypeVar
 
+from fusejit.dataclass import dataclass, field
 from fusejit.syntax import children
 
 Node = TypeVar("Node", bound=ast.AST)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import dataclass
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind, canonical_dtype, is_supported
 from fusejit.tracer.array import TracedArray

@@ -15,11 +15,11 @@ iteration, so they are computed only after an attempt to trace has shown that on
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from fusejit.dataclass import dataclass
 from fusejit.ir.graph import Check
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind

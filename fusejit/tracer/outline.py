@@ -24,9 +24,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
+from fusejit.dataclass import dataclass
 from fusejit.syntax import children, walk
 from fusejit.tracer.ended_contexts import EndedContexts
 from fusejit.tracer.hoisting import Hoist, is_idle, is_trivial

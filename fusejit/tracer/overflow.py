@@ -13,10 +13,10 @@ used, which wrapping leaves as they are: ``(h * 16777619) & 0xFFFFFFFF``, ``% 2*
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fusejit.dataclass import dataclass, replace
 from fusejit.ir.graph import Block, Check, GenericOp, Graph, Init, Op, Value, View, walk
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import I64, Instr, PayloadBuilder

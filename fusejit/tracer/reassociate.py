@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr, FloorDiv
 from fusejit.ir.host import HostExpr
 from fusejit.tracer.declined import numpy_raises

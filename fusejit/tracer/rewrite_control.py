@@ -20,9 +20,9 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from fusejit.dataclass import dataclass
 from fusejit.syntax import walk
 from fusejit.tracer.generators import IS_PYTHONS
 from fusejit.tracer.jumps import NONE_OF, own_nodes

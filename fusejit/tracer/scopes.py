@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 import enum
-from dataclasses import dataclass, field
 
+from fusejit.dataclass import dataclass, field
 from fusejit.tracer.source_text import FunctionNode
 
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp

@@ -15,9 +15,9 @@ import linecache
 import warnings
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import CodeType, FunctionType
 
+from fusejit.dataclass import dataclass
 from fusejit.syntax import children, parse
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

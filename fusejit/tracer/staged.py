@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import types
-from dataclasses import dataclass
 from types import CodeType, FunctionType
 
+from fusejit.dataclass import dataclass
 from fusejit.tracer.definite import sure_names
 from fusejit.tracer.rewrite import CannotRewrite, rewrite_node
 from fusejit.tracer.source_text import compile_function, find_source

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import replace
 from fusejit.ir.host import NUMPY_FUNCTIONS
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops import UFUNC_ROWS, ScalarOp

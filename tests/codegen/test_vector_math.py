@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import re
 import subprocess
@@ -24,6 +23,7 @@ from fusejit.codegen import vector_math_jit as jitted
 from fusejit.codegen.intrinsics import INTRINSICS
 from fusejit.codegen.math_table import MATH_FUNCTIONS
 from fusejit.codegen.probe import VectorSupport, external_symbols, probe
+from fusejit.dataclass import replace
 
 FLOATS = (np.float32, np.float64)
 NUMBERS = (*FLOATS, np.int8, np.int32, np.int64, np.uint8, np.uint64, np.bool_)
@@ -267,7 +267,7 @@ def test_svml_stands_in_for_libmvec_and_the_other_way_round(
 
 
 def test_a_missing_function_falls_back_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    missing = dataclasses.replace(MATH_FUNCTIONS["exp"], libm="no_such_function")
+    missing = replace(MATH_FUNCTIONS["exp"], libm="no_such_function")
     monkeypatch.setitem(probing.MATH_FUNCTIONS, "exp", missing)
     support = probing.detect()
     assert not support.has_vector("exp", "f64")
@@ -298,7 +298,7 @@ def test_the_key_tells_machines_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FUSEJIT_VECTOR_BITS", "128")
     keys = {probing.detect().key(), VectorSupport("glibc 2.17", 0, ()).key()}
     assert len(keys) == 2
-    assert hash(probe()) == hash(dataclasses.replace(probe()))
+    assert hash(probe()) == hash(replace(probe()))
 
 
 def test_external_symbols_resolve() -> None:

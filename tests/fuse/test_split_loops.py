@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 import fusejit.pipeline
 from fusejit import fuse_jit
+from fusejit.dataclass import replace
 from fusejit.fuse import split_loops as split_loops_pass
 from fusejit.fuse.independent import mark_independent_loops
 from fusejit.ir.graph import Cond, Loop, walk
@@ -209,7 +209,7 @@ def test_loops_that_stay_whole(program: Callable[..., Any], args: tuple[Any, ...
 
 
 def test_one_core_has_nothing_to_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = dataclasses.replace(GENERIC, num_cores=1)
+    one = replace(GENERIC, num_cores=1)
     monkeypatch.setattr(fusejit.pipeline, "host_target", lambda: one)
     assert "[split]" not in fuse_jit(decaying).explain(A)
     check(decaying, (A,), bound=Bound(ulps=64))

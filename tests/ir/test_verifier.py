@@ -1,10 +1,9 @@
 """One failing graph per rule, beside the message it gets."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
+from fusejit.dataclass import replace
 from fusejit.errors import VerificationError
 from fusejit.ir.graph import Graph, HostSymbol
 from fusejit.ir.host import HostExpr

@@ -6,12 +6,12 @@ Tested with the wheel ``torch-mlir==20261001`` (counts differ between versions o
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from fusejit import fuse_jit
+from fusejit.dataclass import replace
 from fusejit.fuse.policy import POLICIES
 from fusejit.ir.graph import GenericOp, walk
 from fusejit.ir.interpreter import argument_paths, interpret

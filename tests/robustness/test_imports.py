@@ -14,12 +14,22 @@ import fusejit
 PACKAGE = Path(fusejit.__file__).parent
 STAGES = ("tracer", "fuse", "codegen")
 # modules that anyone may import
-FREE = ("budget", "errors", "identity", "interrupts", "locks", "options", "outside", "syntax")
+FREE = (
+    "budget",
+    "dataclass",
+    "errors",
+    "identity",
+    "interrupts",
+    "locks",
+    "options",
+    "outside",
+    "syntax",
+)
 COMPILERS = {"numba", "llvmlite"}
 
 # who may import which parts of the package
 ALLOWED = {
-    "ir": {"ir", "errors", "options"},
+    "ir": {"dataclass", "ir", "errors", "options"},
     "tracer": {"tracer", "ir", *FREE},
     "fuse": {"fuse", "ir", *FREE},
     "codegen": {"codegen", "ir", *FREE},
@@ -28,17 +38,20 @@ ALLOWED = {
     "identity": set(),
     "progress": set(),
     "call_kinds": {"declined_calls"},
-    "options": set(),
+    "dataclass": set(),
+    "options": {"dataclass"},
     "interrupts": set(),
     "locks": set(),
     "syntax": {"locks"},
     "dot": {"ir"},
-    "segments": {"carrier", "codegen", "tracer", "ir", "errors", "interrupts", "settling"},
+    "segments": {
+        *("carrier", "codegen", "dataclass", "tracer", "ir", "errors", "interrupts", "settling")
+    },
     "failures": {"budget", "errors", "options", "interrupts"},
     "pipeline": {*STAGES, "ir", "dot", "failures", *FREE},
     "explain": {"variants", "segments", "pipeline", *STAGES, "ir", *FREE},
     "variants": {"pipeline", "segments", "codegen", "ir"},
-    "carrier": {"codegen", "tracer"},
+    "carrier": {"codegen", "dataclass", "tracer"},
     "notices": {"tracer"},
     "mlir": {"pipeline", *STAGES, "ir", *FREE},
 }
