@@ -81,10 +81,15 @@ def linspace(
     is_converted = wanted != computed  # at the end, into memory of its own
     if has_step and not delta.ndim and not is_converted:
         result = result.as_view()  # NumPy computes in the memory of a reshaped range
+    return _with_points_at(result, axis, is_converted)
+
+
+def _with_points_at(result: TracedArray, axis: Any, is_converted: bool) -> TracedArray:
+    """The points, which lie along the first axis, along another one: a view, unless converted."""
     at = normalize_axis(axis, result.ndim)
-    if not at:
+    if is_host_number(axis) and axis == 0:
         return result
-    moved = moveaxis(result, 0, at)
+    moved = moveaxis(result, 0, at) if at else result.as_view()
     return moved.as_owner() if is_converted else moved
 
 
@@ -158,7 +163,9 @@ def geomspace(
     made = emit_elementwise(
         trace, "geomspace", operands, [computed] * 3, computed, compute, kind=Kind.ARRAY
     )
-    return made if wanted == computed else HANDLERS["astype"](made, wanted)
+    is_converted = wanted != computed
+    converted = HANDLERS["astype"](made, wanted) if is_converted else made
+    return _with_points_at(converted, axis, is_converted)
 
 
 @handles(np.logspace)

@@ -388,6 +388,7 @@ def test_geomspace() -> None:
 
     check(f, (2.5, 5), (300.0, 4), bound=Bound(4), inner_bound=Bound(4))
     check_not_compiled(lambda a: np.geomspace(a, 2, 3), (-1.0,), "not positive")
+    check(lambda n: np.geomspace(1, 8, n, axis=1), (3,), variants=None)
 
 
 def test_errors_of_linspace() -> None:

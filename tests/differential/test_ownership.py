@@ -36,6 +36,8 @@ EXPRESSIONS = {
     "created": "np.zeros(x.shape); np.ones_like(x); np.full(x.shape, 2.0); np.arange(x.size);"
     "np.linspace(0, 1, x.shape[0]); np.linspace(0, 1, 5); np.linspace(0, 1, x.size, dtype='f4');"
     "np.linspace(0, x, 3, axis=1); np.linspace(0, x, 3, axis=-1, dtype='i4'); np.linspace(0, x, 2);"
+    "np.geomspace(1, 8, len(x), axis=-1); np.geomspace(1, 8, len(x)); np.linspace(0, x[0, 0], 4);"
+    "np.linspace(0, x[0, 0], 1, axis=-1); np.linspace(0, x[0, 0], 4, axis=-1, dtype='f4');"
     "np.eye(len(x)); np.tri(len(x)); np.indices(x.shape); np.indices(x.shape, sparse=True);"
     "np.meshgrid(x[0], x[:, 0]); np.meshgrid(x[0], x[:, 0], sparse=True); np.diag(x[0])",
     "joined": "np.stack([x, x]); np.vstack([x, x]); np.column_stack([x[0], x[1]]); np.append(x, x);"

@@ -462,6 +462,23 @@ def test_copies_of_arrays_of_subclasses_keep_strides_and_what_they_share() -> No
     assert copied(np.ma.masked, {}) is np.ma.masked
 
 
+def test_what_has_no_copy_of_its_kind_is_not_copied() -> None:
+    class Sub(type(np.ma.masked)):  # type: ignore[misc]
+        pass
+
+    texts = np.array(["a", "b", "c"], dtype=np.dtypes.StringDType())
+    with pytest.raises(NotCopied, match="a view of a Sub is a MaskedArray"):
+        copied(Sub(), {})
+    with pytest.raises(NotCopied, match="none of Python's"):
+        copied(texts[1:], {})
+
+
+def test_texts_are_compared_without_addresses() -> None:
+    Comparison().same(repr(object()), repr(object()), "result")
+    with pytest.raises(Different, match="instead of"):
+        Comparison().same("<a at 0x12>", "<b at 0x12>", "result")
+
+
 def test_copies_of_strided_views_that_overlap_themselves() -> None:
     base = np.arange(4.0)
     first, rows = copied([base, np.lib.stride_tricks.as_strided(base, (4, 4), (0, 8))], {})

@@ -106,7 +106,10 @@ def _objects(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
         flat = made.reshape(-1, order="A")
         tail = flat[first:] if array.size else flat[:0]
         writeable = array.flags.writeable
-        made = as_strided(tail, array.shape, array.strides, writeable=writeable)
+        try:
+            made = as_strided(tail, array.shape, array.strides, writeable=writeable)
+        except TypeError as error:  # texts of NumPy's: they are described in no other way
+            raise NotCopied(f"a view of objects that are none of Python's: {error}") from None
         memo[id(array)] = made
     return made
 
@@ -116,6 +119,8 @@ def _subclass(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
     if "__copy__" in vars(type(array)) and copy.copy(array) is array:
         return array  # there is but one: ``np.ma.masked``
     made = clone_memory(array, memo).view(type(array))
+    if type(made) is not type(array):
+        raise NotCopied(f"a view of a {type(array).__name__} is a {type(made).__name__}")
     if made.dtype != array.dtype or made.shape != array.shape:
         return _deep(array, memo)  # type: ignore[no-any-return]
     memo[id(array)] = made

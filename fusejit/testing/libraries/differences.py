@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import pickle
+import re
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -82,6 +83,9 @@ class Comparison:
                 raise Different(f"{where}: keys {[*actual]} instead of {[*expected]}")
             for (key, e), a in zip(expected.items(), actual.values(), strict=True):
                 self.same(e, a, f"{where}[{key!r}]")
+        elif type(expected) is str:
+            if without_addresses(expected) != without_addresses(actual):
+                raise Different(f"{where}: {_short(actual)} instead of {_short(expected)}")
         elif isinstance(expected, float | complex | np.inexact):
             self._same_numbers(np.asarray(expected), np.asarray(actual), where)
         elif isinstance(expected, np.random.Generator | np.random.RandomState):
@@ -200,6 +204,15 @@ def arrays_within(value: Any, depth: int = 0) -> Iterator[np.ndarray]:
             yield from arrays_within(item, depth + 1)
     elif hasattr(value, "__dict__"):
         yield from arrays_within(vars(value), depth + 1)
+
+
+def without_addresses(text: str) -> str:
+    """A text that shows objects without where they lie in memory.
+
+    >>> without_addresses("<object object at 0x7f3b98d71550>")
+    '<object object at 0x>'
+    """
+    return re.sub(r"\b0x[0-9a-f]+", "0x", text)
 
 
 def without_repeats(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:

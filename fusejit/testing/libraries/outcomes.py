@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import fusejit
 from fusejit.errors import FusejitError, InternalError, ParseError, VerificationError
 from fusejit.testing.libraries.counters import Counters
+from fusejit.testing.libraries.differences import without_addresses
 from fusejit.testing.libraries.randomness import Randomness
 from fusejit.testing.libraries.records import Kind
 
@@ -46,7 +46,7 @@ class Outcome:
 
 def same_error(expected: BaseException | None, actual: BaseException) -> bool:
     """Whether two exceptions are of one class and text; addresses aside."""
-    texts = [re.sub(r"\b0x[0-9a-f]+", "0x", str(error)) for error in (expected, actual)]
+    texts = [without_addresses(str(error)) for error in (expected, actual)]
     return type(expected) is type(actual) and texts[0] == texts[1]
 
 
