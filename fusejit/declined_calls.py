@@ -19,6 +19,7 @@ import numpy as np
 
 from fusejit.codegen.call_guard import NEVER, CallGuard, Expected
 from fusejit.dataclass import dataclass
+from fusejit.ir.access import ACCESS_BITS
 
 _MOST = 64  # entries; the one that was not met for longest goes
 _MOST_PARTS = 16  # of a tuple
@@ -128,7 +129,7 @@ def likeness(value: Any) -> Hashable:
     if type(value) is np.ndarray:
         flags = value.flags
         dtype = value.dtype, value.dtype.metadata is None
-        return *dtype, value.shape, value.strides, flags.writeable, flags.aligned
+        return *dtype, value.shape, value.strides, flags.num & ACCESS_BITS, flags.aligned
     if isinstance(value, _PLAIN):
         return type(value), value
     if type(value) is tuple:

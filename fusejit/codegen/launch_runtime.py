@@ -8,12 +8,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.stride_tricks import as_strided
 
 from fusejit.codegen.late_errors import EXTENTS_DIFFER as EXTENTS_DIFFER_STATUS
 from fusejit.codegen.late_errors import LatePlace, raise_at, raise_late
 from fusejit.errors import NumpyRaises
-from fusejit.ir.indexing_map import has_overlaps
+from fusejit.ir.access import Access, broadcast_access, mark, strided
 from fusejit.ir.source import Location
 
 
@@ -199,9 +198,11 @@ error_state = _error_state_reader()
 DEFAULT_ERROR_STATE: Any = error_state()
 
 
-def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A view that nobody else has, made read-only."""
-    array.flags.writeable = False
+def marked(array: npt.NDArray[Any], access: Access, whole: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A view that nobody else has of ``whole``, marked as NumPy does for stores into it."""
+    if access is Access.WARNS:
+        access = broadcast_access(Access.of(whole))
+    mark(array, access)
     return array
 
 
@@ -222,20 +223,17 @@ def strided_view(
     """A real view that starts at ``corner`` and whose axis ``d`` moves ``steps[d][k]`` on axis k.
 
     Axes that split an axis of the array move along it together: ``(2, 0)`` and ``(1, 0)``. The axis
-    of a diagonal moves along two: ``(1, 1)``; windows that slide overlap on one. Both are read-only
-    in NumPy.
+    of a diagonal moves along two: ``(1, 1)``; windows that slide overlap on one.
     """
     diagonal = _diagonal(array, corner, steps, shape)
     if diagonal is not None:
         return diagonal
-    is_read_only = any(sum(map(bool, step)) > 1 for step in steps) or has_overlaps(steps, shape)
     strides = tuple(sum(n * s for n, s in zip(step, array.strides, strict=True)) for step in steps)
     first = array
     if 0 not in shape:
         where: tuple[Any, ...] = (*(slice(c, c + 1) for c in corner), ...)
         first = array[where]
-    writeable = array.flags.writeable and not is_read_only
-    return as_strided(first, shape, strides, writeable=writeable)
+    return strided(first, shape, strides)
 
 
 def _diagonal(
@@ -282,5 +280,5 @@ def view(
         return result[tuple(slice(n) for n in shape)]  # ``x[None][1:]`` stays writeable
     repeated = np.broadcast_to(result, shape)
     if 0 in shape:  # a reshape of nothing: no element is seen twice
-        return as_strided(result, shape, repeated.strides, writeable=array.flags.writeable)
+        return strided(result, shape, repeated.strides)
     return repeated

@@ -16,6 +16,7 @@ from fusejit.codegen.host_text import host_text
 from fusejit.codegen.late_errors import late_places, rolled_back
 from fusejit.codegen.library_state import HAVE_VERSIONS, LibraryState
 from fusejit.interrupts import is_from_handler
+from fusejit.ir.access import ACCESS_BITS, WRITEABLE_BIT
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.graph import walk
 from fusejit.ir.host import HostExpr, Path, generator_address
@@ -89,7 +90,7 @@ class LauncherNames:
                     "host_result",
                     "require_shape",
                     "axis_slice",
-                    "read_only",
+                    "marked",
                     "strided_view",
                     "view",
                     "locked",
@@ -224,8 +225,9 @@ class LauncherNames:
         expected = check.expected
         if check.kind is CheckKind.ARRAY:
             assert isinstance(expected, ArrayClass)
+            refuses = f"{text}.flags.num & {ACCESS_BITS} != {WRITEABLE_BIT}"
             if self.entry_checks_arrays:
-                return f"not {text}.flags.writeable" if expected.writeable else ""
+                return refuses if expected.writeable else ""
             dtype = self.bind("dtype", expected.dtype)
             test = (
                 f"type({text}) is not ndarray or ({text}.dtype is not {dtype} and "
@@ -233,7 +235,7 @@ class LauncherNames:
                 f"{text}.dtype.metadata is not None)) or "
                 f"{text}.ndim != {expected.ndim}"
             )
-            return f"{test} or not {text}.flags.writeable" if expected.writeable else test
+            return f"{test} or {refuses}" if expected.writeable else test
         if check.kind is CheckKind.TYPE:
             return f"type({text}) is not {self.bind('type', expected)}"
         if check.kind is CheckKind.IS:

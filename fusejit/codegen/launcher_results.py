@@ -6,7 +6,9 @@ from collections import Counter
 from typing import TypeVar
 
 from fusejit.codegen.launcher_steps import LauncherSteps
+from fusejit.ir.access import Access
 from fusejit.ir.program import (
+    ArrayRef,
     ScalarRef,
 )
 from fusejit.ir.traced import (
@@ -72,8 +74,9 @@ class LauncherResults(LauncherSteps):
                     text += "[...]"  # a view of all of it is another object
                 else:
                     self.handed_out.add(result.ref.name)
-            if structure.read_only:
-                return f"read_only({text})"
+            if structure.access is not Access.WRITEABLE:
+                access = self.bind("access", structure.access)
+                return f"marked({text}, {access}, {self.array(memory_name(result.ref))})"
             if result.kind is Kind.SCALAR:
                 return f"{text}[()]"
             return text if result.kind is Kind.ARRAY else f"{text}.item()"
@@ -102,6 +105,13 @@ class LauncherResults(LauncherSteps):
         return (
             "{" + ", ".join(f"{self.bind('key', k)}: {self.structure(v)}" for k, v in pairs) + "}"
         )
+
+
+def memory_name(ref: ArrayRef) -> str:
+    """The name of the array whose memory a result lies in."""
+    while ref.source is not None:
+        ref = ref.source
+    return ref.name
 
 
 def leaves_of(structure: ResultStructure, kind: type[_Leaf]) -> list[_Leaf]:

@@ -6,7 +6,6 @@ Written as in MLIR, `(d0, d1) -> (d1, d0 + 1)`. Symbols are global to the graph 
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 
 from fusejit.dataclass import dataclass
@@ -237,13 +236,3 @@ def split_top_level(text: str, separator: str = ",") -> list[str]:
             start = at + 1
     last = text[start:].strip()
     return [*parts, last] if last or parts else []
-
-
-def has_overlaps(steps: Sequence[Sequence[int]], shape: Sequence[int]) -> bool:
-    """Whether two axes of a view move along one of the array so that elements come up twice."""
-    for moves in zip(*steps, strict=True):
-        axes = sorted((abs(move), n) for move, n in zip(moves, shape, strict=True) if move)
-        for (inner, length), (outer, _) in itertools.pairwise(axes):
-            if outer < inner * length:
-                return True
-    return False

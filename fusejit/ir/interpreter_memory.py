@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from fusejit.errors import InternalError
+from fusejit.ir.access import strided
 from fusejit.ir.affine import AffineExpr, Dim
-from fusejit.ir.indexing_map import IndexingMap, has_overlaps
+from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.reassociation import Reassociation
 
 Symbols = Mapping[str, int]
@@ -80,9 +80,7 @@ def real_view(array: np.ndarray, indexing_map: IndexingMap, shape: Sequence[int]
         corner = indexing_map.evaluate([0] * len(shape))
         where: tuple[Any, ...] = (*(slice(c, c + 1) for c in corner), ...)
         first = array[where]
-    is_diagonal = any(sum(map(bool, step)) > 1 for step in steps)
-    is_read_only = is_diagonal or has_overlaps(steps, shape)  # in NumPy
-    return as_strided(first, shape, strides, writeable=first.flags.writeable and not is_read_only)
+    return strided(first, shape, strides)
 
 
 def reshaped(array: np.ndarray, reassociation: Reassociation, shape: tuple[int, ...]) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass, field
+from fusejit.ir.access import Access
 from fusejit.ir.graph import Graph, Layout
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.source import Location
@@ -59,10 +60,10 @@ class LibraryRead:
 # ----------------------------------------------------------------------------- how results come out
 @dataclass(frozen=True, slots=True)
 class ResultLeaf:
-    """The ``index``-th result of the graph; a view of it, a read-only one, if NumPy's is."""
+    """The ``index``-th result of the graph; a view of it, marked for stores, if NumPy's is."""
 
     index: int
-    read_only: bool = False
+    access: Access = Access.WRITEABLE
     is_view: bool = False
 
 

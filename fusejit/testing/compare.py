@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.access import Access, mark
 from fusejit.ir.summation import BLOCK, LANES
 
 
@@ -124,7 +125,7 @@ def _assert_same_array(expected: Any, actual: Any, bound: Bound, where: str) -> 
         assert relevant_strides(e) == relevant_strides(a), (
             f"{where}: strides {a.strides}, not {e.strides} (shape {e.shape}, {e.dtype})"
         )
-        assert e.flags.writeable == a.flags.writeable, f"{where}: writeable {a.flags.writeable}"
+        assert Access.of(e) == Access.of(a), f"{where}: {Access.of(a)!r}"
     wrong = different(e, a, bound)
     if np.any(wrong):
         index = tuple(int(i[0]) for i in np.nonzero(wrong)) if e.shape else ()
@@ -235,7 +236,7 @@ def _clone_array(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
     if array.base is not None:
         return clone_memory(array, memo)
     fresh = array.copy(order="K")
-    fresh.flags.writeable = array.flags.writeable
+    mark(fresh, Access.of(array))
     return fresh
 
 
@@ -258,7 +259,7 @@ def clone_memory(array: np.ndarray, memo: dict[Any, Any]) -> np.ndarray:
     else:
         offset = array.ctypes.data - low
         result = np.ndarray(array.shape, array.dtype, memo[key], offset, array.strides)
-    result.flags.writeable = array.flags.writeable
+    mark(result, Access.of(array))
     return result
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.access import Access
 from fusejit.testing.mutation_expressions import (
     DTYPE_TEXTS,
     Expressions,
@@ -84,7 +85,7 @@ class Maker(Expressions):
         """Go back to a state."""
         names, memory = state
         for array, contents in memory:
-            if array.flags.writeable:
+            if Access.of(array) is Access.WRITEABLE:
                 array[...] = contents
         self.names.clear()
         self.names.update(names)

@@ -216,7 +216,6 @@ def _result(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 # ------------------------------------------------------------------------------------- comparison
 BOUND = Bound(ulps=1e4, absolute=1e-9)
 KNOWN = {
-    "broadcast_arrays": "NumPy's views are writeable, with a warning; ours are read-only",
     "histogram2d": "a part of a larger array in NumPy, with its strides",
     "nonzero": "columns of one array in NumPy, with its strides",
     "where": "columns of one array in NumPy, with its strides",

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from fusejit.api import FuseWarning, fuse_jit
-from fusejit.codegen.launch_runtime import read_only
+from fusejit.codegen.launch_runtime import marked
 from fusejit.errors import UnsupportedError
+from fusejit.ir.access import Access
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import Path
 from fusejit.ir.interpreter import host_environment, interpret
@@ -43,6 +44,7 @@ from fusejit.testing.compare import (
     assert_same,
     assert_same_aliasing,
     clone,
+    owner,
 )
 
 Function = Callable[..., Any]
@@ -192,9 +194,11 @@ def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: 
     """Put the results of a graph together as the launcher does."""
     match structure:
         case ResultLeaf():
-            if structure.read_only and results[structure.index].flags.writeable:
-                results[structure.index] = read_only(results[structure.index][...])
             result = results[structure.index]
+            if structure.access is not Access.WRITEABLE:
+                fresh = marked(result[...], structure.access, owner(result))
+                if Access.of(fresh) is not Access.of(result):
+                    result = results[structure.index] = fresh
             if structure.is_view and isinstance(result, np.ndarray) and result.base is None:
                 result = results[structure.index] = result[...]  # one object, wherever it stands
             return result

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.access import Access
 from fusejit.ir.types import is_supported
 from fusejit.testing.compare import arrays_in, clone
 
@@ -302,7 +303,7 @@ class _Writer:
         """A statement, and whether its result may only be returned."""
         form = int(self.rng.integers(20))
         arrays = [n for n in self.usable() if isinstance(self.envs[0][n], np.ndarray)]
-        writeable = [n for n in arrays if self.envs[0][n].flags.writeable]
+        writeable = [n for n in arrays if Access.of(self.envs[0][n]) is Access.WRITEABLE]
         if form < 10 or not writeable:
             value = self.expression()
             return f"{self.fresh()} = {value}", self.is_scalar_power(value)

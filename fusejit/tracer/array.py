@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusejit.errors import ConcretizationError
+from fusejit.ir.access import Access
 from fusejit.ir.affine import Dim
 from fusejit.ir.graph import Block, Value, View, ViewOp
 from fusejit.ir.host import Path
@@ -71,8 +72,9 @@ class TracedArray:
         ARRAY, or SCALAR for what NumPy returns as a scalar.
     path : Path or None
         Where the caller's own array object was found, for an argument itself (not a view of it).
-    read_only : bool
-        Whether it is read-only however it is with the memory: broadcasts, windows, diagonals are.
+    access : Access
+        Whether it may be stored into, apart from its memory: broadcasts, windows, diagonals are
+        read-only.
     is_view : bool
         Whether NumPy's array is a view, which has a ``base``: also one of all elements.
     is_known : bool
@@ -81,13 +83,13 @@ class TracedArray:
 
     __slots__ = (
         "_viewed",
+        "access",
         "extents",
         "is_known",
         "is_view",
         "kind",
         "map",
         "path",
-        "read_only",
         "storage",
     )
     __array_priority__ = 1000
@@ -102,7 +104,7 @@ class TracedArray:
         self.extents = extents
         self.kind = kind
         self.path: Path | None = None
-        self.read_only = False
+        self.access = Access.WRITEABLE
         self.is_view = False
         self.is_known = True
         self._viewed: tuple[Value, Block, Value] | None = None
@@ -123,7 +125,7 @@ class TracedArray:
     def view(self, index_map: IndexingMap, extents: Extents) -> TracedArray:
         """A view of this view: ``index_map`` takes its indices to indices of this one."""
         result = TracedArray(self.storage, self.map.compose(index_map), extents)
-        result.read_only = self.read_only
+        result.access = self.access
         result.is_view = True
         return result
 
@@ -143,7 +145,7 @@ class TracedArray:
         result = self.view(IndexingMap.identity(self.ndim), self.extents)
         result.is_known = False
         result.is_view = self.is_view
-        result.read_only |= other.read_only
+        result.access = max(self.access, other.access)
         return result
 
     # -- elements ---------------------------------------------------------------------------------
@@ -162,10 +164,10 @@ class TracedArray:
         )
 
     @property
-    def writeable(self) -> bool:
+    def stores(self) -> Access:
         """Whether NumPy would let the program store into it in this call."""
         memory = self.storage.root.array
-        return not self.read_only and (memory is None or memory.flags.writeable)
+        return self.access if memory is None else max(self.access, Access.of(memory))
 
     def value(self) -> Value:
         """Its elements at this place of the program."""

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.access import broadcast_access
+from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
 from fusejit.tracer.creation import array_from, shape_argument
 from fusejit.tracer.dispatch import handles
@@ -27,8 +29,14 @@ def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
     wanted = [*map(canonical, extents)]
     shape = tuple(map(trace.number, extents))
     return tuple(
-        a if [*map(canonical, a.extents)] == wanted else broadcast_to(a, shape) for a in arrays
+        a if [*map(canonical, a.extents)] == wanted else _broadcast(a, shape) for a in arrays
     )
+
+
+def _broadcast(array: TracedArray, shape: Any) -> TracedArray:
+    result = broadcast_to(array, shape)
+    result.access = broadcast_access(array.access)
+    return result
 
 
 @handles(np.broadcast_shapes)

@@ -140,7 +140,7 @@ class Carried(LoopSettling):
             if names[name] is array:
                 return made
         result = TracedArray(storage, array.map, array.extents)
-        result.read_only = array.read_only
+        result.access = array.access
         result.is_view = array.is_view
         return result
 
@@ -241,7 +241,7 @@ class Carried(LoopSettling):
                 made = now  # the very object, unless it is another part in each iteration
                 if (results, extents) != (now.map.results, now.extents):
                     made = TracedArray(now.storage, IndexingMap(now.map.num_dims, results), extents)
-                    made.read_only = now.read_only
+                    made.access = now.access
                     made.is_view = now.is_view
                     made = shown.setdefault(id(now), made)
             inside = not all(map(self.trace.is_visible, left))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.access import Access
 from fusejit.ir.complex_numbers import joined, parts
 from fusejit.ir.graph import Alias, Buffer, Layout, Value, View
 from fusejit.ir.payload import PayloadBuilder
@@ -247,7 +248,7 @@ def part_view(array: TracedArray, part: str) -> Any:
     if seen is None:
         seen = storage.reshapes[part] = PartStorage(storage, part)
     view = TracedArray(seen, array.map, array.extents)
-    view.read_only = array.read_only
+    view.access = array.access
     view.is_view = True
     return view
 
@@ -257,7 +258,7 @@ def _zeros(array: TracedArray) -> TracedArray:
     zero = operand_of(array.dtype.type(0))
     order = HANDLERS["axes of order"](array, "A")
     zeros = full(array.trace, array.extents, zero, array.dtype, order, "imag")
-    zeros.read_only = True
+    zeros.access = Access.READ_ONLY
     return zeros
 
 

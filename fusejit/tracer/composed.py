@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.access import Access
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
@@ -186,7 +187,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     """``dst[...] = src``, where ``where`` is true."""
     if not isinstance(dst, TracedArray):
         raise Declined("np.copyto into an array that is not of this trace")
-    if not dst.writeable:  # NumPy takes what is in that very memory already
+    if dst.stores is not Access.WRITEABLE:  # NumPy takes what is in that very memory already
         raise unsupported("np.copyto into a read-only array is not traced", MOVE_OUTSIDE)
     operand = operand_of(src)
     if len(operand.extents) > dst.ndim:  # NumPy leaves out axes in front that are 1 long

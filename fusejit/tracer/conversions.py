@@ -229,7 +229,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     order = "C" if "C" in asked else "F" if "F" in asked else "A"
     array = array_of(a, dtype, copy=None, order=order, like=like)
     is_callers = array.storage.root.array is not None
-    if asked & {"O", "W"} and (is_callers or not array.is_whole or array.read_only):
+    if asked & {"O", "W"} and (is_callers or not array.is_whole or array.access):
         what = "np.require asks whether an array of the caller's owns its memory or is writeable"
         raise unsupported(what, MOVE_OUTSIDE)
     return array

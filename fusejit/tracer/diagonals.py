@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.access import Access
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
@@ -56,7 +57,7 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     if first == second:
         raise numpy_raises("ValueError: axis1 and axis2 cannot be the same")
     result = diagonal_view(array, offset, first, second)
-    result.read_only = True
+    result.access = Access.READ_ONLY
     return result
 
 

@@ -241,7 +241,7 @@ class _Results:
                 raise Declined("which object is returned depends on a condition")
             if obj.path is not None:
                 return PathLeaf(obj.path)
-            own = ResultLeaf(self._place(obj), obj.read_only, obj.is_view)
+            own = ResultLeaf(self._place(obj), obj.access, obj.is_view)
             origin = obj.storage.root.origin
             if origin is None or origin.array is not obj or origin.which is None:
                 return own

@@ -20,6 +20,7 @@ from fusejit.dataclass import dataclass, field
 from fusejit.errors import FusejitError
 from fusejit.interrupts import is_from_handler
 from fusejit.ir import host_calls
+from fusejit.ir.access import is_writeable
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import HostCall, Value
 from fusejit.ir.host import HostExpr, Path
@@ -435,7 +436,7 @@ class _Probe:
             raise needs_python(what, MOVE_OUTSIDE)
         if isinstance(part, np.ndarray):
             arrays = [s for s in stand_ins if isinstance(s, np.ndarray)]
-            if any(np.may_share_memory(part, s) for s in arrays) or not part.flags.writeable:
+            if any(np.may_share_memory(part, s) for s in arrays) or not is_writeable(part):
                 raise needs_python(f"{self.name} returns a view of its argument", MOVE_OUTSIDE)
 
 

@@ -178,7 +178,7 @@ def _detached(array: TracedArray, groups: Sequence[Group], extents: Extents) -> 
     storage.note_copied(base.root, base.path is None and base.is_dense and is_whole)
     result = _view(copied, groups, extents)
     assert result is not None
-    result.read_only = array.read_only
+    result.access = array.access
     return result
 
 
@@ -292,7 +292,7 @@ def _view(array: TracedArray, groups: Sequence[Group], extents: Extents) -> Trac
     if not all(map(plan.add, groups)):
         return None
     result = plan.finish()
-    result.read_only = array.read_only
+    result.access = array.access
     return result
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fusejit.ir.access import Access
 from fusejit.ir.graph import Value
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
@@ -18,8 +19,7 @@ def require_writeable(target: TracedArray) -> None:
     """Decline where NumPy refuses to store."""
     if target.kind is Kind.SCALAR:
         raise numpy_raises("TypeError: a NumPy scalar does not support item assignment")
-    if not target.writeable:
-        raise numpy_raises("ValueError: assignment destination is read-only")
+    require_access(target)
     storage = target.storage
     if storage.root.copied_from:
         storage.root.require_own()
@@ -28,10 +28,18 @@ def require_writeable(target: TracedArray) -> None:
         raise Declined("a store into an array whose elements overlap")
 
 
+def require_access(target: TracedArray) -> None:
+    """Decline where NumPy refuses to store, and leave to Python what it warns of."""
+    stores = target.stores
+    if stores is Access.READ_ONLY:
+        raise numpy_raises("ValueError: assignment destination is read-only")
+    if stores is Access.WARNS:
+        raise needs_python("stores into what np.broadcast_arrays made", "store into a copy")
+
+
 def note_store_of_itself(target: TracedArray) -> None:
     """``x[...] = x`` changes nothing, but NumPy refuses it for a read-only array."""
-    if not target.writeable:
-        raise numpy_raises("ValueError: assignment destination is read-only")
+    require_access(target)
     buffer = target.storage.root.buffer
     if buffer is not None:
         buffer.writeable = True

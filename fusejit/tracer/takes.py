@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.access import Access
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.scalar_ops import UFUNC_ROWS
@@ -204,7 +205,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
 def _at(ufunc: np.ufunc) -> Callable[..., None]:
     def at(a: Any, indices: Any, b: Any = None) -> None:
         target = target_operand(a)
-        if not target.writeable:  # NumPy stores into it all the same
+        if target.stores is not Access.WRITEABLE:  # NumPy stores into it all the same
             what = f"np.{ufunc.__name__}.at into a read-only array is not traced"
             raise unsupported(what, MOVE_OUTSIDE)
         require_writeable(target)

@@ -12,6 +12,7 @@ import numpy as np
 
 from fusejit.budget import check_budget
 from fusejit.identity import own_signature
+from fusejit.ir.access import Access
 from fusejit.ir.affine import AffineExpr, Atom
 from fusejit.ir.graph import (
     Block,
@@ -217,7 +218,7 @@ class Trace:
         fresh: TracedArray = HANDLERS["copy"](source, "K")
         if array.base is not None:
             fresh = fresh.as_view()
-            fresh.read_only = not array.flags.writeable
+            fresh.access = Access.of(array)
         self.checks = [c for c in self.checks if c.path != path]
         self.constants[path.name] = captured
         self._constant_ids[id(array)] = (array, fresh, captured)  # kept alive for its id

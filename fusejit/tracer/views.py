@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.access import Access
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
@@ -170,7 +171,7 @@ def broadcast_to(array: Any, shape: Any, subok: Any = False) -> TracedArray:
         raise numpy_raises("ValueError: input operand has more dimensions than allowed")
     require_extents(trace, broadcast(trace.decisions, [extents, source.extents]), extents)
     result = source.view(broadcast_map(trace.decisions, source.extents, extents), extents)
-    result.read_only = True
+    result.access = Access.READ_ONLY
     return result
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.access import Access
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.tracer.context import current_trace
@@ -50,5 +51,5 @@ def sliding_window_view(
         places[a] += AffineExpr.dim(array.ndim + number)
     whole = (*extents, *sizes)
     result = array.view(IndexingMap(len(whole), tuple(places)), whole)
-    result.read_only = True
+    result.access = Access.READ_ONLY
     return result

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from fusejit.ir.access import is_writeable
 from fusejit.testing.compare import clone, clone_memory, owner
 from fusejit.testing.libraries.differences import arrays_within, has_own
 from fusejit.testing.libraries.figures import is_part_of_a_figure
@@ -105,7 +106,7 @@ def _objects(array: np.ndarray, memo: dict[int, Any]) -> np.ndarray:
         first = (array.ctypes.data - base.ctypes.data) // array.itemsize
         flat = made.reshape(-1, order="A")
         tail = flat[first:] if array.size else flat[:0]
-        writeable = array.flags.writeable
+        writeable = is_writeable(array)
         try:
             made = as_strided(tail, array.shape, array.strides, writeable=writeable)
         except TypeError as error:  # texts of NumPy's: they are described in no other way

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.access import Access
 from fusejit.testing.compare import Bound, different, relevant_strides
 
 ULPS = Bound(ulps=8, zero_sign=False)
@@ -117,7 +118,7 @@ class Comparison:
             ("dtype", expected.dtype, actual.dtype),
             ("shape", expected.shape, actual.shape),
             ("strides", *map(relevant_strides, (expected, actual))),
-            ("writeable", expected.flags.writeable, actual.flags.writeable),
+            ("access", Access.of(expected), Access.of(actual)),
         ):
             if e != a:
                 raise Different(f"{where}: {what} {a} instead of {e}")

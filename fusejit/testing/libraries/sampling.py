@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.access import Access
+
 ALL_OF_FIRST = 24  # calls of a kind
 EACH = 16  # of the others
 _BY_VALUE = (bool, int, complex, str, bytes, type(None), type, np.dtype)
@@ -39,8 +41,7 @@ class Sampling:
 def _kind(value: Any, depth: int) -> Hashable:
     """What two calls of one kind agree in."""
     if isinstance(value, np.ndarray):
-        flags = value.flags
-        return type(value), str(value.dtype), value.shape, value.strides, flags.writeable
+        return type(value), str(value.dtype), value.shape, value.strides, Access.of(value)
     if isinstance(value, str | bytes) and len(value) > _LONGEST:
         return type(value), len(value)
     if isinstance(value, _BY_VALUE):
