@@ -37,7 +37,7 @@ from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.reshapes import is_contiguous, without_ones
-from fusejit.tracer.shapes import Varies, normal_order
+from fusejit.tracer.shapes import MAX_SIZE, Varies, normal_order
 from fusejit.tracer.stand_in_arrays import elements, laid_out, other_elements
 from fusejit.tracer.trace import Trace
 from fusejit.tracer.views import permuted
@@ -185,7 +185,7 @@ def host_call(
             break
         except _SizesAreKnown:
             continue
-    results, sizes = _results(probe, runs, assignments, None if rng else probe.of_this_call())
+    results, sizes = _results(probe, runs, assignments, probe.of_this_call())
     values = tuple(
         o.value() if isinstance(o, TracedArray) else trace.scalar(o) for o in arguments.traced
     )
@@ -230,6 +230,18 @@ def with_selected(array: TracedArray, mask: TracedArray, values: TracedArray) ->
     return made
 
 
+def _affine(number: TracedNumber) -> AffineExpr | None:
+    """What an integer is in a run; None for other numbers, which are those of this call.
+
+    Integers of NumPy's and products of sizes may decide about sizes as sizes themselves do.
+    """
+    if number.affine is None and isinstance(number.value, bool | np.bool_):
+        return None
+    is_integer = isinstance(number.value, int | np.integer)
+    may_be_size = is_integer and abs(int(number.value)) < MAX_SIZE
+    return number.as_affine() if number.affine is not None or may_be_size else None
+
+
 class _Probe:
     """Runs of one call on stand-ins."""
 
@@ -256,8 +268,8 @@ class _Probe:
         for obj in traced:
             if isinstance(obj, TracedArray):
                 self.exprs += map(canonical, obj.extents)
-            elif obj.affine is not None:
-                self.exprs.append(canonical(obj.affine))
+            elif (affine := _affine(obj)) is not None:
+                self.exprs.append(canonical(affine))
         self.exprs = list(dict.fromkeys(self.exprs))
         names = {s: None for e in self.exprs for s in sorted(e.symbols())}
         self.symbols = list(names)
@@ -404,9 +416,10 @@ class _Probe:
 
     def _stand_in(self, obj: TracedArray | TracedNumber, sizes: Assignment, run: int) -> Any:
         if isinstance(obj, TracedNumber):
-            if obj.affine is None:
+            affine = _affine(obj)
+            if affine is None:
                 return obj.value
-            canonical = self.trace.decisions.canonical(obj.affine)
+            canonical = self.trace.decisions.canonical(affine)
             return type(obj.value)(canonical.evaluate((), sizes))
         canonical_extents = map(self.trace.decisions.canonical, obj.extents)
         shape = tuple(e.evaluate((), sizes) for e in canonical_extents)
