@@ -15,7 +15,7 @@ from fusejit.tracer.callables import is_library_module, is_stand_in_type, is_use
 from fusejit.tracer.context import ACTIVE, current_trace
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
-from fusejit.tracer.locations import needs_python, unsupported
+from fusejit.tracer.locations import for_program, needs_python, unsupported
 from fusejit.tracer.outside import Outside
 
 _NATIVE_TYPES = (
@@ -81,9 +81,9 @@ class Access:
         if self._is_native(cls):
             if is_stand_in_type(cls) and hasattr(cls, "user_attribute"):
                 return obj.user_attribute(name)
-            return getattr(obj, name)
+            return known_attribute(obj, name)
         if isinstance(obj, ModuleType) and is_library_module(obj.__name__):
-            found = getattr(obj, name)
+            found = known_attribute(obj, name)
             self._outside.read_library(vars(obj), name, found)
             return found
         if cls is super:
@@ -104,7 +104,7 @@ class Access:
         if self._outside.is_overwritten(path.attribute(name)):
             return self._outside.seen(path.attribute(name))
         try:
-            value = getattr(obj, name)
+            value = known_attribute(obj, name)
         except AttributeError:
             self._outside.absent(path.attribute(name))
             raise
@@ -179,7 +179,7 @@ class Access:
             kind = getattr(obj, "scalar_type", None) if is_stand_in_type(type(obj)) else None
             if kind in (bool, int, float, complex):
                 raise numpy_raises(f"TypeError: '{kind.__name__}' object is not subscriptable")
-            found = obj[key]
+            found = known_item(obj, key)
             if isinstance(obj, np.generic) and type(found) is np.ndarray:
                 return current_trace().constant(found)  # np.float64(1)[None]: made here
             return found
@@ -189,7 +189,7 @@ class Access:
         path = self._outside.path_of(obj)
         if path is None or isinstance(obj, type):
             return native_getitem(obj, key)
-        return self._outside.read(path.item(key), obj[key])
+        return self._outside.read(path.item(key), known_item(obj, key))
 
     # ------------------------------------------------------------------------------------ writing
     def store_attr(self, obj: Any, name: str, value: Any) -> None:
@@ -360,24 +360,40 @@ def class_attribute(cls: type, name: str) -> tuple[type | None, Any]:
     return None, None
 
 
+@for_program
 def native_getattr(obj: Any, name: str) -> Any:
     """Reads without a hook; user code it runs is noticed by the watch (as for the next three)."""
     return getattr(obj, name)
 
 
+@for_program
 def native_getitem(obj: Any, key: Any) -> Any:
     """``obj[key]``."""
     return obj[key]
 
 
+@for_program
 def native_setattr(obj: Any, name: str, value: Any) -> None:
     """``obj.name = value``."""
     setattr(obj, name, value)
 
 
+@for_program
 def native_setitem(obj: Any, key: Any, value: Any) -> None:
     """``obj[key] = value``."""
     obj[key] = value
+
+
+@for_program
+def known_attribute(obj: Any, name: str) -> Any:
+    """``obj.name`` where no code of the user's runs."""
+    return getattr(obj, name)
+
+
+@for_program
+def known_item(obj: Any, key: Any) -> Any:
+    """``obj[key]`` where no code of the user's runs."""
+    return obj[key]
 
 
 WATCHED = (native_getattr, native_getitem, native_setattr, native_setitem)

@@ -33,7 +33,7 @@ from fusejit.tracer.carriers import is_carrier
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.either import is_either
-from fusejit.tracer.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.locations import MOVE_OUTSIDE, for_program, needs_python
 from fusejit.tracer.outside import Outside
 from fusejit.tracer.regions import Undefined
 
@@ -354,6 +354,7 @@ class Calls:
         return np.errstate(**kwargs)
 
 
+@functools.partial(for_program, depth=5)
 def native_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call without hooks; user code that it reaches is noticed by the watch."""
     return function(*args, **kwargs)

@@ -8,7 +8,7 @@ from types import TracebackType
 
 from fusejit.errors import FAULT, NumpyRaises
 from fusejit.tracer.context import active_trace
-from fusejit.tracer.locations import is_package_file, needs_python, user_frames
+from fusejit.tracer.locations import is_package_file, is_programs, needs_python, user_frames
 
 CATCH_NOTHING = "ask for the condition first, or raise outside the decorated function"
 
@@ -80,7 +80,7 @@ def fault_place(error: BaseException) -> str:
     innermost = error.__traceback__
     while innermost is not None and innermost.tb_next is not None:
         innermost = innermost.tb_next
-    if innermost is None or _is_meant(innermost):
+    if innermost is None or _is_meant(innermost) or is_programs(innermost):
         return ""
     code = innermost.tb_frame.f_code
     if not is_package_file(code.co_filename):

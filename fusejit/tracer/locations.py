@@ -26,6 +26,7 @@ GENERATED = "<fusejit "  # how the file names of generated code begin
 CARRIER = f"{GENERATED}carrier"  # of the function that stands for a decorated one
 _internal: dict[str, bool] = {}
 _entries: set[int] = set()
+_codes_for_program: dict[CodeType, int] = {}
 _entry_codes: list[CodeType] = []  # keeps the ids of `_entries` valid
 
 MOVE_OUTSIDE = "move it outside the decorated function and pass its result as an argument"
@@ -37,6 +38,33 @@ def mark_entry(function: F) -> F:
     _entry_codes.append(code)
     _entries.add(id(code))
     return function
+
+
+def for_program(function: F, depth: int = 0) -> F:
+    """Declare that ``function`` does what the program says, so exceptions are the program's.
+
+    ``depth`` says how deep it looks into containers among its arguments: a call looks into all.
+    """
+    _codes_for_program[function.__code__] = depth
+    return function
+
+
+def is_programs(at: TracebackType) -> bool:
+    """Whether an exception began where fusejit did what the program says, with its objects.
+
+    If one of them is traced the fault is not in the program: Python would have another object.
+    """
+    frame = at.tb_frame
+    depth = _codes_for_program.get(frame.f_code)
+    return depth is not None and not any(_has_traced(o, depth) for o in frame.f_locals.values())
+
+
+def _has_traced(obj: Any, depth: int) -> bool:
+    """Whether a stand-in for an object of the program's occurs in nested containers."""
+    if type(obj) in (list, tuple, dict) and depth:
+        items = [*obj.keys(), *obj.values()] if type(obj) is dict else obj
+        return any(_has_traced(item, depth - 1) for item in items)
+    return type(obj).__module__.startswith("fusejit.")
 
 
 def is_package_file(filename: str) -> bool:
