@@ -1,8 +1,8 @@
 """What Python raises in a block that a call does not enter is the program's, and no fault of ours.
 
 Attributes, items and calls are read and made by a hook for the program, and an exception that began
-there counted as fusejit's own (SciPy's ``multivariate_normal`` asks a covariance for ``_support_mask``
-where its rank is too low, and most have none).
+there counted as fusejit's own (SciPy's ``multivariate_normal`` asks a covariance for
+``_support_mask`` where its rank is too low, and most have none).
 """
 
 from __future__ import annotations
