@@ -42,7 +42,7 @@ from fusejit.codegen.call_guard import CallGuard
 from fusejit.codegen.launch_runtime import MISS, Miss
 from fusejit.dataclass import dataclass, replace
 from fusejit.tracer.carriers import mark_carrier
-from fusejit.tracer.source_text import FunctionSource, compile_function
+from fusejit.tracer.source_text import FunctionSource, as_definition, compile_function
 
 Launch = Callable[..., Any]
 
@@ -241,7 +241,8 @@ class Carrier:
     def _body(self, body: Body) -> CodeType | None:
         """The code of statements behind the guard; None if they have none."""
         layout, source = self._layout, body.source
-        if source is None or not layout.has_bodies or not isinstance(source.node, ast.FunctionDef):
+        definition = None if source is None else as_definition(source.node)
+        if source is None or not layout.has_bodies or definition is None:
             return None
         text = _GUARDED.format(
             free=", ".join(layout.free), **_by_position(self._signature), **layout.own
@@ -249,7 +250,7 @@ class Carrier:
         if body.helper is not None:
             text += f"{body.helper} = {layout.own['helper']}\n"
         prologue = ast.parse(text).body
-        node = copy.copy(source.node)
+        node = copy.copy(definition)
         node.args = _arguments(self._signature, node)
         for part in [part for statement in prologue for part in ast.walk(statement)]:
             ast.copy_location(part, node.body[0])

@@ -8,7 +8,6 @@ calls and iterations, and is opened itself when it meets such a statement.
 
 from __future__ import annotations
 
-import ast
 import functools
 import inspect
 import os
@@ -19,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CellType, CodeType, FunctionType, MethodType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +33,13 @@ from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.settling import Settling
 from fusejit.tracer.callables import is_library_module, is_user_function
 from fusejit.tracer.outline import NOTHING, Opened, Retired, Segment, open_function
-from fusejit.tracer.source_text import FunctionSource, compile_function, find_source, made_from
+from fusejit.tracer.source_text import (
+    FunctionSource,
+    as_definition,
+    compile_function,
+    find_source,
+    made_from,
+)
 
 Decorate = Callable[[FunctionType, str], Callable[..., Any]]
 """Compiles a function, and is told what it does on errors: see `fusejit.options`."""
@@ -268,12 +273,13 @@ def _opened(
     called: str = "",
 ) -> SegmentedFunction | None:
     source = find_source(what.function)
-    if isinstance(source, str) or type(source.node).__name__ != "FunctionDef":
+    node = None if isinstance(source, str) else as_definition(source.node)
+    if isinstance(source, str) or node is None:
         return None
 
     def cut(retired: Retired) -> Opened | None:
         return open_function(
-            cast(ast.FunctionDef, source.node),
+            node,
             parameters,
             position,
             python_names,
@@ -539,7 +545,7 @@ def _is_decorated(function: Any) -> bool:
 def _made(function: FunctionType, decorate: Decorate) -> Callable[..., Any]:
     """The fused form of a function of the user's; anything else as it is."""
     is_other = hasattr(function, "__fusejit_state__") or hasattr(function, "__wrapped__")
-    if is_other or not is_user_function(function) or function.__name__ == "<lambda>":
+    if is_other or not is_user_function(function):
         return function
     unusual = (
         inspect.iscoroutinefunction(function)

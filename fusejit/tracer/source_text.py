@@ -98,6 +98,17 @@ def made_from(code: CodeType, source: FunctionSource) -> None:
     weakref.finalize(code, _made_from_trees.pop, id(code), None).atexit = False
 
 
+def as_definition(node: FunctionNode) -> ast.FunctionDef | None:
+    """The function as a ``def``: of a lambda one that returns its value; None if it is async."""
+    if isinstance(node, ast.FunctionDef):
+        return node
+    if not isinstance(node, ast.Lambda):
+        return None
+    returned = ast.copy_location(ast.Return(value=node.body), node.body)
+    made = ast.FunctionDef(name="<lambda>", args=node.args, body=[returned], decorator_list=[])
+    return ast.copy_location(made, node)
+
+
 def compile_function(
     source: FunctionSource, node: FunctionNode, like: CodeType, free: Sequence[str] = ()
 ) -> CodeType:
