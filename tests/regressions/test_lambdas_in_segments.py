@@ -40,6 +40,7 @@ def state(function: Any) -> Any:
         lambda x, *more, scale=2.0, **others: seen(x * scale) + np.sqrt(x * x + len(more)),
         lambda x: seen(x * 2.0 + 1.0) if x.size > 3 else x * x,
         lambda x: (y := seen(x * x + 1.0)) + y * y * 2.0,
+        lambda x: seen(x).size > 3 and x * x,
         lambda x: [seen(part * 2.0).sum() for part in (x, x[1:], x[2:])],
     ],
 )

@@ -141,10 +141,9 @@ def _of_locals(x: Any, log: Any) -> Any:
     "function",
     [
         _without_source("def f(x, log):\n    log.append(1)\n    return x * 2\n"),
-        lambda x, log: log.append(1) or x * 2,
         _of_locals,
     ],
-    ids=["no source", "lambda", "locals"],
+    ids=["no source", "locals"],
 )
 def test_what_cannot_be_opened_is_numpys(function: Any) -> None:
     fused = fuse_jit(function)
