@@ -208,6 +208,9 @@ def _explain(state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     try:
         lowered = trace(state.function, args, kwargs, state.options).fuse().lower()
     except Declined as declined:
+        for segmented in state.variants.of_kinds:
+            if segmented.takes(list(state.bound(args, kwargs).values())):
+                return segments_text(segmented, name)
         return f"{name} runs as plain NumPy for this call: {declined.cause}\n"
     except FusejitError as error:
         if state.options.fullgraph:

@@ -48,15 +48,18 @@ from fusejit.segments import (
     of_python,
     opened,
     opened_for_contents,
+    opened_for_kinds,
     opened_singly,
 )
 from fusejit.settling import FIRST_LOOK, LATER_LOOKS
 from fusejit.tracer.declined import SHARED_MEMORY, Declined
+from fusejit.tracer.foreign import foreign_arguments, is_operand
 from fusejit.tracer.locations import is_raised_by_us, strip_frames
 from fusejit.tracer.raises import may_raise_late
-from fusejit.tracer.source_text import find_source
+from fusejit.tracer.source_text import find_source, texts_in
 from fusejit.variants import Variants
 
+MOST_OF_KINDS = 4  # forms in segments for arguments of kinds that no kernel is given
 MOST_OF_A_PART = 4  # variants, before lists and texts it is given are left to Python
 
 
@@ -117,9 +120,10 @@ class Dispatcher:
                     self.carrier.serve_first(variant.launch)
                     return result
                 missed = missed if result is MISS else result
-            if self.variants.segmented is not None:
-                self.serve_segments()
-                return self.variants.segmented.run(*args)
+            segmented, of_kinds = self.variants.segmented_for(args), self.variants.of_kinds
+            if segmented is not None:
+                self.serve_segments(segmented)
+                return segmented.run(*args)
             if self.retired is not None and self.retired.serves(args):
                 self.serve_python(self.retired.guard)
                 return self.plain(*args)
@@ -137,8 +141,8 @@ class Dispatcher:
             if known is not None:
                 return self.decline(known, args)
             with self.lock:
-                if self.variants.compiled is seen and self.variants.segmented is None:
-                    # no other thread made one meanwhile
+                is_same = self.variants.of_kinds is of_kinds and self.variants.compiled is seen
+                if is_same and self.variants.segmented is None:  # no other thread made one
                     made = self.compiled(args)
                     break
         if isinstance(made, str):
@@ -165,15 +169,15 @@ class Dispatcher:
         segmented = self.variants.segmented
         return segmented.run(*args) if segmented is not None and self.identity.holds() else MISS
 
-    def serve_segments(self) -> None:
-        """Have the segments serve calls, unless a variant does."""
-        segmented = self.variants.segmented
-        if self.variants.compiled or segmented is None:
+    def serve_segments(self, segmented: SegmentedFunction) -> None:
+        """Have segments serve calls, unless a variant does."""
+        if self.variants.compiled or segmented not in self.variants.opened:
             return
-        if segmented.served is None:
-            self.carrier.serve_first(self.run_segments)
-        else:
+        if segmented.served is not None:
             self.carrier.serve_body(*segmented.served)
+        else:
+            is_for_all = segmented is self.variants.segmented
+            self.carrier.serve_first(self.run_segments if is_for_all else no_variant)
 
     def serve_python(self, guard: CallGuard) -> None:
         """Have the function's own statements serve calls, unless a variant does."""
@@ -201,6 +205,7 @@ class Dispatcher:
             self.run_plain = self.by_position()
             self.variants.compiled = ()
             self.variants.segmented = None
+            self.variants.of_kinds = ()
             self.variants.retired = ""
             self.retired = None
             self.declined = DeclinedCalls(guesses=not self.options.fullgraph)
@@ -269,6 +274,9 @@ class Dispatcher:
         try:
             return self.variant(args)
         except Declined as declined:
+            segmented = self.opened_for_kinds(args)
+            if segmented is not None:
+                return segmented
             self.declined.add(args, declined.cause)
             return declined.cause
         except RecursionError:  # of a program that is that deep
@@ -320,6 +328,10 @@ class Dispatcher:
         if segmented is None and not is_of_python and not self.options.is_part:
             self.declined.add_kind(args, str(error), is_final=is_fault)
             return str(error)
+        is_empty = segmented is None or not segmented.calls_something
+        if is_empty and isinstance(error, NeedsPython) and error.may_change:
+            self.declined.add(args, str(error))
+            return str(error)
         name = self.function.__name__
         if segmented is None:
             segmented = self.of_python(error)
@@ -333,14 +345,17 @@ class Dispatcher:
 
     def entered(self, segmented: SegmentedFunction) -> SegmentedFunction:
         """Let segments serve calls; what is whole for other types stays so."""
-        self.variants.segmented = segmented
-        segmented.serve_by(self.segments_changed)
-        self.segments_changed()
+        if segmented.expected is None:
+            self.variants.segmented = segmented
+        else:
+            self.variants.of_kinds = (segmented, *self.variants.of_kinds)
+        segmented.serve_by(lambda: self.segments_changed(segmented))
+        self.segments_changed(segmented)
         return segmented
 
-    def segments_changed(self) -> None:
-        """Have the segments serve calls as they are now, and tell who asks whether they pay."""
-        self.serve_segments()
+    def segments_changed(self, segmented: SegmentedFunction) -> None:
+        """Have segments serve calls as they are now, and tell who asks whether they pay."""
+        self.serve_segments(segmented)
         for changed in self.watchers:
             changed()
 
@@ -368,15 +383,14 @@ class Dispatcher:
         """Whether the function itself runs for all calls so far, as compiling it does not pay."""
         if self.variants.compiled:
             return False
-        segmented = self.variants.segmented
-        return self.retired is not None if segmented is None else segmented.is_plain
+        opened = self.variants.opened
+        return self.retired is not None if not opened else all(s.is_plain for s in opened)
 
     @property
     def depends_on_sizes(self) -> bool:
         """Whether larger arguments may change that."""
-        segmented = self.variants.segmented
-        if segmented is not None:
-            return segmented.depends_on_sizes
+        if self.variants.opened:
+            return any(segmented.depends_on_sizes for segmented in self.variants.opened)
         return self.retired is not None and self.retired.depends_on_sizes
 
     def look_again(self) -> None:
@@ -399,6 +413,21 @@ class Dispatcher:
             return None
         return opened(self.openable(), arguments, error)
 
+    def opened_for_kinds(self, args: tuple[Any, ...]) -> SegmentedFunction | None:
+        """The function in segments, for a call with arguments of kinds that no kernel is given."""
+        foreign = foreign_arguments(self.named(args), texts_in(cast(Any, self.function)))
+        is_full = len(self.variants.of_kinds) >= MOST_OF_KINDS
+        if self.options.fullgraph or not foreign or is_full:
+            return None
+        made = opened_for_kinds(self.openable(), self.named(args), foreign)
+        if made is None:
+            return None
+        source = find_source(cast(Any, self.function))
+        for name, why in foreign.items():
+            if isinstance(source, str) or is_operand(source.node, name):
+                self.tell(f"Python runs statements of {self.function.__name__}: {why}")
+        return self.entered(made)
+
     def openable(self) -> Openable:
         """The function, and how its segments are compiled."""
         return Openable(
@@ -409,6 +438,7 @@ class Dispatcher:
             lambda error: self.note(str(self.fault(error, "open"))),
             self.run_plain,
             self.options.retires,
+            self.options.is_part,
         )
 
     def apart(self, traced: Traced, args: tuple[Any, ...]) -> SegmentedFunction:

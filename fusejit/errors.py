@@ -42,10 +42,13 @@ class NeedsPython(UnsupportedError):
 
     Under ``fullgraph=True`` this is an error. Otherwise Python runs the statement, and what stands
     around it is compiled in segments; with a warning if ``is_loop``, as that can be slower than
-    NumPy. ``called`` is a function that Python calls wherever it is called: a recursive one.
+    NumPy. ``called`` is a function that Python calls wherever it is called: a recursive one. If
+    ``may_change``, the cause is an object from outside that may be another one in a later call:
+    where no statement is left to compile, that is asked again.
     """
 
     is_loop = False
+    may_change = False
     called = ""
 
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.carrier import Body
-from fusejit.codegen.call_guard import CallGuard, Expected
+from fusejit.codegen.call_guard import CallGuard, Expected, are_like, expected_of
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.errors import FusejitError, NeedsPython
 from fusejit.interrupts import is_from_handler
@@ -32,6 +32,7 @@ from fusejit.ir.source import Location
 from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.settling import Settling
 from fusejit.tracer.callables import is_library_module, is_user_function
+from fusejit.tracer.foreign import why_foreign, why_foreign_within
 from fusejit.tracer.outline import NOTHING, Opened, Retired, Segment, open_function
 from fusejit.tracer.source_text import (
     FunctionSource,
@@ -39,6 +40,7 @@ from fusejit.tracer.source_text import (
     compile_function,
     find_source,
     made_from,
+    texts_in,
 )
 
 Decorate = Callable[[FunctionType, str], Callable[..., Any]]
@@ -85,6 +87,8 @@ class SegmentedFunction:
         The statements of functions that have served calls.
     served : tuple of Body and CallGuard, or None
         The statements that serve calls now and what is asked first; None if `run` decides.
+    expected : sequence of Expected or None
+        What the arguments of a call are like that it may serve; None for any call.
     """
 
     run: Callable[..., Any]
@@ -94,6 +98,16 @@ class SegmentedFunction:
     settling: Settling | None = None
     bodies: dict[Callable[..., Any], Body] = field(default_factory=dict)
     served: tuple[Body, CallGuard] | None = None
+    expected: Sequence[Expected] | None = None
+
+    def takes(self, args: Sequence[Any]) -> bool:
+        """Whether it may serve a call."""
+        if self.expected is None:
+            return True
+        given = zip(self.expected, args, strict=True)
+        return are_like(self.expected, args) and all(
+            why_foreign_within("", arg) is not None for one, arg in given if one.kind is not None
+        )
 
     def serve_by(self, serve: Callable[[], None]) -> None:
         """Call ``serve`` whenever it changes what serves calls."""
@@ -111,6 +125,11 @@ class SegmentedFunction:
             serve()
 
         self.settling.serve = changed
+
+    @property
+    def calls_something(self) -> bool:
+        """Whether it has segments, or calls of functions that may be fused."""
+        return bool(self.segments) or (self.helper is not None and bool(self.helper.sites))
 
     @property
     def is_plain(self) -> bool:
@@ -174,6 +193,8 @@ class Openable:
         Runs it as it is, given all parameters by position; None if that is what it takes itself.
     retires : bool
         Whether segments that do not pay are put back: see `fusejit.settling`.
+    is_part : bool
+        Whether it is a segment, or what Python calls between segments.
     """
 
     function: FunctionType
@@ -183,6 +204,7 @@ class Openable:
     failed: Callable[[Exception], None]
     plain: Callable[..., Any] | None = None
     retires: bool = True
+    is_part: bool = False
 
 
 def opened(
@@ -225,6 +247,31 @@ def opened_for_contents(
     names = ", ".join(map(repr, sorted(opaque)))
     reason = f"reads {names}, which differ from call to call"
     return _opened(what, list(arguments), None, opaque, reason)
+
+
+def opened_for_kinds(
+    what: Openable, arguments: Mapping[str, Any], foreign: Mapping[str, str]
+) -> SegmentedFunction | None:
+    """Open a function for arguments of kinds that no kernel is given: Python runs what reads those.
+
+    ``foreign`` has them by parameter, and why. It serves calls with others of their kinds. If
+    nothing is left to compile Python runs the whole of a part; of a function of the user's, None.
+    """
+    reason = "; ".join(foreign.values())
+    expected = [
+        expected_of(value) if name in foreign else Expected() for name, value in arguments.items()
+    ]
+    made = _opened(what, list(arguments), None, frozenset(foreign), reason, expected=expected)
+    if made is not None and made.calls_something:
+        return made
+    if not what.is_part or what.plain is None:
+        return None
+    code = what.function.__code__
+    boundaries = [Boundary(code.co_filename, code.co_firstlineno, reason)]
+    source = find_source(what.function)
+    body = Body(what.plain, None if isinstance(source, str) else source)
+    served = body, CallGuard(expected, function=what.function)
+    return SegmentedFunction(what.plain, boundaries, served=served, expected=expected)
 
 
 def opened_singly(what: Openable, arguments: Mapping[str, Any]) -> SegmentedFunction | None:
@@ -271,6 +318,9 @@ def _opened(
     python_names: frozenset[str],
     reason: str,
     called: str = "",
+    *,
+    expected: Sequence[Expected] | None = None,
+    are_foreign: bool = False,
 ) -> SegmentedFunction | None:
     source = find_source(what.function)
     node = None if isinstance(source, str) else as_definition(source.node)
@@ -284,13 +334,14 @@ def _opened(
             position,
             python_names,
             called=called,
+            are_foreign=are_foreign or expected is not None,
             singly=position is None and not python_names,
             on_error=what.on_error,
             retired=retired,
         )
 
     try:
-        return _Maker(what, source, cut).make(reason)
+        return _Maker(what, source, cut, expected).make(reason)
     except Exception as error:
         if is_from_handler(error):
             raise
@@ -331,9 +382,14 @@ class _Maker:
     """Makes functions out of the parts of one."""
 
     def __init__(
-        self, what: Openable, source: FunctionSource, cut: Callable[[Retired], Opened | None]
+        self,
+        what: Openable,
+        source: FunctionSource,
+        cut: Callable[[Retired], Opened | None],
+        expected: Sequence[Expected] | None = None,
     ) -> None:
         self.what = what
+        self.expected = expected
         self.function = what.function
         self.source = source
         self.cut = cut
@@ -343,9 +399,10 @@ class _Maker:
         cut = self.cut(NOTHING)
         if cut is None:
             return None
+        self.source = replace(self.source, parts={**self.source.parts, **cut.parts})
         helper = _Helper(self.what)
         calls = helper.calls
-        sites = [CallSite(helper, number) for number in range(cut.num_calls)]
+        sites = helper.sites = [CallSite(helper, number) for number in range(cut.num_calls)]
         for one in sites:
             setattr(helper, f"c{one.number}", one)
         for segment in cut.segments:
@@ -366,13 +423,17 @@ class _Maker:
         bodies = self.bodies
         bodies[original] = Body(original, self.source)
         if not self.what.retires:
-            guard = CallGuard([Expected() for _ in cut.node.args.args], function=self.function)
-            served = bodies[run], guard
-            return SegmentedFunction(run, boundaries, segments, helper, None, bodies, served)
-        settling = Settling(run, original, remade, segments, sites, self.function)
+            like = self.expected or [Expected() for _ in cut.node.args.args]
+            served = bodies[run], CallGuard(like, function=self.function)
+            return SegmentedFunction(
+                run, boundaries, segments, helper, None, bodies, served, self.expected
+            )
+        settling = Settling(run, original, remade, segments, sites, self.function, self.expected)
         helper.settling = settling
         first = settling.first
-        segmented = SegmentedFunction(first, boundaries, segments, helper, settling, bodies)
+        segmented = SegmentedFunction(
+            first, boundaries, segments, helper, settling, bodies, None, self.expected
+        )
         segmented.serve_by(lambda: None)
         return segmented
 
@@ -395,7 +456,7 @@ class _Maker:
             cells[helper] = CellType(value)
         if any(name not in cells for name in made.co_freevars):
             return None
-        source = FunctionSource(node, self.source.class_name, self.source.imported)
+        source = replace(self.source, node=node)
         if helper is None:
             made_from(made, source)
         closure = tuple(cells[name] for name in made.co_freevars)
@@ -442,6 +503,7 @@ class _Helper:
         self.what = what
         self.fused: dict[FunctionType, Callable[..., Any]] = {}
         self.calls: dict[str, SegmentCall] = {}
+        self.sites: list[CallSite] = []
         self.settling: Settling | None = None
 
     def call(self, function: Any) -> Any:
@@ -582,7 +644,7 @@ class SegmentCall:
 
     def codes(self) -> set[CodeType]:
         """The code of the frames in which Python runs its statements."""
-        parts = [self.opened, None if self.state is None else self.state.variants.segmented]
+        parts = [self.opened, *(() if self.state is None else self.state.variants.opened)]
         codes = {code for part in parts if part is not None for code in part.codes()}
         served = set() if self.state is None else self.state.carrier.bodies
         return {self.function.__code__, *codes, *served}
@@ -613,7 +675,7 @@ class SegmentCall:
 
     def look_again(self) -> None:
         """Ask anew whether compiling it pays, at the next call."""
-        inner = self.opened or (self.state and self.state.variants.segmented)
+        inner = self.opened or next(iter(self.state.variants.opened if self.state else ()), None)
         if inner is not None and inner.settling is not None:
             inner.settling.look_again()
         elif self.state is not None:
@@ -644,10 +706,16 @@ class SegmentCall:
         )
         decorate, on_error = self.helper.what.decorate, self.segment.on_error
         if opaque:
-            names = ", ".join(map(repr, sorted(opaque)))
+            texts = texts_in(self.function)
+            names = ", ".join(sorted(texts.get(n) or repr(n) for n in opaque))
             reason = f"reads {names}, which Python made"
+            is_foreign = all(
+                why_foreign(name, value) is not None
+                for name, value in zip(parameters, args, strict=True)
+                if name in opaque
+            )
             what = replace(self.helper.what, function=self.function, on_error=on_error, plain=None)
-            self.opened = _opened(what, parameters, None, opaque, reason)
+            self.opened = _opened(what, parameters, None, opaque, reason, are_foreign=is_foreign)
             if self.opened is None:
                 return self.function
             opened = self.opened

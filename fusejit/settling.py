@@ -13,6 +13,7 @@ for itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import FunctionType
 from typing import Any, Protocol
 
@@ -86,6 +87,8 @@ class Settling:
     sites : sequence of Site
     function : FunctionType, optional
         That of the user's whose code and default values must stay what they are.
+    expected : sequence of Expected, optional
+        What all arguments are like for which the function was opened.
 
     Attributes
     ----------
@@ -106,6 +109,7 @@ class Settling:
         parts: Sequence[Part],
         sites: Sequence[Site],
         function: FunctionType | None = None,
+        expected: Sequence[Expected] | None = None,
     ) -> None:
         self.opened = opened
         self.original = original
@@ -113,6 +117,7 @@ class Settling:
         self.parts = parts
         self.sites = sites
         self.function = function
+        self.expected = expected
         self.serve: Serve = lambda run, guard: None
         self.is_plain = False
         self.depends_on_sizes = False
@@ -202,8 +207,10 @@ class Settling:
         return self._guard_now is not None and self._guard_now.calls >= self._guard_now.due
 
     def _guard(self, limits: Sequence[int] = (), due: int = NEVER) -> CallGuard:
-        expected = [Expected(limit=limit) for limit in limits]
-        return CallGuard(expected or [Expected() for _ in self._limits], due, self.function)
+        like = self.expected or [Expected() for _ in self._limits]
+        if limits:
+            like = [replace(one, limit=n) for one, n in zip(like, limits, strict=True)]
+        return CallGuard(like, due, self.function)
 
 
 def size_of(obj: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from fusejit.codegen.call_guard import CallGuard
@@ -20,6 +21,7 @@ class Variants:
     def __init__(self) -> None:
         self.compiled: tuple[Compiled, ...] = ()
         self.segmented: SegmentedFunction | None = None
+        self.of_kinds: tuple[SegmentedFunction, ...] = ()  # for arguments that no kernel is given
         self.declined: Counter[str] = Counter()
         self.passed: tuple[str, CallGuard] | None = None  # declined calls that are not asked about
         self.retired = ""  # what a call costs that Python runs, as compiling does not pay
@@ -32,6 +34,18 @@ class Variants:
 
     def __getitem__(self, index: int) -> Compiled:
         return self.compiled[index]
+
+    def segmented_for(self, args: Sequence[Any]) -> SegmentedFunction | None:
+        """The segments that serve a call, if some do."""
+        for segmented in self.of_kinds:
+            if segmented.takes(args):
+                return segmented
+        return self.segmented
+
+    @property
+    def opened(self) -> tuple[SegmentedFunction, ...]:
+        """Every form of the function in segments."""
+        return self.of_kinds if self.segmented is None else (self.segmented, *self.of_kinds)
 
     def count_passed(self) -> None:
         """Count the calls that were declined without being asked about; the last one was."""
@@ -57,9 +71,12 @@ class Variants:
         lines += [f"  declined {n}x: {cause}" for cause, n in declined.items()]
         if self.retired:
             lines.append(f"  retired, Python runs it: {self.retired}")
-        if self.segmented is not None and self.segmented.is_plain:
-            lines.append("  retired: no segment of it pays, Python runs it")
-        elif self.segmented is not None:
-            places = ", ".join(str(b.line) for b in self.segmented.boundaries)
-            lines.append(f"  runs in segments: Python runs lines {places}")
+        for segmented in self.opened:
+            reasons = ", ".join(dict.fromkeys(b.reason for b in segmented.boundaries))
+            where = f" where {reasons}" if segmented.expected is not None else ""
+            if segmented.is_plain:
+                lines.append(f"  retired{where}: no segment of it pays, Python runs it")
+            else:
+                places = ", ".join(str(b.line) for b in segmented.boundaries)
+                lines.append(f"  runs in segments{where}: Python runs lines {places}")
         return "\n".join(lines)

@@ -120,7 +120,7 @@ class CallGuard:
 
     def refuses(self, args: Sequence[Any]) -> bool:
         """Whether such a call is to be looked at; does not count it."""
-        if self.calls >= self.due or not _are_like(self.expected, args):
+        if self.calls >= self.due or not are_like(self.expected, args):
             return True
         if self._function is None:
             return False
@@ -132,7 +132,15 @@ class CallGuard:
         return self.refuses(args)
 
 
-def _are_like(expected: Sequence[Expected], args: Sequence[Any]) -> bool:
+def expected_of(value: Any) -> Expected:
+    """What all arguments of its kind are like: of its class, dtype and rank."""
+    if type(value) is np.ndarray:
+        return Expected(np.ndarray, value.dtype, value.ndim)
+    return Expected(type(value))
+
+
+def are_like(expected: Sequence[Expected], args: Sequence[Any]) -> bool:
+    """Whether arguments are as expected."""
     pairs = zip(expected, args, strict=False)
     return len(args) == len(expected) and all(one.holds(arg) for one, arg in pairs)
 
@@ -150,7 +158,7 @@ def is_native() -> bool:
     calls += [(0,), (0, x, x)]
     try:
         ask = _entry().builtin(_table(expected, NEVER, ()))
-        return all(ask(*args) is not _are_like(expected, args) for args in calls)
+        return all(ask(*args) is not are_like(expected, args) for args in calls)
     except RuntimeError as error:  # of an LLVM that reads another text
         if is_from_handler(error):
             raise

@@ -79,5 +79,4 @@ def _inner(call: SegmentCall) -> SegmentedFunction | None:
 
 
 def _of(state: Any) -> SegmentedFunction | None:
-    found: SegmentedFunction | None = state.variants.segmented
-    return found
+    return next(iter(state.variants.opened), None)

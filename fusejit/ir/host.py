@@ -25,20 +25,22 @@ from fusejit.dataclass import dataclass, field
 class Path:
     """How a call finds an outside object: a root (argument, global, closure cell), then steps.
 
-    ``steps`` holds ``(".", name)`` for an attribute and ``("[]", key)`` for an item.
+    ``steps`` holds ``(".", name)`` for an attribute and ``("[]", key)`` for an item. ``text`` is
+    what the user wrote, if the name is none of the user's.
     """
 
     root: str  # "arg", "global" or "closure"
     name: str
     steps: tuple[tuple[str, Any], ...] = ()
+    text: str = field(default="", compare=False, repr=False)
 
     def attribute(self, name: str) -> Path:
         """The path of an attribute of the object."""
-        return Path(self.root, self.name, (*self.steps, (".", name)))
+        return Path(self.root, self.name, (*self.steps, (".", name)), self.text)
 
     def item(self, key: Any) -> Path:
         """The path of an item of the object."""
-        return Path(self.root, self.name, (*self.steps, ("[]", key)))
+        return Path(self.root, self.name, (*self.steps, ("[]", key)), self.text)
 
     def __str__(self) -> str:
         tail = "".join(f".{k}" if kind == "." else f"[{k!r}]" for kind, k in self.steps)
@@ -47,7 +49,8 @@ class Path:
     def user_text(self) -> str:
         """The path as the user would write it: ``cfg['lr']``, ``global dt``."""
         tail = "".join(f".{k}" if kind == "." else f"[{k!r}]" for kind, k in self.steps)
-        return f"{'' if self.root == 'arg' else self.root + ' '}{self.name}{tail}"
+        name = (f"({self.text})" if tail else self.text) if self.text else self.name
+        return f"{'' if self.root == 'arg' else self.root + ' '}{name}{tail}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from types import FunctionType
+from typing import Any, cast
 
 from fusejit.errors import FusejitError, UnsupportedError
 from fusejit.interrupts import is_from_handler
@@ -81,6 +82,7 @@ from fusejit.tracer.finish import finish
 from fusejit.tracer.hooks import run_staged
 from fusejit.tracer.locations import unsupported
 from fusejit.tracer.shapes import Varies
+from fusejit.tracer.source_text import texts_in
 from fusejit.tracer.staged_if import StagedIf
 from fusejit.tracer.trace import Trace, bind
 
@@ -223,8 +225,10 @@ def _trace_once(
     trace.undoes = undoes
     trace.texts_are_pythons = is_part or texts_are_pythons
     trace.is_bounded = is_bounded
+    texts = texts_in(cast(FunctionType, fn))
     with trace.active():
-        arguments = {n: trace.read(Path("arg", n), obj) for n, obj in bound.arguments.items()}
+        paths = {n: Path("arg", n, (), texts.get(n, "")) for n in bound.arguments}
+        arguments = {n: trace.read(paths[n], obj) for n, obj in bound.arguments.items()}
         result = _run(fn, trace, arguments)
         traced = finish(trace, result, location)
     verify(traced.graph)

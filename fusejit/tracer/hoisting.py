@@ -24,6 +24,7 @@ from typing import Any, cast
 from fusejit.syntax import children, walk
 from fusejit.tracer.definite import evaluated_at_once
 from fusejit.tracer.quiet import is_quiet
+from fusejit.tracer.rewrite import copied
 
 _ORDERED = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)  # in the middle of an expression
 Place = tuple[ast.AST | list[ast.expr], str | int]  # where an operand stands
@@ -44,7 +45,7 @@ def is_trivial(node: ast.AST | None) -> bool:
             return all(map(is_trivial, node.elts))
         case ast.Slice():
             return all(map(is_trivial, (node.lower, node.upper, node.step)))
-        case ast.Starred():
+        case ast.Starred() | ast.keyword():
             return is_trivial(node.value)
         case ast.Dict():
             return all(map(is_trivial, (*node.keys, *node.values))) and None not in node.keys
@@ -87,6 +88,7 @@ class Hoist:
         self._local = local
         self._rebound = rebound
         self.moved: set[ast.stmt] = set()  # statements that only hold on to what is read first
+        self.values: dict[str, ast.expr] = {}  # what the names that it made stand for
 
     def statement(self, node: ast.stmt) -> tuple[list[ast.stmt], ast.stmt]:
         """What is computed first, and the statement that uses it. Changes ``node``."""
@@ -171,6 +173,7 @@ class Hoist:
         owner, key = place
         node = _operand(place)
         name = self._fresh()
+        self.values[name] = copied(node)
         target = ast.copy_location(ast.Name(id=name, ctx=ast.Store()), node)
         instead = ast.copy_location(ast.Name(id=name, ctx=ast.Load()), node)
         if isinstance(owner, list):

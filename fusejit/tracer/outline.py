@@ -23,7 +23,7 @@ What a ``try`` or ``with`` asks for besides is in `fusejit.tracer.kept_names`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from fusejit.dataclass import dataclass
@@ -98,6 +98,8 @@ class Opened:
         The lines of the statements that Python runs.
     num_calls : int
         How many calls of Python ask for the fused form of a function, as ``c0``, ``c1`` ..
+    parts : mapping of str to ast.expr
+        What names stand for that the user's function does not have.
     """
 
     node: ast.FunctionDef
@@ -105,6 +107,7 @@ class Opened:
     segments: list[Segment]
     boundaries: list[int]
     num_calls: int
+    parts: Mapping[str, ast.expr]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +136,7 @@ def open_function(
     python_names: frozenset[str] = frozenset(),
     *,
     called: str = "",
+    are_foreign: bool = False,
     singly: bool = False,
     on_error: str = "",
     retired: Retired = NOTHING,
@@ -151,6 +155,9 @@ def open_function(
         Parameters that only Python can handle: whatever reads them is Python's.
     called : str
         A function that only Python calls.
+    are_foreign : bool
+        Whether these parameters are of kinds that no kernel is given, but what Python makes of them
+        may be: an expression is compiled from where it has it, ``np.sqrt(df["a"].to_numpy())``.
     singly : bool
         Whether each statement becomes a segment: something in the function is not compiled, but it
         is not known what.
@@ -179,7 +186,7 @@ def open_function(
         return name
 
     hoist = Hoist(part, local, bound_by_inner(body))
-    python = PythonStatements(position, python_names, called, declared, hoist)
+    python = PythonStatements(position, python_names, called, declared, hoist, are_foreign)
     body = python.marked(body)
     computing = [s for s in body if not is_idle(s)]
     is_parted = singly and len(computing) > 1
@@ -191,7 +198,8 @@ def open_function(
     cut.keeps_names = bool(on_error)
     cut.is_repeated = on_error == "apart"
     cut.retired = retired
-    return Opened(cut.whole(), cut.helper, cut.segments, python.lines(), cut.num_calls)
+    made = cut.whole()
+    return Opened(made, cut.helper, cut.segments, python.lines(), cut.num_calls, hoist.values)
 
 
 class _Cut:

@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from fusejit.syntax import children, walk
-from fusejit.tracer.hoisting import Hoist, is_idle
+from fusejit.tracer.hoisting import Hoist, is_idle, is_trivial
 from fusejit.tracer.live_names import assigned, is_context, mentioned
 from fusejit.tracer.rewrite import copied
 
@@ -50,6 +50,8 @@ class PythonStatements:
         Names that the function declares global or nonlocal.
     hoist : Hoist
         Takes parts out of statements.
+    are_foreign : bool
+        Whether what Python makes of what the names stand for may be compiled again.
 
     Attributes
     ----------
@@ -68,6 +70,7 @@ class PythonStatements:
         called: str,
         declared: set[str],
         hoist: Hoist,
+        are_foreign: bool = False,
     ) -> None:
         self.native: set[ast.stmt] = set()
         self.opened: set[ast.stmt] = set()
@@ -77,6 +80,7 @@ class PythonStatements:
         self._called = called
         self._declared = declared
         self._hoist = hoist
+        self._are_foreign = are_foreign
         self._found = False
         self._choices: set[ast.stmt] = set()  # that no kernel can make, loops that it does not run
 
@@ -147,14 +151,32 @@ class PythonStatements:
 
         Where the trace ended in one of these parts, that part is split, and the rest is compiled.
         """
-        if not isinstance(node, SIMPLE) or node in self._hoist.moved:
+        is_whole = self._are_foreign and self._is_reached(getattr(node, "value", None))
+        if not isinstance(node, SIMPLE) or node in self._hoist.moved or is_whole:
             self.native.add(node)
             return [node]
         parts, node = self._hoist.statement(node)
         is_pythons = self._is_pythons(node)
-        if is_pythons or not any(self._is_at(p) for p in parts if p not in self._hoist.moved):
+        if is_pythons or not any(self._is_cause(p) for p in parts if p not in self._hoist.moved):
             self.native.add(node)
         return [*self._parts_marked(parts), node]
+
+    def _is_cause(self, part: ast.stmt) -> bool:
+        """Whether it is a part of a statement that makes the whole of it Python's."""
+        return self._is_at(part) or (self._are_foreign and self._reads_python(part))
+
+    def _is_reached(self, node: ast.AST | None) -> bool:
+        """Whether an expression is what a name of Python's leads to: ``df["a"].to_numpy()``."""
+        while True:
+            match node:
+                case ast.Attribute() | ast.Subscript(slice=ast.Constant() | ast.Name()):
+                    node = node.value
+                case ast.Call() if all(map(is_trivial, (*node.args, *node.keywords))):
+                    node = node.func
+                case ast.Name():
+                    return node.id in self._names
+                case _:
+                    return False
 
     def _parts_marked(self, parts: Sequence[ast.stmt]) -> list[ast.stmt]:
         """The part at which the trace ended, and those that only Python can handle, are split."""

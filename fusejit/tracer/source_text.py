@@ -14,11 +14,12 @@ import functools
 import linecache
 import warnings
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import CodeType, FunctionType
 
-from fusejit.dataclass import dataclass
+from fusejit.dataclass import dataclass, field
 from fusejit.syntax import children, parse
+from fusejit.tracer.written import WrittenTexts
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -53,11 +54,14 @@ class FunctionSource:
         The innermost class around it.
     imported : tuple of str
         Names that the module imports: CPython compiles ``np.exp(x)`` differently for them.
+    parts : mapping of str to ast.expr
+        What names stand for that are none of the user's.
     """
 
     node: FunctionNode
     class_name: str | None
     imported: tuple[str, ...]
+    parts: Mapping[str, ast.expr] = field(default_factory=dict)
 
 
 def find_source(function: FunctionType) -> FunctionSource | str:
@@ -96,6 +100,12 @@ def made_from(code: CodeType, source: FunctionSource) -> None:
     """Note the tree of code that was compiled from part of a function: it stands in no file."""
     _made_from_trees[id(code)] = source
     weakref.finalize(code, _made_from_trees.pop, id(code), None).atexit = False
+
+
+def texts_in(function: FunctionType) -> Mapping[str, str]:
+    """What the user wrote instead of names that are none of the user's, in a part of a function."""
+    made = _made_from_trees.get(id(function.__code__))
+    return {} if made is None else WrittenTexts(made.parts)
 
 
 def as_definition(node: FunctionNode) -> ast.FunctionDef | None:

@@ -41,8 +41,15 @@ from fusejit.tracer.context import ACTIVE
 from fusejit.tracer.declined import Declined
 from fusejit.tracer.dispatch import HANDLERS
 from fusejit.tracer.either import Either, MaybeTuple, TypeTest
+from fusejit.tracer.foreign import why_foreign
 from fusejit.tracer.layout import classify
-from fusejit.tracer.locations import Place, current_location, needs_python, unsupported
+from fusejit.tracer.locations import (
+    Place,
+    current_location,
+    needs_python,
+    unsupported,
+    user_frames,
+)
 from fusejit.tracer.masked import MaskedElements
 from fusejit.tracer.number import TracedNumber
 from fusejit.tracer.shapes import MAX_SIZE, Decisions, host_of
@@ -256,8 +263,7 @@ class Trace:
             self.check(PathCheck(path, CheckKind.TYPE, kind))
             return self._read_complex(path, obj)
         if isinstance(obj, np.generic):
-            if not is_supported(obj.dtype) or kind is not obj.dtype.type:
-                raise Declined(f"{path.user_text()} has type {kind.__name__}")
+            self._refuse_foreign(path, obj)
             self.check(PathCheck(path, CheckKind.TYPE, kind))
             return TracedNumber(self, obj, HostExpr.path(path))
         if kind in (list, tuple, dict) or is_named_tuple(obj):
@@ -276,20 +282,23 @@ class Trace:
         if isinstance(obj, _STATIC_IS):
             self.check(PathCheck(path, CheckKind.IS, obj))
             return obj
-        if isinstance(obj, np.ndarray):
-            what = f"{path.user_text()} is a subclass of ndarray: {kind.__name__}"
-            advice = "; np.asarray(x) of it shares its memory" if kind is np.memmap else ""
-            raise Declined(what + advice)
-        if any(hasattr(kind, a) for a in ("__array__", "__array_interface__", "__array_ufunc__")):
-            raise Declined(f"{path.user_text()} is a foreign array: {kind.__name__}")
-        if _finds_attributes_itself(kind):
-            what = f"{path.user_text()} is a {kind.__name__}, whose __getattribute__ is a function"
-            raise Declined(f"{what} of the program's, which runs whatever is asked of it")
+        self._refuse_foreign(path, obj)
         if path.root == "arg":
             self.check(PathCheck(path, CheckKind.TYPE, kind))
         else:
             self.check(PathCheck(path, CheckKind.IS, obj))
         return obj
+
+    def _refuse_foreign(self, path: Path, obj: Any) -> None:
+        """Leave an object to Python that no kernel is given: the statement, if it was met there."""
+        why = why_foreign(path.user_text(), obj)
+        if why is None:
+            return
+        if path.root != "arg" and user_frames():
+            error = needs_python(why, "pass what is read of it as an argument")
+            error.may_change = True
+            raise error
+        raise Declined(why)
 
     def _check_parts_of_slice(self, path: Path, obj: slice) -> None:
         """Slices are equal whose numbers are: ``slice(0.5)`` and ``slice(np.float32(0.5))``."""
@@ -330,13 +339,9 @@ class Trace:
         return items
 
     def _read_array(self, path: Path, array: np.ndarray) -> TracedArray:
-        text = path.user_text()
-        if array.ndim > MAX_RANK:
-            raise Declined(too_many_axes(f"{text} has {array.ndim} axes"))
-        if not is_supported(array.dtype):
-            raise Declined(f"{text} has dtype {array.dtype}{_advice(array.dtype)}")
+        self._refuse_foreign(path, array)
         if not array.flags.aligned:
-            raise Declined(f"{text} is not aligned")
+            raise Declined(f"{path.user_text()} is not aligned")
         order, layout = classify(array)
         extents: list[AffineExpr] = []
         for axis, size in enumerate(array.shape):
@@ -565,31 +570,6 @@ class Trace:
             name, k = f"{base}_{k}", k + 1
         self._names.add(name)
         return name
-
-
-def _finds_attributes_itself(kind: type) -> bool:
-    """Whether a function of Python's answers for each attribute, ``__class__`` among them."""
-    found = next(b for b in kind.__mro__ if "__getattribute__" in vars(b))
-    return isinstance(vars(found)["__getattribute__"], types.FunctionType)
-
-
-_ADVICE = {
-    "f": "; kernels compute in float32 and float64: convert it with astype",
-    "c": "; kernels compute in complex64 and complex128: convert it with astype",
-    "O": "; its elements are Python's objects: give it the dtype of its numbers",
-    "V": "; pass its fields as arrays of their own",
-    "M": "; pass x.view(np.int64), and make times of the result",
-    "m": "; pass x.view(np.int64), and make times of the result",
-}
-
-
-def _advice(dtype: np.dtype) -> str:
-    """What to do where kernels do not know a dtype: the end of a sentence that names it."""
-    if dtype.metadata is not None:
-        return " with metadata; results would be without: x.view(x.dtype.str) is an array without"
-    if not dtype.isnative and dtype.kind in "iufc":
-        return "; copy it in native byte order: x.astype(x.dtype.newbyteorder('='))"
-    return _ADVICE.get(dtype.kind, "")
 
 
 def bind(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
