@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, cast
 
-from fusejit.errors import FusejitError, UnsupportedError
+from fusejit.errors import FusejitError, NeedsPython, UnsupportedError
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.complex_numbers import NotForComplex
 from fusejit.ir.host import Path
@@ -80,7 +80,7 @@ from fusejit.tracer.declined import (
 )
 from fusejit.tracer.finish import finish
 from fusejit.tracer.hooks import run_staged
-from fusejit.tracer.locations import unsupported
+from fusejit.tracer.locations import needs_python_where
 from fusejit.tracer.shapes import Varies
 from fusejit.tracer.source_text import texts_in
 from fusejit.tracer.staged_if import StagedIf
@@ -248,8 +248,7 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
             if region.can_unroll:
                 region.decide(True, "unroll")
         if isinstance(error, Varies):
-            remedy = "write it so that it does not depend on the iteration"
-            raise unsupported(str(error), remedy) from error
+            raise _of_varying(trace, error) from error
         if isinstance(error, Declined) and error.is_numpys:
             _ask_what_was_guessed(trace, error)
         raise
@@ -271,6 +270,17 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
         _ask_what_was_guessed(trace, error)
         # raised by the program, by what a hook did for it, or by mistake: the plain function tells
         raise raised_while_tracing(error, text) from error
+
+
+def _of_varying(trace: Trace, error: Varies) -> NeedsPython:
+    """Leave a statement to Python that has to know an integer while tracing."""
+    if not trace.regions:
+        what = "a size, an index or a bound of a slice depends on an element of an array"
+        return needs_python_where(error, what, "pass the number as an argument of its own")
+    remedy = "write it so that it does not depend on the iteration"
+    made = needs_python_where(error, str(error), remedy)
+    made.is_loop = True
+    return made
 
 
 def _ask_what_was_guessed(trace: Trace, error: Exception) -> None:

@@ -324,6 +324,10 @@ class _Probe:
             raise Declined(f"{self.name} of an array that is too large to try")
         if self.require_constants():
             raise _SizesAreKnown
+        elements = (o for o in self.traced if isinstance(o, TracedArray) and not o.ndim)
+        if any(element.dtype.kind in "iu" for element in elements):
+            what = f"{self.name} is given an element of an array, and not each integer is possible"
+            raise needs_python(what, MOVE_OUTSIDE)
         text = f"{type(last).__name__}: {last}"
         otherwise = f"{self.name} was tried with other numbers, for which it raises {text}"
         raise numpy_raises(text, otherwise)

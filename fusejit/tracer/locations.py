@@ -142,8 +142,11 @@ def location_of(frame: FrameType | None) -> Location:
         return trace.location
     if not frames:
         return UNKNOWN
-    if frame is None:
-        frames = frames[:1]
+    return _location(frames[:1] if frame is None else frames)
+
+
+def _location(frames: Sequence[FrameType]) -> Location:
+    """That of the first frame, with the calls it was inlined from."""
     location: Location | None = None
     for user in reversed(frames):
         location = Location(
@@ -203,6 +206,23 @@ def placed_in(error: E, frames: Sequence[FrameType]) -> E:
         line, _, column, _ = next(itertools.islice(code.co_positions(), at, None))
         error.position = None if line is None or column is None else (line, column)
     return error
+
+
+def needs_python_where(raised: BaseException, what: str, remedy: str) -> NeedsPython:
+    """As `needs_python`, at the place where an exception was raised that has left the program."""
+    frames: list[FrameType] = []
+    entry = raised.__traceback__
+    while entry is not None:
+        code = entry.tb_frame.f_code
+        if not _is_internal(code.co_filename) and not _is_operand(code):
+            frames.insert(0, entry.tb_frame)
+        entry = entry.tb_next
+    if not frames:
+        return needs_python(what, remedy)
+    at = _location(frames)
+    error = NeedsPython(f"{at.file}:{at.line}, in {at.function}: {what}; {remedy}")
+    error.location = at
+    return placed_in(error, frames)
 
 
 def strip_frames(error: E) -> E:
