@@ -96,6 +96,7 @@ class AffineExpr:
     constant: int
     _hash: int | None = field(default=None, init=False, repr=False, compare=False)
     _symbols: frozenset[str] | None = field(default=None, init=False, repr=False, compare=False)
+    _num_nodes: int = field(default=0, init=False, repr=False, compare=False)
 
     def __hash__(self) -> int:
         """Computed once: expressions are keys of many tables."""
@@ -231,12 +232,28 @@ class AffineExpr:
         """The indices of the dims that occur, inside quotients and remainders too."""
         return frozenset(a.index for a in self._leaves() if isinstance(a, Dim))
 
+    @property
+    def num_nodes(self) -> int:
+        """How many atoms its text has, as often as they stand in it."""
+        if not self._num_nodes:
+            inner = (a.numerator.num_nodes for a, _ in self.terms if isinstance(a, FloorDiv | Mod))
+            object.__setattr__(self, "_num_nodes", 1 + len(self.terms) + sum(inner))
+        return self._num_nodes
+
     def symbols(self) -> frozenset[str]:
         """The names of the symbols that occur."""
         if self._symbols is None:
             if not self.terms:
                 return frozenset()
-            names = frozenset(a.name for a in self._leaves() if isinstance(a, Sym))
+            found: set[str] = set()
+            for atom, _ in self.terms:
+                if isinstance(atom, Sym):
+                    found.add(atom.name)
+                elif not isinstance(atom, Dim):
+                    found |= atom.numerator.symbols()
+                    if isinstance(atom.denominator, Sym):
+                        found.add(atom.denominator.name)
+            names = frozenset(found)
             object.__setattr__(self, "_symbols", names)
         return self._symbols  # type: ignore[return-value]
 

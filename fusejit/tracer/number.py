@@ -255,6 +255,7 @@ def _affine_of(obj: Any) -> AffineExpr | None:
     return None
 
 
+MOST_ATOMS = 100  # of an affine number
 MOST_NODES = 1000
 """Of the expression of a number. ``x = x * (1 - x)`` doubles it each time, and its text with it."""
 
@@ -308,9 +309,15 @@ def _derived(trace: Trace, expr: HostExpr, value: int, operands: Any) -> TracedN
 
 
 def _is_large(result: Any) -> bool:
-    """Whether it is an affine expression whose coefficients a kernel should not multiply by."""
+    """Whether it is an affine expression of large coefficients, or of many quotients.
+
+    It becomes a symbol of its own. A kernel should not multiply by the former; the text of the
+    latter may double with each operation: ``k = k // 2 + k // 3``.
+    """
     if not isinstance(result, TracedNumber) or result.affine is None:
         return False
+    if result.affine.num_nodes > MOST_ATOMS:
+        return True
     size = sum(abs(c) for _, c in result.affine.terms)
     return size > LARGEST_COEFFICIENT or abs(result.affine.constant) > LARGEST_SYMBOL
 

@@ -7,11 +7,12 @@ if that fails is it answered with the sizes of this call and recorded as a guard
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from fusejit.errors import NeedsPython
-from fusejit.ir.affine import AffineExpr, FloorDiv, Mod, Sym
+from fusejit.ir.affine import AffineExpr, Atom, FloorDiv, Mod, Sym
 from fusejit.ir.graph import Guard
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
@@ -21,6 +22,7 @@ from fusejit.tracer.locations import current_location, needs_python
 
 MAX_SIZE = 1 << 47  # no array has more elements than a process has addresses
 Extents = tuple[AffineExpr, ...]
+_MOST_STEPS = 300  # sums that a proof looks at
 
 
 class Varies(Exception):
@@ -39,6 +41,22 @@ def _cannot_assume(comparison: str, expr: AffineExpr, reason: str) -> None:
     raise Varies(expr)
 
 
+def _without_quotients(expr: AffineExpr) -> Iterator[AffineExpr]:
+    """Sums of which ``expr >= 0`` follows if one is not negative, with one quotient less each.
+
+    ``c * floor(n / k)`` lies between ``c * (n - k + 1) / k`` and ``c * n / k``.
+    """
+    for atom, coefficient in expr.terms:
+        if not isinstance(atom, FloorDiv) or not isinstance(atom.denominator, int):
+            continue
+        k = atom.denominator
+        if k <= 0:
+            continue
+        rest = expr - AffineExpr(((atom, coefficient),), 0)
+        numerator = atom.numerator if coefficient < 0 else atom.numerator - (k - 1)
+        yield rest * k + numerator * coefficient + (k - 1)
+
+
 def _cannot_ask_for_some(extent: AffineExpr, name: str) -> None:
     raise Varies(extent)
 
@@ -51,6 +69,7 @@ class Decisions:
         self.equalities = Equalities()
         self.guards: list[Guard] = []
         self._bounds: dict[str, tuple[int | None, int | None]] = {}
+        self._ranges: dict[Atom, tuple[int | None, int | None]] = {}  # that follow from these
         self._nonnegative: list[AffineExpr] = []
         self._nonzero: set[AffineExpr] = set()
         self._guarded: set[tuple[str, bool]] = set()
@@ -73,7 +92,7 @@ class Decisions:
     ) -> AffineExpr:
         """Declare a symbol that is ``hint`` in this call and within given bounds in every call."""
         self.hints[name] = hint
-        self._bounds[name] = (low, high)
+        self._note_bounds(name, low, high)
         return AffineExpr.symbol(name)
 
     def add_local(
@@ -322,40 +341,50 @@ class Decisions:
 
     # -- proofs -----------------------------------------------------------------------------------
     def proves_nonnegative(self, expr: AffineExpr) -> bool:
-        """Whether ``expr >= 0`` follows from what is known."""
+        """Whether ``expr >= 0`` follows from what is known, as far as `_MOST_STEPS` find out."""
         expr = self.canonical(expr)
-        if self._obvious(expr):
+        steps = itertools.count()
+        if self._obvious(expr, steps):
             return True
         symbols = expr.symbols()
         facts = [f for f in map(self.canonical, self._nonnegative) if f.symbols() & symbols]
-        if any(self._obvious(expr - f) for f in facts):
+        if any(self._obvious(expr - f, steps) for f in facts):
             return True
         relevant = facts[:12]
         return any(
-            self._obvious(expr - f - g) for i, f in enumerate(relevant) for g in relevant[i:]
+            self._obvious(expr - f - g, steps) for i, f in enumerate(relevant) for g in relevant[i:]
         )
 
-    def _obvious(self, expr: AffineExpr, depth: int = 3) -> bool:
-        low = self.range_of(expr)[0]
-        if low is not None and low >= 0:
-            return True
-        if depth == 0:
-            return False
-        for atom, coefficient in expr.terms:
-            # c * floor(n / k) lies between c * (n - k + 1) / k and c * n / k
-            if isinstance(atom, FloorDiv) and isinstance(atom.denominator, int):
-                k = atom.denominator
-                if k <= 0:
-                    continue
-                rest = expr - AffineExpr(((atom, coefficient),), 0)
-                numerator = atom.numerator if coefficient < 0 else atom.numerator - (k - 1)
-                if self._obvious(rest * k + numerator * coefficient + (k - 1), depth - 1):
+    def _obvious(self, expr: AffineExpr, steps: Iterator[int]) -> bool:
+        """Whether it follows from bounds, with up to three quotients replaced by theirs.
+
+        The order in which they are replaced does not matter: each sum is looked at once.
+        """
+        seen = {expr}
+        reached = [expr]
+        for _ in range(4):
+            pending, reached = reached, []
+            for one in pending:
+                low = self.range_of(one)[0]
+                if low is not None and low >= 0:
                     return True
+                for found in _without_quotients(one):
+                    if next(steps) >= _MOST_STEPS:
+                        return False
+                    if found not in seen:
+                        seen.add(found)
+                        reached.append(found)
         return False
 
-    def _atom_range(self, atom: object) -> tuple[int | None, int | None]:
+    def _atom_range(self, atom: Atom) -> tuple[int | None, int | None]:
         if isinstance(atom, Sym):
             return self._bounds.get(atom.name, (None, None))
+        known = self._ranges.get(atom)
+        if known is None:
+            known = self._ranges[atom] = self._range_of_quotient(atom)
+        return known
+
+    def _range_of_quotient(self, atom: Atom) -> tuple[int | None, int | None]:
         if isinstance(atom, FloorDiv) and isinstance(atom.denominator, int):
             low, high = self.range_of(atom.numerator)
             k = atom.denominator
@@ -384,6 +413,11 @@ class Decisions:
             low = bound if low is None else max(low, bound)
         else:
             high = fact.constant if high is None else min(high, fact.constant)
+        self._note_bounds(name, low, high)
+
+    def _note_bounds(self, name: str, low: int | None, high: int | None) -> None:
+        if self._bounds.get(name) != (low, high):
+            self._ranges.clear()
         self._bounds[name] = (low, high)
 
     def _unify(self, zero: AffineExpr) -> None:
