@@ -32,7 +32,7 @@ from fusejit.errors import (
 from fusejit.explain import sizes_of_call
 from fusejit.failures import fault
 from fusejit.identity import Identity, own_signature
-from fusejit.interrupts import is_from_handler
+from fusejit.interrupts import compiler_is_taken, is_from_handler
 from fusejit.locks import ForkSafeLock
 from fusejit.notices import warn
 from fusejit.options import Options
@@ -138,6 +138,8 @@ class Dispatcher:
                 result = self.plain(*args)  # it raises like the one before, most often
                 self.declined.forget(args)
                 return result
+            if known is None and compiler_is_taken():
+                known = "it is called by Numba, which compiles or is being imported"
             if known is not None:
                 return self.decline(known, args)
             with self.lock:

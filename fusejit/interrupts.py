@@ -17,12 +17,16 @@ from __future__ import annotations
 import contextvars
 import functools
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
+
+_COMPILERS = ("numba", "llvmlite")
+_COMPILES: contextvars.ContextVar[bool] = contextvars.ContextVar("_COMPILES", default=False)
 
 
 def apart(work: Callable[[], Result]) -> Result:
@@ -37,14 +41,14 @@ def apart(work: Callable[[], Result]) -> Result:
         What ``work`` raises, or what a handler raises.
     """
     if threading.current_thread() is not threading.main_thread():
-        return work()
+        return _at_work(work)
     outcome: list[Result] = []
     failure: list[BaseException] = []
     is_done = threading.Event()
 
     def run() -> None:
         try:
-            outcome.append(work())
+            outcome.append(_at_work(work))
         except BaseException as error:
             failure.append(error)
         finally:
@@ -56,7 +60,7 @@ def apart(work: Callable[[], Result]) -> Result:
     try:
         thread.start()
     except RuntimeError:  # no more threads: a limit, or the interpreter is about to end
-        return work()
+        return _at_work(work)
     is_done.wait()
     if failure:
         try:
@@ -64,6 +68,32 @@ def apart(work: Callable[[], Result]) -> Result:
         finally:
             failure.clear()  # the frame and the traceback would keep each other
     return outcome[0]
+
+
+def _at_work(work: Callable[[], Result]) -> Result:
+    token = _COMPILES.set(True)
+    try:
+        return work()
+    finally:
+        _COMPILES.reset(token)
+
+
+def compiler_is_taken() -> bool:
+    """Whether whoever asks is called by a compiler that is at work, or by its import.
+
+    An extension of Numba's is such a caller, or a finalizer. What it calls cannot be compiled now:
+    `apart` would wait for locks that are held below it.
+    """
+    if _COMPILES.get():
+        return True
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "<module>":
+            package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+            if package in _COMPILERS:
+                return True
+        frame = frame.f_back
+    return False
 
 
 def is_from_handler(error: BaseException) -> bool:
