@@ -425,9 +425,13 @@ class Dispatcher:
         if made is None:
             return None
         source = find_source(cast(Any, self.function))
-        for name, why in foreign.items():
-            if isinstance(source, str) or is_operand(source.node, name):
-                self.tell(f"Python runs statements of {self.function.__name__}: {why}")
+        name = self.function.__name__
+        what = f"{name} runs as plain NumPy for this call"
+        if made.calls_something:
+            what = f"Python runs statements of {name}"
+        for parameter, why in foreign.items():
+            if isinstance(source, str) or is_operand(source.node, parameter):
+                self.tell(f"{what}: {why}")
         return self.entered(made)
 
     def openable(self) -> Openable:

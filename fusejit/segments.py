@@ -34,6 +34,7 @@ from fusejit.settling import Settling
 from fusejit.tracer.callables import is_library_module, is_user_function
 from fusejit.tracer.foreign import why_foreign, why_foreign_within
 from fusejit.tracer.outline import NOTHING, Opened, Retired, Segment, open_function
+from fusejit.tracer.python_statements import Follow
 from fusejit.tracer.source_text import (
     FunctionSource,
     as_definition,
@@ -261,7 +262,10 @@ def opened_for_kinds(
     expected = [
         expected_of(value) if name in foreign else Expected() for name, value in arguments.items()
     ]
-    made = _opened(what, list(arguments), None, frozenset(foreign), reason, expected=expected)
+    follow = _followed(arguments[name] for name in foreign)
+    made = _opened(
+        what, list(arguments), None, frozenset(foreign), reason, expected=expected, follow=follow
+    )
     if made is not None and made.calls_something:
         return made
     if not what.is_part or what.plain is None:
@@ -272,6 +276,12 @@ def opened_for_kinds(
     body = Body(what.plain, None if isinstance(source, str) else source)
     served = body, CallGuard(expected, function=what.function)
     return SegmentedFunction(what.plain, boundaries, served=served, expected=expected)
+
+
+def _followed(foreign: Iterable[Any]) -> Follow:
+    """What of such objects is compiled again: what is made of an array is most often alike."""
+    are_arrays = all(type(obj) is np.ndarray for obj in foreign)
+    return Follow.CONVERSIONS if are_arrays else Follow.EVERYTHING
 
 
 def opened_singly(what: Openable, arguments: Mapping[str, Any]) -> SegmentedFunction | None:
@@ -320,7 +330,7 @@ def _opened(
     called: str = "",
     *,
     expected: Sequence[Expected] | None = None,
-    are_foreign: bool = False,
+    follow: Follow = Follow.NOTHING,
 ) -> SegmentedFunction | None:
     source = find_source(what.function)
     node = None if isinstance(source, str) else as_definition(source.node)
@@ -334,7 +344,7 @@ def _opened(
             position,
             python_names,
             called=called,
-            are_foreign=are_foreign or expected is not None,
+            follow=follow,
             singly=position is None and not python_names,
             on_error=what.on_error,
             retired=retired,
@@ -709,13 +719,11 @@ class SegmentCall:
             texts = texts_in(self.function)
             names = ", ".join(sorted(texts.get(n) or repr(n) for n in opaque))
             reason = f"reads {names}, which Python made"
-            is_foreign = all(
-                why_foreign(name, value) is not None
-                for name, value in zip(parameters, args, strict=True)
-                if name in opaque
-            )
+            given = dict(zip(parameters, args, strict=True))
+            are_foreign = all(why_foreign(name, given[name]) is not None for name in opaque)
+            follow = _followed(map(given.get, opaque)) if are_foreign else Follow.NOTHING
             what = replace(self.helper.what, function=self.function, on_error=on_error, plain=None)
-            self.opened = _opened(what, parameters, None, opaque, reason, are_foreign=is_foreign)
+            self.opened = _opened(what, parameters, None, opaque, reason, follow=follow)
             if self.opened is None:
                 return self.function
             opened = self.opened

@@ -47,6 +47,7 @@ from fusejit.tracer.live_names import (
 from fusejit.tracer.python_statements import (
     COMPOUND,
     SIMPLE,
+    Follow,
     Position,
     PythonStatements,
     blocks,
@@ -136,7 +137,7 @@ def open_function(
     python_names: frozenset[str] = frozenset(),
     *,
     called: str = "",
-    are_foreign: bool = False,
+    follow: Follow = Follow.NOTHING,
     singly: bool = False,
     on_error: str = "",
     retired: Retired = NOTHING,
@@ -155,9 +156,9 @@ def open_function(
         Parameters that only Python can handle: whatever reads them is Python's.
     called : str
         A function that only Python calls.
-    are_foreign : bool
-        Whether these parameters are of kinds that no kernel is given, but what Python makes of them
-        may be: an expression is compiled from where it has it, ``np.sqrt(df["a"].to_numpy())``.
+    follow : Follow
+        Which of what Python makes of these parameters is compiled again, within one expression:
+        ``np.sqrt(df["a"].to_numpy())``.
     singly : bool
         Whether each statement becomes a segment: something in the function is not compiled, but it
         is not known what.
@@ -186,7 +187,7 @@ def open_function(
         return name
 
     hoist = Hoist(part, local, bound_by_inner(body))
-    python = PythonStatements(position, python_names, called, declared, hoist, are_foreign)
+    python = PythonStatements(position, python_names, called, declared, hoist, follow)
     body = python.marked(body)
     computing = [s for s in body if not is_idle(s)]
     is_parted = singly and len(computing) > 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from enum import Enum
 
 from fusejit.syntax import children, walk
 from fusejit.tracer.hoisting import Hoist, is_idle, is_trivial
@@ -35,6 +36,14 @@ _JUMPS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _FOLLOWED = (*SIMPLE, ast.If, ast.For, ast.While, ast.With)
 
 
+class Follow(Enum):
+    """Which of what Python makes of objects that no kernel is given is compiled again."""
+
+    NOTHING = "nothing"
+    CONVERSIONS = "what is asked for in another dtype or shape: x.astype(np.float32)"
+    EVERYTHING = "all of it, as it may be of another kind"
+
+
 class PythonStatements:
     """The statements of one function that Python runs.
 
@@ -50,8 +59,8 @@ class PythonStatements:
         Names that the function declares global or nonlocal.
     hoist : Hoist
         Takes parts out of statements.
-    are_foreign : bool
-        Whether what Python makes of what the names stand for may be compiled again.
+    follow : Follow
+        Which of what Python makes of what the names stand for is compiled again.
 
     Attributes
     ----------
@@ -70,7 +79,7 @@ class PythonStatements:
         called: str,
         declared: set[str],
         hoist: Hoist,
-        are_foreign: bool = False,
+        follow: Follow = Follow.NOTHING,
     ) -> None:
         self.native: set[ast.stmt] = set()
         self.opened: set[ast.stmt] = set()
@@ -80,7 +89,7 @@ class PythonStatements:
         self._called = called
         self._declared = declared
         self._hoist = hoist
-        self._are_foreign = are_foreign
+        self._follow = follow
         self._found = False
         self._choices: set[ast.stmt] = set()  # that no kernel can make, loops that it does not run
 
@@ -151,7 +160,9 @@ class PythonStatements:
 
         Where the trace ended in one of these parts, that part is split, and the rest is compiled.
         """
-        is_whole = self._are_foreign and self._is_reached(getattr(node, "value", None))
+        is_whole = self._follow is not Follow.NOTHING and self._is_reached(
+            getattr(node, "value", None)
+        )
         if not isinstance(node, SIMPLE) or node in self._hoist.moved or is_whole:
             self.native.add(node)
             return [node]
@@ -163,7 +174,11 @@ class PythonStatements:
 
     def _is_cause(self, part: ast.stmt) -> bool:
         """Whether it is a part of a statement that makes the whole of it Python's."""
-        return self._is_at(part) or (self._are_foreign and self._reads_python(part))
+        if self._is_at(part):
+            return True
+        if self._follow is Follow.CONVERSIONS and not _is_conversion(getattr(part, "value", None)):
+            return False
+        return self._follow is not Follow.NOTHING and self._reads_python(part)
 
     def _is_reached(self, node: ast.AST | None) -> bool:
         """Whether an expression is what a name of Python's leads to: ``df["a"].to_numpy()``."""
@@ -204,6 +219,14 @@ class PythonStatements:
         if self._called and any(_called_name(n) == self._called for n in walk(node)):
             return True
         return bool(self._names & mentioned(node))
+
+
+def _is_conversion(node: ast.AST | None) -> bool:
+    """Whether an expression asks for an array in another dtype or shape."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return name in ("astype", "view", "reshape", "ravel", "squeeze", "asarray", "array")
+    return False
 
 
 def _called_name(node: ast.AST) -> str | None:
