@@ -13,13 +13,13 @@ for itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from types import FunctionType
 from typing import Any, Protocol
 
 import numpy as np
 
 from fusejit.codegen.call_guard import NEVER, CallGuard, Expected
+from fusejit.dataclass import replace
 from fusejit.tracer.outline import Retired
 
 FIRST_LOOK = 16  # calls, before a settled function goes through its segments again
