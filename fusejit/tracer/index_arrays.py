@@ -12,6 +12,7 @@ from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.array import TracedArray
 from fusejit.tracer.context import current_trace
+from fusejit.tracer.creation import natural_dtype
 from fusejit.tracer.declined import numpy_raises
 from fusejit.tracer.elementwise import emit_elementwise
 from fusejit.tracer.iteration import Items
@@ -53,9 +54,9 @@ def _stacked(items: Sequence[Any]) -> TracedArray:
     if len(given) < len(operands):
         what = "fusejit does not trace a list of arrays as an index"
         raise unsupported(what, "store them one by one into np.empty(...) instead")
-    dtypes = [
-        o.array.dtype if o.array is not None else np.asarray(o.promotion).dtype for o in given
-    ]
+    dtypes = [o.array.dtype if o.array is not None else np.dtype(natural_dtype(o)) for o in given]
+    if all(dtype == _BOOL for dtype in dtypes):
+        raise unsupported("fusejit does not trace a list of bools as a mask", "pass an array")
     if any(dtype.kind not in "iu" for dtype in dtypes):
         raise numpy_raises("IndexError: arrays used as indices must be of integer type")
 

@@ -223,7 +223,8 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     values = HANDLERS[np.ravel](array_from(vals))
     size = arr.trace.number(values.extents[0])
     if arr.trace.decisions.equal(values.extents[0], 0, "np.place of no values"):
-        raise numpy_raises("ValueError: Cannot insert from an empty array!")
+        what = "np.place of no values raises if the mask is true anywhere"
+        raise unsupported(what, "ask for mask.any() first")
     order = HANDLERS[np.cumsum](HANDLERS[np.ravel](chosen))
     places = HANDLERS[np.reshape](np.remainder(order - 1, size), arr.shape)
     taken = HANDLERS[np.take](values, places)
