@@ -1,9 +1,13 @@
 """fusejit makes ordinary NumPy code fast on the CPU: put ``@fuse_jit`` on the function."""
 
-from fusejit import mlir
+from typing import TYPE_CHECKING, Any
+
 from fusejit.api import FuseWarning, fuse_jit
 from fusejit.errors import ConcretizationError, FusejitError, UnsupportedError
-from fusejit.fuse.policy import FusionCandidate
+
+if TYPE_CHECKING:
+    from fusejit import mlir
+    from fusejit.fuse.policy import FusionCandidate
 
 __version__ = "0.1.0"
 __all__ = [
@@ -15,3 +19,16 @@ __all__ = [
     "fuse_jit",
     "mlir",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What needs the compiler, which is loaded by the first call of a decorated function."""
+    if name == "mlir":
+        import fusejit.mlir as found
+
+        return found
+    if name == "FusionCandidate":
+        from fusejit.fuse.policy import FusionCandidate
+
+        return FusionCandidate
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast, overload
 
-from fusejit.check import check_text
+from fusejit.decorated import Decorated
 from fusejit.decorated_objects import decorated, why_it_stays
-from fusejit.dispatcher import Dispatcher
-from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
-from fusejit.explain import explain_text, segments_text, sizes_of_call
-from fusejit.fuse.policy import FusionPolicyFn, policy
 from fusejit.notices import FuseWarning, warn
-from fusejit.options import Options, options_from_environment
-from fusejit.pipeline import Traced, trace
-from fusejit.tracer.declined import Declined
-from fusejit.tracer.locations import strip_frames
+from fusejit.options import Options, check_fusion, options_from_environment
 from fusejit.variants import Variants
+
+if TYPE_CHECKING:
+    from fusejit.fuse.policy import FusionPolicyFn
+    from fusejit.pipeline import Traced
 
 __all__ = ["FuseWarning", "Fused", "Variants", "fuse_jit"]
 
@@ -138,7 +135,7 @@ def fuse_jit(
         compile_seconds=compile_seconds,
     )
     try:
-        policy(options.fusion)  # a wrong name is told at once
+        check_fusion(options.fusion)  # a wrong name is told at once
     except ValueError as error:
         if fusion is None:
             error.add_note("the environment variable FUSEJIT_FUSION names it")
@@ -164,61 +161,32 @@ def _decorated_function(function: Callable[..., Any], options: Options) -> Any:
     known = getattr(function, "__fusejit_state__", None)
     if known is not None and known.carrier.function is function:  # no wrapper with our attributes
         function = known.function
-    state = Dispatcher(function, options)
+    state = Decorated(function, options)
     carrier = state.carrier.function
     result = cast(Any, carrier)
     result.variants = state.variants
-    result.trace = functools.wraps(function)(
-        lambda *args, **kwargs: _trace_only(state, args, kwargs)
-    )
-    result.explain = functools.wraps(function)(
-        lambda *args, **kwargs: _explain(state, args, kwargs)
-    )
-    result.mlir = functools.wraps(function)(
-        lambda *args, fused=False, **kwargs: _mlir(state, args, kwargs, fused)
-    )
-    result.check = functools.wraps(function)(
-        lambda *args, **kwargs: check_text(function, carrier, args, kwargs)
-    )
+
+    # what is told of a function loads a compiler
+    def trace(*args: Any, **kwargs: Any) -> Traced:
+        from fusejit import told
+
+        return told.traced(state.dispatcher, args, kwargs)
+
+    def explain(*args: Any, **kwargs: Any) -> str:
+        from fusejit import told
+
+        return told.explained(state.dispatcher, args, kwargs)
+
+    def mlir(*args: Any, fused: bool = False, **kwargs: Any) -> str:
+        from fusejit import told
+
+        return told.mlir(state.dispatcher, args, kwargs, fused)
+
+    def check(*args: Any, **kwargs: Any) -> str:
+        from fusejit.check import check_text
+
+        return check_text(function, carrier, args, kwargs)
+
+    for method in (trace, explain, mlir, check):
+        setattr(result, method.__name__, functools.wraps(function)(method))
     return result
-
-
-def _trace_only(state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
-    try:
-        return trace(state.function, args, kwargs, state.options)
-    except Declined as declined:
-        raise UnsupportedError(
-            f"{state.function.__name__} runs as plain NumPy for this call, there is no graph: "
-            f"{declined.cause}"
-        ) from None
-    except FusejitError as error:
-        raise strip_frames(error) from error.__cause__
-
-
-def _mlir(state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], fused: bool) -> str:
-    stage = _trace_only(state, args, kwargs)
-    return stage.fuse().mlir() if fused else stage.mlir()
-
-
-def _explain(state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    name = state.function.__name__
-    known = state.given_up(args, kwargs)
-    if known is not None:
-        return f"{name} runs as plain NumPy for this call: {known}\n"
-    try:
-        lowered = trace(state.function, args, kwargs, state.options).fuse().lower()
-    except Declined as declined:
-        for segmented in state.variants.of_kinds:
-            if segmented.takes(list(state.bound(args, kwargs).values())):
-                return segments_text(segmented, name)
-        return f"{name} runs as plain NumPy for this call: {declined.cause}\n"
-    except FusejitError as error:
-        if state.options.fullgraph:
-            raise strip_frames(error) from error.__cause__
-        shown = state.variants.segmented or state.opened(error, state.bound(args, kwargs))
-        if shown is None and isinstance(error, NeedsPython | ConcretizationError):
-            shown = state.of_python(error)
-        if shown is None:
-            return f"{name} runs as plain NumPy for this call: {error}\n"
-        return segments_text(shown, name)
-    return explain_text(lowered, sizes_of_call(lowered, state.bound(args, kwargs)), state.variants)

@@ -39,7 +39,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any, cast
 
 from fusejit.codegen.call_guard import CallGuard
-from fusejit.codegen.launch_runtime import MISS, Miss
+from fusejit.codegen.miss import MISS, Miss
 from fusejit.dataclass import dataclass, replace
 from fusejit.tracer.carriers import mark_carrier
 from fusejit.tracer.source_text import FunctionSource, as_definition, compile_function
@@ -154,7 +154,7 @@ class Carrier:
         self._layout = _Layout.of(of_user.__code__, signature)
         self._cells = {name: CellType(None) for name in _OWN} | {"Miss": _MISS_TYPE}
         self._cells["first"].cell_contents = no_variant
-        self._cells["rare"].cell_contents = _Rare(slow, rescued)
+        self.ask(slow, rescued)
         self._launching = self._text(_LAUNCHING)
         cells = {self._layout.own[name]: cell for name, cell in self._cells.items()}
         cells |= dict(zip(self._code.co_freevars, of_user.__closure__ or (), strict=True))
@@ -173,6 +173,10 @@ class Carrier:
             for name, cell in self._cells.items()
         }
         return _found_again, (self.function, self._code, self._signature, self._layout, places)
+
+    def ask(self, slow: Callable[..., Any], rescued: Callable[[Exception], Miss | None]) -> None:
+        """Have others serve what is not served here, and tell of faults."""
+        self._cells["rare"].cell_contents = _Rare(slow, rescued)
 
     def renew(self, function: Callable[..., Any], signature: inspect.Signature) -> None:
         """Take on the parameters and default values of the function as it is now."""

@@ -14,11 +14,13 @@ from typing import Any, cast
 
 from fusejit.budget import Allowance, compiling
 from fusejit.call_kinds import CallKinds
-from fusejit.carrier import Body, Carrier, no_variant
+from fusejit.carrier import Body, no_variant
 from fusejit.codegen.call_guard import CallGuard, Expected
-from fusejit.codegen.launch_runtime import ERRSTATE, LEFT_TO_NUMPY, MISS, OVERLAP, Miss
+from fusejit.codegen.launch_runtime import ERRSTATE, LEFT_TO_NUMPY, OVERLAP
+from fusejit.codegen.miss import MISS, Miss
 from fusejit.dataclass import replace
 from fusejit.declined_calls import DeclinedCalls
+from fusejit.decorated import Decorated
 from fusejit.errors import (
     ConcretizationError,
     FusejitError,
@@ -37,6 +39,7 @@ from fusejit.locks import ForkSafeLock
 from fusejit.notices import warn
 from fusejit.options import Options
 from fusejit.outside import resolver
+from fusejit.package_files import is_raised_by_us
 from fusejit.pipeline import Compiled, Lowered, Traced, trace
 from fusejit.profit import profit
 from fusejit.retiring import RetiredFunction, may_be_retired
@@ -54,7 +57,7 @@ from fusejit.segments import (
 from fusejit.settling import FIRST_LOOK, LATER_LOOKS
 from fusejit.tracer.declined import SHARED_MEMORY, Declined
 from fusejit.tracer.foreign import foreign_arguments, is_operand
-from fusejit.tracer.locations import is_raised_by_us, strip_frames
+from fusejit.tracer.locations import strip_frames
 from fusejit.tracer.raises import may_raise_late
 from fusejit.tracer.source_text import find_source, texts_in
 from fusejit.variants import Variants
@@ -66,42 +69,26 @@ MOST_OF_A_PART = 4  # variants, before lists and texts it is given are left to P
 class Dispatcher:
     """What a decorated function knows: its options, variants, and the slow way of a call."""
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        options: Options,
-        fused: FusedFunctions | None = None,
-        parts_time: Allowance | None = None,
-    ) -> None:
+    def __init__(self, decorated: Decorated) -> None:
         # of a part: its newest variant, and the sizes of the call that it was made for
         self.newest: tuple[Lowered, dict[str, int]] | None = None
-        self.function = function
-        self.options = options
-        self.variants = Variants()
+        self.function = decorated.function
+        self.options = decorated.options
+        self.variants = decorated.variants
         self.retired: RetiredFunction | None = None
         self.watchers: list[Callable[[], None]] = []  # told when it changes whether it pays
         self.declined = DeclinedCalls(guesses=not self.options.fullgraph)
         self.kinds = CallKinds()
-        self.parts_time = parts_time or Allowance(options.compile_seconds)
+        self.parts_time = decorated.parts_time or Allowance(self.options.compile_seconds)
         self.lock = ForkSafeLock()
-        self.signature = own_signature(function)
-        self.identity = Identity(cast(Any, function))
-        self.fused = FusedFunctions() if fused is None else fused
+        self.signature = decorated.signature
+        self.identity = decorated.identity
+        self.fused = FusedFunctions() if decorated.fused is None else decorated.fused
         self.run_plain = self.by_position()
-        self.carrier = Carrier(function, self.signature, self.slow, self.rescued)
-        if not options.enabled:
+        self.carrier = decorated.carrier
+        self.carrier.ask(self.slow, self.rescued)
+        if not self.options.enabled:
             self.carrier.serve_first(self.disabled)
-        cast(Any, self.carrier.function).__fusejit_state__ = self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """As function and options: what was compiled stays in its process.
-
-        Pickling by value (cloudpickle) comes here before it reads the cells of the carrier.
-        """
-        if self.options.enabled:
-            self.carrier.serve_first(no_variant)  # the next call finds its variant again
-        state = {"carrier": self.carrier, "variants": self.variants}
-        return _restored, (self.function, self.options), state
 
     # -- a call ---------------------------------------------------------------------------------
     def slow(self, args: tuple[Any, ...], missed: Miss = MISS) -> Any:
@@ -472,7 +459,7 @@ class Dispatcher:
         """A segment, or a function that Python calls between segments, in its fused form."""
         options = replace(self.options, is_part=True, on_error=on_error)
         try:
-            made = Dispatcher(function, options, self.fused, self.parts_time)
+            made = Decorated(function, options, self.fused, self.parts_time)
             return made.carrier.function
         except Exception as error:  # of ours: Python runs it as it is
             if is_from_handler(error):
@@ -566,8 +553,3 @@ class Dispatcher:
     def fault(self, error: Exception, stage: str) -> InternalError:
         """A fault of fusejit in a stage that has no IR, with a report."""
         return fault(self.function.__name__, self.options, error, [stage])
-
-
-def _restored(function: Callable[..., Any], options: Options) -> Dispatcher:
-    """That of a function that comes from another process."""
-    return Dispatcher(function, options)

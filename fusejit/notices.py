@@ -6,7 +6,7 @@ import sys
 import warnings
 from types import FrameType
 
-from fusejit.tracer.locations import is_package_file
+from fusejit.package_files import is_package_file
 
 
 class FuseWarning(UserWarning):

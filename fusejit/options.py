@@ -22,10 +22,15 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fusejit.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FUSIONS = ("auto", "none", "aggressive")
+"""Policies that have a name (`fusejit.fuse.policy`)."""
 
 COMPILE_SECONDS = 10.0
 """Processor time that compiling a function may take by default."""
@@ -96,8 +101,34 @@ class Options:
     dump_dir: Path | None = None
 
 
+def check_fusion(fusion: Any) -> None:
+    """Refuse what is no policy.
+
+    Raises
+    ------
+    ValueError
+        If there is no policy of this name.
+    TypeError
+        If it is neither a name nor callable.
+    """
+    if isinstance(fusion, str):
+        if fusion not in FUSIONS:
+            names = ", ".join(repr(name) for name in FUSIONS)
+            raise ValueError(f"fusion={fusion!r} is not one of {names}, nor a function")
+    elif not callable(fusion):
+        raise TypeError(f"fusion must be a name or a function, not {type(fusion).__name__}")
+
+
 def _flag(name: str, default: str) -> bool:
     return os.environ.get(name, default) not in ("", "0")
+
+
+def _path(text: str | None) -> Path | None:
+    if not text:
+        return None
+    from pathlib import Path  # slow to import
+
+    return Path(text)
 
 
 def _seconds(name: str, given: float | None) -> float:
@@ -132,11 +163,11 @@ def options_from_environment(
         retires=_flag("FUSEJIT_RETIRE", "1"),
         jit=not _flag("FUSEJIT_UNJITTED", "0"),
         cache=_flag("FUSEJIT_CACHE", "1"),
-        cache_dir=Path(directory) if directory else None,
+        cache_dir=_path(directory),
         cache_bytes=(int(size) if size.isdigit() else 256) << 20,
         num_threads=int(threads) if threads.isdigit() and int(threads) > 0 else None,
         fusion=os.environ.get("FUSEJIT_FUSION", "auto") if fusion is None else fusion,
         compile_seconds=_seconds("FUSEJIT_COMPILE_SECONDS", compile_seconds),
         dump=frozenset(part.strip() for part in dump.split(",") if part.strip()),
-        dump_dir=Path(dump_dir) if dump_dir else None,
+        dump_dir=_path(dump_dir),
     )

@@ -70,8 +70,8 @@ from fusejit.ir.traced import TracedFunction
 from fusejit.ir.verifier import verify
 from fusejit.options import Options
 from fusejit.syntax import parse
-from fusejit.tracer import trace_function
 from fusejit.tracer.declined import Declined
+from fusejit.tracer.entry import trace_function
 
 
 @dataclass(frozen=True)

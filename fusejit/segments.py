@@ -25,6 +25,7 @@ import numpy as np
 from fusejit.carrier import Body
 from fusejit.codegen.call_guard import CallGuard, Expected, are_like, expected_of
 from fusejit.dataclass import dataclass, field, replace
+from fusejit.decorated import dispatcher_of
 from fusejit.errors import FusejitError, NeedsPython
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.host import Path
@@ -166,7 +167,7 @@ class SegmentedFunction:
     def functions(self) -> Iterator[tuple[str, Any]]:
         """The functions of the user's that Python calls, and what is known of their fused form."""
         for function, made in () if self.helper is None else self.helper.fused.items():
-            state = getattr(made, "__fusejit_state__", None)
+            state = dispatcher_of(made)
             if made is not function and state is not None:
                 yield function.__qualname__, state
 
@@ -541,7 +542,7 @@ class _Helper:
     def _fused_form(self, function: Any) -> Any:
         if type(function) is not FunctionType:
             return function
-        state = getattr(function, "__fusejit_state__", None)
+        state = dispatcher_of(function)
         if state is not None:
             return state.called_by_python(function, self.what.function)
         known = self.fused.get(function)
@@ -556,7 +557,7 @@ class _Helper:
 
 def _is_retired(fused: Callable[..., Any]) -> bool:
     """Whether a fused form runs the function itself, whatever the sizes of arguments."""
-    state = getattr(fused, "__fusejit_state__", None)
+    state = dispatcher_of(fused)
     return state is not None and state.is_plain and not state.depends_on_sizes
 
 
@@ -598,12 +599,12 @@ class CallSite:
                 state.look_again()
 
     def _states(self) -> list[Any]:
-        return [getattr(function, "__fusejit_state__", None) for function in self.functions]
+        return [dispatcher_of(function) for function in self.functions]
 
 
 def _watch(fused: Callable[..., Any], helper: _Helper) -> None:
     """Have a function that is opened decide anew when what it calls has changed."""
-    state = getattr(fused, "__fusejit_state__", None)
+    state = dispatcher_of(fused)
     if state is not None:
         state.watchers.append(helper.decide_again)
 
@@ -650,7 +651,7 @@ class SegmentCall:
     @property
     def state(self) -> Any:
         """What is known of the compiled form; None before the first call, and without one."""
-        return getattr(self.chosen, "__fusejit_state__", None)
+        return dispatcher_of(self.chosen)
 
     def codes(self) -> set[CodeType]:
         """The code of the frames in which Python runs its statements."""

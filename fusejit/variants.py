@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fusejit.codegen.call_guard import CallGuard
-from fusejit.ir.traced import ArrayClass
-from fusejit.pipeline import Compiled
-from fusejit.segments import SegmentedFunction
+if TYPE_CHECKING:
+    from fusejit.codegen.call_guard import CallGuard
+    from fusejit.pipeline import Compiled
+    from fusejit.segments import SegmentedFunction
 
 
 class Variants:
@@ -55,6 +55,8 @@ class Variants:
             self.passed = None
 
     def __repr__(self) -> str:
+        from fusejit.ir.traced import ArrayClass  # decorating loads no compiler
+
         lines = [f"{len(self)} variant(s)"]
         for at, variant in enumerate(self.compiled):
             arrays = ", ".join(

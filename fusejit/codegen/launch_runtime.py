@@ -11,28 +11,11 @@ import numpy.typing as npt
 
 from fusejit.codegen.late_errors import EXTENTS_DIFFER as EXTENTS_DIFFER_STATUS
 from fusejit.codegen.late_errors import LatePlace, raise_at, raise_late
+from fusejit.codegen.miss import Miss
 from fusejit.errors import NumpyRaises
 from fusejit.ir.access import Access, broadcast_access, mark, strided
 from fusejit.ir.source import Location
 
-
-class Miss:
-    """What a launcher returns instead of a result when its variant does not serve the call.
-
-    With ``is_fault`` the launcher has failed, in front of anything that the caller could see.
-    """
-
-    __slots__ = ("is_fault", "reason")
-
-    def __init__(self, reason: str, is_fault: bool = False) -> None:
-        self.reason = reason
-        self.is_fault = is_fault
-
-    def __repr__(self) -> str:
-        return f"<miss: {self.reason}>"
-
-
-MISS = Miss("another variant")
 ERRSTATE = Miss("np.errstate asks for exceptions or callbacks")
 _BY_STATUS = {
     -1: Miss("an argument is not of the compiled type"),

@@ -15,6 +15,7 @@ from fusejit.codegen.compared import Compared
 from fusejit.codegen.host_text import host_text
 from fusejit.codegen.late_errors import late_places, rolled_back
 from fusejit.codegen.library_state import HAVE_VERSIONS, LibraryState
+from fusejit.codegen.miss import MISS
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.access import ACCESS_BITS, WRITEABLE_BIT
 from fusejit.ir.affine import AffineExpr, Dim
@@ -74,11 +75,11 @@ class LauncherNames:
             "matmul": np.matmul,
             "GLOBAL_RANDOM": GLOBAL_RANDOM,
             "G": globals_,
+            "MISS": MISS,
             "PLACES": late_places(program.graph),
             **{
                 name: getattr(launch_runtime, name)
                 for name in (
-                    "MISS",
                     "ERRSTATE",
                     "miss",
                     "kept",

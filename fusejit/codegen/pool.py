@@ -14,14 +14,17 @@ import ctypes
 import importlib.machinery
 import importlib.util
 import os
+import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 from fusejit.codegen.cores import available_cores
 from fusejit.interrupts import apart
 
+TBB = "libtbb.so.12"
 POOL_SYMBOL = "fusejit_pool"
 WORD_THREADS, WORD_BUSY, WORD_LAUNCH = 0, 1, 2
 """Words of the pool's memory: threads to use, 1 during a launch, address of its parallel_for."""
@@ -73,22 +76,29 @@ def _load_tbb() -> None:
     OSError
         If there is no TBB, or it is too old.
     """
-    from importlib import metadata  # slow to import
-
-    candidates = ["libtbb.so.12"]
-    try:
-        files = metadata.files("tbb") or []
-    except metadata.PackageNotFoundError:
-        files = []
-    candidates[:0] = [str(f.locate()) for f in files if f.name == "libtbb.so.12"]
-    for candidate in candidates:
+    for candidate in _tbb_files():
         try:
             library = ctypes.CDLL(candidate, mode=ctypes.RTLD_GLOBAL)
         except OSError:
             continue
         if library.TBB_runtime_interface_version() >= _TBB_MINIMUM_INTERFACE:
             return
-    raise OSError("no libtbb.so.12 of interface 12060 or later")
+    raise OSError(f"no {TBB} of interface 12060 or later")
+
+
+def _tbb_files() -> Iterator[str]:
+    """Where libtbb may be: where PyPI's wheel puts it, where its metadata say, anywhere."""
+    usual = Path(sys.prefix, "lib", TBB)
+    if usual.exists():
+        yield str(usual)
+    from importlib import metadata  # slow to import
+
+    try:
+        files = metadata.files("tbb") or []
+    except metadata.PackageNotFoundError:
+        files = []
+    yield from (str(f.locate()) for f in files if f.name == TBB)
+    yield TBB
 
 
 def _tbb_backend() -> ModuleType:

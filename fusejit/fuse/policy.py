@@ -32,6 +32,7 @@ from fusejit.interrupts import is_from_handler
 from fusejit.ir.graph import GenericOp
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.target import Target
+from fusejit.options import check_fusion
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +113,9 @@ def policy(fusion: str | FusionPolicyFn) -> Policy | None:
     TypeError
         If it is neither a name nor callable.
     """
+    check_fusion(fusion)
     if isinstance(fusion, str):
-        if fusion not in POLICIES:
-            names = ", ".join(repr(name) for name in POLICIES)
-            raise ValueError(f"fusion={fusion!r} is not one of {names}, nor a function")
         return POLICIES[fusion]
-    if not callable(fusion):
-        raise TypeError(f"fusion must be a name or a function, not {type(fusion).__name__}")
     return Policy(_about_folds(fusion), _about_merges(fusion), _about_groups(fusion))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.launch_runtime import Miss
+from fusejit.codegen.miss import Miss
 from fusejit.dataclass import replace
 from fusejit.ir.graph import GenericOp, Graph, Init, Operand, Value
 from fusejit.ir.host import HostExpr, Path

@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fusejit.codegen.launch_runtime import Miss
+from fusejit.codegen.miss import Miss
 from fusejit.dataclass import replace
 from fusejit.ir.printer import print_graph
 from fusejit.ir.schedule import KernelStep, walk_steps

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass
+from fusejit.package_files import CARRIER, is_package_file
 from fusejit.tracer.carriers import is_carrier
-from fusejit.tracer.locations import CARRIER, MOVE_OUTSIDE, is_package_file
+from fusejit.tracer.locations import MOVE_OUTSIDE
 
 
 class Verdict(enum.Enum):

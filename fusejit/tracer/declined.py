@@ -7,8 +7,9 @@ import re
 from types import TracebackType
 
 from fusejit.errors import FAULT, NumpyRaises
+from fusejit.package_files import is_package_file
 from fusejit.tracer.context import active_trace
-from fusejit.tracer.locations import is_package_file, is_programs, needs_python, user_frames
+from fusejit.tracer.locations import is_programs, needs_python, user_frames
 
 CATCH_NOTHING = "ask for the condition first, or raise outside the decorated function"
 

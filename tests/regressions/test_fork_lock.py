@@ -18,7 +18,7 @@ def test_child_forked_while_a_thread_holds_the_lock_compiles_its_own() -> None:
     def f(x):
         return x * 2 + 1
 
-    state = f.__fusejit_state__
+    state = f.__fusejit_state__.dispatcher
     held, done = threading.Event(), threading.Event()
 
     def hold() -> None:

@@ -46,7 +46,7 @@ def test_recursion_is_fused_once() -> None:
         return descended(x, 12, log)
 
     fused = check_segments(program, (X, []))
-    state = fused.__fusejit_state__
+    state = fused.__fusejit_state__.dispatcher
     assert list(state.fused.by_function) == [descended]
 
 
@@ -64,7 +64,7 @@ def test_inner_functions_are_not_kept() -> None:
     fused: Any = fuse_jit(program)
     for _ in range(3 * MOST_OF_A_CODE):
         np.testing.assert_array_equal(fused(X), program(X))
-    assert len(fused.__fusejit_state__.fused.by_function) == MOST_OF_A_CODE
+    assert len(fused.__fusejit_state__.dispatcher.fused.by_function) == MOST_OF_A_CODE
     assert len(log) == 12 * MOST_OF_A_CODE
 
 
@@ -136,7 +136,7 @@ def test_what_was_compiled_whole_stays_whole() -> None:
     assert log == ["a", "a", "b", "b"]
     assert len(fused.variants) == 1
     launched = fused.variants.compiled[0]
-    assert fused.__fusejit_state__.carrier.first == launched.launch
+    assert fused.__fusejit_state__.dispatcher.carrier.first == launched.launch
 
 
 def test_classes_made_anew_do_not_become_variants(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ def retiring(function: Any) -> Any:
 
 def is_python_s(fused: Any) -> bool:
     """Whether the carrier has the statements of the function."""
-    return fused.__fusejit_state__.carrier.guard is not None
+    return fused.__fusejit_state__.dispatcher.carrier.guard is not None
 
 
 # ----------------------------------------------------------------------------------------- guards

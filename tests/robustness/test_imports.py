@@ -23,6 +23,7 @@ FREE = (
     "locks",
     "options",
     "outside",
+    "package_files",
     "syntax",
 )
 COMPILERS = {"numba", "llvmlite"}
@@ -45,14 +46,20 @@ ALLOWED = {
     "syntax": {"locks"},
     "dot": {"ir"},
     "segments": {
-        *("carrier", "codegen", "dataclass", "tracer", "ir", "errors", "interrupts", "settling")
+        *("carrier", "codegen", "dataclass", "decorated", "tracer", "ir", "errors"),
+        *("interrupts", "settling"),
     },
     "failures": {"budget", "errors", "options", "interrupts"},
     "pipeline": {*STAGES, "ir", "dot", "failures", *FREE},
     "explain": {"variants", "segments", "pipeline", *STAGES, "ir", *FREE},
     "variants": {"pipeline", "segments", "codegen", "ir"},
+    "package_files": set(),
+    "decorated": {
+        *("budget", "carrier", "codegen", "dispatcher", "identity", "interrupts", "locks"),
+        *("options", "segments", "variants"),
+    },
     "carrier": {"codegen", "dataclass", "tracer"},
-    "notices": {"tracer"},
+    "notices": {"package_files"},
     "mlir": {"pipeline", *STAGES, "ir", *FREE},
 }
 
@@ -104,21 +111,34 @@ def test_nothing_but_tests_imports_the_testing_tools() -> None:
             assert not any(n.startswith("fusejit.testing") for n in imports_of(path)), path
 
 
-def test_importing_loads_no_compiler_and_starts_no_thread(
+def test_importing_and_decorating_load_no_compiler(
     run_python: Callable[..., Any], tmp_path: Path
 ) -> None:
     script = tmp_path / "lean.py"
     script.write_text(
         "import sys\n"
         "import fusejit\n"
-        "loaded = {name.split('.')[0] for name in sys.modules}\n"
-        "assert not loaded & {'numba', 'llvmlite', 'tbb'}, loaded\n"
-        "import numpy as np\n"
-        "@fusejit.fuse_jit\n"
+        "@fusejit.fuse_jit(fusion='none')\n"
         "def f(x):\n"
         "    return x + 1\n"
+        "assert len(f.variants) == 0\n"
+        "repr(f.variants)\n"
+        "loaded = {name for name in sys.modules if name.startswith('fusejit')}\n"
+        "stages = ('fuse', 'pipeline', 'segments', 'dispatcher', 'explain', 'mlir')\n"
+        "assert not loaded & {f'fusejit.{name}' for name in stages}, loaded\n"
+        "assert not [name for name in loaded if '.lower' in name or '.entry' in name], loaded\n"
+        "packages = {name.split('.')[0] for name in sys.modules}\n"
+        "assert not packages & {'numba', 'llvmlite', 'tbb'}, packages\n"
+        "import numpy as np\n"
         "assert 'loop nest' in f.explain(np.ones(3))\n"
         "import threading\n"
         "assert threading.active_count() == 1\n"
     )
     run_python(script)
+
+
+def test_names_that_load_the_compiler_are_there() -> None:
+    for name in fusejit.__all__:
+        assert getattr(fusejit, name).__module__ if name != "mlir" else fusejit.mlir.load
+    with pytest.raises(AttributeError, match="no attribute 'fuse_jet'"):
+        fusejit.fuse_jet  # noqa: B018

@@ -22,7 +22,7 @@ from fusejit.ir.traced import (
     StaticLeaf,
     TracedFunction,
 )
-from fusejit.tracer import trace_function
+from fusejit.tracer.entry import trace_function
 from fusejit.tracer.layout import classify
 
 

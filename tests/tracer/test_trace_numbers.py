@@ -12,8 +12,8 @@ from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr, parse_affine_expr
 from fusejit.ir.graph import Layout
 from fusejit.ir.traced import CheckKind, HostLeaf, PathLeaf
-from fusejit.tracer import trace_function
 from fusejit.tracer.declined import Declined
+from fusejit.tracer.entry import trace_function
 from fusejit.tracer.shapes import Decisions, host_of
 
 

@@ -1,0 +1,108 @@
+"""`Decorated`: a decorated function before its first call.
+
+Decorating loads no compiler. The first call that the carrier does not serve does, and hands over
+to a `Dispatcher`, which has the carrier's slow calls from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from fusejit.carrier import Carrier, no_variant
+from fusejit.codegen.miss import MISS, Miss
+from fusejit.identity import Identity, own_signature
+from fusejit.interrupts import apart
+from fusejit.locks import ForkSafeLock
+from fusejit.options import Options
+from fusejit.variants import Variants
+
+if TYPE_CHECKING:
+    from fusejit.budget import Allowance
+    from fusejit.dispatcher import Dispatcher
+    from fusejit.segments import FusedFunctions
+
+
+class Decorated:
+    """A function, its options, the carrier that users call, and what serves it.
+
+    Parameters
+    ----------
+    function : callable
+        The user's function.
+    options : Options
+    fused : FusedFunctions, optional
+        For a part of another function: the fused forms that they share.
+    parts_time : Allowance, optional
+        For a part: the processor time that all parts have.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        options: Options,
+        fused: FusedFunctions | None = None,
+        parts_time: Allowance | None = None,
+    ) -> None:
+        self.function = function
+        self.options = options
+        self.fused = fused
+        self.parts_time = parts_time
+        self.variants = Variants()
+        self.signature = own_signature(function)
+        self.identity = Identity(cast(Any, function))
+        self.carrier = Carrier(function, self.signature, self.slow, self.rescued)
+        if not options.enabled:
+            self.carrier.serve_first(self.disabled)
+        self._lock = ForkSafeLock()
+        self._dispatcher: Dispatcher | None = None
+        cast(Any, self.carrier.function).__fusejit_state__ = self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As function and options: what was compiled stays in its process.
+
+        Pickling by value (cloudpickle) comes here before it reads the cells of the carrier.
+        """
+        self.carrier.ask(self.slow, self.rescued)
+        if self.options.enabled:
+            self.carrier.serve_first(no_variant)  # the next call finds its variant again
+        state = {"carrier": self.carrier, "variants": self.variants}
+        return Decorated, (self.function, self.options), state
+
+    @property
+    def dispatcher(self) -> Dispatcher:
+        """What finds or makes a variant for a call; made, and its modules loaded, when needed."""
+        if self._dispatcher is None:
+            with self._lock:
+                if self._dispatcher is None:
+                    self._dispatcher = _dispatcher_class()(self)
+        return self._dispatcher
+
+    def slow(self, args: tuple[Any, ...], missed: Miss = MISS) -> Any:
+        """The first call that the carrier does not serve by itself."""
+        return self.dispatcher.slow(args, missed)
+
+    def rescued(self, error: Exception) -> Miss | None:
+        """As `Dispatcher.rescued`."""
+        return self.dispatcher.rescued(error)
+
+    def disabled(self, *args: Any) -> Any:
+        """A call of a function that is not to be compiled."""
+        return self.dispatcher.disabled(*args)
+
+
+def dispatcher_of(function: Any) -> Dispatcher | None:
+    """That of a decorated function; None for other objects."""
+    state = getattr(function, "__fusejit_state__", None)
+    return None if state is None else cast(Decorated, state).dispatcher
+
+
+def _dispatcher_class() -> type[Dispatcher]:
+    """`Dispatcher`, whose modules no signal may leave half loaded."""
+
+    def load() -> type[Dispatcher]:
+        from fusejit.dispatcher import Dispatcher
+
+        return Dispatcher
+
+    return apart(load)

@@ -1,0 +1,62 @@
+"""What a decorated function tells of a call without making it: its graph, MLIR, explanation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fusejit.dispatcher import Dispatcher
+from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
+from fusejit.explain import explain_text, segments_text, sizes_of_call
+from fusejit.pipeline import Traced, trace
+from fusejit.tracer.declined import Declined
+from fusejit.tracer.locations import strip_frames
+
+
+def traced(state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
+    """The traced graph of a call.
+
+    Raises
+    ------
+    UnsupportedError
+        If the call runs as plain NumPy.
+    """
+    try:
+        return trace(state.function, args, kwargs, state.options)
+    except Declined as declined:
+        raise UnsupportedError(
+            f"{state.function.__name__} runs as plain NumPy for this call, there is no graph: "
+            f"{declined.cause}"
+        ) from None
+    except FusejitError as error:
+        raise strip_frames(error) from error.__cause__
+
+
+def mlir(state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], fused: bool) -> str:
+    """The traced, or the fused graph of a call as MLIR text."""
+    stage = traced(state, args, kwargs)
+    return stage.fuse().mlir() if fused else stage.mlir()
+
+
+def explained(state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """What is fused in a call, what is not, and why."""
+    name = state.function.__name__
+    known = state.given_up(args, kwargs)
+    if known is not None:
+        return f"{name} runs as plain NumPy for this call: {known}\n"
+    try:
+        lowered = trace(state.function, args, kwargs, state.options).fuse().lower()
+    except Declined as declined:
+        for segmented in state.variants.of_kinds:
+            if segmented.takes(list(state.bound(args, kwargs).values())):
+                return segments_text(segmented, name)
+        return f"{name} runs as plain NumPy for this call: {declined.cause}\n"
+    except FusejitError as error:
+        if state.options.fullgraph:
+            raise strip_frames(error) from error.__cause__
+        shown = state.variants.segmented or state.opened(error, state.bound(args, kwargs))
+        if shown is None and isinstance(error, NeedsPython | ConcretizationError):
+            shown = state.of_python(error)
+        if shown is None:
+            return f"{name} runs as plain NumPy for this call: {error}\n"
+        return segments_text(shown, name)
+    return explain_text(lowered, sizes_of_call(lowered, state.bound(args, kwargs)), state.variants)
