@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 from fusejit.carrier import Carrier, no_variant
 from fusejit.codegen.miss import MISS, Miss
 from fusejit.identity import Identity, own_signature
-from fusejit.interrupts import apart
+from fusejit.interrupts import apart, is_from_handler
 from fusejit.locks import ForkSafeLock
+from fusejit.notices import warn
 from fusejit.options import Options
 from fusejit.variants import Variants
 
@@ -80,7 +81,17 @@ class Decorated:
 
     def slow(self, args: tuple[Any, ...], missed: Miss = MISS) -> Any:
         """The first call that the carrier does not serve by itself."""
-        return self.dispatcher.slow(args, missed)
+        try:
+            dispatcher = self.dispatcher
+        except Exception as error:  # too deep a recursion in a thread, no memory, a broken install
+            if self.options.fullgraph or is_from_handler(error):
+                raise
+            if self.options.warn:
+                name, kind = self.function.__name__, type(error).__name__
+                warn(f"{name} runs as plain NumPy: fusejit cannot be loaded ({kind}: {error})")
+            positional, keywords = self.identity.given(self.signature, args)
+            return self.function(*positional, **keywords)
+        return dispatcher.slow(args, missed)
 
     def rescued(self, error: Exception) -> Miss | None:
         """As `Dispatcher.rescued`."""

@@ -117,15 +117,35 @@ def test_a_fault_while_a_function_is_opened(name: str, monkeypatch: pytest.Monke
 
 
 def test_a_fault_while_a_part_is_decorated(monkeypatch: pytest.MonkeyPatch) -> None:
-    make = fusejit.dispatcher.Dispatcher
+    make = fusejit.dispatcher.Decorated
 
     def only_whole(function: Any, options: Any, *rest: Any) -> Any:
         if options.is_part:
             raise FAULTS[0]
         return make(function, options, *rest)
 
-    monkeypatch.setattr(fusejit.dispatcher, "Dispatcher", only_whole)
+    monkeypatch.setattr(fusejit.dispatcher, "Decorated", only_whole)
     assert any("fault of fusejit" in text for text in check_calls(noted))
+
+
+def test_a_compiler_that_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load() -> Any:
+        raise ImportError("no compiler")
+
+    def scaled(x: Any, by: float = 2.0, *more: Any, plus: float = 0.0) -> Any:
+        return x * by + plus
+
+    monkeypatch.setattr(fusejit.decorated, "_dispatcher_class", load)
+    fused, quiet = fuse_jit(scaled), fuse_jit(scaled, warn=False)
+    for args, kwargs in (((1.0,), {}), ((1.0, 3.0, 4.0), {"plus": 5.0}), ((1.0,), {"by": 6.0})):
+        with pytest.warns(FuseWarning, match=r"scaled runs .* be loaded \(ImportError: no comp"):
+            assert fused(*args, **kwargs) == scaled(*args, **kwargs)
+        assert quiet(*args, **kwargs) == scaled(*args, **kwargs)
+    with pytest.raises(ImportError, match="no compiler"):
+        fuse_jit(scaled, fullgraph=True)(1.0)
+    monkeypatch.undo()
+    assert fused(1.0) == 2.0
+    assert len(fused.variants) == 1
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda e: type(e).__name__)

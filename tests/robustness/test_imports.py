@@ -55,6 +55,7 @@ ALLOWED = {
     "variants": {"pipeline", "segments", "codegen", "ir"},
     "package_files": set(),
     "decorated": {
+        "notices",
         *("budget", "carrier", "codegen", "dispatcher", "identity", "interrupts", "locks"),
         *("options", "segments", "variants"),
     },
