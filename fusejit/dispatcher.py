@@ -60,7 +60,6 @@ from fusejit.tracer.foreign import foreign_arguments, is_operand
 from fusejit.tracer.locations import strip_frames
 from fusejit.tracer.raises import may_raise_late
 from fusejit.tracer.source_text import find_source, texts_in
-from fusejit.variants import Variants
 
 MOST_OF_KINDS = 4  # forms in segments for arguments of kinds that no kernel is given
 MOST_OF_A_PART = 4  # variants, before lists and texts it is given are left to Python
