@@ -218,6 +218,8 @@ def _scalar_type(kind: type) -> None:
     @handles(kind)
     def convert(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and isinstance(args[0], TracedArray | TracedNumber):
+            if isinstance(args[0], TracedArray) and args[0].ndim:  # itself, if it is of the type
+                return HANDLERS["astype"](args[0], np.dtype(kind), copy=False)
             result = HANDLERS["astype"](args[0], np.dtype(kind))
             return result[()] if not result.ndim else result
         return NotImplemented

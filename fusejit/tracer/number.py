@@ -112,12 +112,12 @@ class TracedNumber:
 
     def __divmod__(self, other: Any) -> Any:
         if not is_host_number(other):
-            return NotImplemented
+            return HANDLERS["not a number"](self, other)
         return apply_host("floordiv", self, other), apply_host("mod", self, other)
 
     def __rdivmod__(self, other: Any) -> Any:
         if not is_host_number(other):
-            return NotImplemented
+            return HANDLERS["not a number"](self, other)
         return apply_host("floordiv", other, self), apply_host("mod", other, self)
 
     # -- what needs the value ---------------------------------------------------------------------
@@ -420,7 +420,7 @@ def _install() -> None:
                 operands = (other, self) if reflected else (self, other)
                 return HANDLERS["complex arithmetic"](op, operands)
             if not is_host_number(other):
-                return NotImplemented
+                return HANDLERS["not a number"](self, other)
             return apply_host(op, other, self) if reflected else apply_host(op, self, other)
 
         return method

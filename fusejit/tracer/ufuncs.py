@@ -25,6 +25,7 @@ from fusejit.tracer.declined import Declined, numpy_raises
 from fusejit.tracer.dispatch import HANDLERS, handles
 from fusejit.tracer.either import is_either
 from fusejit.tracer.elementwise import Compute, emit_elementwise, require_extents
+from fusejit.tracer.foreign_operands import require_python
 from fusejit.tracer.host_calls import host_call
 from fusejit.tracer.kernel_numbers import is_kernel_number, is_python_number, python_arithmetic
 from fusejit.tracer.locations import MOVE_OUTSIDE, unsupported
@@ -141,9 +142,14 @@ def operator_call(
         if ufunc in (np.equal, np.not_equal):  # Python would fall back to identity
             foreign = next(type(o).__name__ for o in operands if not _is_operand(o))
             raise Declined(f"a comparison of an array with a {foreign}")
+        for each in operands:
+            if not (_is_operand(each) or isinstance(each, MaskedElements)):
+                traced = next(o for o in operands if isinstance(o, TracedArray))
+                require_python(each, traced.kind)
         return NotImplemented
     if ufunc is np.multiply and _is_repetition(*operands):
         return NotImplemented  # Python repeats the list, and asks how often
+    operands = _as_complex_takes_them(operands)
     if any(map(is_kernel_number, operands)) and all(map(is_python_number, operands)):
         return python_arithmetic(ufunc, operands)
     if ufunc is np.matmul:
@@ -155,6 +161,19 @@ def operator_call(
         if short is not None:
             return apply_ufunc(short, operands[:1], out)
     return apply_ufunc(ufunc, operands, out)
+
+
+def _as_complex_takes_them(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """``1j - x[0]``: Python's complex numbers take a float64 for the float that it is."""
+    if len(operands) != 2 or not isinstance(operands[1], TracedArray):
+        return operands
+    left, right = operands
+    is_complex = type(left) is complex or (
+        isinstance(left, TracedArray) and left.kind is Kind.PYTHON and left.dtype.kind == "c"
+    )
+    if is_complex and right.kind is Kind.SCALAR and right.dtype == F64:
+        return left, HANDLERS[float](right)
+    return operands
 
 
 def _is_repetition(left: Any, right: Any) -> bool:

@@ -27,6 +27,8 @@ EXPRESSIONS = {
     "reshapes": "x.reshape(-1); x.T.reshape(-1); (x + 1).reshape(-1); (x + 1).reshape(x.shape);"
     "(x + 1).reshape(4, -1); np.reshape(x, -1, order='F'); np.cumsum(x).reshape(x.shape);"
     "np.arange(x.size).reshape(x.shape); x.sum(0).reshape(2, 2); x.sum(0)[None]",
+    "types that are called": "np.float64(x); np.float64(x.T); np.float64(x + 1); np.float32(x);"
+    "np.int64(x); np.int64(np.int64(x)); np.bool_(x > 1); np.float64(x[:, ::2]); np.int64(x)[1:]",
     "flat": "x.ravel(); x.T.ravel(); (x + 1).ravel(); x.flatten(); x.T.flatten(); np.ravel(x[0])",
     "copies": "x.copy(); np.array(x); x.T.copy(); x.copy(order='F'); x.T + 1; x.astype(np.float32);"
     "np.asfortranarray(x); np.ascontiguousarray(x.T); np.copy(x); x.T.copy(order='K')",
