@@ -63,6 +63,10 @@ def ticking(x):
     return x + next(_count)
 
 
+def generator(seed):
+    return np.random.default_rng(seed)
+
+
 def use_up(items):
     return sum(items)
 
@@ -317,6 +321,18 @@ def test_what_only_the_caller_sees_is_no_difference(judged: Judged) -> None:
     judged.toy.style(judged.toy.settings)
     (finding,) = judged.found()
     assert "instead of" in finding.what
+
+
+def test_what_is_another_in_each_call_is_no_difference(judged: Judged) -> None:
+    """A generator that the system seeds; one with a seed is compared."""
+    judged.toy.generator(None)
+    judged.toy.generator(3)
+    assert not judged.found()
+    assert judged.judge.tallies["toy:generator"].copies == 1
+    judged.entry("generator").fused = lambda seed: np.random.default_rng(4)
+    judged.toy.generator(3)
+    (finding,) = judged.found()
+    assert "random numbers" in finding.what
 
 
 def test_functions_that_draw_run_once(judged: Judged) -> None:

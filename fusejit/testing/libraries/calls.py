@@ -289,7 +289,11 @@ class _Run:
             theirs.counted.restore()
             arguments = ""
             failure = self.failure(theirs, ours)
-            if failure is not None and failure[0] is Kind.WRONG and self.is_of_copies(ours):
+            if (
+                failure is not None
+                and failure[0] is Kind.WRONG
+                and self.is_of_copies(theirs, ours, failure[1])
+            ):
                 tally.copies += 1
                 failure = None
             if failure is not None or any(_FAULT in c for c in caught):
@@ -336,10 +340,11 @@ class _Run:
         difference = theirs.counted.difference(ours.counted)
         return None if difference is None else (Kind.WRONG, difference)
 
-    def is_of_copies(self, ours: Outcome) -> bool:
-        """Whether the undecorated function does the same with copies.
+    def is_of_copies(self, theirs: Outcome, ours: Outcome, what: str) -> bool:
+        """Whether the undecorated function does the same with copies, or differs from itself so.
 
-        Two arguments, or one and a global name, may be one object that only the caller sees.
+        Two arguments, or one and a global name, may be one object that only the caller sees. What
+        asks the system for random numbers, say, is another in each call.
         """
         try:
             with self.undone(), warnings.catch_warnings():
@@ -350,10 +355,13 @@ class _Run:
                     result = self.entry.function(*args, **kwargs)
                 except Exception as raised:
                     error = raised
-                theirs = self.outcome(result, error, args, kwargs)
+                again = self.outcome(result, error, args, kwargs)
         except NotCopied:
             return False
-        return self.failure(theirs, ours) is None
+        if self.failure(again, ours) is None:
+            return True
+        of_itself = self.failure(theirs, again)
+        return of_itself is not None and of_itself[1] == what
 
     @contextmanager
     def undone(self) -> Iterator[None]:
