@@ -133,6 +133,8 @@ def round_of(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     if array.dtype == BOOL or decimals < 0:
         what = f"np.round of {array.dtype} to {decimals} decimals is not traced"
         raise unsupported(what, "convert to float first")
+    if out is None and array.ndim:  # a copy, not what a ufunc makes of a broadcast array
+        return HANDLERS["copy"](array, "K")
     return call_ufunc(np.positive, array, out=out)
 
 
