@@ -54,13 +54,14 @@ from fusejit.tracer.views import normalize_axes
 def _reduced_axes(elements: MaskedElements, axis: Any) -> tuple[tuple[int, ...], bool]:
     """The axes of the whole array that an axis of ``x[m]`` means; whether the selected one is in.
 
-    The first axis of ``x[m]`` stands for all axes of the mask.
+    The first axis of ``x[m]`` stands for all axes of the mask, which may have none.
     """
     rank = elements.mask.type.rank
     axes: list[int] = []
-    for a in normalize_axes(axis, elements.ndim):
+    reduced = normalize_axes(axis, elements.ndim)
+    for a in reduced:
         axes += range(rank) if a == 0 else [a + rank - 1]
-    return tuple(axes), 0 in axes
+    return tuple(axes), 0 in reduced
 
 
 def _mask(elements: MaskedElements) -> TracedArray:
@@ -76,8 +77,8 @@ def _filled(elements: MaskedElements, array: TracedArray, neutral: Any) -> Trace
 
 
 def _keeps(elements: MaskedElements, keepdims: Any, has_selected: bool) -> bool:
-    if is_true(keepdims) and has_selected and elements.mask.type.rank > 1:
-        what = "a reduction with keepdims=True of elements that a mask of several axes selects"
+    if is_true(keepdims) and has_selected and elements.mask.type.rank != 1:
+        what = "a reduction with keepdims=True of elements under a mask of no or several axes"
         raise unsupported(f"{what} is not traced", MOVE_OUTSIDE)
     return is_true(keepdims)
 
