@@ -29,7 +29,7 @@ from fusejit.dataclass import dataclass
 if TYPE_CHECKING:
     from pathlib import Path
 
-FUSIONS = ("auto", "none", "aggressive")
+FUSIONS = ("auto", "aggressive", "none")
 """Policies that have a name (`fusejit.fuse.policy`)."""
 
 COMPILE_SECONDS = 10.0
