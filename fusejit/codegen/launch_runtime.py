@@ -125,10 +125,8 @@ def raise_from(error: Exception, location: Location) -> NoReturn:
     raise_at(error.with_traceback(inside and inside.tb_next), location)
 
 
-def host_result(
-    result: Any, dtype: np.dtype, rank: int, order: tuple[int, ...] | None
-) -> npt.NDArray[Any]:
-    """What a host function returned, as the array that kernels read: dense in its axis order.
+def host_array(result: Any, dtype: np.dtype, rank: int) -> npt.NDArray[Any]:
+    """What a host function returned, as it is: no kernel reads it.
 
     Raises
     ------
@@ -141,6 +139,14 @@ def host_result(
             f"fusejit: a host function returned {array.dtype} of rank {array.ndim} instead of "
             f"{dtype} of rank {rank}"
         )
+    return array
+
+
+def host_result(
+    result: Any, dtype: np.dtype, rank: int, order: tuple[int, ...] | None
+) -> npt.NDArray[Any]:
+    """What a host function returned, as the array that kernels read: dense in its axis order."""
+    array = host_array(result, dtype, rank)
     if order is None:
         return array if array.flags.c_contiguous else np.ascontiguousarray(array)
     if array.transpose(order).flags.c_contiguous:

@@ -30,6 +30,7 @@ from fusejit.ir.program import (
     KernelCall,
     Program,
     Slot,
+    names_used,
     walk_steps,
 )
 from fusejit.ir.traced import (
@@ -60,6 +61,7 @@ class LauncherNames:
     ) -> None:
         self.traced = traced
         self.program = program
+        self.names_used = names_used(program)
         self.kernels = kernels
         self.parameters = [f"arg_{name}" for name in signature.parameters]
         self.globals = globals_
@@ -88,6 +90,7 @@ class LauncherNames:
                     "error_state",
                     "HOST_FAILED",
                     "raise_from",
+                    "host_array",
                     "host_result",
                     "require_shape",
                     "axis_slice",

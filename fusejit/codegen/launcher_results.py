@@ -8,8 +8,8 @@ from typing import TypeVar
 from fusejit.codegen.launcher_steps import LauncherSteps
 from fusejit.ir.access import Access
 from fusejit.ir.program import (
-    ArrayRef,
     ScalarRef,
+    memory_name,
 )
 from fusejit.ir.traced import (
     ChoiceLeaf,
@@ -105,13 +105,6 @@ class LauncherResults(LauncherSteps):
         return (
             "{" + ", ".join(f"{self.bind('key', k)}: {self.structure(v)}" for k, v in pairs) + "}"
         )
-
-
-def memory_name(ref: ArrayRef) -> str:
-    """The name of the array whose memory a result lies in."""
-    while ref.source is not None:
-        ref = ref.source
-    return ref.name
 
 
 def leaves_of(structure: ResultStructure, kind: type[_Leaf]) -> list[_Leaf]:

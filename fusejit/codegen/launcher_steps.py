@@ -123,11 +123,10 @@ class LauncherSteps(LauncherNames):
         else:
             lines.append("made = made if isinstance(made, tuple) else (made,)")
         for at, slot in enumerate(step.outs):
-            part = f"made[{at}]"
-            dtype = self.bind("dtype", slot.dtype)
-            lines.append(
-                f"{slot.name} = host_result({part}, {dtype}, {len(slot.extents)}, {slot.order})"
-            )
+            made = f"made[{at}], {self.bind('dtype', slot.dtype)}, {len(slot.extents)}"
+            is_read = slot.name in self.names_used
+            text = f"host_result({made}, {slot.order})" if is_read else f"host_array({made})"
+            lines.append(f"{slot.name} = {text}")
         lines += [f"{name} = {step.outs[at].name}.shape[{axis}]" for name, at, axis in step.sizes]
         lines += [
             f"require_shape({s.name}, {shape_text(s.extents)})" for s in step.outs if s.extents

@@ -42,6 +42,7 @@ from fusejit.ir.graph import (
     Value,
     View,
     ViewOp,
+    walk,
 )
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.host_calls import call_with, host_function, sizes_of
@@ -169,7 +170,9 @@ class _Interpreter:
 
     def run(self) -> list[Any]:
         self.block(self.graph.block)
-        handed_out: dict[Value, Any] = {}
+        handed_out: dict[Value, Any] = {
+            value: self.values[value] for value in only_returned(self.graph) if value in self.values
+        }
         results: list[Any] = []
         for result in self.graph.results:
             if isinstance(result, View):
@@ -331,7 +334,7 @@ class _Interpreter:
         returned = call_with(op, function, arguments, objects)
         parts = list(returned) if isinstance(returned, tuple) else [returned]
         parts = parts if op.results else []
-        arrays = [np.array(p, v.type.dtype) for p, v in zip(parts, op.results, strict=True)]
+        arrays = [np.asarray(p, v.type.dtype) for p, v in zip(parts, op.results, strict=True)]
         for name, at, axis in sizes_of(op):
             self.symbols[name] = arrays[at].shape[axis]
         return arrays
@@ -361,6 +364,19 @@ class _Interpreter:
         return indexing_map.substitute_symbols(
             {name: AffineExpr.const(number) for name, number in self.symbols.items()}
         )
+
+
+def only_returned(graph: Graph) -> set[Value]:
+    """Arrays that a host function makes and nothing reads: they are handed out as they are.
+
+    Those of several axes are laid out by their order: arguments here may lie otherwise.
+    """
+    ops = list(walk(graph.block))
+    made = {v for op in ops if isinstance(op, HostCall) for v in op.results}
+    made = {v for v in made if v.kind is Kind.ARRAY and len(v.type.extents) == 1}
+    read = {v for op in ops for v in op.operand_values}
+    moved = {v for op in ops for block in op.blocks for v in block.yields}
+    return made - read - moved
 
 
 def as_numpy_would(value: Value, array: np.ndarray) -> Any:

@@ -6,6 +6,7 @@ array  ::= argument a0, a1, .. | slot r0, r1, ..        (slots are allocated by 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -157,6 +158,37 @@ def walk_steps(steps: Sequence[Step]) -> Iterator[Step]:
         yield step
         for block in inner_blocks(step):
             yield from walk_steps(block.steps)
+
+
+def names_used(program: Program) -> set[str]:
+    """The arrays that steps or views read or write, apart from those that a host call makes."""
+    viewed = [r.ref for r in program.results if isinstance(r.ref, ArrayRef)]
+    of_views = {memory_name(ref) for ref in viewed if ref.map is not None or ref.source is not None}
+    return of_views | {name for step in walk_steps(program.steps) for name in _names_used(step)}
+
+
+def _names_used(step: Step) -> Iterator[str]:
+    if isinstance(step, KernelCall):
+        yield from (p.name for p in step.kernel.parameters if p.ndim is not None)
+        return
+    if isinstance(step, LibraryCall):
+        refs: list[ArrayRef | ScalarRef] = [*step.operands, step.out]
+    elif isinstance(step, HostStepCall):
+        refs = [operand.ref for operand in step.operands]
+    elif isinstance(step, ReadInteger):
+        refs = [step.source.ref]
+    else:
+        refs = [] if step.test is None else [step.test.ref]
+    yield from map(memory_name, refs)
+    for block in inner_blocks(step):
+        yield from itertools.chain.from_iterable(block.moves)
+
+
+def memory_name(ref: ArrayRef | ScalarRef) -> str:
+    """The name of the array in whose memory a view lies."""
+    while isinstance(ref, ArrayRef) and ref.source is not None:
+        ref = ref.source
+    return ref.name
 
 
 @dataclass(frozen=True, slots=True)

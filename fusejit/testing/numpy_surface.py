@@ -216,9 +216,6 @@ def _result(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 # ------------------------------------------------------------------------------------- comparison
 BOUND = Bound(ulps=1e4, absolute=1e-9)
 KNOWN = {
-    "histogram2d": "a part of a larger array in NumPy, with its strides",
-    "nonzero": "columns of one array in NumPy, with its strides",
-    "where": "columns of one array in NumPy, with its strides",
     "geomspace(two matrices, axis=-1)": "the order of axes of a result in NumPy",
     "unique(matrix, axis=-1)": "the order of axes of a result in NumPy",
     "eye(number, M=True)": "bools are sizes",
