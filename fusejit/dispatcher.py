@@ -42,6 +42,7 @@ from fusejit.outside import resolver
 from fusejit.package_files import is_raised_by_us
 from fusejit.pipeline import Compiled, Lowered, Traced, trace
 from fusejit.profit import profit
+from fusejit.raised_calls import RaisedCalls
 from fusejit.retiring import RetiredFunction, may_be_retired
 from fusejit.segments import (
     FusedFunctions,
@@ -78,6 +79,7 @@ class Dispatcher:
         self.watchers: list[Callable[[], None]] = []  # told when it changes whether it pays
         self.declined = DeclinedCalls(guesses=not self.options.fullgraph)
         self.kinds = CallKinds()
+        self.raised = RaisedCalls()
         self.parts_time = decorated.parts_time or Allowance(self.options.compile_seconds)
         self.lock = ForkSafeLock()
         self.signature = decorated.signature
@@ -92,6 +94,11 @@ class Dispatcher:
     # -- a call ---------------------------------------------------------------------------------
     def slow(self, args: tuple[Any, ...], missed: Miss = MISS) -> Any:
         """A call that the carrier does not serve by itself; ``args`` are in parameter order."""
+        for differs in self.raised.guards:
+            if not differs(*args):
+                result = self.run_plain(*args)
+                self.raised.has_returned()
+                return result
         if not self.identity.holds():
             return self.renewed(args)
         if self.variants.passed is not None:
@@ -121,7 +128,7 @@ class Dispatcher:
             if known is None and not self.options.fullgraph:
                 known = self.kinds.refusal(args)
             if isinstance(known, NumpyRaises) and self.declined.is_guess(args):
-                result = self.plain(*args)  # it raises like the one before, most often
+                result = self.raising(args)  # like the one before, most often
                 self.declined.forget(args)
                 return result
             if known is None and compiler_is_taken():
@@ -194,6 +201,7 @@ class Dispatcher:
             self.variants.compiled = ()
             self.variants.segmented = None
             self.variants.of_kinds = ()
+            self.raised.forget()
             self.variants.retired = ""
             self.retired = None
             self.declined = DeclinedCalls(guesses=not self.options.fullgraph)
@@ -388,6 +396,18 @@ class Dispatcher:
             if not self.variants.compiled:
                 self.carrier.serve_first(no_variant)
 
+    def raising(self, args: tuple[Any, ...]) -> Any:
+        """A call that is expected to raise: if it does, others like it are run by Python at once.
+
+        Not under ``fullgraph=True``: one that does not raise must not be run by Python unseen.
+        """
+        try:
+            return self.plain(*args)
+        except Exception:
+            if not self.options.fullgraph:
+                self.raised.add(args, cast(Any, self.function))
+            raise
+
     def by_position(self) -> Callable[..., Any]:
         """The undecorated function; takes all parameters by position."""
         simple = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -509,7 +529,7 @@ class Dispatcher:
     def decline(self, cause: str, args: tuple[Any, ...]) -> Any:
         """Run the undecorated function; warn once per cause unless NumPy raises."""
         if isinstance(cause, NumpyRaises):
-            result = self.plain(*args)
+            result = self.raising(args)
             self.note(cause.otherwise)
             return result
         if self.options.fullgraph:
