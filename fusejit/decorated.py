@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from fusejit.carrier import Carrier, no_variant
 from fusejit.codegen.miss import MISS, Miss
 from fusejit.identity import Identity, own_signature
-from fusejit.interrupts import apart, is_from_handler
+from fusejit.interrupts import CALLED_BY_NUMBA, apart, compiler_is_taken, is_from_handler
 from fusejit.locks import ForkSafeLock
 from fusejit.notices import warn
 from fusejit.options import Options
@@ -81,6 +81,14 @@ class Decorated:
 
     def slow(self, args: tuple[Any, ...], missed: Miss = MISS) -> Any:
         """The first call that the carrier does not serve by itself."""
+        if self._dispatcher is None and not self.options.fullgraph and compiler_is_taken():
+            # the modules of the dispatcher cannot be loaded now; the next call finds them
+            if self.options.warn:
+                warn(
+                    f"{self.function.__name__} runs as plain NumPy for this call: {CALLED_BY_NUMBA}"
+                )
+            positional, keywords = self.identity.given(self.signature, args)
+            return self.function(*positional, **keywords)
         try:
             dispatcher = self.dispatcher
         except Exception as error:  # too deep a recursion in a thread, no memory, a broken install

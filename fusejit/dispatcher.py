@@ -34,7 +34,7 @@ from fusejit.errors import (
 from fusejit.explain import sizes_of_call
 from fusejit.failures import fault
 from fusejit.identity import Identity, own_signature
-from fusejit.interrupts import compiler_is_taken, is_from_handler
+from fusejit.interrupts import CALLED_BY_NUMBA, compiler_is_taken, is_from_handler
 from fusejit.locks import ForkSafeLock
 from fusejit.notices import warn
 from fusejit.options import Options
@@ -132,7 +132,7 @@ class Dispatcher:
                 self.declined.forget(args)
                 return result
             if known is None and compiler_is_taken():
-                known = "it is called by Numba, which compiles or is being imported"
+                known = CALLED_BY_NUMBA
             if known is not None:
                 return self.decline(known, args)
             with self.lock:

@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
+CALLED_BY_NUMBA = "it is called by Numba, which compiles or is being imported"
 _COMPILERS = ("numba", "llvmlite")
 _COMPILES: contextvars.ContextVar[bool] = contextvars.ContextVar("_COMPILES", default=False)
 

@@ -61,7 +61,7 @@ def test_they_are_plain_and_later_ones_are_compiled(module: str, tmp_path: Path)
         [sys.executable, str(program), str(tmp_path), module],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=100,
         check=False,
     )
     assert done.stdout == "done\n", done.stderr

@@ -9,7 +9,8 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.declined_calls import DeclinedCalls
-from fusejit.raised_calls import MOST_MISTAKES
+from fusejit.decorated import dispatcher_of
+from fusejit.raised_calls import MOST_MISTAKES, RaisedCalls
 
 GOOD = np.linspace(0.0, 1.0, 12).reshape(3, 4)
 FLAT = np.zeros(3)
@@ -39,6 +40,12 @@ def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return made
 
 
+def raised_calls_of(fused: Any) -> RaisedCalls:
+    dispatcher = dispatcher_of(fused)
+    assert dispatcher is not None
+    return dispatcher.raised
+
+
 def outcome(function: Any, *args: Any) -> Any:
     try:
         return function(*args)
@@ -66,8 +73,7 @@ def test_one_that_returns_is_asked_about_again(looked_up: list[int]) -> None:
     fused = fuse_jit(scaled)
     for _ in range(4):
         assert outcome(fused, GOOD, {}) == (KeyError, "'scale'")
-    state: Any = fused
-    raised = state.__fusejit_state__.raised
+    raised = raised_calls_of(fused)
     assert len(raised.guards) == 1
     for _ in range(3):
         np.testing.assert_array_equal(fused(GOOD, {"scale": 2.0}), np.sqrt(GOOD * 2.0))
@@ -85,8 +91,7 @@ def test_after_some_mistakes_there_are_no_guards() -> None:
     for k in range(30 * MOST_MISTAKES):
         text = f"{k:03}"
         np.testing.assert_equal(outcome(fused, GOOD, text), outcome(odd, GOOD, text))
-    state: Any = fused
-    assert not state.__fusejit_state__.raised.guards
+    assert not raised_calls_of(fused).guards
 
 
 def test_larger_ones_are_asked_about() -> None:
@@ -100,8 +105,7 @@ def test_larger_ones_are_asked_about() -> None:
         assert outcome(fused, GOOD[:0]) == (ValueError, "empty")
     np.testing.assert_array_equal(fused(GOOD), filled(GOOD))
     assert len(fused.variants) == 1
-    state: Any = fused
-    assert state.__fusejit_state__.raised.guards
+    assert raised_calls_of(fused).guards
 
 
 def test_replaced_code_is_noticed() -> None:
@@ -124,4 +128,4 @@ def test_fullgraph_has_no_guards() -> None:
     fused: Any = fuse_jit(fullgraph=True)(validated)
     for _ in range(4):
         assert outcome(fused, FLAT, 3)[0] is ValueError
-    assert not fused.__fusejit_state__.raised.guards
+    assert not raised_calls_of(fused).guards
