@@ -6,6 +6,7 @@ to a `Dispatcher`, which has the carrier's slow calls from then on.
 
 from __future__ import annotations
 
+import _imp
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
@@ -124,4 +125,5 @@ def _dispatcher_class() -> type[Dispatcher]:
 
         return Dispatcher
 
-    return apart(load)
+    # An import hook, and who is called by one, has the lock that imports of other threads wait for.
+    return load() if _imp.lock_held() else apart(load)
