@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fusejit import fuse_jit
-from fusejit.codegen.compile import ArgType, compile_kernel
+from fusejit.codegen.backend.compile import ArgType, compile_kernel
 
 SIZES = (300_000, 1_000_000, 3_000_000, 10_000_000)
 ROUNDS = 60

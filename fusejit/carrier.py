@@ -38,11 +38,11 @@ from collections.abc import Callable, Iterator, Mapping
 from types import CellType, CodeType, FunctionType
 from typing import Any, cast
 
-from fusejit.codegen.call_guard import CallGuard
-from fusejit.codegen.miss import MISS, Miss
+from fusejit.codegen.launcher.call_guard import CallGuard
+from fusejit.codegen.launcher.miss import MISS, Miss
 from fusejit.dataclass import dataclass, replace
-from fusejit.tracer.carriers import mark_carrier
-from fusejit.tracer.source_text import FunctionSource, as_definition, compile_function
+from fusejit.tracer.capture.carriers import mark_carrier
+from fusejit.tracer.capture.source_text import FunctionSource, as_definition, compile_function
 
 Launch = Callable[..., Any]
 

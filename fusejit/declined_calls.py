@@ -17,7 +17,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from fusejit.codegen.call_guard import NEVER, CallGuard, Expected
+from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected
 from fusejit.dataclass import dataclass
 from fusejit.ir.access import ACCESS_BITS
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from fusejit.carrier import Carrier, no_variant
-from fusejit.codegen.miss import MISS, Miss
+from fusejit.codegen.launcher.miss import MISS, Miss
 from fusejit.identity import Identity, own_signature
 from fusejit.interrupts import CALLED_BY_NUMBA, apart, compiler_is_taken, is_from_handler
 from fusejit.locks import ForkSafeLock

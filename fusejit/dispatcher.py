@@ -15,9 +15,9 @@ from typing import Any, cast
 from fusejit.budget import Allowance, compiling
 from fusejit.call_kinds import CallKinds
 from fusejit.carrier import Body, no_variant
-from fusejit.codegen.call_guard import CallGuard, Expected
-from fusejit.codegen.launch_runtime import ERRSTATE, LEFT_TO_NUMPY, OVERLAP
-from fusejit.codegen.miss import MISS, Miss
+from fusejit.codegen.launcher.call_guard import CallGuard, Expected
+from fusejit.codegen.launcher.miss import MISS, Miss
+from fusejit.codegen.launcher.runtime import ERRSTATE, LEFT_TO_NUMPY, OVERLAP
 from fusejit.dataclass import replace
 from fusejit.declined_calls import DeclinedCalls
 from fusejit.decorated import Decorated
@@ -56,11 +56,11 @@ from fusejit.segments import (
     opened_singly,
 )
 from fusejit.settling import FIRST_LOOK, LATER_LOOKS
-from fusejit.tracer.declined import SHARED_MEMORY, Declined
-from fusejit.tracer.foreign import foreign_arguments, is_operand
-from fusejit.tracer.locations import strip_frames
-from fusejit.tracer.raises import may_raise_late
-from fusejit.tracer.source_text import find_source, texts_in
+from fusejit.tracer.capture.source_text import find_source, texts_in
+from fusejit.tracer.control_flow.raises import may_raise_late
+from fusejit.tracer.graph_breaks.declined import SHARED_MEMORY, Declined
+from fusejit.tracer.graph_breaks.foreign import foreign_arguments, is_operand
+from fusejit.tracer.runtime.locations import strip_frames
 
 MOST_OF_KINDS = 4  # forms in segments for arguments of kinds that no kernel is given
 MOST_OF_A_PART = 4  # variants, before lists and texts it is given are left to Python

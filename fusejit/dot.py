@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fusejit.ir.analysis.lines import by_line
 from fusejit.ir.graph import (
     Alias,
     Alloc,
@@ -27,11 +28,10 @@ from fusejit.ir.graph import (
     Write,
     walk,
 )
-from fusejit.ir.lines import by_line
-from fusejit.ir.names import Names
 from fusejit.ir.payload import Payload
-from fusejit.ir.printer import extents_text, number_text
 from fusejit.ir.schedule import Group, KernelStep, Schedule
+from fusejit.ir.text.names import Names
+from fusejit.ir.text.printer import extents_text, number_text
 
 MAX_TEXT = 48  # characters of a payload or of a source line in a label
 

@@ -71,7 +71,7 @@ class OutOfTime(FusejitError):
 
 
 class VerificationError(FusejitError):
-    """The IR breaks one of the rules of `fusejit.ir.verifier`: an internal error."""
+    """The IR breaks one of the rules of `fusejit.ir.verifier.verify`: an internal error."""
 
 
 class ParseError(FusejitError):

@@ -17,42 +17,36 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.compile import ArgType, Kernel, compile_kernel, python_kernel
-from fusejit.codegen.emit import emit_kernel
-from fusejit.codegen.intrinsics import INTRINSICS, load_providers
-from fusejit.codegen.launcher import LauncherSource, compile_launcher, launcher_source
-from fusejit.codegen.lower import lower
-from fusejit.codegen.shared_text import share_functions, share_kernels
-from fusejit.codegen.target import host_target
-from fusejit.codegen.text_names import text_form
+from fusejit.codegen.backend.compile import ArgType, Kernel, compile_kernel, python_kernel
+from fusejit.codegen.backend.emit import emit_kernel
+from fusejit.codegen.backend.shared_text import share_functions, share_kernels
+from fusejit.codegen.backend.target import host_target
+from fusejit.codegen.backend.text_names import text_form
+from fusejit.codegen.intrinsics.table import INTRINSICS, load_providers
+from fusejit.codegen.launcher.generate import LauncherSource, compile_launcher, launcher_source
+from fusejit.codegen.lower.schedule import lower
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.dot import graph_dot, schedule_dot
 from fusejit.errors import UnsupportedError
 from fusejit.failures import Watched
-from fusejit.fuse import (
-    canonicalize,
-    drop_unit_dims,
-    fold_producers,
-    form_groups,
-    hoist_invariants,
-    make_schedule,
-    mark_independent_loops,
-    merge_siblings,
-    move_reshapes_down,
-    move_reshapes_up,
-    note_reshapes,
-    read_parts,
-    split_loops,
-    split_reductions,
-    unroll_small_reductions,
-)
-from fusejit.fuse.policy import Policy, PolicyFailed, policy
+from fusejit.fuse.canonical.canonicalize import canonicalize
+from fusejit.fuse.folding.driver import fold_producers
+from fusejit.fuse.folding.joined import read_parts
+from fusejit.fuse.folding.policy import Policy, PolicyFailed, policy
+from fusejit.fuse.folding.siblings import merge_siblings
+from fusejit.fuse.grouping.group import form_groups
+from fusejit.fuse.grouping.schedule import make_schedule
+from fusejit.fuse.loops.hoist import hoist_invariants
+from fusejit.fuse.loops.independent import mark_independent_loops
+from fusejit.fuse.loops.loop_fission import split_loops
+from fusejit.fuse.reshaping.reshapes import move_reshapes_down, move_reshapes_up, note_reshapes
+from fusejit.fuse.reshaping.split_reductions import split_reductions
+from fusejit.fuse.reshaping.unit_dims import drop_unit_dims
+from fusejit.fuse.reshaping.unroll import unroll_small_reductions
 from fusejit.identity import own_signature
 from fusejit.ir.graph import Graph, HostCall, Op, walk
 from fusejit.ir.host_calls import object_texts
 from fusejit.ir.loops import KernelParameter
-from fusejit.ir.mlir_text import mlir_text
-from fusejit.ir.printer import print_graph
 from fusejit.ir.program import (
     HostCond,
     HostStepCall,
@@ -66,12 +60,14 @@ from fusejit.ir.program import (
 from fusejit.ir.program import Step as ProgramStep
 from fusejit.ir.schedule import FusionReport, Group, RegionStep, Schedule, Step
 from fusejit.ir.target import Target
+from fusejit.ir.text.printer import print_graph
 from fusejit.ir.traced import TracedFunction
-from fusejit.ir.verifier import verify
+from fusejit.ir.verifier.verify import verify
+from fusejit.mlir.export.text import mlir_text
 from fusejit.options import Options
 from fusejit.syntax import parse
-from fusejit.tracer.declined import Declined
-from fusejit.tracer.entry import trace_function
+from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.runtime.entry import trace_function
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import Any
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.work import ASSUMED, UNTIL, payload_ps
 from fusejit.ir.graph import (
     Alloc,
     Bind,
@@ -36,7 +37,6 @@ from fusejit.ir.graph import (
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.traced import CheckKind, TracedFunction
 from fusejit.ir.types import IteratorType, Kind
-from fusejit.ir.work import ASSUMED, UNTIL, payload_ps
 
 # NumPy and Python, in nanoseconds
 STATEMENT = 40  # an operation on Python's numbers

@@ -2,7 +2,7 @@
 
 A call for which NumPy or the program raises has no variant, so it was looked up in tables before
 Python ran it, at ten times the cost of raising. What lets it pass now is a guard of machine code
-(`fusejit.codegen.call_guard`): the classes, dtypes, ranks and largest sizes of a call that raised.
+(`codegen.launcher.call_guard`): the classes, dtypes, ranks and largest sizes of a call that raised.
 A call that passes and does not raise has been run by Python needlessly: then the guard goes, and
 after `MOST_MISTAKES` of them none is made any more.
 """
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.call_guard import NEVER, CallGuard, Expected, expected_of
+from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected, expected_of
 from fusejit.dataclass import replace
 
 MOST_MISTAKES = 4

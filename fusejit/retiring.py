@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.call_guard import NEVER, CallGuard, Expected
+from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected
 from fusejit.profit import Profit
 from fusejit.settling import FEW, FIRST_LOOK, ROOM, size_of
 

@@ -1,7 +1,8 @@
 """Functions that run as compiled segments with Python between them.
 
 A function in which Python has to run a statement (a call that cannot be followed, a write to an
-object from outside) is opened: see `fusejit.tracer.outline`. Its segments are functions that are
+object from outside) is opened: see `fusejit.tracer.graph_breaks.segments`. Its segments are
+functions that are
 decorated in their turn, so that each is compiled for the types that arrive there, once for all
 calls and iterations, and is opened itself when it meets such a statement.
 """
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.carrier import Body
-from fusejit.codegen.call_guard import CallGuard, Expected, are_like, expected_of
+from fusejit.codegen.launcher.call_guard import CallGuard, Expected, are_like, expected_of
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.decorated import dispatcher_of
 from fusejit.errors import FusejitError, NeedsPython
@@ -32,11 +33,8 @@ from fusejit.ir.host import Path
 from fusejit.ir.source import Location
 from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.settling import Settling
-from fusejit.tracer.callables import is_library_module, is_user_function
-from fusejit.tracer.foreign import why_foreign, why_foreign_within
-from fusejit.tracer.outline import NOTHING, Opened, Retired, Segment, open_function
-from fusejit.tracer.python_statements import Follow
-from fusejit.tracer.source_text import (
+from fusejit.tracer.capture.callables import is_library_module, is_user_function
+from fusejit.tracer.capture.source_text import (
     FunctionSource,
     as_definition,
     compile_function,
@@ -44,6 +42,9 @@ from fusejit.tracer.source_text import (
     made_from,
     texts_in,
 )
+from fusejit.tracer.graph_breaks.foreign import why_foreign, why_foreign_within
+from fusejit.tracer.graph_breaks.python_statements import Follow
+from fusejit.tracer.graph_breaks.segments import NOTHING, Opened, Retired, Segment, open_function
 
 Decorate = Callable[[FunctionType, str], Callable[..., Any]]
 """Compiles a function, and is told what it does on errors: see `fusejit.options`."""

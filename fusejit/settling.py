@@ -5,7 +5,7 @@ A segment of a few operations on numbers, or on short arrays, costs more to hand
 statements stand in the opened function again, so a loop of nothing but such segments is Python's as
 a whole. When nothing pays, the function itself runs.
 
-What pays depends on sizes. So a settled function has a guard (`fusejit.codegen.call_guard`): a call
+What pays depends on sizes. So a settled function has a guard (`launcher.call_guard`): a call
 with larger arguments, and call 16, 64, 256 .. go through the segments again, each of which decides
 for itself.
 """
@@ -18,9 +18,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fusejit.codegen.call_guard import NEVER, CallGuard, Expected
+from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected
 from fusejit.dataclass import replace
-from fusejit.tracer.outline import Retired
+from fusejit.tracer.graph_breaks.segments import Retired
 
 FIRST_LOOK = 16  # calls, before a settled function goes through its segments again
 LATER_LOOKS = 4  # times as many calls each time

@@ -8,8 +8,8 @@ from fusejit.dispatcher import Dispatcher
 from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
 from fusejit.explain import explain_text, segments_text, sizes_of_call
 from fusejit.pipeline import Traced, trace
-from fusejit.tracer.declined import Declined
-from fusejit.tracer.locations import strip_frames
+from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.runtime.locations import strip_frames
 
 
 def traced(state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:

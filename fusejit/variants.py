@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fusejit.codegen.call_guard import CallGuard
+    from fusejit.codegen.launcher.call_guard import CallGuard
     from fusejit.pipeline import Compiled
     from fusejit.segments import SegmentedFunction
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fusejit.codegen.placement import Placement
+from fusejit.codegen.bufferize.bufferization import Placement
 from fusejit.dataclass import dataclass
 from fusejit.explain.moved import iterations, size_of
 from fusejit.ir.graph import (

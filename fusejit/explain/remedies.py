@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 REMEDIES: dict[str, str] = {
-    # legality of folding: fusejit.fuse.legality
+    # legality of folding: fusejit.fuse.folding.legality
     "both are generic ops of one block": (
         "what stands in a loop or a condition runs a number of times of its own; "
         "move it out of there, or in"
@@ -20,7 +20,7 @@ REMEDIES: dict[str, str] = {
     "memory is unchanged between": (
         "store after the last use, or into another array: y = x + 1 leaves x readable, x += 1 not"
     ),
-    # profitability: fusejit.fuse.cost
+    # profitability: fusejit.fuse.folding.cost
     "kept anyway": "nothing: the array is returned, stored or updated; if it need not be, drop it",
     "payload size": "nothing: beyond this size a loop runs out of registers",
     "number of arrays": "nothing: beyond this number a loop reads more streams than memory likes",
@@ -32,7 +32,7 @@ REMEDIES: dict[str, str] = {
         "it where it is read"
     ),
     "policy": "the policy given as fusion=... said so",
-    # reshapes between two ops: fusejit.fuse.regroup
+    # reshapes between two ops: fusejit.fuse.reshaping.regroup
     "dims are read as they are": "reshape before slicing, or slice before reshaping",
     "nothing is gathered": "take elements by index after the reshape",
     "iterator types agree": "reshape only axes that are all reduced, or none of them",

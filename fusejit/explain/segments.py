@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fusejit.explain.text import explain_text
-from fusejit.ir.lines import shortened
+from fusejit.ir.analysis.lines import shortened
 from fusejit.ir.source import Location
 from fusejit.segments import Boundary, SegmentCall, SegmentedFunction
 

@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fusejit.codegen.placement import place
+from fusejit.codegen.bufferize.bufferization import place
 from fusejit.explain.moved import moved_bytes, size_text
 from fusejit.explain.nests import Nest, domain_text, nests_of
 from fusejit.explain.remedies import REMEDIES
+from fusejit.ir.analysis.lines import by_line, shortened
+from fusejit.ir.analysis.writes import store_that_takes
 from fusejit.ir.graph import (
     Bind,
     Cond,
@@ -26,7 +28,6 @@ from fusejit.ir.graph import (
     walk,
 )
 from fusejit.ir.host import HostExpr
-from fusejit.ir.lines import by_line, shortened
 from fusejit.ir.scalar_ops import SCALAR_OPS
 from fusejit.ir.schedule import (
     INDEPENDENT,
@@ -45,7 +46,6 @@ from fusejit.ir.schedule import (
 )
 from fusejit.ir.source import Location
 from fusejit.ir.types import dtype_name
-from fusejit.ir.writes import store_that_takes
 from fusejit.outside import resolver
 from fusejit.pipeline import Lowered
 

@@ -14,10 +14,10 @@ from typing import Any
 
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.reassociation import Reassociation
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import Payload
-from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.types import IteratorType, Kind, TensorType
 
@@ -268,7 +268,7 @@ class Write(Op):
     """Base of the ops that write ``value`` into ``view``; advances the version.
 
     Which point of the value goes to which element is the subclass's: a `Store` is no `Scatter` and
-    a `Scatter` no `Store`, so that no pass takes one for the other (see `fusejit.ir.writes`). The
+    a `Scatter` no `Store`, so that no pass takes one for the other (see `ir.analysis.writes`). The
     value is read before anything is written, as NumPy does.
     """
 
@@ -462,7 +462,7 @@ class HostCall(Op):
     maps, extents and payloads behind it may use. ``objects`` are outside objects that the call is
     given as they are (``{o0}``). A call that is not ``pure`` is an effect: a draw, a text. An
     ``inline`` one is a draw that kernels make themselves (`fusejit.ir.draws`). ``refusal`` says why
-    a function that kernels know otherwise is called (`fusejit.tracer.numpy_forms`).
+    a function that kernels know otherwise is called (`fusejit.tracer.runtime.numpy_forms`).
     """
 
     function: str

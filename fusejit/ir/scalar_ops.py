@@ -7,7 +7,7 @@ Templates are Python expressions over operands ``{0}``, ``{1}``, ...; ``{T}`` is
 token (``f64``), which casts. They are chosen by the class of the first operand's dtype:
 ``b`` bool, ``i`` signed, ``u`` unsigned, ``f`` floating, ``c`` complex (which only the rows that
 take such numbers apart have: see `fusejit.ir.complex_numbers`). The names they call are rows of
-`fusejit.codegen.intrinsics.INTRINSICS`.
+`fusejit.codegen.intrinsics.table.INTRINSICS`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ScalarOp:
     exact : bool
         Whether kernels give NumPy's bits; otherwise within 4 ulp.
     vector_function : str
-        The name of the function in `fusejit.codegen.vector_math`, where it is one.
+        The name of the function in `fusejit.codegen.intrinsics.vector_math`, where it is one.
     lone_templates : mapping
         Templates for numbers on their own, where other code is faster than what vectorises.
     function : callable or None
@@ -331,7 +331,7 @@ class Combiner:
     """How a reduction merges two partial results.
 
     ``ordered`` tells for which dtype kinds the order of merging shows in the bits, so that it is
-    the written-out order of `fusejit.ir.summation`; elsewhere any order gives the same result.
+    the written-out order of `ir.interpreter.summation`; elsewhere any order gives the same result.
 
     ``of_numbers`` tells that partial results alone are not enough to merge them: the squared
     deviations from a mean need the means and the counts as well. Such a combiner is for floats, one

@@ -23,10 +23,10 @@ from fusejit.ir.graph import (
     Value,
 )
 from fusejit.ir.host import HostExpr, Path
-from fusejit.ir.mlir_patterns import live_ops
 from fusejit.ir.types import Kind, TensorType
-from fusejit.ir.verifier import verify
+from fusejit.ir.verifier.verify import verify
 from fusejit.mlir.bindings import mlir_modules, run_passes
+from fusejit.mlir.export.patterns import live_ops
 from fusejit.mlir.nesting import require_few_levels
 from fusejit.mlir.read_body import (
     dtype_of,

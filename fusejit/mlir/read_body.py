@@ -11,7 +11,10 @@ from fusejit.errors import ParseError, UnsupportedError
 from fusejit.ir.affine import AffineExpr, parse_affine_expr
 from fusejit.ir.graph import Operand, Value
 from fusejit.ir.indexing_map import IndexingMap, split_top_level
-from fusejit.ir.mlir_ops import (
+from fusejit.ir.payload import I64, Payload, PayloadBuilder
+from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.types import DTYPES
+from fusejit.mlir.export.ops import (
     ALL_FLOAT_PREDICATES,
     CASTS,
     FLOAT_PREDICATES,
@@ -20,9 +23,6 @@ from fusejit.ir.mlir_ops import (
     ROWS_BY_OPERATION,
     affine_of,
 )
-from fusejit.ir.payload import I64, Payload, PayloadBuilder
-from fusejit.ir.scalar_ops import SCALAR_OPS
-from fusejit.ir.types import DTYPES
 
 BOOL = np.dtype(np.bool_)
 Complaint = Callable[[Any, str], UnsupportedError]

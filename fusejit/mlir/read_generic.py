@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.starts import is_overwritten
 from fusejit.ir.graph import (
     GenericOp,
     Init,
     Operand,
 )
 from fusejit.ir.indexing_map import IndexingMap, parse_indexing_map
-from fusejit.ir.mlir_patterns import constant_written, is_matrix_product
 from fusejit.ir.payload import Payload
 from fusejit.ir.scalar_ops import COMBINERS
-from fusejit.ir.starts import is_overwritten
 from fusejit.ir.types import IteratorType, TensorType
+from fusejit.mlir.export.patterns import constant_written, is_matrix_product
 from fusejit.mlir.read_body import (
     BOOL_COMBINER_OPS,
     COMBINER_OPS,

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.access import Access, mark
-from fusejit.ir.summation import BLOCK, LANES
+from fusejit.ir.interpreter.summation import BLOCK, LANES
 
 
 def difference(actual: Any, expected: Any) -> str | None:
@@ -294,7 +294,7 @@ def gamma(roundings: int, dtype: np.dtype) -> float:
 
 
 def sum_roundings(n: int) -> int:
-    """Roundings on the longest path of `fusejit.ir.summation.ordered_sum` of ``n`` numbers."""
+    """Roundings on the longest path of `ir.interpreter.summation.ordered_sum` of ``n`` numbers."""
     in_lane = -(-min(n, BLOCK) // LANES)
     blocks = -(-n // BLOCK)
     return in_lane + math.ceil(math.log2(LANES)) + (math.ceil(math.log2(blocks)) if blocks else 0)

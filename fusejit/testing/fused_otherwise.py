@@ -10,10 +10,10 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fusejit.codegen.miss import Miss
+from fusejit.codegen.launcher.miss import Miss
 from fusejit.dataclass import replace
-from fusejit.ir.printer import print_graph
 from fusejit.ir.schedule import KernelStep, walk_steps
+from fusejit.ir.text.printer import print_graph
 from fusejit.pipeline import MERGING, Compiled, Fused, describe_schedule
 from fusejit.testing.compare import EXACT, assert_same
 from fusejit.testing.oracle import Outcome, interpreted, run

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from fusejit.api import FuseWarning, fuse_jit
-from fusejit.codegen.launch_runtime import marked
+from fusejit.codegen.launcher.runtime import marked
 from fusejit.errors import UnsupportedError
 from fusejit.ir.access import Access
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import Path
-from fusejit.ir.interpreter import host_environment, interpret
+from fusejit.ir.interpreter.interpret import host_environment, interpret
 from fusejit.ir.traced import (
     ChoiceLeaf,
     HostLeaf,

@@ -24,7 +24,7 @@ import numpy as np
 
 from fusejit.api import FuseWarning
 from fusejit.errors import NumpyRaises, UnsupportedError
-from fusejit.ir.interpreter import host_environment
+from fusejit.ir.interpreter.interpret import host_environment
 from fusejit.testing.compare import EXACT, Bound
 from fusejit.testing.liberties import allowed_decline, unexplained_guards
 from fusejit.testing.oracle import (

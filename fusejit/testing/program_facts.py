@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.testing.compare import clone
-from fusejit.tracer.layout import classify
+from fusejit.tracer.runtime.layout import classify
 
 _SEE, _CALL, _STORE, _VALUE = "_see", "_see_call", "_see_store", "_value"
 

@@ -2,7 +2,7 @@
 
 Together they use every kind of op: tests of the interpreter, of passes and of code generation run
 them. A reference returns the list of results and writes into its arguments as the program does;
-its sums are in the order of `fusejit.ir.summation`, so results are compared bit by bit.
+its sums are in the order of `fusejit.ir.interpreter.summation`, so results are compared bit by bit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.summation import ordered_sum, ordered_sum_along
+from fusejit.ir.interpreter.summation import ordered_sum, ordered_sum_along
 
 Arguments = dict[str, Any]
 

@@ -31,7 +31,7 @@ from fusejit.ir.graph import (
     ViewOp,
 )
 from fusejit.ir.host import HostExpr, Path
-from fusejit.ir.interpreter import Paths, argument_paths
+from fusejit.ir.interpreter.interpret import Paths, argument_paths
 from fusejit.ir.memory import renumber_versions
 from fusejit.ir.scalar_ops import ScalarOp
 from fusejit.ir.types import Kind, TensorType

@@ -1,7 +1,7 @@
 """NumPy with the two liberties that fusejit takes written out, so that programs compare bit by bit.
 
 `numpy_as_written` is NumPy, except that float sums, means and variances add in the order of
-`fusejit.ir.summation` and that extrema take 0.0 as larger than -0.0.
+`fusejit.ir.interpreter.summation` and that extrema take 0.0 as larger than -0.0.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.interpreter.summation import ordered_deviations_along, ordered_sum_along
 from fusejit.ir.scalar_ops import SCALAR_OPS
-from fusejit.ir.summation import ordered_deviations_along, ordered_sum_along
 
 
 def _ordered(a: np.ndarray, axis: Any, dtype: np.dtype) -> np.ndarray:

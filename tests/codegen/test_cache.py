@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fusejit.codegen import cache as cache_module
-from fusejit.codegen import cache_key, native_loader
-from fusejit.codegen.cache import DiskCache, decode, encode
-from fusejit.codegen.compile import ArgType, compile_kernel
+from fusejit.codegen.backend import cache as cache_module
+from fusejit.codegen.backend import cache_key, native_loader
+from fusejit.codegen.backend.cache import DiskCache, decode, encode
+from fusejit.codegen.backend.compile import ArgType, compile_kernel
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kernels are kept as ELF objects")
 
@@ -41,8 +41,8 @@ PROGRAM = f"""
 import sys
 from pathlib import Path
 import numpy as np
-from fusejit.codegen import pool
-from fusejit.codegen.compile import ArgType, compile_kernel
+from fusejit.codegen.backend import pool
+from fusejit.codegen.backend.compile import ArgType, compile_kernel
 v = ArgType("array", np.dtype("f8"), 1)
 pool.set_num_threads(2)
 signature = (v, v, ArgType("scalar", np.dtype("f8")))
@@ -386,7 +386,7 @@ def test_kill_during_a_write(folder):
     program = f"""
 import os, signal, sys
 from pathlib import Path
-from fusejit.codegen import cache
+from fusejit.codegen.backend import cache
 def dying(*arguments, **keywords):
     os.kill(os.getpid(), signal.SIGKILL)
 cache.os.replace = dying
@@ -429,15 +429,15 @@ def test_options_and_signature_are_part_of_the_key(folder):
 
 
 def test_every_module_that_makes_code_is_in_the_key():
-    package = Path(cache_module.__file__).parent
-    makers = {path.stem for path in package.glob("*_jit.py")}
-    makers |= {path.stem for path in package.glob("na*.py")}
+    package = Path(cache_module.__file__).parents[1]
+    files = [*package.glob("intrinsics_jit/[a-z]*.py"), *package.glob("backend/na*.py")]
+    makers = {f"{path.parent.name}.{path.stem}" for path in files}
     assert makers <= set(cache_key._CODE_MAKERS)
 
 
 def test_a_package_in_an_archive(folder, tmp_path):
     """The files of modules are found through what loads them; no kernel could be named before."""
-    root = Path(cache_module.__file__).parents[2]
+    root = Path(cache_module.__file__).parents[3]
     archive = shutil.make_archive(str(tmp_path / "archive"), "zip", root, "fusejit")
     program = f"import sys\nsys.path.insert(0, {archive!r})\n{PROGRAM}\nassert not k.from_cache"
     subprocess.run([sys.executable, "-c", program, str(folder)], check=True, timeout=120)

@@ -8,8 +8,8 @@ import traceback
 import numpy as np
 import pytest
 
-from fusejit.codegen import numba_private
-from fusejit.codegen.compile import ArgType, compile_kernel
+from fusejit.codegen.backend import numba_private
+from fusejit.codegen.backend.compile import ArgType, compile_kernel
 
 SCALE = """
 def kernel(o, a, c):
@@ -213,7 +213,7 @@ def test_a_fork_during_a_compile_leaves_a_working_child():
     program = f"""
 import os, threading
 import numpy as np
-from fusejit.codegen.compile import ArgType, compile_kernel
+from fusejit.codegen.backend.compile import ArgType, compile_kernel
 v = ArgType("array", np.dtype("f8"), 1)
 signature = (v, v, ArgType("scalar", np.dtype("f8")))
 def make(k):
@@ -237,7 +237,7 @@ def test_python_kernels_need_neither_numba_nor_llvm():
     program = f"""
 import sys
 import numpy as np
-from fusejit.codegen.compile import ArgType, python_kernel
+from fusejit.codegen.backend.compile import ArgType, python_kernel
 v = ArgType("array", np.dtype("f8"), 1)
 run = python_kernel({SCALE!r}, (v, v, ArgType("scalar", np.dtype("f8"))))
 a, out = np.arange(3.0), np.empty(3)
@@ -269,7 +269,7 @@ def test_compiling_does_not_import_scipy_and_blas_stays_possible():
     program = f"""
 import sys
 import numpy as np
-from fusejit.codegen.compile import ArgType, compile_kernel
+from fusejit.codegen.backend.compile import ArgType, compile_kernel
 v = ArgType("array", np.dtype("f8"), 1)
 compile_kernel({SCALE!r}, (v, v, ArgType("scalar", np.dtype("f8"))), cache_enabled=False)
 assert "scipy.linalg" not in sys.modules  # Numba itself asks SciPy for its version

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fusejit.codegen import cores
+from fusejit.codegen.backend import cores
 
 BOUND = 64
 

@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.codegen.integer_facts import And, Equal, Facts, Inside, Known, NonNegative, Not
+from fusejit.codegen.analysis.integer_facts import (
+    And,
+    Equal,
+    Facts,
+    Inside,
+    Known,
+    NonNegative,
+    Not,
+)
 from fusejit.ir.polynomial import Polynomial
 from fusejit.testing.oracle import decorate
 

@@ -8,11 +8,11 @@ import sys
 import numpy as np
 import pytest
 
-from fusejit.codegen.arithmetic import TOKENS
-from fusejit.codegen.compile import ArgType, Kernel, compile_kernel
-from fusejit.codegen.intrinsics import DTYPE_TOKENS, INTRINSICS, load_providers, register
-from fusejit.codegen.memory import flat, free_scratch, get, heap_scratch, put, scratch
-from fusejit.codegen.probe import probe
+from fusejit.codegen.backend.compile import ArgType, Kernel, compile_kernel
+from fusejit.codegen.backend.probe import probe
+from fusejit.codegen.intrinsics.arithmetic import TOKENS
+from fusejit.codegen.intrinsics.memory import flat, free_scratch, get, heap_scratch, put, scratch
+from fusejit.codegen.intrinsics.table import DTYPE_TOKENS, INTRINSICS, load_providers, register
 from fusejit.ir.scalar_ops import FITS
 
 INTEGERS = [name for name, dtype in DTYPE_TOKENS.items() if dtype.kind in "iu"]
@@ -454,7 +454,7 @@ def test_every_intrinsic_has_a_doc_and_both_sides():
 
 def test_the_twins_do_not_import_numba():
     program = (
-        "import sys; from fusejit.codegen.intrinsics import twin_namespace; twin_namespace();"
+        "import sys; from fusejit.codegen.intrinsics.table import twin_namespace; twin_namespace();"
         "sys.exit('numba' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

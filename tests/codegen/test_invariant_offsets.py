@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.codegen.invariant_offsets import hoist_offsets
+from fusejit.codegen.loop_passes.invariant_offsets import hoist_offsets
 from fusejit.ir.loops import Element, Exit, For, If, Integer, Let, StoreElement, Var, While
 from fusejit.ir.polynomial import Polynomial
 from fusejit.testing.oracle import check

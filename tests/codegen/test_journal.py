@@ -6,9 +6,9 @@ import numba
 import numpy as np
 import pytest
 
-from fusejit.codegen import intrinsics
-from fusejit.codegen.journal import FIRST_ENTRIES, SHARE
-from fusejit.codegen.roll_back import with_journal
+from fusejit.codegen.intrinsics import table as intrinsics
+from fusejit.codegen.intrinsics.journal import FIRST_ENTRIES, SHARE
+from fusejit.codegen.loop_passes.roll_back import with_journal
 from fusejit.ir.loops import Apply, Exit, For, If, Integer, Let, Number, StoreElement, Var
 from fusejit.ir.polynomial import Polynomial
 

@@ -6,8 +6,8 @@ import llvmlite.binding
 import numpy as np
 import pytest
 
-from fusejit.codegen import numba_private
-from fusejit.codegen.compile import ArgType, compile_kernel
+from fusejit.codegen.backend import numba_private
+from fusejit.codegen.backend.compile import ArgType, compile_kernel
 
 ARRAY = ArgType("array", np.dtype(np.float64), 1)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.codegen.loop_hints import (
+from fusejit.codegen.backend.loop_hints import (
     NOT_UNROLLED,
     ONE_ELEMENT,
     ONE_VECTOR,
@@ -19,7 +19,7 @@ from fusejit.codegen.loop_hints import (
     hints,
     wants_wide_registers,
 )
-from fusejit.codegen.probe import probe
+from fusejit.codegen.backend.probe import probe
 from fusejit.testing.oracle import check
 
 TABLE = np.arange(256)[::-1].astype(np.uint8)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.codegen.target import host_target
-from fusejit.ir.interpreter import argument_paths, interpret
-from fusejit.ir.parser import parse_graph
+from fusejit.codegen.backend.target import host_target
+from fusejit.ir.interpreter.interpret import argument_paths, interpret
 from fusejit.ir.source import UNKNOWN
+from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.traced import (
     ArrayClass,
     CheckKind,

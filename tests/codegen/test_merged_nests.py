@@ -12,11 +12,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fusejit import fuse_jit
-from fusejit.codegen.compile import ArgType, python_kernel
-from fusejit.codegen.emit import emit_kernel
-from fusejit.codegen.intrinsics import INTRINSICS, load_providers
-from fusejit.codegen.merged_nests import merge_nests
-from fusejit.codegen.time_tiles import move_time_loops
+from fusejit.codegen.backend.compile import ArgType, python_kernel
+from fusejit.codegen.backend.emit import emit_kernel
+from fusejit.codegen.intrinsics.table import INTRINSICS, load_providers
+from fusejit.codegen.loop_passes.loop_fusion import merge_nests
+from fusejit.codegen.loop_passes.temporal_tiling import move_time_loops
 from fusejit.ir.loops import (
     Apply,
     Element,

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.codegen import native_text, numba_private
-from fusejit.codegen.compile import ArgType, Kernel, compile_kernel
-from fusejit.codegen.probe import probe
-from fusejit.codegen.text_names import Places, text_form
+from fusejit.codegen.backend import native_text, numba_private
+from fusejit.codegen.backend.compile import ArgType, Kernel, compile_kernel
+from fusejit.codegen.backend.probe import probe
+from fusejit.codegen.backend.text_names import Places, text_form
 from fusejit.ir.affine import parse_affine_expr
 from fusejit.options import Options
 from fusejit.pipeline import trace

@@ -12,10 +12,15 @@ import time
 import numpy as np
 import pytest
 
-from fusejit.codegen import pool
-from fusejit.codegen.compile import ArgType, compile_kernel
-from fusejit.codegen.cores import available_cores
-from fusejit.codegen.parallel import BORDER_MULTIPLE, ROUNDED_FROM, chunk_bounds, parallel_for
+from fusejit.codegen.backend import pool
+from fusejit.codegen.backend.compile import ArgType, compile_kernel
+from fusejit.codegen.backend.cores import available_cores
+from fusejit.codegen.intrinsics.parallel import (
+    BORDER_MULTIPLE,
+    ROUNDED_FROM,
+    chunk_bounds,
+    parallel_for,
+)
 
 SOURCE = """
 def body(lo, hi, p_a, p_o, c):
@@ -181,8 +186,8 @@ def kernel(o):
 PROGRAM = f"""
 import os, threading
 import numpy as np
-from fusejit.codegen import pool
-from fusejit.codegen.compile import ArgType, compile_kernel
+from fusejit.codegen.backend import pool
+from fusejit.codegen.backend.compile import ArgType, compile_kernel
 
 BEFORE
 VECTOR = ArgType("array", np.dtype(np.float64), 1)
@@ -281,7 +286,7 @@ def test_tbb_is_used_where_it_is_installed():
 
 def test_importing_starts_no_thread():
     text = (
-        "import os, fusejit.codegen.compile, fusejit.codegen.pool;"
+        "import os, fusejit.codegen.backend.compile, fusejit.codegen.backend.pool;"
         "print(len(os.listdir('/proc/self/task')))"
     )
     if not os.path.exists("/proc/self/task"):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fusejit import FuseWarning, fuse_jit
-from fusejit.codegen import pool
+from fusejit.codegen.backend import pool
 from fusejit.ir.loops import Integer
 from fusejit.ir.polynomial import Polynomial
 from fusejit.testing.compare import Bound
@@ -383,9 +383,11 @@ def test_small_loops_that_are_launched_all_the_same(
     program: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, launches: list[int]
 ) -> None:
     enough = Integer(Polynomial.const(10**6))
-    monkeypatch.setattr("fusejit.codegen.parallel_loops.loop_work", lambda loop, trips: enough)
-    monkeypatch.setattr("fusejit.fuse.halves.LAUNCH_NS", 0)
-    monkeypatch.setattr("fusejit.fuse.halves.BLOCK", 32)
+    monkeypatch.setattr(
+        "fusejit.codegen.nests.parallel_loops.loop_work", lambda loop, trips: enough
+    )
+    monkeypatch.setattr("fusejit.fuse.loops.loop_fission.LAUNCH_NS", 0)
+    monkeypatch.setattr("fusejit.fuse.loops.loop_fission.BLOCK", 32)
     args = vector(90), np.linspace(0.5, 1.5, 4)
     check(program, args, (vector(7), args[1]), jit=True, bound=Bound(ulps=8))
     assert launches

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fusejit.ir.interpreter import argument_paths, interpret
-from fusejit.ir.parser import parse_graph
-from fusejit.ir.verifier import verify
+from fusejit.ir.interpreter.interpret import argument_paths, interpret
+from fusejit.ir.text.parser import parse_graph
+from fusejit.ir.verifier.verify import verify
 from fusejit.testing.compare import assert_same_results
 from fusejit.testing.graph_launcher import launcher
 

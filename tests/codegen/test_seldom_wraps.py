@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.codegen.seldom_wraps import wrap_seldom
+from fusejit.codegen.loop_passes.seldom_wraps import wrap_seldom
 from fusejit.ir.loops import Apply, Exit, If, Integer, Let, Number, Var
 from fusejit.ir.polynomial import Polynomial
 from fusejit.testing.oracle import check

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.codegen.short_nests import FEW
+from fusejit.codegen.nests.short_nests import FEW
 from fusejit.testing.oracle import check
 
 

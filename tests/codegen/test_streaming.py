@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.codegen import streaming, streaming_jit
-from fusejit.codegen.compile import ArgType, compile_kernel
-from fusejit.codegen.intrinsics import DTYPE_TOKENS
-from fusejit.codegen.pool import start_pool
+from fusejit.codegen.backend.compile import ArgType, compile_kernel
+from fusejit.codegen.backend.pool import start_pool
+from fusejit.codegen.intrinsics import streaming
+from fusejit.codegen.intrinsics.table import DTYPE_TOKENS
+from fusejit.codegen.intrinsics_jit import streaming as streaming_jit
 
 SOURCE = """
 def chunk0(lo, hi, p_o, p_a):

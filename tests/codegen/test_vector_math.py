@@ -17,12 +17,12 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
-from fusejit.codegen import probe as probing
-from fusejit.codegen import vector_math
-from fusejit.codegen import vector_math_jit as jitted
-from fusejit.codegen.intrinsics import INTRINSICS
-from fusejit.codegen.math_table import MATH_FUNCTIONS
-from fusejit.codegen.probe import VectorSupport, external_symbols, probe
+from fusejit.codegen.backend import probe as probing
+from fusejit.codegen.backend.probe import VectorSupport, external_symbols, probe
+from fusejit.codegen.intrinsics import vector_math
+from fusejit.codegen.intrinsics.math_table import MATH_FUNCTIONS
+from fusejit.codegen.intrinsics.table import INTRINSICS
+from fusejit.codegen.intrinsics_jit import vector_math as jitted
 from fusejit.dataclass import replace
 
 FLOATS = (np.float32, np.float64)
@@ -78,7 +78,8 @@ def test_every_name_is_registered_with_a_twin_and_a_jitted_meaning() -> None:
 
 def test_the_twin_side_does_not_import_numba() -> None:
     code = (
-        "import sys, fusejit.codegen.vector_math, fusejit.codegen.probe as p; p.probe();"
+        "import sys, fusejit.codegen.intrinsics.vector_math\n"
+        "import fusejit.codegen.backend.probe as p; p.probe()\n"
         "sys.exit('numba' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -192,7 +193,7 @@ def test_object_code_from_the_disk_cache_calls_the_vector_functions(tmp_path: Pa
         textwrap.dedent("""
             import sys, numpy as np
             from numba import njit
-            from fusejit.codegen.vector_math_jit import exp
+            from fusejit.codegen.intrinsics_jit.vector_math import exp
 
             @njit(error_model="numpy", cache=True)
             def kernel(x, out):
@@ -209,7 +210,7 @@ def test_object_code_from_the_disk_cache_calls_the_vector_functions(tmp_path: Pa
         **os.environ,
         "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
         "PYTHONHASHSEED": "0",
-        "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path(probing.__file__).parents[2])]),
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path(probing.__file__).parents[3])]),
     }
     answers = [
         subprocess.run(

@@ -15,7 +15,7 @@ from fusejit import FuseWarning, UnsupportedError, fuse_jit
 from fusejit.ir.complex_numbers import complex_of, fused_multiply_add
 from fusejit.testing.compare import Bound, assert_same
 from fusejit.testing.oracle import check, decorate, run
-from fusejit.tracer import complex_ufuncs
+from fusejit.tracer.elementwise import complex_ufuncs
 
 DTYPES = ("c8", "c16")
 SUM = Bound(ulps=64)

@@ -12,8 +12,8 @@ from fusejit.errors import UnsupportedError
 from fusejit.testing.compare import Bound
 from fusejit.testing.oracle import check, decorate, run
 from fusejit.testing.segments_check import check_segments
-from fusejit.tracer import order_statistics
-from fusejit.tracer.dispatch import HANDLERS
+from fusejit.tracer.reductions import order_statistics
+from fusejit.tracer.runtime.dispatch import HANDLERS
 
 CLOSE = Bound(absolute=1e-12)
 

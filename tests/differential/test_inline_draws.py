@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.codegen import draws_jit, numba_private
+from fusejit.codegen.backend import numba_private
+from fusejit.codegen.intrinsics_jit import draws as draws_jit
 from fusejit.ir.draws import INLINE_DRAWS
 from fusejit.testing.compare import Bound, assert_same
 from fusejit.testing.oracle import check

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.codegen.pool import set_num_threads
-from fusejit.ir.summation import ordered_sum
+from fusejit.codegen.backend.pool import set_num_threads
+from fusejit.ir.interpreter.summation import ordered_sum
 from fusejit.testing.compare import Bound, assert_same, sum_bound
 from fusejit.testing.oracle import check, decorate
 

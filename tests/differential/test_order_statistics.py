@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fusejit import fuse_jit
 from fusejit.testing.compare import assert_same
 from fusejit.testing.oracle import check, decorate, run
-from fusejit.tracer.order_statistics import (
+from fusejit.tracer.reductions.order_statistics import (
     MOST_EXCHANGED,
     MOST_SELECTED,
     MOST_SORTED,

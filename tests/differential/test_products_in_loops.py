@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.codegen.products import product_loops
+from fusejit.codegen.intrinsics.products import product_loops
 from fusejit.ir.graph import GenericOp, Loop, walk
 from fusejit.testing.compare import Bound
 from fusejit.testing.oracle import check, decorate
@@ -168,7 +168,7 @@ def test_large_products_stay_in_the_loop() -> None:
 
 def test_without_numpys_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the struct of the ufunc is another one, products are loops."""
-    import fusejit.codegen.product_writer as writer
+    import fusejit.codegen.lower.product_writer as writer
 
     monkeypatch.setattr(writer, "product_loops", dict)
     a, b, v = numbers(6, 5), numbers(5, 5, seed=1), numbers(5, seed=2)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fusejit.api import FuseWarning
-from fusejit.ir.summation import ordered_sum_along
+from fusejit.ir.interpreter.summation import ordered_sum_along
 from fusejit.testing.oracle import check, decorate
 
 RNG = np.random.default_rng(7)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fusejit.testing.oracle import check
-from fusejit.tracer.definite import sure_names
+from fusejit.tracer.capture.definite import sure_names
 
 
 def found(x: Any, v: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.ir.summation import ordered_sum
+from fusejit.ir.interpreter.summation import ordered_sum
 from fusejit.testing.compare import Bound
 from fusejit.testing.oracle import check, decorate
 

@@ -17,17 +17,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-import fusejit.tracer.entry  # noqa: F401  (fills the dispatch table)
-import fusejit.tracer.host_functions as host_functions_module
+import fusejit.tracer.host.host_functions as host_functions_module
+import fusejit.tracer.runtime.entry  # noqa: F401  (fills the dispatch table)
 from fusejit import fuse_jit, options
 from fusejit.ir.complex_numbers import RULES
 from fusejit.ir.host_calls import host_function
 from fusejit.ir.scalar_ops import EXTREMA, SCALAR_OPS, UFUNC_ROWS, ScalarOp
 from fusejit.ir.types import DTYPES
 from fusejit.pipeline import PASSES
-from fusejit.tracer.array import METHODS, OPERATORS
-from fusejit.tracer.dispatch import HANDLERS
-from fusejit.tracer.host_functions import ROWS
+from fusejit.tracer.host.host_functions import ROWS
+from fusejit.tracer.runtime.dispatch import HANDLERS
+from fusejit.tracer.values.array import METHODS, OPERATORS
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -360,13 +360,26 @@ def passes() -> str:
 def layout() -> str:
     """Every file of the package with the first line of its docstring."""
     lines: list[str] = []
-    for folder in ("", "tracer", "fuse", "ir", "codegen", "explain", "numpy", "testing"):
-        lines.append(f"    fusejit/{folder}{'/' if folder else ''}")
-        for path in sorted((ROOT / "fusejit" / folder).glob("*.py")):
-            doc = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
-            if path.name != "__init__.py" or folder in ("", "ir", "numpy"):
-                lines.append(f"      {path.name:<24}{doc.partition(chr(10))[0]}".rstrip())
+    package = ROOT / "fusejit"
+    parts = ("tracer", "fuse", "ir", "codegen", "explain", "mlir", "numpy", "testing")
+    for folder in (package, *(f for part in parts for f in _folders(package / part))):
+        name, what = folder.relative_to(ROOT).as_posix(), _first_line(folder / "__init__.py")
+        lines.append(f"    {name}/  {what}".rstrip())
+        for path in sorted(folder.glob("*.py")):
+            if path.name != "__init__.py":
+                lines.append(f"      {path.name:<24}{_first_line(path)}".rstrip())
     return "\n".join(lines) + "\n"
+
+
+def _folders(folder: Path) -> list[Path]:
+    """A folder and those in it that hold modules, each in front of what it contains."""
+    inner = [f for f in sorted(folder.iterdir()) if f.is_dir() and (f / "__init__.py").exists()]
+    return [folder, *(each for f in inner for each in _folders(f))]
+
+
+def _first_line(path: Path) -> str:
+    doc = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+    return doc.partition("\n")[0]
 
 
 HOST_FUNCTIONS = {

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.fuse import ControlFusionFn, canonicalize, fold_always, fold_producers, merge_siblings
+from fusejit.fuse.canonical.canonicalize import canonicalize
+from fusejit.fuse.folding.cost import ControlFusionFn, fold_always
+from fusejit.fuse.folding.driver import fold_producers
+from fusejit.fuse.folding.siblings import merge_siblings
 from fusejit.ir.graph import GenericOp, Graph
-from fusejit.ir.interpreter import argument_paths, interpret
-from fusejit.ir.parser import parse_graph
-from fusejit.ir.printer import print_graph
-from fusejit.ir.verifier import verify
+from fusejit.ir.interpreter.interpret import argument_paths, interpret
+from fusejit.ir.text.parser import parse_graph
+from fusejit.ir.text.printer import print_graph
+from fusejit.ir.verifier.verify import verify
 from fusejit.testing.compare import assert_same_results
 from fusejit.testing.graph_launcher import launcher
 

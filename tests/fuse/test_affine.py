@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.fuse import fold_when_it_pays
+from fusejit.fuse.folding.cost import fold_when_it_pays
 from fusejit.ir.graph import GenericOp
 from fusejit.testing.oracle import check
 

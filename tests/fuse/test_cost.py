@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from fusejit.fuse import fold_producers, fold_single_uses
-from fusejit.fuse.cost import MAX_ARRAYS, payload_cost_ns
+from fusejit.fuse.folding.cost import MAX_ARRAYS, fold_single_uses, payload_cost_ns
+from fusejit.fuse.folding.driver import fold_producers
 from fusejit.ir.graph import GenericOp, Graph
 from fusejit.ir.schedule import FusionReport
 from fusejit.ir.target import GENERIC, Target

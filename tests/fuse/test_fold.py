@@ -11,10 +11,13 @@ from collections.abc import Callable
 
 import pytest
 
-from fusejit.fuse import canonicalize, fold_always, fold_producers, merge_siblings
-from fusejit.fuse.fold import fold
+from fusejit.fuse.canonical.canonicalize import canonicalize
+from fusejit.fuse.folding.cost import fold_always
+from fusejit.fuse.folding.driver import fold_producers
+from fusejit.fuse.folding.fold import fold
+from fusejit.fuse.folding.siblings import merge_siblings
 from fusejit.ir.graph import GenericOp, Graph, Operand
-from fusejit.ir.printer import print_op
+from fusejit.ir.text.printer import print_op
 
 Becomes = Callable[[Callable[[Graph], Graph], str, str], None]
 

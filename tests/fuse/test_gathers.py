@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.fuse.canonicalize import canonicalize
+from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.ir.graph import Check, GenericOp, Graph, Scatter
-from fusejit.ir.parser import parse_graph
-from fusejit.ir.printer import print_graph
+from fusejit.ir.text.parser import parse_graph
+from fusejit.ir.text.printer import print_graph
 
 
 def fused(f, *args) -> Graph:

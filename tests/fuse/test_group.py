@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit import fuse_jit, pipeline
-from fusejit.fuse import canonicalize, form_groups
+from fusejit.fuse.canonical.canonicalize import canonicalize
+from fusejit.fuse.grouping.group import form_groups
 from fusejit.ir.graph import Graph
-from fusejit.ir.interpreter import argument_paths, interpret
+from fusejit.ir.interpreter.interpret import argument_paths, interpret
 from fusejit.ir.schedule import FusionReport, Group, KernelStep
-from fusejit.ir.verifier import verify
+from fusejit.ir.verifier.verify import verify
 from fusejit.testing.compare import Bound, assert_same, assert_same_results
 from fusejit.testing.oracle import decorate
 from fusejit.testing.random_graphs import random_graph

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.fuse import hoist_invariants
+from fusejit.fuse.loops.hoist import hoist_invariants
 from fusejit.ir.graph import Graph
-from fusejit.ir.parser import parse_graph
-from fusejit.ir.printer import print_graph
+from fusejit.ir.text.parser import parse_graph
+from fusejit.ir.text.printer import print_graph
 
 Becomes = Callable[[Callable[[Graph], Graph], str, str], None]
 

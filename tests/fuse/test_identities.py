@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fusejit.fuse.identities import IDENTITIES
-from fusejit.fuse.simplify_payload import simplify
+from fusejit.fuse.canonical.identities import IDENTITIES
+from fusejit.fuse.canonical.simplify_payload import simplify
 from fusejit.ir.payload import Payload, PayloadBuilder
-from fusejit.ir.payload_parser import parse_payload
 from fusejit.ir.scalar_ops import SCALAR_OPS
-from fusejit.ir.tokens import Cursor
+from fusejit.ir.text.payload_parser import parse_payload
+from fusejit.ir.text.tokens import Cursor
 from fusejit.ir.types import DTYPES
 from fusejit.testing.compare import difference
 from fusejit.testing.oracle import check

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.fuse import mark_independent_loops
+from fusejit.fuse.loops.independent import mark_independent_loops
 from fusejit.ir.graph import Loop, walk
-from fusejit.ir.parser import parse_graph
-from fusejit.ir.printer import print_graph
+from fusejit.ir.text.parser import parse_graph
+from fusejit.ir.text.printer import print_graph
 from fusejit.pipeline import Fused
 
 N = 12

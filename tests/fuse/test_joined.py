@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.fuse import read_parts
+from fusejit.fuse.folding.joined import read_parts
 from fusejit.ir.affine import AffineExpr, parse_affine_expr
+from fusejit.ir.analysis.symbol_facts import SymbolFacts
 from fusejit.ir.graph import Graph, Guard, HostSymbol
 from fusejit.ir.host import HostExpr, Path
-from fusejit.ir.symbol_facts import SymbolFacts
 from fusejit.testing.oracle import check, decorate
 
 X = np.arange(9.0) ** 2

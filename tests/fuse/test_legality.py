@@ -7,9 +7,18 @@ from collections.abc import Callable
 
 import pytest
 
-from fusejit.fuse import canonicalize, fold_always, fold_producers, merge_siblings
-from fusejit.fuse.context import BlockContext
-from fusejit.fuse.legality import PRESERVING_RULES, RULES, Illegal, check_fold, check_preserved
+from fusejit.fuse.canonical.canonicalize import canonicalize
+from fusejit.fuse.folding.context import BlockContext
+from fusejit.fuse.folding.cost import fold_always
+from fusejit.fuse.folding.driver import fold_producers
+from fusejit.fuse.folding.legality import (
+    PRESERVING_RULES,
+    RULES,
+    Illegal,
+    check_fold,
+    check_preserved,
+)
+from fusejit.fuse.folding.siblings import merge_siblings
 from fusejit.fuse.rewrite import definitions
 from fusejit.ir.graph import GenericOp, Graph, Op, walk
 from fusejit.ir.target import GENERIC

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.fuse import fold_when_it_pays
+from fusejit.fuse.folding.cost import fold_when_it_pays
 
 Fuses = Callable[..., list[tuple[dict[str, Any], list[Any]]]]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fusejit import FusionCandidate, fuse_jit
-from fusejit.fuse.cost import Accept, Reject
+from fusejit.fuse.folding.cost import Accept, Reject
 from fusejit.ir.schedule import KernelStep
 from fusejit.testing.compare import assert_same
 

@@ -12,18 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fusejit.fuse import (
+from fusejit.fuse.canonical.canonicalize import CANONICALIZATIONS, canonicalize
+from fusejit.fuse.canonical.memory import stale_loads
+from fusejit.fuse.folding.cost import (
     ControlFusionFn,
-    canonicalize,
     fold_always,
-    fold_producers,
     fold_single_uses,
     fold_when_it_pays,
-    make_schedule,
-    merge_siblings,
 )
-from fusejit.fuse.canonicalize import CANONICALIZATIONS
-from fusejit.fuse.memory import stale_loads
+from fusejit.fuse.folding.driver import fold_producers
+from fusejit.fuse.folding.siblings import merge_siblings
+from fusejit.fuse.grouping.schedule import make_schedule
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Block,
@@ -44,13 +43,13 @@ from fusejit.ir.graph import (
 )
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.interpreter import argument_paths, interpret
+from fusejit.ir.interpreter.interpret import argument_paths, interpret
 from fusejit.ir.memory import renumber_versions
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.printer import print_graph
 from fusejit.ir.schedule import FusionReport, KernelStep
+from fusejit.ir.text.printer import print_graph
 from fusejit.ir.types import IteratorType, TensorType
-from fusejit.ir.verifier import verify
+from fusejit.ir.verifier.verify import verify
 from fusejit.testing.compare import assert_same_results
 from fusejit.testing.random_graphs import random_graph
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from fusejit.fuse import merge_siblings
+from fusejit.fuse.folding.siblings import merge_siblings
 from fusejit.ir.graph import GenericOp, Graph
-from fusejit.ir.parser import parse_graph
-from fusejit.ir.printer import print_graph
-from fusejit.ir.verifier import verify
+from fusejit.ir.text.parser import parse_graph
+from fusejit.ir.text.printer import print_graph
+from fusejit.ir.verifier.verify import verify
 
 Becomes = Callable[[Callable[[Graph], Graph], str, str], None]
 

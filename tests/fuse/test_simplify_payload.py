@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fusejit.fuse.identities import is_exact_cast
-from fusejit.fuse.simplify_payload import simplify
+from fusejit.fuse.canonical.identities import is_exact_cast
+from fusejit.fuse.canonical.simplify_payload import simplify
 from fusejit.ir.payload import Payload, PayloadBuilder
 from fusejit.ir.types import DTYPES
 

@@ -12,12 +12,12 @@ import pytest
 import fusejit.pipeline
 from fusejit import fuse_jit
 from fusejit.dataclass import replace
-from fusejit.fuse import split_loops as split_loops_pass
-from fusejit.fuse.independent import mark_independent_loops
+from fusejit.fuse.loops.independent import mark_independent_loops
+from fusejit.fuse.loops.loop_fission import split_loops as split_loops_pass
 from fusejit.ir.graph import Cond, Loop, walk
-from fusejit.ir.printer import print_graph
 from fusejit.ir.target import GENERIC
-from fusejit.ir.verifier import verify
+from fusejit.ir.text.printer import print_graph
+from fusejit.ir.verifier.verify import verify
 from fusejit.testing.compare import Bound
 from fusejit.testing.oracle import check
 
@@ -31,8 +31,8 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Split loops whatever their size, in blocks of four iterations."""
-    monkeypatch.setattr("fusejit.fuse.halves.LAUNCH_NS", 0)
-    monkeypatch.setattr("fusejit.fuse.halves.BLOCK", 4)
+    monkeypatch.setattr("fusejit.fuse.loops.loop_fission.LAUNCH_NS", 0)
+    monkeypatch.setattr("fusejit.fuse.loops.loop_fission.BLOCK", 4)
 
 
 def primes(n: int) -> int:
@@ -135,8 +135,8 @@ def test_small_sizes_run_as_written_with_the_same_bits(
 ) -> None:
     outcomes = []
     for least in (0, 50_000):
-        monkeypatch.setattr("fusejit.fuse.halves.LAUNCH_NS", least)
-        monkeypatch.setattr("fusejit.fuse.halves.BLOCK", 4)
+        monkeypatch.setattr("fusejit.fuse.loops.loop_fission.LAUNCH_NS", least)
+        monkeypatch.setattr("fusejit.fuse.loops.loop_fission.BLOCK", 4)
         compiled = fuse_jit(program)
         outcomes.append([np.asarray(compiled(*args)).tobytes() for args in calls])
     assert outcomes[0] == outcomes[1]

@@ -11,18 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit import fuse_jit
-from fusejit.fuse import (
-    canonicalize,
-    drop_unit_dims,
-    fold_always,
-    fold_producers,
-    merge_siblings,
-)
-from fusejit.fuse.unit_dims import unit_dims
+from fusejit.fuse.canonical.canonicalize import canonicalize
+from fusejit.fuse.folding.cost import fold_always
+from fusejit.fuse.folding.driver import fold_producers
+from fusejit.fuse.folding.siblings import merge_siblings
+from fusejit.fuse.reshaping.unit_dims import drop_unit_dims, unit_dims
 from fusejit.ir.graph import GenericOp, Graph, walk
-from fusejit.ir.interpreter import interpret
+from fusejit.ir.interpreter.interpret import interpret
 from fusejit.ir.types import IteratorType
-from fusejit.ir.verifier import verify
+from fusejit.ir.verifier.verify import verify
 from fusejit.testing.compare import assert_same_results
 from fusejit.testing.graph_launcher import launcher
 from fusejit.testing.oracle import check

@@ -14,8 +14,8 @@ import fusejit.pipeline
 from fusejit import fuse_jit
 from fusejit.errors import UnsupportedError
 from fusejit.explain.remedies import REMEDIES
-from fusejit.fuse.cost import Reject
-from fusejit.fuse.legality import RULES
+from fusejit.fuse.folding.cost import Reject
+from fusejit.fuse.folding.legality import RULES
 from fusejit.ir.graph import GenericOp, base_name, walk
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host import Path as HostPath
@@ -154,7 +154,7 @@ def test_host_expressions_as_python(expr: HostExpr, text: str) -> None:
 def reject_names() -> set[str]:
     """The rules that the passes refuse by, besides those of `RULES`."""
     found = set()
-    for path in Path(fusejit.fuse.__file__).parent.glob("*.py"):
+    for path in Path(fusejit.fuse.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if (
                 isinstance(node, ast.Call)

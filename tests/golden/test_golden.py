@@ -14,9 +14,9 @@ import pytest
 
 import fusejit.pipeline
 from fusejit import fuse_jit
-from fusejit.ir.parser import parse_graph
-from fusejit.ir.printer import print_graph
 from fusejit.ir.target import GENERIC
+from fusejit.ir.text.parser import parse_graph
+from fusejit.ir.text.printer import print_graph
 
 from .programs import CALLS
 

@@ -7,9 +7,9 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.ir.graph import GenericOp
-from fusejit.ir.interpreter import argument_paths, interpret
-from fusejit.ir.plain_reductions import with_plain_reductions
-from fusejit.ir.summation import ordered_deviations
+from fusejit.ir.interpreter.interpret import argument_paths, interpret
+from fusejit.ir.interpreter.summation import ordered_deviations
+from fusejit.mlir.export.plain_reductions import with_plain_reductions
 
 SIZES = (1, 2, 3, 7, 39, 41, 129, 1025, 2500)
 

@@ -8,9 +8,9 @@ import textwrap
 import pytest
 
 import fusejit.ir
-from fusejit.ir.parser import parse_graph
-from fusejit.ir.printer import print_graph
-from fusejit.ir.verifier import verify
+from fusejit.ir.text.parser import parse_graph
+from fusejit.ir.text.printer import print_graph
+from fusejit.ir.verifier.verify import verify
 
 MODULES = [f"fusejit.ir.{m.name}" for m in pkgutil.iter_modules(fusejit.ir.__path__)]
 

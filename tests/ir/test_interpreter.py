@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from fusejit.errors import InternalError
-from fusejit.ir.interpreter import argument_paths, interpret
-from fusejit.ir.parser import parse_graph
-from fusejit.ir.summation import ordered_sum, ordered_sum_along
+from fusejit.ir.interpreter.interpret import argument_paths, interpret
+from fusejit.ir.interpreter.summation import ordered_sum, ordered_sum_along
+from fusejit.ir.text.parser import parse_graph
 from fusejit.testing.compare import assert_same_results
 
 HEADER = """\

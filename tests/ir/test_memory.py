@@ -2,8 +2,8 @@
 
 from fusejit.ir.graph import Load, Store, walk
 from fusejit.ir.memory import renumber_versions, versions
-from fusejit.ir.parser import parse_graph
-from fusejit.ir.printer import print_graph
+from fusejit.ir.text.parser import parse_graph
+from fusejit.ir.text.printer import print_graph
 from fusejit.testing.programs import PROGRAMS
 
 NESTED = """\

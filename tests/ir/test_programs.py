@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from fusejit.ir.interpreter import argument_paths, check_guards, interpret
-from fusejit.ir.parser import parse_graph
-from fusejit.ir.printer import print_graph
-from fusejit.ir.verifier import verify
+from fusejit.ir.interpreter.interpret import argument_paths, check_guards, interpret
+from fusejit.ir.text.parser import parse_graph
+from fusejit.ir.text.printer import print_graph
+from fusejit.ir.verifier.verify import verify
 from fusejit.testing.compare import assert_same_results, copy_arguments, difference
 from fusejit.testing.programs import HOST_FUNCTIONS, PROGRAMS
 

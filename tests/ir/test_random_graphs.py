@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fusejit.ir.graph import GenericOp, Load, Store, View, walk
-from fusejit.ir.interpreter import interpret
-from fusejit.ir.parser import parse_graph
-from fusejit.ir.printer import print_graph
+from fusejit.ir.interpreter.interpret import interpret
+from fusejit.ir.text.parser import parse_graph
+from fusejit.ir.text.printer import print_graph
 from fusejit.ir.types import IteratorType
 from fusejit.testing.compare import assert_same_results, copy_keeping_strides, difference
 from fusejit.testing.random_graphs import random_graph

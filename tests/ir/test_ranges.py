@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fusejit import fuse_jit
+from fusejit.ir.analysis.ranges import FULL, RULES, SLOW, STEPS, Ranges
 from fusejit.ir.graph import Graph, Loop, walk
-from fusejit.ir.ranges import FULL, RULES, SLOW, STEPS, Ranges
 
 PYTHON: dict[str, Callable[..., int]] = {
     "add": operator.add,

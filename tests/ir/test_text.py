@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from fusejit.errors import ParseError
 from fusejit.ir.graph import ConstantOp, Graph, Guard, HostSymbol, Value
 from fusejit.ir.host import HostExpr, Path
-from fusejit.ir.interpreter import interpret
-from fusejit.ir.parser import parse_graph
-from fusejit.ir.printer import print_graph, print_op
+from fusejit.ir.interpreter.interpret import interpret
 from fusejit.ir.source import Location
+from fusejit.ir.text.parser import parse_graph
+from fusejit.ir.text.printer import print_graph, print_op
 from fusejit.ir.types import Kind, TensorType
 from fusejit.testing.compare import assert_same_results
 from fusejit.testing.programs import PROGRAMS

@@ -7,9 +7,9 @@ from fusejit.dataclass import replace
 from fusejit.errors import VerificationError
 from fusejit.ir.graph import Graph, HostSymbol
 from fusejit.ir.host import HostExpr
-from fusejit.ir.parser import parse_graph
 from fusejit.ir.payload import Instr
-from fusejit.ir.verifier import RULES, complaints, verify
+from fusejit.ir.text.parser import parse_graph
+from fusejit.ir.verifier.verify import RULES, complaints, verify
 from fusejit.testing.programs import PROGRAMS
 from fusejit.testing.random_graphs import random_graph
 

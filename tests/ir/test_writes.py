@@ -3,10 +3,10 @@
 import pytest
 
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.symbol_facts import SymbolFacts
+from fusejit.ir.analysis.writes import last_part, part_of, store_that_takes
 from fusejit.ir.graph import Graph, Write
-from fusejit.ir.parser import parse_graph
-from fusejit.ir.symbol_facts import SymbolFacts
-from fusejit.ir.writes import last_part, part_of, store_that_takes
+from fusejit.ir.text.parser import parse_graph
 
 N = AffineExpr.symbol("s0")
 ZERO, ONE = AffineExpr.const(0), AffineExpr.const(1)

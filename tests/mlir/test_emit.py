@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from fusejit import UnsupportedError, fuse_jit
-from fusejit.fuse import canonicalize
+from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Buffer, GenericOp, Graph, Init, Load, Operand, Value, View
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.mlir_ops import SCALAR_FORMS, cast_lines, literal
-from fusejit.ir.mlir_text import mlir_text
-from fusejit.ir.parser import parse_graph
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.types import DTYPES, IteratorType, TensorType
+from fusejit.mlir.export.ops import SCALAR_FORMS, cast_lines, literal
+from fusejit.mlir.export.text import mlir_text
 from fusejit.testing import mlir_oracle
 from fusejit.testing.random_graphs import random_graph
 from fusejit.testing.random_reshapes import random_graph_with_reshapes

@@ -12,14 +12,14 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.dataclass import replace
-from fusejit.fuse.policy import POLICIES
+from fusejit.fuse.folding.policy import POLICIES
 from fusejit.ir.graph import GenericOp, walk
-from fusejit.ir.interpreter import argument_paths, interpret
-from fusejit.ir.mlir_patterns import constant_written, live_ops
-from fusejit.ir.mlir_text import mlir_text
+from fusejit.ir.interpreter.interpret import argument_paths, interpret
 from fusejit.ir.scalar_ops import SCALAR_OPS
 from fusejit.ir.schedule import FusionReport
 from fusejit.ir.target import GENERIC
+from fusejit.mlir.export.patterns import constant_written, live_ops
+from fusejit.mlir.export.text import mlir_text
 from fusejit.pipeline import PASSES, PassContext
 from fusejit.testing import mlir_oracle
 from fusejit.testing.compare import difference

@@ -27,7 +27,7 @@ from benchmarks.programs.comparison import compare
 from benchmarks.programs.program import Program
 from benchmarks.programs.sensitivity import allowances, distance, leaves, outcome
 from fusejit.api import FuseWarning
-from fusejit.codegen.miss import Miss
+from fusejit.codegen.launcher.miss import Miss
 from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit.testing.compare import assert_same
 from fusejit.testing.gaps import UPDATE, Gaps

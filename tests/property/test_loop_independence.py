@@ -67,8 +67,8 @@ def program(head: str, body: list[list[str]]) -> str:
 def seen(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Rules of the loops that were met; loops are split whatever their size."""
     rules: Counter[str] = Counter()
-    monkeypatch.setattr("fusejit.fuse.halves.LAUNCH_NS", 0)
-    monkeypatch.setattr("fusejit.fuse.halves.BLOCK", 3)
+    monkeypatch.setattr("fusejit.fuse.loops.loop_fission.LAUNCH_NS", 0)
+    monkeypatch.setattr("fusejit.fuse.loops.loop_fission.BLOCK", 3)
     return rules
 
 

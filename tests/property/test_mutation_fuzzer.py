@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fusejit.codegen import placement
-from fusejit.codegen.hazards import FREE
+from fusejit.codegen.bufferize import bufferization as placement
+from fusejit.codegen.bufferize.hazards import FREE
 from fusejit.testing.compare import assert_same
 from fusejit.testing.mutation_fuzzer import (
     Plan,

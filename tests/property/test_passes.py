@@ -13,14 +13,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from fusejit.fuse.policy import POLICIES
+from fusejit.fuse.folding.policy import POLICIES
 from fusejit.ir.graph import Graph
-from fusejit.ir.interpreter import interpret
-from fusejit.ir.parser import parse_graph
-from fusejit.ir.printer import print_graph
+from fusejit.ir.interpreter.interpret import interpret
 from fusejit.ir.schedule import FusionReport
 from fusejit.ir.target import GENERIC
-from fusejit.ir.verifier import verify
+from fusejit.ir.text.parser import parse_graph
+from fusejit.ir.text.printer import print_graph
+from fusejit.ir.verifier.verify import verify
 from fusejit.pipeline import PASSES, PassContext
 from fusejit.testing.compare import assert_same_results
 from fusejit.testing.random_graphs import RandomProgram, random_graph

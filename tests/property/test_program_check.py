@@ -18,10 +18,11 @@ from fusejit.testing.program_check import Tally, campaign, check_program
 from fusejit.testing.program_facts import observe
 from fusejit.testing.programs_random import SIZES, Argument, RandomProgram, load
 from fusejit.testing.written_sums import numpy_as_written
-from fusejit.tracer import elementwise, ufuncs
-from fusejit.tracer.array import TracedArray
-from fusejit.tracer.declined import Declined
-from fusejit.tracer.shapes import Decisions
+from fusejit.tracer.elementwise import generic as elementwise
+from fusejit.tracer.elementwise import ufuncs
+from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.shapes import Decisions
 
 
 def program(

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.codegen.integer_facts import Facts
-from fusejit.codegen.shared_text import MANY, share_functions, share_kernels
+from fusejit.codegen.analysis.integer_facts import Facts
+from fusejit.codegen.backend.shared_text import MANY, share_functions, share_kernels
 from fusejit.ir.polynomial import Polynomial
 from fusejit.testing.compare import Bound, gamma
 from fusejit.testing.oracle import check

@@ -1,6 +1,6 @@
 """A store of no elements through a view that does not move over them.
 
-`fusejit.fuse.joined` took it for a store of all.
+`fusejit.fuse.folding.joined` took it for a store of all.
 """
 
 import numpy as np

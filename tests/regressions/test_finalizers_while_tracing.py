@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.tracer.trace import Trace
-from fusejit.tracer.watch import Watch
+from fusejit.tracer.capture.watch import Watch
+from fusejit.tracer.runtime.trace import Trace
 
 
 class Closes:

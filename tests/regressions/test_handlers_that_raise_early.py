@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fusejit.testing.oracle import decorate
-from fusejit.tracer import host_calls
+from fusejit.tracer.host import host_calls
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="needs a signal of its own")
 X = np.array([3.0, 1.0, 2.0])

@@ -1,8 +1,8 @@
 """An array put together from parts and stored through integers goes where the integers say.
 
-A scatter was a kind of store, and `fusejit.fuse.joined` computed such an array region by region
+A scatter was a kind of store, and `fuse.folding.joined` computed such an array region by region
 straight into the "view of the store": the parts went to positions 0..n-1. A scatter is no `Store`
-any more, and `fusejit.ir.writes` says in one place what may be written through the map of a view.
+any more, and `ir.analysis.writes` says in one place what may be written through the map of a view.
 """
 
 import numpy as np

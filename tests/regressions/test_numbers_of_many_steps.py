@@ -15,7 +15,7 @@ import pytest
 from fusejit import FuseWarning, UnsupportedError, fuse_jit
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host import Path as HostPath
-from fusejit.tracer.number import MOST_NODES
+from fusejit.tracer.values.number import MOST_NODES
 
 WEIGHTS = (3.7, 3.6, 3.9, 3.5) * 4  # a loop over them is unrolled
 

@@ -1,6 +1,6 @@
 """A scatter into a fresh array is no part of a joined array: it stores where integers say.
 
-`fusejit.fuse.joined` took it for a store of its whole view, because it is a kind of store.
+`fusejit.fuse.folding.joined` took it for a store of its whole view, because it is a kind of store.
 """
 
 import numpy as np

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.tracer.number import MOST_NODES
-from fusejit.tracer.shapes import Decisions
+from fusejit.tracer.values.number import MOST_NODES
+from fusejit.tracer.values.shapes import Decisions
 
 DEEP = 12
 

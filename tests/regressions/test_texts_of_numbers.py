@@ -20,7 +20,7 @@ import pytest
 
 from fusejit.ir.host import HostExpr, Path
 from fusejit.testing.oracle import decorate
-from fusejit.tracer.trace import Trace
+from fusejit.tracer.runtime.trace import Trace
 
 Pair = namedtuple("Pair", "first second")
 PERCENT = "%s and %r"

@@ -17,8 +17,8 @@ from fusejit import FuseWarning
 from fusejit.errors import FAULT
 from fusejit.testing.oracle import check, decorate
 from fusejit.testing.segments_check import check_segments
-from fusejit.tracer.declined import numpy_raises
-from fusejit.tracer.dispatch import HANDLERS
+from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.runtime.dispatch import HANDLERS
 
 X = np.arange(6.0)
 

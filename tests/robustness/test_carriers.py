@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fusejit.codegen.call_guard import NEVER, CallGuard, Expected, is_native
+from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected, is_native
 from fusejit.testing.compare import assert_same
 from fusejit.testing.oracle import decorate
 

@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 from numpy import exp as imported
 
-from fusejit.codegen import launcher_names, library_state
+from fusejit.codegen.launcher import library_state
+from fusejit.codegen.launcher import names as launcher_names
 from fusejit.testing.oracle import decorate
 
 Change = Callable[[pytest.MonkeyPatch, Any], None]

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import fusejit.codegen.launcher
+import fusejit.codegen.launcher.generate
 import fusejit.dispatcher
 import fusejit.pipeline
 import fusejit.segments
-import fusejit.tracer.entry
+import fusejit.tracer.runtime.entry
 from fusejit import FuseWarning, fuse_jit
 from fusejit.testing.compare import assert_same
 
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.usefixtures("unjitted")
 FAULTS = [ZeroDivisionError("a fault"), KeyError("d0"), RecursionError("too deep"), MemoryError()]
 STAGES = [
     (fusejit.pipeline, "trace_function"),
-    (fusejit.tracer.entry, "finish"),
-    (fusejit.tracer.entry, "verify"),
+    (fusejit.tracer.runtime.entry, "finish"),
+    (fusejit.tracer.runtime.entry, "verify"),
     (fusejit.pipeline, "form_groups"),
     (fusejit.pipeline, "make_schedule"),
     (fusejit.pipeline, "lower"),
@@ -156,7 +156,7 @@ def test_a_fault_of_a_launcher(
     """In front of the first kernel NumPy runs the call; the variant is not asked again."""
     broken: list[Exception] = []
 
-    source_of = fusejit.codegen.launcher.launcher_source
+    source_of = fusejit.codegen.launcher.generate.launcher_source
 
     def with_faults(*args: Any, **kwargs: Any) -> Any:
         source = source_of(*args, **kwargs)

@@ -50,7 +50,7 @@ ALLOWED = {
         *("interrupts", "settling"),
     },
     "failures": {"budget", "errors", "options", "interrupts"},
-    "pipeline": {*STAGES, "ir", "dot", "failures", *FREE},
+    "pipeline": {*STAGES, "ir", "dot", "failures", "mlir", *FREE},
     "explain": {"variants", "segments", "pipeline", *STAGES, "ir", *FREE},
     "variants": {"pipeline", "segments", "codegen", "ir"},
     "package_files": set(),

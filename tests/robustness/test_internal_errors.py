@@ -12,8 +12,8 @@ import pytest
 import fusejit.pipeline
 from fusejit import FuseWarning, fuse_jit
 from fusejit.errors import InternalError
-from fusejit.ir.parser import parse_graph
-from fusejit.ir.verifier import verify
+from fusejit.ir.text.parser import parse_graph
+from fusejit.ir.verifier.verify import verify
 from fusejit.testing.compare import assert_same
 
 pytestmark = pytest.mark.usefixtures("unjitted")

@@ -11,7 +11,7 @@ import pytest
 
 from fusejit import fuse_jit, progress
 from fusejit.progress import Progress, shown
-from fusejit.tracer.declined import Declined
+from fusejit.tracer.graph_breaks.declined import Declined
 
 
 class Terminal(io.StringIO):

@@ -14,7 +14,7 @@ import pytest
 
 import fusejit
 from fusejit import fuse_jit
-from fusejit.codegen.loop_hints import loop_depth
+from fusejit.codegen.backend.loop_hints import loop_depth
 from fusejit.pipeline import Lowered
 
 PACKAGE = str(Path(fusejit.__file__).parent)

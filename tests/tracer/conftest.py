@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fusejit.ir.host import Path
-from fusejit.ir.interpreter import check_guards, host_environment, interpret
+from fusejit.ir.interpreter.interpret import check_guards, host_environment, interpret
 from fusejit.ir.traced import (
     CheckKind,
     HostLeaf,
@@ -22,8 +22,8 @@ from fusejit.ir.traced import (
     StaticLeaf,
     TracedFunction,
 )
-from fusejit.tracer.entry import trace_function
-from fusejit.tracer.layout import classify
+from fusejit.tracer.runtime.entry import trace_function
+from fusejit.tracer.runtime.layout import classify
 
 
 def paths_of(traced: TracedFunction, arguments: dict[str, Any], fn: Callable[..., Any]) -> Any:

@@ -11,11 +11,11 @@ import pytest
 
 from fusejit.errors import NeedsPython, UnsupportedError
 from fusejit.ir.graph import GenericOp
-from fusejit.ir.printer import print_graph
 from fusejit.ir.scalar_ops import SCALAR_OPS, UFUNC_ROWS
+from fusejit.ir.text.printer import print_graph
 from fusejit.ir.types import DTYPES
-from fusejit.tracer.declined import Declined
-from fusejit.tracer.entry import trace_function
+from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.runtime.entry import trace_function
 
 SEVERAL = ["i1", "u8", "i32", "i64", "f32", "f64"]
 VALUES = [0, 1, 2, 3, 5, 7]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit.ir.graph import Alloc, Store
-from fusejit.ir.printer import print_graph
-from fusejit.tracer.declined import Declined
-from fusejit.tracer.entry import trace_function
+from fusejit.ir.text.printer import print_graph
+from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.runtime.entry import trace_function
 
 
 def grid(*shape: int) -> np.ndarray:

@@ -12,9 +12,9 @@ from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr, parse_affine_expr
 from fusejit.ir.graph import Layout
 from fusejit.ir.traced import CheckKind, HostLeaf, PathLeaf
-from fusejit.tracer.declined import Declined
-from fusejit.tracer.entry import trace_function
-from fusejit.tracer.shapes import Decisions, host_of
+from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.runtime.entry import trace_function
+from fusejit.tracer.values.shapes import Decisions, host_of
 
 
 def test_sizes_stay_symbolic(check: Any) -> None:
@@ -214,7 +214,7 @@ def test_structured_arguments_and_results(check: Any) -> None:
 
 
 def test_tracing_twice_gives_the_same_graph() -> None:
-    from fusejit.ir.printer import print_graph
+    from fusejit.ir.text.printer import print_graph
 
     def f(x: np.ndarray, k: int) -> np.ndarray:
         x[k:] += np.sin(x[: x.shape[0] - k]) * k

@@ -10,10 +10,10 @@ import pytest
 
 from fusejit.errors import NeedsPython
 from fusejit.ir.graph import Alias, GenericOp, ReshapeOp, View
-from fusejit.ir.parser import parse_graph
-from fusejit.ir.printer import print_graph
-from fusejit.tracer.declined import Declined
-from fusejit.tracer.entry import trace_function
+from fusejit.ir.text.parser import parse_graph
+from fusejit.ir.text.printer import print_graph
+from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.runtime.entry import trace_function
 
 
 def grid(*shape: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from fusejit import fuse_jit
 from fusejit.errors import NeedsPython
 from fusejit.testing.compare import assert_same
 from fusejit.testing.oracle import decorate
-from fusejit.tracer.unrolling import (
+from fusejit.tracer.control_flow.unrolling import (
     FREE_ITERATIONS,
     MOST_ITEMS,
     MOST_OF_A_PART,

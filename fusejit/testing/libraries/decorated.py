@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from fusejit import fuse_jit
 from fusejit.testing.libraries.counters import Counters
-from fusejit.tracer.carriers import mark_carrier
+from fusejit.tracer.capture.carriers import mark_carrier
 
 Judge = Callable[["Entry", tuple[Any, ...], dict[str, Any]], Any]
 

@@ -12,7 +12,7 @@ import pytest
 
 from fusejit.ir.host import Path
 from fusejit.ir.traced import CheckKind, PathCheck
-from fusejit.tracer.hooks import run_staged
+from fusejit.tracer.runtime.hooks import run_staged
 
 
 class StandIn:

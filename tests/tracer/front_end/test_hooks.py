@@ -15,8 +15,8 @@ import pytest
 
 from fusejit.api import fuse_jit
 from fusejit.errors import ConcretizationError, UnsupportedError
-from fusejit.tracer.declined import Declined
-from fusejit.tracer.locations import current_location, strip_frames
+from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.runtime.locations import current_location, strip_frames
 
 RNG = np.random.default_rng(0)
 OFFSET = 10.0

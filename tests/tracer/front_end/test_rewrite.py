@@ -21,15 +21,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from fusejit.tracer.locations import strip_frames
-from fusejit.tracer.rewrite import rewrite_node
-from fusejit.tracer.source_text import (
+from fusejit.tracer.capture.rewrite import rewrite_node
+from fusejit.tracer.capture.source_text import (
     _functions_by_line,
     compile_function,
     find_source,
     same_code,
 )
-from fusejit.tracer.staged import staged
+from fusejit.tracer.capture.staged import staged
+from fusejit.tracer.runtime.locations import strip_frames
 
 SCALE = 3
 TABLE = {"lr": 0.5, "n": [1, 2, 3]}

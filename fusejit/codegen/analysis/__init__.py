@@ -1,0 +1,1 @@
+"""What is known of statements and integers of a kernel."""

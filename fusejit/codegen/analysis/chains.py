@@ -1,0 +1,272 @@
+"""Nests read back from statements: loops one inside the other, and what they load and store.
+
+A *chain* is a `ParallelFor` whose body is one loop inside the other, with names given at each depth
+and stores in the innermost one, each at an element of its own. `loop_passes.loop_fusion` and
+`codegen.loop_passes.temporal_tiling` rewrite chains; every other statement they leave alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from math import gcd
+from typing import TypeGuard
+
+from fusejit.dataclass import dataclass, replace
+from fusejit.ir.loops import (
+    Apply,
+    Element,
+    Exit,
+    Expr,
+    For,
+    Free,
+    If,
+    Integer,
+    Let,
+    Number,
+    ParallelFor,
+    Scratch,
+    Stmt,
+    StoreElement,
+    Var,
+    While,
+)
+from fusejit.ir.polynomial import Polynomial, identifiers
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+Access = tuple[str, Polynomial]
+"""A pointer and an offset from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """``levels[k]`` stands in front of ``loops[k]``, ``points`` in the innermost loop."""
+
+    nest: ParallelFor
+    levels: tuple[tuple[Let, ...], ...]
+    loops: tuple[For, ...]  # their bodies do not count
+    points: tuple[Let | StoreElement | If, ...]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The loops' names, from the outermost."""
+        return tuple(loop.var for loop in self.loops)
+
+    def lets(self) -> Iterator[Let]:
+        """Every name that is given, from the outside."""
+        for level in self.levels:
+            yield from level
+        yield from (s for s in self.points if isinstance(s, Let))
+
+    def stores(self) -> Iterator[tuple[StoreElement, Expr | None]]:
+        """Every store, with the condition under which it is done."""
+        for s in self.points:
+            if isinstance(s, StoreElement):
+                yield s, None
+            elif isinstance(s, If):
+                yield from ((t, s.condition) for t in s.body if isinstance(t, StoreElement))
+
+    def reads(self) -> Iterator[Access]:
+        """Every element that is loaded."""
+        for let in self.lets():
+            yield from elements(let.value)
+        for s in self.points:
+            if isinstance(s, If):
+                yield from elements(s.condition)
+        for store, _ in self.stores():
+            yield from elements(store.value)
+
+    def templates(self) -> Iterator[str]:
+        """The templates of all that is applied."""
+        for let in self.lets():
+            yield from _templates(let.value)
+        for store, condition in self.stores():
+            yield from _templates(store.value)
+            yield from () if condition is None else _templates(condition)
+
+    def writes(self) -> Iterator[Access]:
+        """Every element that is stored to."""
+        yield from ((s.pointer, s.offset) for s, _ in self.stores())
+
+    def written(self) -> frozenset[str]:
+        """The pointers that are stored to."""
+        return frozenset(pointer for pointer, _ in self.writes())
+
+    def statement(self) -> ParallelFor:
+        """The nest with what the chain holds now."""
+        body: list[Stmt] = list(self.points)
+        for level, loop in zip(reversed(self.levels), reversed(self.loops), strict=True):
+            body = [*level, replace(loop, body=body)]
+        return replace(self.nest, body=body)
+
+
+def chain_of(statement: Stmt) -> Chain | None:
+    """The statement as a chain, or None if it has another form."""
+    if not isinstance(statement, ParallelFor):
+        return None
+    levels: list[tuple[Let, ...]] = []
+    loops: list[For] = []
+    body: Sequence[Stmt] = statement.body
+    while body and isinstance(body[-1], For):
+        lets = tuple(s for s in body[:-1] if isinstance(s, Let) and not s.rebind)
+        loop = body[-1]
+        if len(lets) != len(body) - 1 or loop.step != 1:
+            return None
+        levels.append(lets)
+        loops.append(loop)
+        body = loop.body
+    points = tuple(s for s in body if _is_point(s))
+    if not loops or len(points) != len(body) or not _takes_chunks(loops[0]):
+        return None
+    chain = Chain(statement, tuple(levels), tuple(loops), points)
+    variables = chain.variables
+    names = [let.name for let in chain.lets()]
+    own = {*names, *variables}
+    if len(own) != len(names) + len(variables) or "_" in own:
+        return None
+    if any(own.intersection(_WORD.findall(text)) for text in chain.templates()):
+        return None  # a name that `renamed` would not see
+    if any(p != memory_of(p) for p, _ in (*chain.reads(), *chain.writes())):
+        return None  # parts of complex numbers, which are elements of another pointer too
+    if not all(o.mentions(v) for _, o in chain.writes() for v in variables):
+        return None  # several points would store to one element
+    return chain if any(True for _ in chain.writes()) else None
+
+
+def _is_point(s: Stmt) -> TypeGuard[Let | StoreElement | If]:
+    if isinstance(s, If):
+        return not s.orelse and all(isinstance(t, StoreElement) for t in s.body)
+    return isinstance(s, StoreElement) or (isinstance(s, Let) and not s.rebind)
+
+
+def _takes_chunks(loop: For) -> bool:
+    return loop.lower == Var("lo") and loop.upper == Var("hi")
+
+
+def elements(expr: Expr) -> Iterator[Access]:
+    """The elements that an expression loads."""
+    if isinstance(expr, Element):
+        yield expr.pointer, expr.offset
+    elif isinstance(expr, Apply):
+        for operand in expr.operands:
+            yield from elements(operand)
+
+
+def _templates(expr: Expr) -> Iterator[str]:
+    if isinstance(expr, Apply):
+        yield expr.template
+        for operand in expr.operands:
+            yield from _templates(operand)
+
+
+def memory_of(pointer: str) -> str:
+    """The pointer to the numbers of which another one shows the parts: ``parts(p)``."""
+    return pointer.removeprefix("parts(").removesuffix(")")
+
+
+def are_apart(first: Polynomial, second: Polynomial, variables: Sequence[str]) -> bool:
+    """Whether two offsets never meet, whatever the points: 3 * d0 and 3 * d0 + 1 do not.
+
+    Only terms with a loop's name may differ between two points; what is common to their
+    coefficients divides every distance that they make.
+    """
+    distance = (first - second).as_constant()
+    if not distance:
+        return False
+    step = 0
+    for names, coefficient in first.terms:
+        if any(v in identifiers(text) for v in variables for text in names):
+            step = gcd(step, coefficient)
+    return step > 1 and distance % step != 0
+
+
+# --------------------------------------------------------------------------------------- renaming
+def renamed(expr: Expr, names: dict[str, Expr]) -> Expr:
+    """The expression with names replaced: a name inside an offset by another name alone."""
+    if isinstance(expr, Var):
+        return names.get(expr.name, expr)
+    if isinstance(expr, Integer):
+        return Integer(renamed_polynomial(expr.value, names))
+    if isinstance(expr, Element):
+        return Element(expr.pointer, renamed_polynomial(expr.offset, names))
+    if isinstance(expr, Apply):
+        return replace(expr, operands=tuple(renamed(o, names) for o in expr.operands))
+    return expr
+
+
+def renamed_polynomial(value: Polynomial, names: dict[str, Expr]) -> Polynomial:
+    """The polynomial with names replaced, all at once."""
+    new = {old: names[old] for old in value.names() if old in names}
+    # two steps, so that a new name is not taken for an old one
+    for at, old in enumerate(new):
+        value = value.substitute(old, Polynomial.name(f"_{at}_"))
+    for at, expr in enumerate(new.values()):
+        assert isinstance(expr, Var)
+        value = value.substitute(f"_{at}_", Polynomial.name(expr.name))
+    return value
+
+
+# --------------------------------------------------------------------------------------- mentions
+def mentions(statement: Stmt) -> frozenset[str]:
+    """Every name that a statement reads, gives or stores through."""
+    found: set[str] = set()
+    _mention(statement, found)
+    return frozenset(found)
+
+
+def _mention(s: Stmt, found: set[str]) -> None:
+    if isinstance(s, Let):
+        found.add(s.name)
+        _mention_in(s.value, found)
+    elif isinstance(s, StoreElement):
+        found.update((s.pointer, memory_of(s.pointer)))
+        found.update(s.offset.names())
+        _mention_in(s.value, found)
+    elif isinstance(s, Scratch):
+        found.add(s.name)
+        _mention_in(s.size, found)
+    elif isinstance(s, Free):
+        found.add(s.name)
+    elif isinstance(s, For):
+        found.add(s.var)
+        _mention_in(s.lower, found)
+        _mention_in(s.upper, found)
+        _mention_all(s.body, found)
+    elif isinstance(s, While):
+        _mention_in(s.condition, found)
+        _mention_all(s.head, found)
+        _mention_all(s.body, found)
+    elif isinstance(s, If):
+        _mention_in(s.condition, found)
+        _mention_all(s.body, found)
+        _mention_all(s.orelse, found)
+    elif isinstance(s, Exit):
+        for value in s.values or ():
+            _mention_in(value, found)
+    elif isinstance(s, ParallelFor):
+        _mention_in(s.extent, found)
+        _mention_in(s.work_ns, found)
+        _mention_all(s.body, found)
+        found.update({s.fault} if s.fault else ())
+
+
+def _mention_all(statements: Sequence[Stmt], found: set[str]) -> None:
+    for s in statements:
+        _mention(s, found)
+
+
+def _mention_in(expr: Expr, found: set[str]) -> None:
+    if isinstance(expr, Var):
+        found.add(expr.name)
+    elif isinstance(expr, Integer):
+        found.update(expr.value.names())
+    elif isinstance(expr, Element):
+        found.update((expr.pointer, memory_of(expr.pointer)))
+        found.update(expr.offset.names())
+    elif isinstance(expr, Apply):
+        found.update(_WORD.findall(expr.template))  # templates may hold names
+        for operand in expr.operands:
+            _mention_in(operand, found)
+    else:
+        assert isinstance(expr, Number)

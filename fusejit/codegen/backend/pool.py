@@ -1,0 +1,221 @@
+"""The pool of threads behind `parallel_for`: TBB, started on first use, or nothing.
+
+Compiled kernels see one symbol, ``fusejit_pool``: a few 64-bit words they read at each launch, so
+the number of threads can change at run time and a process without a pool runs the same code
+serially.
+
+Neither OpenMP nor workqueue is ever started: one busy neighbour makes the first many times slower
+than serial and it kills forked children; the second aborts on concurrent use.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.machinery
+import importlib.util
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+from fusejit.codegen.backend.cores import available_cores
+from fusejit.interrupts import apart
+
+TBB = "libtbb.so.12"
+POOL_SYMBOL = "fusejit_pool"
+WORD_THREADS, WORD_BUSY, WORD_LAUNCH = 0, 1, 2
+"""Words of the pool's memory: threads to use, 1 during a launch, address of its parallel_for."""
+
+_TBB_MINIMUM_INTERFACE = 12060
+_FORK_WAITS_S = 0.25
+
+_words = (ctypes.c_int64 * 8)()
+_lock = threading.Lock()
+_started = False
+_symbol_added = False
+_starter = 0  # the thread that has started TBB
+_stderr = -1  # a second name of the standard error, while it is turned away during a fork
+
+
+_num_threads = _words[WORD_THREADS] = available_cores()
+
+
+def set_num_threads(n: int) -> None:
+    """Let kernels use at most `n` threads from their next launch on; 1 is serial.
+
+    Raises
+    ------
+    ValueError
+        If `n` is below 1.
+    """
+    if n < 1:
+        raise ValueError(f"set_num_threads({n}): the number of threads must be at least 1")
+    global _num_threads
+    with _lock:
+        _num_threads = _words[WORD_THREADS] = int(n)
+
+
+def get_num_threads() -> int:
+    """Most threads that a kernel's next launch may use."""
+    return _num_threads
+
+
+def pool_kind() -> str:
+    """``"tbb"`` once the pool runs, else ``"serial"``."""
+    return "tbb" if _words[WORD_LAUNCH] else "serial"
+
+
+def _load_tbb() -> None:
+    """Make libtbb findable for Numba's backend; PyPI's wheel is in a folder no loader looks into.
+
+    Raises
+    ------
+    OSError
+        If there is no TBB, or it is too old.
+    """
+    for candidate in _tbb_files():
+        try:
+            library = ctypes.CDLL(candidate, mode=ctypes.RTLD_GLOBAL)
+        except OSError:
+            continue
+        if library.TBB_runtime_interface_version() >= _TBB_MINIMUM_INTERFACE:
+            return
+    raise OSError(f"no {TBB} of interface 12060 or later")
+
+
+def _tbb_files() -> Iterator[str]:
+    """Where libtbb may be: where PyPI's wheel puts it, where its metadata say, anywhere."""
+    usual = Path(sys.prefix, "lib", TBB)
+    if usual.exists():
+        yield str(usual)
+    from importlib import metadata  # slow to import
+
+    try:
+        files = metadata.files("tbb") or []
+    except metadata.PackageNotFoundError:
+        files = []
+    yield from (str(f.locate()) for f in files if f.name == TBB)
+    yield TBB
+
+
+def _tbb_backend() -> ModuleType:
+    """Numba's extension module for TBB, without importing Numba (a cached kernel does not need it).
+
+    Raises
+    ------
+    ImportError
+        If this Numba has none.
+    """
+    numba = importlib.util.find_spec("numba")
+    for folder in (numba and numba.submodule_search_locations) or ():
+        for suffix in importlib.machinery.EXTENSION_SUFFIXES:
+            path = Path(folder, "np", "ufunc", "tbbpool" + suffix)
+            spec = importlib.util.spec_from_file_location("numba.np.ufunc.tbbpool", path)
+            if path.exists() and spec is not None and spec.loader is not None:
+                module = importlib.util.module_from_spec(spec)
+                spec.loader.exec_module(module)
+                return module
+    raise ImportError("this Numba has no TBB backend")
+
+
+def register_pool_symbol() -> None:
+    """Make `POOL_SYMBOL` known to LLVM, without starting anything."""
+    global _symbol_added
+    import llvmlite.binding  # not at import: the twin of parallel_for needs no LLVM
+
+    if not _symbol_added:
+        llvmlite.binding.add_symbol(POOL_SYMBOL, ctypes.addressof(_words))
+        _symbol_added = True
+
+
+def start_pool() -> str:
+    """Start the pool, once per process; return `pool_kind`. Without TBB it stays serial."""
+    global _started, _starter
+    register_pool_symbol()
+    with _lock:
+        if not _started:
+            tbbpool = apart(_loaded_backend)
+            if tbbpool is not None:
+                _starter = threading.get_ident()
+                ctypes.CFUNCTYPE(None, ctypes.c_int)(tbbpool.launch_threads)(available_cores())
+                _words[WORD_LAUNCH] = tbbpool.parallel_for
+            _started = True
+    return pool_kind()
+
+
+def _loaded_backend() -> ModuleType | None:
+    """TBB and Numba's module for it; None without."""
+    try:
+        _load_tbb()
+        return _tbb_backend()
+    except (ImportError, OSError):
+        return None
+
+
+def _before_fork() -> None:
+    """Wait until no kernel uses the pool: TBB may hang in both processes if it is at work then.
+
+    Kernels that start meanwhile run serially. One that takes long is not waited for.
+    """
+    _lock.acquire()
+    _words[WORD_THREADS] = 1
+    if not _words[WORD_LAUNCH]:
+        return
+    if _starter != threading.get_ident():
+        _turn_stderr_away()
+    end = time.monotonic() + _FORK_WAITS_S
+    times_idle = 0  # more than once: a launch that had begun before may not be marked yet
+    while times_idle < 3 and time.monotonic() < end:
+        times_idle = 0 if _words[WORD_BUSY] else times_idle + 1
+        time.sleep(2e-5)
+
+
+def _turn_stderr_away() -> None:
+    """Numba's hook prints that TBB may be invalid in the child, which does not use it then."""
+    global _stderr
+    try:
+        _stderr = os.dup(2)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 2)
+        os.close(null)
+    except OSError:  # there is none, or there are no more file descriptors
+        pass
+
+
+def _turn_stderr_back() -> None:
+    global _stderr
+    if _stderr >= 0:
+        os.dup2(_stderr, 2)
+        os.close(_stderr)
+        _stderr = -1
+
+
+def _after_fork_in_parent() -> None:
+    _turn_stderr_back()
+    _words[WORD_THREADS] = _num_threads
+    _lock.release()
+
+
+def _after_fork_in_child() -> None:
+    """TBB restarts in a child by itself, where the thread that started it has forked.
+
+    Behind a fork of another thread, and if it was at work during the fork, kernels stay serial.
+    """
+    global _lock
+    _turn_stderr_back()
+    _lock = threading.Lock()
+    _words[WORD_THREADS] = _num_threads
+    if _words[WORD_BUSY] or _starter != threading.get_ident():
+        _words[WORD_LAUNCH] = 0
+        _words[WORD_BUSY] = 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_after_fork_in_parent,
+        after_in_child=_after_fork_in_child,
+    )

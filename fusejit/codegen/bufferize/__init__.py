@@ -1,0 +1,1 @@
+"""Bufferization: where values live, and which stores may be made in place."""

@@ -1,0 +1,335 @@
+"""Stores in place: rows are computed in blocks, and written back when nothing reads them any more.
+
+    for step in first .. last + lag:
+        if step < last: compute block number `step` into its slot of the ring
+        if step >= first + lag: copy the slot of block `step - lag` into the array
+
+A block is about `BLOCK_POINTS` elements or one row. ``lag`` is the number of blocks that the reads
+reach back to, 0 if they all look ahead; the ring has ``lag + 1`` slots. Blocks are taken from the
+end of the array where that makes the lag smaller: `fusejit.codegen.bufferize.hazards`.
+
+A large store runs in parallel, as bands of blocks. The rows at both ends of a band, as far as its
+neighbours reach, wait in slots of their own until all bands are computed. No element is computed
+twice or otherwise than without bands, so the number of bands changes no bit.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+from fusejit.codegen.bufferize.hazards import Overlap
+from fusejit.codegen.bufferize.kernel_memory import Enclosing
+from fusejit.codegen.bufferize.operands import Located, Memory, extent_polynomials
+from fusejit.codegen.lower.group_writer import GroupWriter
+from fusejit.codegen.nests.nest import calls_vector_functions, point_cost_ps, zero
+from fusejit.dataclass import replace
+from fusejit.ir.graph import GenericOp, Store
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.loops import (
+    Apply,
+    Expr,
+    For,
+    Free,
+    If,
+    Integer,
+    Let,
+    ParallelFor,
+    Stmt,
+    Var,
+)
+from fusejit.ir.polynomial import Polynomial, product
+
+BLOCK_POINTS = 1024
+"""Elements of a block: a ring of a few of them stays in the nearest cache."""
+
+BAND_POINTS = 65_536
+"""Elements of a band at least: half a megabyte of float64."""
+
+MOST_BANDS = 16
+
+BAND_EDGES = 8
+"""A band has at least so many times more blocks than wait at one of its ends."""
+
+SERIAL_POINTS = 32_768
+"""Stores below this size are one band: two passes over edges and a launch would not pay."""
+
+
+class BlockWriter(GroupWriter):
+    """Adds stores that overlap what they read and are written without a copy of their value."""
+
+    def overlapping(
+        self,
+        store: Store,
+        producer: GenericOp,
+        overlap: Overlap,
+        target: Located,
+        mask: Located | None,
+    ) -> None:
+        """Write a store whose producer reads what it writes, in the order that keeps it right."""
+        place = None if mask is None else (mask, producer.inits[0].map)
+        nest = self._nest(producer, [target], place)
+        if overlap.rows is None and len(nest.loops) > 1 and calls_vector_functions(nest):
+            # Short rows are packed in scratch that only functions of their own can hold.
+            blocks = replace(overlap, rows=overlap.outermost, backwards=frozenset())
+            if blocks.rows is not None:
+                overlap = blocks
+        if overlap.rows is not None and overlap.constants is None:
+            self._in_blocks_if_they_meet(store, producer, overlap, target, mask)
+            return
+        if overlap.rows is not None:
+            self._in_blocks(store, producer, overlap, target, mask)
+            return
+        outer, self.statements = self.statements, []
+        extents = extent_polynomials(producer.domain)
+        self.reversed = {d: extents[d] - 1 for d in overlap.backwards}
+        self.own_names = True
+        self.generic(producer, [target], place)
+        self.own_names = False
+        self.reversed = {}
+        inside, self.statements = self.statements, outer
+        self.statements += in_one_piece(inside)
+
+    def _in_blocks_if_they_meet(
+        self,
+        store: Store,
+        producer: GenericOp,
+        overlap: Overlap,
+        target: Located,
+        mask: Located | None,
+    ) -> None:
+        """In any order where no row that is read is one that is written, else in blocks.
+
+        Only the kernel knows how far it is from the one to the other. Where the rows are elements
+        and the distance is 0, each point reads what it writes itself.
+        """
+        assert overlap.rows is not None
+        rows = extent_polynomials(producer.domain)[overlap.rows]
+        apart = [
+            _is_apart(Polynomial.from_affine(d), rows, len(producer.domain) == 1)
+            for d in overlap.distances
+        ]
+        outer, self.statements = self.statements, []
+        self.generic(producer, [target], None if mask is None else (mask, producer.inits[0].map))
+        together, self.statements = self.statements, []
+        frees, self.frees = self.frees, []
+        self.regions.append(Enclosing(outer, frees, is_loop=False))
+        self._in_blocks(store, producer, overlap, target, mask)
+        self.regions.pop()
+        in_blocks = [*self.statements, *map(Free, self.frees)]
+        self.statements, self.frees = outer, frees
+        test = functools.reduce(lambda a, b: Apply("({0} & {1})", (a, b), "boolean"), apart)
+        self.statements.append(If(test, together, in_blocks))
+
+    def _in_blocks(
+        self,
+        store: Store,
+        producer: GenericOp,
+        overlap: Overlap,
+        target: Located,
+        mask: Located | None,
+    ) -> None:
+        assert overlap.rows is not None
+        assert target.map is not None
+        ring = _Ring(self._name("h"))
+        value = store.value
+        extents = extent_polynomials(producer.domain)
+        points = product(extents)
+        row = product(e for d, e in enumerate(extents) if d != overlap.rows)
+        nest = self._nest(producer, [target], None)
+        sizes = ring.sizes(extents[overlap.rows], row, points, overlap)
+        name = f"p_{ring.tag}"
+        size = ring.bands * ring.slots * ring.block * Polynomial.name(ring.row)
+        self.allocate(sizes, name, Integer(size), value.type.dtype)
+        # the ring: rows outermost, the others as in the memory that is written
+        buffer = store.view.buffer
+        near = buffer.order or tuple(range(buffer.type.rank))
+        axis_of = {d: k for k, r in enumerate(producer.inits[0].map.results) for d in r.dims()}
+        position = {
+            dim: at
+            for at, axis in enumerate(near)
+            for dim in target.map.compose(producer.inits[0].map).results[axis].dims()
+        }
+        order = sorted(axis_of, key=lambda d: (d != overlap.rows, position.get(d, -1)))
+        strides = [Polynomial.const(1)] * value.type.rank
+        step = Polynomial.const(1)
+        for dim in reversed(order):
+            strides[axis_of[dim]] = step
+            step = step * extents[dim]
+        row_axis = axis_of[overlap.rows]
+        origin = ring.base - ring.start * strides[row_axis]
+        memory = Memory(name, value.type.dtype, tuple(strides), start=origin)
+        slot = Located(memory, IndexingMap.identity(value.type.rank))
+
+        outer, self.statements = self.statements, []
+        self.band_of = {overlap.rows: (ring.start, ring.wide)}
+        self.generic(producer, [slot])
+        compute, self.statements = self.statements, []
+        self.band_of = {row_axis: (ring.start, ring.wide)}
+        whole = IndexingMap.identity(value.type.rank)
+        self._copy_from(slot, value, target, "write back", None if mask is None else (mask, whole))
+        self.band_of = {}
+        write, self.statements = self.statements, outer
+        cost = Integer(points * point_cost_ps(nest))
+        work = Apply(f"({{0}} // 1000) * i64({ring.bands} > 1)", (cost,))
+        self.statements += ring.loops(_alone(compute), _alone(write), work, producer.name)
+
+
+class _Ring:
+    """The names of a store in blocks, and its statements around those of one block."""
+
+    def __init__(self, tag: str) -> None:
+        self.tag = tag
+        self.row = f"{tag}_row"  # elements of a row
+        self.block = Polynomial.name(f"{tag}_block")  # rows of a block
+        self.bands = Polynomial.name(f"{tag}_bands")
+        self.slots = Polynomial.name(f"{tag}_slots")  # of a band
+        self.start = Polynomial.name(f"{tag}_start")  # first row of the block at hand
+        self.wide = Polynomial.name(f"{tag}_wide")  # its rows
+        self.base = Polynomial.name(f"{tag}_base")  # where its slot begins
+
+    def sizes(
+        self, rows: Polynomial, row: Polynomial, points: Polynomial, overlap: Overlap
+    ) -> list[Let]:
+        """How large blocks are, how many wait, and how many bands there are."""
+        h = self.tag
+        distances = [Polynomial.from_affine(d) for d in overlap.distances]
+        ahead = _most([-d for d in distances])
+        behind = _most(distances)
+        enough = f"i64({{0}} >= {SERIAL_POINTS})"
+        if overlap.constants is None:
+            enough = "0"  # how far neighbours reach into a band is not bounded
+        return [
+            Let(f"{h}_rows", Integer(rows)),
+            Let(self.row, Integer(row)),
+            Let(f"{h}_block", Apply(f"max({BLOCK_POINTS} // max({self.row}, 1), 1)", ())),
+            Let(f"{h}_units", Apply(f"max(({h}_rows + {h}_block - 1) // {h}_block, 0)", ())),
+            Let(f"{h}_ahead", ahead),
+            Let(f"{h}_behind", behind),
+            Let(f"{h}_back", Apply(f"i64({h}_behind < {h}_ahead)", ())),
+            Let(
+                f"{h}_lag",
+                Apply(
+                    f"min((min({h}_ahead, {h}_behind) + {h}_block - 1) // {h}_block, {h}_units)", ()
+                ),
+            ),
+            Let(
+                f"{h}_edge",
+                Apply(f"((max({h}_ahead, {h}_behind) + {h}_block - 1) // {h}_block)", ()),
+            ),
+            Let(
+                f"{h}_bands",
+                Apply(
+                    f"max(min(min({h}_units // ({BAND_EDGES} * {h}_edge + 1), "
+                    f"({{0}}) // {BAND_POINTS}), {MOST_BANDS}) * {enough}, 1)",
+                    (Integer(points),),
+                ),
+            ),
+            Let(f"{h}_edge", Apply(f"{h}_edge * i64({h}_bands > 1)", ()), rebind=True),
+            Let(f"{h}_slots", Apply(f"{h}_lag + 1 + 2 * {h}_edge", ())),
+            Let(f"{h}_per", Apply(f"(({h}_units + {h}_bands - 1) // {h}_bands)", ())),
+        ]
+
+    def loops(
+        self, compute: Sequence[Stmt], write: Sequence[Stmt], work: Apply, comment: str
+    ) -> list[Stmt]:
+        """All blocks of all bands, then what waits at the ends of bands."""
+        h = self.tag
+        is_end = f"({h}_done < {h}_first + {h}_edge or {h}_done >= {h}_last - {h}_edge)"
+        is_due = Apply(f"{h}_done >= {h}_first and i64{is_end} == {h}_pass", ())
+        is_new = Apply(f"{h}_step < {h}_last and {h}_pass == 0", ())
+        steps: list[Stmt] = [
+            If(is_new, [*self._block(f"{h}_step"), *compute]),
+            Let(f"{h}_done", Apply(f"{h}_step - {h}_lag", ())),
+            If(is_due, [*self._block(f"{h}_done"), *write]),
+        ]
+        band: list[Stmt] = [
+            Let(f"{h}_first", Apply(f"{h}_band * {h}_per", ())),
+            Let(f"{h}_last", Apply(f"min({h}_first + {h}_per, {h}_units)", ())),
+            For(f"{h}_step", Var(f"{h}_first"), Apply(f"{h}_last + {h}_lag", ()), steps),
+        ]
+        chunks = [For(f"{h}_band", Var("lo"), Var("hi"), band)]
+        launch = ParallelFor(Integer(self.bands), work, chunks, f"in place: {comment}")
+        passes = Apply(f"1 + i64({h}_edge > 0)", ())
+        return [For(f"{h}_pass", zero(), passes, [launch])]
+
+    def _block(self, step: str) -> list[Stmt]:
+        """Rows and slot of a block: a slot of the ring, or one of those that wait."""
+        h = self.tag
+        slot = f"{h}_slot"
+        into = f"{step} - {h}_first"
+        left = f"{h}_last - 1 - {step}"
+        return [
+            Let(
+                f"{h}_start",
+                Apply(f"({step} + {h}_back * ({h}_units - 1 - 2 * {step})) * {h}_block", ()),
+            ),
+            Let(f"{h}_wide", Apply(f"min({h}_rows - {h}_start, {h}_block)", ())),
+            Let(slot, Apply(f"({into}) % ({h}_lag + 1)", ())),
+            If(
+                Apply(f"{into} < {h}_edge", ()),
+                [Let(slot, Apply(f"{h}_lag + 1 + {into}", ()), rebind=True)],
+                [
+                    If(
+                        Apply(f"{left} < {h}_edge", ()),
+                        [Let(slot, Apply(f"{h}_lag + 1 + {h}_edge + {left}", ()), rebind=True)],
+                    )
+                ],
+            ),
+            Let(
+                f"{h}_base",
+                Apply(f"({h}_band * {h}_slots + {slot}) * {h}_block * {self.row}", ()),
+            ),
+        ]
+
+
+def _most(numbers: Sequence[Polynomial]) -> Expr:
+    """The largest of the numbers and 0."""
+    known = [n.as_constant() for n in numbers]
+    constants = [n for n in known if n is not None]
+    if len(constants) == len(numbers):
+        return Integer(Polynomial.const(max((0, *constants))))
+    places = ", ".join(f"{{{at}}}" for at in range(len(numbers)))
+    return Apply(f"max(0, {places})", tuple(map(Integer, numbers)))
+
+
+def _is_apart(distance: Polynomial, rows: Polynomial, is_line: bool) -> Apply:
+    """Whether ``distance`` rows are as many as there are, or there are none; or, of a line, 0."""
+    far, zero = Integer(rows), Integer(Polynomial.const(0))
+    tests = [(Integer(distance), far), (Integer(-distance), far), (zero, far)]
+    found = [Apply("({0} >= {1})", pair, "i64") for pair in tests]
+    if is_line:
+        found.append(Apply("({0} == {1})", (Integer(distance), zero), "i64"))
+    return functools.reduce(lambda a, b: Apply("({0} | {1})", (a, b), "boolean"), found)
+
+
+def _alone(statements: Sequence[Stmt]) -> list[Stmt]:
+    """Nests of one block are never launched on threads of their own."""
+    found: list[Stmt] = []
+    for statement in statements:
+        if isinstance(statement, ParallelFor):
+            statement = replace(statement, work_ns=Apply("0", ()), streamed=None)
+        elif isinstance(statement, If):
+            statement = replace(
+                statement, body=_alone(statement.body), orelse=_alone(statement.orelse)
+            )
+        found.append(statement)
+    return found
+
+
+def in_one_piece(statements: Sequence[Stmt]) -> list[Stmt]:
+    """Loops that run from their start to their end, without chunks."""
+    found: list[Stmt] = []
+    for statement in statements:
+        if isinstance(statement, ParallelFor):
+            found += [
+                Let("lo", Integer(Polynomial.const(0))),
+                Let("hi", statement.extent),
+                *statement.body,
+            ]
+        elif isinstance(statement, If):
+            body, orelse = in_one_piece(statement.body), in_one_piece(statement.orelse)
+            found.append(replace(statement, body=body, orelse=orelse))
+        else:
+            found.append(statement)
+    return found

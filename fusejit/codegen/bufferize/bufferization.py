@@ -1,0 +1,434 @@
+"""Where each value of a graph lives: a slot, kernel memory, a scalar variable, or a store's view.
+
+Decided before anything is lowered, from the uses of each value and the versions of memory:
+
+- results and values that several steps need are *slots*, arrays that the launcher allocates;
+- a value that one store alone reads is written *straight* into the store's view, in the order that
+  `fusejit.codegen.bufferize.hazards` finds if the store overlaps what it reads;
+- a load that is read after its memory was overwritten is a *snapshot*: a copy made at the load;
+- everything else is memory of the kernel, or a variable if it has rank 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from fusejit.codegen.bufferize.hazards import FREE, Overlap, overlap_of
+from fusejit.codegen.loop_passes.rotations import Rotation, rotations_of
+from fusejit.codegen.nests.scatter_operands import reads_allow_scatter
+from fusejit.dataclass import dataclass, field
+from fusejit.ir.analysis.writes import store_that_takes
+from fusejit.ir.draws import is_host_call
+from fusejit.ir.graph import (
+    Alloc,
+    Block,
+    Buffer,
+    GenericOp,
+    Graph,
+    Init,
+    Load,
+    Loop,
+    Op,
+    Operand,
+    ReshapeOp,
+    Scatter,
+    Store,
+    Value,
+    View,
+    ViewOp,
+    Write,
+    walk,
+)
+from fusejit.ir.host_blocks import host_blocks, launcher_binds, runs_on_host
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.memory import walk_versions
+from fusejit.ir.payload import identity_payload
+from fusejit.ir.schedule import KernelStep, Schedule, walk_steps
+from fusejit.ir.types import IteratorType
+
+
+@dataclass(slots=True)
+class Placement:
+    """The decisions; values and ops are compared by identity."""
+
+    defining: dict[Value, Op] = field(default_factory=dict)
+    step_of: dict[int, int] = field(default_factory=dict)  # id(op) -> step, top-level ops
+    end_of: dict[int, int] = field(default_factory=dict)  # id(block) -> its last step
+    versions_at: dict[int, dict[int, int]] = field(default_factory=dict)  # id(op) -> class -> v
+    slot_values: set[Value] = field(default_factory=set)
+    slot_buffers: set[Buffer] = field(default_factory=set)
+    snapshots: set[Value] = field(default_factory=set)
+    straight: dict[Value, Store] = field(default_factory=dict)
+    overlaps: dict[Store, Overlap] = field(default_factory=dict)  # in place, in this order
+    moves: dict[Store, GenericOp] = field(default_factory=dict)  # of elements of one buffer
+    whole_copies: dict[Store, str] = field(default_factory=dict)  # not written straight, and why
+    rotations: dict[Loop, list[Rotation]] = field(default_factory=dict)
+    rotated: dict[Store, Rotation] = field(default_factory=dict)
+    over_cells: set[Value] = field(default_factory=set)  # computed where their rotation begins
+    scattered: dict[Value, GenericOp] = field(default_factory=dict)  # computed where they are read
+
+    def root(self, value: Value) -> Value:
+        """The value behind a chain of views."""
+        op = self.defining.get(value)
+        while isinstance(op, ViewOp | ReshapeOp):
+            value = op.source
+            op = self.defining.get(value)
+        return value
+
+    def is_computed_at_use(self, op: GenericOp) -> bool:
+        """Whether an op is written where its results are read: at a store, over a cell."""
+        at_use = self.straight, self.scattered, self.over_cells
+        return any(result in values for result in op.results for values in at_use)
+
+
+def place(schedule: Schedule) -> Placement:
+    """Decide where each value of the schedule's graph lives."""
+    graph = schedule.graph
+    placement = Placement()
+    for op in walk(graph.block):
+        for result in op.results:
+            placement.defining[result] = op
+    _number_steps(graph, placement)
+    record_versions(graph.block, {}, placement.versions_at)
+    _find_straight_stores(graph, placement, _grouped(schedule))
+    _find_moves(graph, placement)
+    _find_rotations(graph, placement)
+    _find_snapshots(graph, placement)
+    _find_slots(graph, placement)
+    return placement
+
+
+def _number_steps(graph: Graph, placement: Placement) -> None:
+    """Number the steps in program order: those of a loop of the launcher behind its own number.
+
+    What is inside a loop or conditional of a kernel has the number of that kernel.
+    """
+    binds = launcher_binds(graph)
+    step = 0
+
+    def number(block: Block) -> None:
+        nonlocal step
+        for op in block.ops:
+            is_library = isinstance(op, GenericOp) and op.library_call is not None
+            is_region = runs_on_host(op)
+            if is_library or is_region or is_host_call(op) or op in binds:
+                step += 1
+                placement.step_of[id(op)] = step
+                step += 1
+                for inner in op.blocks:
+                    number(inner)
+                    placement.end_of[id(inner)] = step
+                    step += 1
+            else:
+                placement.step_of[id(op)] = step
+                for inner_op in (o for inner in op.blocks for o in walk(inner)):
+                    placement.step_of[id(inner_op)] = step
+
+    number(graph.block)
+
+
+def record_versions(block: Block, state: dict[int, int], at: dict[int, dict[int, int]]) -> None:
+    """Note for each op the version of every class in front of it (see `Load.version`)."""
+    for op, counters in walk_versions(block, state):
+        at[id(op)] = here = dict(counters)
+        if isinstance(op, Write):
+            here[op.view.buffer.alias_class] -= 1
+
+
+def _uses(block: Block) -> Iterator[tuple[Value, Op | None, Block]]:
+    """Every use of a value: by an op, or (None) by the end of a block."""
+    for op in block.ops:
+        for value in op.operand_values:
+            yield value, op, block
+        for inner in op.blocks:
+            yield from _uses(inner)
+    for value in block.yields:
+        yield value, None, block
+
+
+def _grouped(schedule: Schedule) -> frozenset[Op]:
+    """The ops that are computed tile by tile with others: what they read may be a tile's alone."""
+    kernels = (step for step in walk_steps(schedule.steps) if isinstance(step, KernelStep))
+    return frozenset(op for step in kernels for group in step.groups for op in group.ops)
+
+
+def _find_straight_stores(graph: Graph, placement: Placement, grouped: frozenset[Op]) -> None:
+    uses: dict[Value, list[Op | None]] = {}
+    block_of: dict[int, Block] = {}
+    for value, op, _ in _uses(graph.block):
+        uses.setdefault(value, []).append(op)
+    for result in graph.results:
+        if isinstance(result, Value):
+            uses.setdefault(result, []).append(None)
+    _blocks(graph.block, block_of)
+    for value, users in uses.items():
+        producer = placement.defining.get(value)
+        store = store_that_takes(value, users)
+        if store is None:
+            continue
+        if (
+            isinstance(producer, GenericOp)
+            and producer.library_call is None
+            and len(producer.results) == 1
+            and producer.is_elementwise
+            and block_of[id(producer)] is block_of[id(store)]
+            and producer.inits[0].map.is_padded_permutation
+            and producer.inits[0].start is None
+            and placement.step_of.get(id(producer)) == placement.step_of.get(id(store))
+        ):
+            here = placement.versions_at[id(store)]
+            overlap = overlap_of(producer, store, placement.defining, here)
+            if isinstance(overlap, str):
+                placement.whole_copies[store] = overlap
+                continue
+            placement.straight[value] = store
+            if overlap != FREE:
+                placement.overlaps[store] = overlap
+    for op in walk(graph.block):
+        if isinstance(op, Scatter):
+            _find_scattered(op, uses, placement, block_of, grouped)
+
+
+def _find_scattered(
+    scatter: Scatter,
+    uses: Mapping[Value, Sequence[Op | None]],
+    placement: Placement,
+    block_of: Mapping[int, Block],
+    grouped: frozenset[Op],
+) -> None:
+    """Operands of a scatter that are computed point by point as it is written."""
+    for value in scatter.operand_values:
+        producer = placement.defining.get(value)
+        if (
+            isinstance(producer, GenericOp)
+            and producer.library_call is None
+            and producer not in grouped
+            and producer.is_elementwise
+            and all(uses.get(result, [scatter]) == [scatter] for result in producer.results)
+            and block_of[id(producer)] is block_of[id(scatter)]
+            and all(i.map.is_identity and i.start is None for i in producer.inits)
+            and placement.step_of.get(id(producer)) == placement.step_of.get(id(scatter))
+            and reads_allow_scatter(
+                scatter,
+                producer,
+                placement.defining,
+                placement.root,
+                placement.versions_at[id(scatter)],
+            )
+        ):
+            placement.scattered[value] = producer
+
+
+def _blocks(block: Block, found: dict[int, Block]) -> None:
+    for op in block.ops:
+        found[id(op)] = block
+        for inner in op.blocks:
+            _blocks(inner, found)
+
+
+def _find_moves(graph: Graph, placement: Placement) -> None:
+    """Stores of a part of a buffer into another part of it, as copies that overlap."""
+    for store in walk(graph.block):
+        if not isinstance(store, Store):
+            continue
+        load = placement.defining.get(placement.root(store.value))
+        if not isinstance(load, Load):
+            continue
+        if load.view.buffer.alias_class != store.view.buffer.alias_class:
+            continue
+        move = copy_op(store.value, store.value, "store")
+        here = placement.versions_at[id(store)]
+        overlap = overlap_of(move, store, placement.defining, here)
+        if isinstance(overlap, str):
+            placement.whole_copies[store] = overlap
+        else:
+            placement.moves[store] = move
+            if overlap != FREE:
+                placement.overlaps[store] = overlap
+
+
+def _find_rotations(graph: Graph, placement: Placement) -> None:
+    uses = Counter(value for value, _, _ in _uses(graph.block))
+    bases = {b.base for b in graph.buffers}
+    outer_loops = {op for op in graph.block.ops if isinstance(op, Loop)}
+    returned = {r.buffer for r in graph.results if isinstance(r, View)}  # copied at each loop
+    for loop in walk(graph.block):
+        if not isinstance(loop, Loop) or runs_on_host(loop):  # the launcher moves no pointers
+            continue
+        found = rotations_of(
+            loop, placement.defining, placement.versions_at, uses, placement.straight
+        )
+        is_inner = loop not in outer_loops
+        kept = [
+            r
+            for r in found
+            if bases.isdisjoint(r.cells) and not (is_inner and returned.intersection(r.cells))
+        ]
+        placement.rotations[loop] = kept
+        for rotation in kept:
+            placement.straight.pop(rotation.value, None)
+            if not rotation.has_spare:
+                placement.over_cells.add(rotation.value)
+            for store in rotation.stores:
+                placement.rotated[store] = rotation
+                placement.moves.pop(store, None)
+                placement.overlaps.pop(store, None)
+                placement.whole_copies.pop(store, None)
+
+
+def copy_op(value: Value, source: Value, name: str) -> GenericOp:
+    """An op that copies ``source`` elementwise; ``value`` gives type and extents."""
+    identity = IndexingMap.identity(value.type.rank)
+    return GenericOp(
+        results=(Value(f"{value.name}_copy", value.type),),
+        domain=value.type.extents,
+        iterators=(IteratorType.PARALLEL,) * value.type.rank,
+        inputs=(Operand(source, identity),),
+        inits=(Init(identity),),
+        payload=identity_payload(value.type.dtype),
+        name=name,
+    )
+
+
+def _find_snapshots(graph: Graph, placement: Placement) -> None:
+    end: dict[int, int] = {}
+    for op in walk(graph.block):
+        if isinstance(op, Write):
+            end[op.view.buffer.alias_class] = max(
+                end.get(op.view.buffer.alias_class, 0), op.version
+            )
+    _final_versions(graph.block, end)
+
+    def check(value: Value, here: dict[int, int]) -> None:
+        load = placement.defining.get(placement.root(value))
+        if isinstance(load, Load) and here.get(load.view.buffer.alias_class, 0) != load.version:
+            placement.snapshots.add(load.results[0])
+
+    for value, user, block in _uses(graph.block):
+        if isinstance(user, ViewOp | ReshapeOp) or user in placement.rotated:
+            continue
+        if user is None:
+            check(value, _versions_at_end(block, placement, end))
+        elif isinstance(user, GenericOp) and placement.is_computed_at_use(user):
+            continue
+        else:
+            check(value, placement.versions_at[id(user)])
+    for result in graph.results:
+        if isinstance(result, Value):
+            check(result, end)
+
+
+def _final_versions(block: Block, end: dict[int, int]) -> None:
+    state: dict[int, int] = {}
+    record_versions(block, state, {})
+    end.clear()
+    end.update(state)
+
+
+def _versions_at_end(block: Block, placement: Placement, end: dict[int, int]) -> dict[int, int]:
+    if not block.ops:
+        return {}
+    state = dict(placement.versions_at[id(block.ops[0])])
+    record_versions(block, state, {})
+    return state
+
+
+def _find_slots(graph: Graph, placement: Placement) -> None:
+    last = max(placement.step_of.values(), default=0)
+    for result in graph.results:
+        if isinstance(result, View):
+            if result.buffer.root.origin is None:
+                placement.slot_buffers.add(result.buffer.root)
+        else:
+            root = placement.root(result)
+            if root in placement.defining:  # not a number of the caller
+                placement.slot_values.add(root)
+                _keep_if_read_at(last, root, placement)
+    binds = launcher_binds(graph)
+    blocks = list(host_blocks(graph))
+    home = {op.buffer: block for block in blocks for op in block.ops if isinstance(op, Alloc)}
+    for block in blocks:
+        for op in block.ops:
+            _find_slots_of_operands(op, placement)
+            is_library = isinstance(op, GenericOp) and op.library_call is not None
+            is_region = runs_on_host(op)
+            if is_library or is_region or is_host_call(op) or op in binds:
+                _find_slots_of_call(op.operand_values, placement)
+                placement.slot_values.update(op.results)
+            if isinstance(op, Loop) and op.condition is not None and is_region:
+                _find_slots_of_call(op.condition.yields, placement)
+        if block is not graph.block:
+            _find_slots_of_yields(block, placement)
+    first_step: dict[Buffer, int] = {}
+    for block in blocks:
+        for op in block.ops:
+            here = placement.step_of[id(op)]
+            for buffer in () if runs_on_host(op) else _buffers(op):
+                if buffer.origin is not None:
+                    continue
+                is_mine = home.get(buffer, block) is block  # or made inside a kernel
+                if first_step.setdefault(buffer, here) != here or not is_mine:
+                    placement.slot_buffers.add(buffer)
+
+
+def _find_slots_of_operands(op: Op, placement: Placement) -> None:
+    """What an op of another step computed is an array of the launcher."""
+    here = placement.step_of[id(op)]
+    for value in op.operand_values if runs_on_host(op) else _all_operands(op):
+        root = placement.root(value)
+        producer = placement.defining.get(root)
+        if producer is None:
+            continue
+        if isinstance(producer, Load) and root not in placement.snapshots:
+            _keep_if_read_at(here, root, placement)
+            continue
+        if placement.step_of.get(id(producer), here) != here:
+            placement.slot_values.add(root)
+
+
+def _find_slots_of_call(values: Sequence[Value], placement: Placement) -> None:
+    """What the launcher itself reads is an array of its own."""
+    for value in values:
+        root = placement.root(value)
+        load = placement.defining.get(root)
+        if isinstance(load, Load) and root not in placement.snapshots:
+            if load.view.buffer.root.origin is None:
+                placement.slot_buffers.add(load.view.buffer.root)
+        elif root in placement.defining:  # a number is the launcher's own
+            placement.slot_values.add(root)
+
+
+def _find_slots_of_yields(block: Block, placement: Placement) -> None:
+    """The last kernel of a block of the launcher copies what the block yields."""
+    last = placement.end_of[id(block)]
+    for value in block.yields:
+        root = placement.root(value)
+        producer = placement.defining.get(root)
+        if isinstance(producer, Load) and root not in placement.snapshots:
+            _keep_if_read_at(last, root, placement)
+        elif producer is not None and placement.step_of[id(producer)] != last:
+            placement.slot_values.add(root)
+
+
+def _keep_if_read_at(step: int, root: Value, placement: Placement) -> None:
+    """Make the buffer of a load a slot if the load's value is read in a later kernel."""
+    load = placement.defining[root]
+    if isinstance(load, Load) and root not in placement.snapshots:
+        buffer = load.view.buffer.root
+        if buffer.origin is None and placement.step_of.get(id(load), step) != step:
+            placement.slot_buffers.add(buffer)
+
+
+def _all_operands(op: Op) -> Iterator[Value]:
+    yield from op.operand_values
+    for block in op.blocks:
+        for value, _, _ in _uses(block):
+            yield value
+
+
+def _buffers(op: Op) -> Iterator[Buffer]:
+    ops = [op, *(inner for block in op.blocks for inner in walk(block))]
+    for each in ops:
+        if isinstance(each, Load | Write):
+            yield each.view.buffer.root

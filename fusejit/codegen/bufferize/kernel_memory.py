@@ -1,0 +1,190 @@
+"""Where the values and buffers of a kernel are: memory that exists, and memory that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fusejit.codegen.bufferize.bufferization import Placement
+from fusejit.codegen.bufferize.operands import Located, Memory, dense_strides, extent_polynomials
+from fusejit.codegen.nests.nest import (
+    expr_names,
+)
+from fusejit.dataclass import dataclass, field
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import (
+    Buffer,
+    ConstantOp,
+    Graph,
+    Load,
+    ReshapeOp,
+    Store,
+    Value,
+    ViewOp,
+)
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.loops import (
+    Free,
+    Integer,
+    Let,
+    Number,
+    Scratch,
+    Stmt,
+    Var,
+)
+from fusejit.ir.polynomial import Polynomial, product
+
+NO_MEMORY = 4  # the status of a kernel that got no memory
+LARGEST_ON_STACK = 1024  # bytes of a buffer of constant size that is not taken from the heap
+_MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions
+
+
+@dataclass(slots=True)
+class Enclosing:
+    """A block around the current one: where its statements go on, what it defines.
+
+    Attributes
+    ----------
+    statements, frees : list
+        Of the block outside, up to the loop or conditional.
+    defined : set of str
+        Symbols that the inner block defines: the induction variable, integers it binds.
+    leaves : list
+        What runs where a check of the inner block leaves the kernel.
+    is_chunk : bool
+        Whether the inner block runs in a function of its own: nothing of it may stand further out.
+    """
+
+    statements: list[Stmt]
+    frees: list[str]
+    is_loop: bool
+    defined: set[str] = field(default_factory=set)
+    leaves: list[list[Stmt]] = field(default_factory=list)
+    is_chunk: bool = False
+
+
+class KernelMemory:
+    """What is known of a kernel's memory while its ops are written down.
+
+    ``located`` tells where values that were computed live, ``memory`` where buffers do.
+    """
+
+    def __init__(self, graph: Graph, placement: Placement) -> None:
+        self.graph = graph
+        self.placement = placement
+        self.located: dict[Value, Located] = {}
+        self.memory: dict[Buffer, Memory] = {}
+        self.statements: list[Stmt] = []
+        self.frees: list[str] = []
+        self.counter = 0
+        self.scope: dict[str, int] = {}
+        self.stored: set[Store] = set()  # by a group, tile by tile
+        self.band_of: dict[int, tuple[Polynomial, Polynomial]] = {}  # dim -> start, width of a tile
+        self.reversed: dict[int, Polynomial] = {}  # dim that runs backwards -> its last index
+        self.own_names = False  # whether nests share a function
+        self.regions: list[Enclosing] = []  # the blocks around the current one
+
+    def locate(self, value: Value) -> Located:
+        """Where a value's elements are."""
+        if value in self.located:
+            return self.located[value]
+        op = self.placement.defining[value]
+        if isinstance(op, ViewOp):
+            return self.locate(op.source).through(op.map)
+        if isinstance(op, ReshapeOp):
+            source = self.locate(op.source)
+            types = op.source.type.extents, op.results[0].type.extents
+            return source.reshaped(op.reassociation, *map(extent_polynomials, types))
+        if isinstance(op, Load):
+            return Located(self.buffer_memory(op.view.buffer), op.view.map)
+        if isinstance(op, ConstantOp):
+            return Located(expr=Number(op.number, value.type.dtype))
+        raise AssertionError(f"%{value.name} has no place")
+
+    def buffer_memory(self, buffer: Buffer) -> Memory:
+        """The memory of a buffer, which may be another one, its axes split or merged, or a part."""
+        if buffer not in self.memory and buffer.base is not None:
+            if buffer.part is not None:
+                self.memory[buffer] = self.buffer_memory(buffer.base).part(buffer.part)
+                return self.memory[buffer]
+            assert buffer.reassociation is not None
+            types = buffer.base.type.extents, buffer.type.extents
+            self.memory[buffer] = self.buffer_memory(buffer.base).reshaped(
+                buffer.reassociation, *map(extent_polynomials, types)
+            )
+        return self.memory[buffer]
+
+    def _name(self, prefix: str) -> str:
+        self.counter += 1
+        return f"{prefix}{self.counter - 1}"
+
+    def _heap(
+        self,
+        dtype: np.dtype,
+        extents: tuple[AffineExpr, ...],
+        order: tuple[int, ...] | None,
+        rotates: bool = False,
+    ) -> Memory:
+        polynomials = extent_polynomials(extents)
+        name = self._name("t")
+        scope = self._next_scope("rotating" if rotates else name)
+        size = product(polynomials)
+        count = size.as_constant()
+        is_small = count is not None and count * dtype.itemsize <= LARGEST_ON_STACK
+        if is_small and not rotates:  # memory that pointers leave is made in front of the loop
+            self.statements.append(Scratch(f"p_{name}", Integer(size), dtype, True, scope))
+        else:
+            self.allocate([], f"p_{name}", Integer(size), dtype, scope)
+        return Memory(f"p_{name}", dtype, dense_strides(polynomials, order))
+
+    def allocate(
+        self,
+        sizes: Sequence[Let],
+        name: str,
+        size: Integer,
+        dtype: np.dtype,
+        scope: int | None = None,
+    ) -> None:
+        """Memory until the end of the block, or of the outermost loop that keeps its size.
+
+        ``sizes`` stand in front of it and define what ``size`` reads.
+        """
+        scope = self._next_scope(name) if scope is None else scope
+        scratch = Scratch(name, size, dtype, False, scope, NO_MEMORY)
+        needed = frozenset().union(size.value.names(), *(expr_names(s.value) for s in sizes))
+        statements, frees = self.statements, self.frees
+        for region in reversed(self.regions):
+            if needed & region.defined:
+                break
+            if region.is_loop:
+                statements, frees = region.statements, region.frees
+                outermost = region
+            if region.is_chunk:
+                break
+        if frees is not self.frees:
+            for leave in outermost.leaves:
+                leave.insert(0, Free(name))
+        statements += [*sizes, scratch]
+        frees.append(name)
+
+    def _next_scope(self, name: str) -> int:
+        """An alias scope for memory of the kernel; 0 when there are no more."""
+        if name in self.scope:
+            return self.scope[name]
+        scope = len(self.scope) + 16
+        self.scope[name] = scope if scope <= _MAX_SCOPE else 0
+        return self.scope[name]
+
+    def _new_place(self, value: Value) -> Located:
+        """A place for a value that is about to be computed."""
+        if value in self.located:
+            return self.located[value]
+        if value.type.rank == 0:
+            located = Located(expr=Var(self._name("n")))
+        else:
+            rotates = any(r.value is value for r in self.placement.rotated.values())
+            memory = self._heap(value.type.dtype, value.type.extents, value.order, rotates)
+            located = Located(memory, IndexingMap.identity(value.type.rank))
+        self.located[value] = located
+        return located

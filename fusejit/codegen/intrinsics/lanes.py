@@ -1,0 +1,93 @@
+"""What reductions need of lanes: filling them, folding them, and numbering them.
+
+``fold_add(lanes)`` merges lane ``j`` with lane ``j + half`` until one is left, as
+`fusejit.ir.interpreter.summation` writes it; the memory of the lanes is left as it was.
+``few_add(lanes)`` does
+so with `FEW` lanes, ``handful_add`` with `HANDFUL`: where no more are filled the others would add
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fusejit.codegen.intrinsics.memory import Flat, put
+from fusejit.codegen.intrinsics.table import register, twin
+from fusejit.ir.interpreter.summation import LANES
+
+PLAIN_LANES = 128
+"""Lanes where the order of merging does not show: the fastest number."""
+
+FEW, HANDFUL = 32, 8
+"""Lanes that reductions of at most so many numbers need."""
+
+FOLDS: dict[str, tuple[int, str]] = {
+    "add": (LANES, "add"),
+    "multiply": (LANES, "multiply"),
+    "max": (PLAIN_LANES, "maximum"),
+    "min": (PLAIN_LANES, "minimum"),
+}
+"""Combiner -> number of lanes, what merges two of them."""
+
+
+def _twin(combiner: str, lanes: int) -> Callable[[Flat], Any]:
+    merged = FOLDS[combiner][1]
+    merge: np.ufunc = getattr(np, merged)
+
+    def fold(pointer: Flat) -> Any:
+        values = [pointer.memory[pointer.index(j)] for j in range(lanes)]
+        while len(values) > 1:
+            half = len(values) // 2
+            values = [merge(values[j], values[j + half]) for j in range(half)]
+        return values[0]
+
+    fold.__doc__ = f"Merge {lanes} lanes with {merged} in a halving tree."
+    return fold
+
+
+for _combiner, (_lanes, _) in FOLDS.items():
+    for _kind, _count in (("fold", _lanes), ("few", FEW), ("handful", HANDFUL)):
+        _name = f"{_kind}_{_combiner}"
+        register(_name, _twin(_combiner, _count), f"fusejit.codegen.intrinsics_jit.lanes:{_name}")
+
+
+@twin("lane_max", "fusejit.codegen.intrinsics_jit.lanes:lane_max")
+def lane_max(left: Any, right: Any) -> Any:
+    """The larger float, NaN if either is; the sign of a zero is left open."""
+    return np.maximum(left, right)
+
+
+@twin("lane_min", "fusejit.codegen.intrinsics_jit.lanes:lane_min")
+def lane_min(left: Any, right: Any) -> Any:
+    """The smaller float, NaN if either is; the sign of a zero is left open."""
+    return np.minimum(left, right)
+
+
+@twin("fill", "fusejit.codegen.intrinsics_jit.lanes:fill")
+def fill(pointer: Flat, start: int, count: int, value: Any) -> None:
+    """Store ``value`` into ``count`` elements from offset ``start`` on."""
+    for offset in range(start, start + count):
+        put(pointer, offset, value)
+
+
+@twin("lane_width", "fusejit.codegen.intrinsics_jit.lanes:lane_width")
+def lane_width(n: int) -> int:
+    """How many lanes n numbers fill, rounded up to a power of two, at least 1, at most LANES."""
+    width = 1
+    while width < min(n, LANES):
+        width *= 2
+    return width
+
+
+@twin("reverse_bits", "fusejit.codegen.intrinsics_jit.lanes:reverse_bits")
+def reverse_bits(value: int, width: int) -> int:
+    """The bits of ``value`` in reverse, as a number below the power of two ``width``."""
+    reverse = 0
+    while width > 1:
+        reverse = 2 * reverse + (value & 1)
+        value >>= 1
+        width //= 2
+    return reverse

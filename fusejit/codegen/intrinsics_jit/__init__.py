@@ -1,0 +1,1 @@
+"""The names a kernel may use: meaning in LLVM."""

@@ -1,0 +1,294 @@
+"""Jitted meaning of `intrinsics.arithmetic`: LLVM without branches where that vectorises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from fusejit.codegen.backend.numba_api import TypingError, from_dtype, intrinsic, ir, types
+from fusejit.codegen.intrinsics.table import DTYPE_TOKENS
+from fusejit.codegen.intrinsics_jit.division import (
+    emit_float_floordiv,
+    emit_float_fmod,
+    emit_float_mod,
+    emit_int_floordiv,
+    emit_int_fmod,
+    emit_int_mod,
+    emit_near_mod,
+)
+
+Value = Any
+Emit = Callable[[Any, Any, list[Value]], Value]
+"""(IR builder, Numba type of the operands, operands) -> result."""
+
+
+def token_type(token: Any) -> Any:
+    """The Numba type a dtype token in an argument list stands for, or None."""
+    return getattr(getattr(token, "typing_key", None), "fusejit_type", None)
+
+
+def _convert(builder: Any, source: Any, target: Any, x: Value) -> Value:
+    """Convert register value `x` of Numba type `source` to `target`."""
+    if source == target:
+        return x
+    if target == types.boolean:
+        zero = ir.Constant(x.type, 0)
+        if isinstance(source, types.Float):
+            return builder.fcmp_unordered("!=", x, zero)
+        return builder.icmp_unsigned("!=", x, zero)
+    if isinstance(source, types.Float):
+        if isinstance(target, types.Float):
+            wide = ir.FloatType() if target.bitwidth == 32 else ir.DoubleType()
+            grow = target.bitwidth > source.bitwidth
+            return builder.fpext(x, wide) if grow else builder.fptrunc(x, wide)
+        return _float_to_int(builder, target, x)
+    signed = source != types.boolean and source.signed
+    if isinstance(target, types.Float):
+        wide = ir.FloatType() if target.bitwidth == 32 else ir.DoubleType()
+        return builder.sitofp(x, wide) if signed else builder.uitofp(x, wide)
+    width = 1 if source == types.boolean else source.bitwidth
+    integer = ir.IntType(target.bitwidth)
+    if isinstance(x, ir.Constant) and signed and isinstance(x.constant, int):
+        half = 2 ** (target.bitwidth - 1)
+        return ir.Constant(integer, (x.constant + half) % (2 * half) - half)
+    if target.bitwidth == width:
+        return x
+    if target.bitwidth < width:
+        return builder.trunc(x, integer)
+    return builder.sext(x, integer) if signed else builder.zext(x, integer)
+
+
+def _truncate(builder: Any, x: Value, bits: int) -> Value:
+    """Toward zero; ``-2**(bits - 1)`` where it does not fit: the arm not selected may be poison."""
+    integer = ir.IntType(bits)
+    if bits == 32 and isinstance(x.type, ir.DoubleType):
+        # -2**31 - 0.5 truncates to -2**31, which is also the value for "does not fit".
+        fits_below = builder.fcmp_ordered(">", x, ir.Constant(x.type, -(2.0**31) - 1))
+    else:
+        fits_below = builder.fcmp_ordered(">=", x, ir.Constant(x.type, -(2.0 ** (bits - 1))))
+    fits_above = builder.fcmp_ordered("<", x, ir.Constant(x.type, 2.0 ** (bits - 1)))
+    fits = builder.and_(fits_below, fits_above)
+    indefinite = ir.Constant(integer, -(2 ** (bits - 1)))
+    return builder.select(fits, builder.fptosi(x, integer), indefinite)
+
+
+def _float_to_int(builder: Any, target: Any, x: Value) -> Value:
+    if target == types.uint64:
+        half = ir.Constant(x.type, 2.0**63)
+        high = builder.fcmp_ordered(">=", x, half)
+        low_part = builder.select(high, builder.fsub(x, half), x)
+        number = _truncate(builder, low_part, 64)
+        flipped = builder.xor(number, ir.Constant(number.type, -(2**63)))
+        return builder.select(high, flipped, number)
+    bits = 32 if target.bitwidth < 32 or target == types.int32 else 64
+    number = _truncate(builder, x, bits)
+    return number if bits == target.bitwidth else builder.trunc(number, ir.IntType(target.bitwidth))
+
+
+def _is_cast(source: Any, target: Any) -> bool:
+    """Whether `_convert` knows the conversion: complex numbers stay what they are."""
+    reals = types.Integer | types.Float | types.Boolean
+    same_complex = source == target and isinstance(source, types.Complex)
+    return same_complex or (isinstance(source, reals) and isinstance(target, reals))
+
+
+@intrinsic
+def cast(typingctx: Any, x: Any, token: Any) -> Any:
+    """``ndarray.astype`` for one value."""
+    target = token_type(token)
+    source = types.unliteral(x)
+    if not _is_cast(source, target):
+        raise TypingError(f"cast: {x} to {token}")
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
+        return _convert(builder, source, target, args[0])
+
+    return target(source, token), codegen
+
+
+def _make_token(name: str) -> Any:
+    target = from_dtype(DTYPE_TOKENS[name])
+
+    def token(typingctx: Any, x: Any) -> Any:
+        source = types.unliteral(x)
+        if not _is_cast(source, target):
+            raise TypingError(f"{name}: cannot cast {x}")
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
+            return _convert(builder, source, target, args[0])
+
+        return target(source), codegen
+
+    token.__name__ = token.__qualname__ = name
+    made = intrinsic(token)
+    made.fusejit_type = target
+    return made
+
+
+def _same_type_intrinsic(name: str, arity: int, kind: Any, emit: Emit) -> Any:
+    """An intrinsic of one or two operands of one Numba type, which the result has too."""
+
+    def typing(operands: tuple[Any, ...]) -> Any:
+        kinds = {types.unliteral(x) for x in operands}
+        operand_type = kinds.pop()
+        if kinds or not isinstance(operand_type, kind):
+            raise TypingError(f"{name}: operands are {operands}")
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
+            return emit(builder, operand_type, list(args))
+
+        return operand_type(*([operand_type] * arity)), codegen
+
+    def unary(typingctx: Any, a: Any) -> Any:
+        return typing((a,))
+
+    def binary(typingctx: Any, a: Any, b: Any) -> Any:
+        return typing((a, b))
+
+    function = unary if arity == 1 else binary
+    function.__name__ = function.__qualname__ = name
+    return intrinsic(function)
+
+
+@intrinsic
+def seldom(typingctx: Any, condition: Any) -> Any:
+    """The condition itself; `fusejit.codegen.backend.native_text` tells LLVM what is seldom."""
+    if types.unliteral(condition) != types.boolean:
+        raise TypingError(f"seldom({condition})")
+    return types.boolean(types.boolean), lambda context, builder, signature, args: args[0]
+
+
+def _fits(name: str) -> Any:
+    """Whether a sum, a difference or a product of int64 has 64 bits: the flag of the processor."""
+
+    def fits(typingctx: Any, a: Any, b: Any) -> Any:
+        if any(types.unliteral(x) != types.int64 for x in (a, b)):
+            raise TypingError(f"{name}_fits({a}, {b})")
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
+            both = getattr(builder, f"s{name}_with_overflow")(*args)
+            return builder.not_(builder.extract_value(both, 1))
+
+        return types.boolean(types.int64, types.int64), codegen
+
+    return intrinsic(fits)
+
+
+def _emit_shift_left(builder: Any, integer: Any, args: list[Value]) -> Value:
+    a, b = args
+    fits = builder.icmp_unsigned("<", b, ir.Constant(b.type, integer.bitwidth))
+    return builder.select(fits, builder.shl(a, b), ir.Constant(a.type, 0))
+
+
+def _emit_shift_right(builder: Any, integer: Any, args: list[Value]) -> Value:
+    a, b = args
+    fits = builder.icmp_unsigned("<", b, ir.Constant(b.type, integer.bitwidth))
+    if not integer.signed:
+        return builder.select(fits, builder.lshr(a, b), ir.Constant(a.type, 0))
+    most = ir.Constant(b.type, integer.bitwidth - 1)
+    return builder.ashr(a, builder.select(fits, b, most))
+
+
+def _emit_int_abs(builder: Any, integer: Any, args: list[Value]) -> Value:
+    (a,) = args
+    if not integer.signed:
+        return a
+    negative = builder.icmp_signed("<", a, ir.Constant(a.type, 0))
+    return builder.select(negative, builder.neg(a), a)
+
+
+def _emit_wrapping(instruction: str) -> Emit:
+    """An instruction without a promise: Numba's own operators promise LLVM no signed overflow."""
+
+    def emit(builder: Any, operand_type: Any, operands: list[Value]) -> Value:
+        return getattr(builder, instruction)(*operands)
+
+    return emit
+
+
+def _emit_int_neg(builder: Any, integer: Any, args: list[Value]) -> Value:
+    return builder.neg(args[0])
+
+
+def _emit_int_pow(builder: Any, integer: Any, args: list[Value]) -> Value:
+    """Square and multiply; arithmetic modulo the width does not depend on the order."""
+    base, exponent = args
+    before = builder.block
+    loop = builder.append_basic_block("pow.loop")
+    after = builder.append_basic_block("pow.after")
+    one, zero = ir.Constant(base.type, 1), ir.Constant(base.type, 0)
+    positive = builder.icmp_signed(">", exponent, zero) if integer.signed else None
+    if positive is None:
+        positive = builder.icmp_unsigned("!=", exponent, zero)
+    builder.cbranch(positive, loop, after)
+    builder.position_at_end(loop)
+    left, square, result = (builder.phi(base.type) for _ in range(3))
+    odd = builder.trunc(left, ir.IntType(1))
+    next_result = builder.select(odd, builder.mul(result, square), result)
+    next_left = builder.lshr(left, one)
+    next_square = builder.mul(square, square)
+    starts_and_nexts = ((exponent, next_left), (base, next_square), (one, next_result))
+    for phi, (start, following) in zip((left, square, result), starts_and_nexts, strict=True):
+        phi.add_incoming(start, before)
+        phi.add_incoming(following, loop)
+    builder.cbranch(builder.icmp_unsigned("!=", next_left, zero), loop, after)
+    builder.position_at_end(after)
+    answer = builder.phi(base.type)
+    answer.add_incoming(one, before)
+    answer.add_incoming(next_result, loop)
+    return answer
+
+
+int_floordiv = _same_type_intrinsic("int_floordiv", 2, types.Integer, emit_int_floordiv)
+int_mod = _same_type_intrinsic("int_mod", 2, types.Integer, emit_int_mod)
+lone_floordiv = _same_type_intrinsic(
+    "lone_floordiv", 2, types.Integer, partial(emit_int_floordiv, lone=True)
+)
+lone_mod = _same_type_intrinsic("lone_mod", 2, types.Integer, partial(emit_int_mod, lone=True))
+near_mod = _same_type_intrinsic("near_mod", 2, types.Integer, emit_near_mod)
+int_fmod = _same_type_intrinsic("int_fmod", 2, types.Integer, emit_int_fmod)
+int_pow = _same_type_intrinsic("int_pow", 2, types.Integer, _emit_int_pow)
+int_abs = _same_type_intrinsic("int_abs", 1, types.Integer, _emit_int_abs)
+int_add = _same_type_intrinsic("int_add", 2, types.Integer, _emit_wrapping("add"))
+int_sub = _same_type_intrinsic("int_sub", 2, types.Integer, _emit_wrapping("sub"))
+int_mul = _same_type_intrinsic("int_mul", 2, types.Integer, _emit_wrapping("mul"))
+add_fits, subtract_fits, multiply_fits = map(_fits, ("add", "sub", "mul"))
+int_neg = _same_type_intrinsic("int_neg", 1, types.Integer, _emit_int_neg)
+shift_left = _same_type_intrinsic("shift_left", 2, types.Integer, _emit_shift_left)
+shift_right = _same_type_intrinsic("shift_right", 2, types.Integer, _emit_shift_right)
+float_floordiv = _same_type_intrinsic("float_floordiv", 2, types.Float, emit_float_floordiv)
+float_mod = _same_type_intrinsic("float_mod", 2, types.Float, emit_float_mod)
+float_fmod = _same_type_intrinsic("float_fmod", 2, types.Float, emit_float_fmod)
+
+boolean = _make_token("boolean")
+i8, i16, i32, i64 = (_make_token(name) for name in ("i8", "i16", "i32", "i64"))
+u8, u16, u32, u64 = (_make_token(name) for name in ("u8", "u16", "u32", "u64"))
+f32, f64 = _make_token("f32"), _make_token("f64")
+c64, c128 = _make_token("c64"), _make_token("c128")
+
+
+@intrinsic
+def select(typing_context: Any, condition: Any, if_true: Any, if_false: Any) -> Any:
+    """``select`` of two operands of one type by a boolean."""
+    if condition != types.boolean or if_true != if_false:
+        raise TypingError(f"select: {condition}, {if_true}, {if_false}")
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.select(*arguments)
+
+    return if_true(condition, if_true, if_false), generate
+
+
+@intrinsic
+def signbit(typing_context: Any, x: Any) -> Any:
+    """The sign bit of a float as a boolean."""
+    if not isinstance(x, types.Float):
+        raise TypingError(f"signbit: {x}")
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        integer = ir.IntType(x.bitwidth)
+        bits = builder.bitcast(arguments[0], integer)
+        return builder.icmp_signed("<", bits, ir.Constant(integer, 0))
+
+    return types.boolean(x), generate

@@ -1,0 +1,148 @@
+"""Jitted meaning of `fusejit.codegen.intrinsics.lanes`: one wide load, then halves of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fusejit.codegen.backend.numba_api import TypingError, cgutils, intrinsic, ir, types
+from fusejit.codegen.intrinsics.lanes import FEW, FOLDS, HANDFUL
+from fusejit.codegen.intrinsics_jit.memory import FlatPointer, mark_scope, prefer_widest
+from fusejit.ir.interpreter.summation import LANES
+
+Value = Any
+_INT32 = ir.IntType(32)
+_INT64 = ir.IntType(64)
+_OPEN_ZERO = ("nsz",)  # three instructions a register instead of five; totals get + 0.0
+
+
+def _half(builder: Any, vector: Value, start: int, count: int) -> Value:
+    mask = ir.Constant(ir.VectorType(_INT32, count), list(range(start, start + count)))
+    return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), mask)
+
+
+def _merge(builder: Any, merged: str, left: Value, right: Value) -> Value:
+    if merged == "add":
+        return builder.fadd(left, right)
+    if merged == "multiply":
+        return builder.fmul(left, right)
+    element = "f64" if isinstance(left.type.element, ir.DoubleType) else "f32"
+    function = cgutils.get_or_insert_function(
+        builder.module,
+        ir.FunctionType(left.type, [left.type, left.type]),
+        f"llvm.{merged}.v{left.type.count}{element}",
+    )
+    return builder.call(function, [left, right], fastmath=_OPEN_ZERO)
+
+
+def _fold(name: str, combiner: str, lanes: int) -> Any:
+    merged = FOLDS[combiner][1]
+
+    def fold(typing_context: Any, pointer: Any) -> Any:
+        if not isinstance(pointer, FlatPointer) or not isinstance(pointer.dtype, types.Float):
+            raise TypingError(f"{name}({pointer})")
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
+            element = args[0].type.pointee
+            wide = ir.VectorType(element, lanes)
+            vector = builder.load(builder.bitcast(args[0], wide.as_pointer()), align=64)
+            count = lanes
+            while count > 1:
+                count //= 2
+                left = _half(builder, vector, 0, count)
+                right = _half(builder, vector, count, count)
+                vector = _merge(builder, merged, left, right)
+            return builder.extract_element(vector, ir.Constant(_INT32, 0))
+
+        return pointer.dtype(pointer), codegen
+
+    fold.__name__ = name
+    fold.__doc__ = f"Merge {lanes} lanes with {merged} in a halving tree of vector registers."
+    made: Callable[..., Any] = intrinsic(fold)
+    return made
+
+
+fold_add, fold_multiply, fold_max, fold_min = (
+    _fold(f"fold_{combiner}", combiner, lanes) for combiner, (lanes, _) in FOLDS.items()
+)
+few_add, few_multiply, few_max, few_min = (
+    _fold(f"few_{combiner}", combiner, FEW) for combiner in FOLDS
+)
+handful_add, handful_multiply, handful_max, handful_min = (
+    _fold(f"handful_{combiner}", combiner, HANDFUL) for combiner in FOLDS
+)
+
+
+def _extremum(name: str, llvm_name: str) -> Any:
+    def extremum(typing_context: Any, left: Any, right: Any) -> Any:
+        if not isinstance(left, types.Float) or left != right:
+            raise TypingError(f"{name}({left}, {right})")
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
+            element = args[0].type
+            function_type = ir.FunctionType(element, [element, element])
+            function = builder.module.declare_intrinsic(llvm_name, [element], function_type)
+            prefer_widest(builder.function)
+            return builder.call(function, args, fastmath=_OPEN_ZERO)
+
+        return left(left, right), codegen
+
+    extremum.__name__ = name
+    extremum.__doc__ = f"``{llvm_name}`` without a promise about the sign of a zero."
+    return intrinsic(extremum)
+
+
+lane_max = _extremum("lane_max", "llvm.maximum")
+lane_min = _extremum("lane_min", "llvm.minimum")
+
+
+@intrinsic
+def fill(typing_context: Any, pointer: Any, start: Any, count: Any, value: Any) -> Any:
+    """``fill``: a loop that LLVM turns into vector stores."""
+    if not isinstance(pointer, FlatPointer) or types.unliteral(value) != pointer.dtype:
+        raise TypingError(f"fill({pointer}, {start}, {count}, {value})")
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
+        base, first, number, stored = args
+        if pointer.dtype == types.boolean:
+            stored = builder.zext(stored, ir.IntType(8))
+        begin = builder.gep(base, [first], inbounds=True)
+        with cgutils.for_range(builder, number) as loop:
+            store = builder.store(stored, builder.gep(begin, [loop.index], inbounds=True))
+            mark_scope(builder.module, store, pointer.scope)
+        return context.get_dummy_value()
+
+    return types.void(pointer, types.int64, types.int64, pointer.dtype), codegen
+
+
+@intrinsic
+def lane_width(typing_context: Any, n: Any) -> Any:
+    """``1 << bits(min(n, LANES) - 1)``, and 1 for n below 2."""
+    if not isinstance(n, types.Integer):
+        raise TypingError(f"lane_width({n})")
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
+        one, most = ir.Constant(_INT64, 1), ir.Constant(_INT64, LANES)
+        fits = builder.icmp_signed("<", args[0], most)
+        capped = builder.select(fits, args[0], most)
+        below = builder.sub(capped, one)
+        zeros = builder.ctlz(below, ir.Constant(ir.IntType(1), 0))
+        width = builder.shl(one, builder.sub(ir.Constant(_INT64, 64), zeros))
+        return builder.select(builder.icmp_signed("<", capped, ir.Constant(_INT64, 2)), one, width)
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def reverse_bits(typing_context: Any, value: Any, width: Any) -> Any:
+    """``bitreverse`` shifted down to ``width``."""
+    if not isinstance(value, types.Integer) or not isinstance(width, types.Integer):
+        raise TypingError(f"reverse_bits({value}, {width})")
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
+        one = ir.Constant(_INT64, 1)
+        turned = builder.lshr(builder.bitreverse(args[0]), one)
+        bits = builder.cttz(args[1], ir.Constant(ir.IntType(1), 0))
+        return builder.lshr(turned, builder.sub(ir.Constant(_INT64, 63), bits))
+
+    return types.int64(types.int64, types.int64), codegen

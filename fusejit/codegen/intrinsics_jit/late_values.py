@@ -1,0 +1,33 @@
+"""Jitted meaning of `codegen.intrinsics.late_values`: a slot taken atomically, two stores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fusejit.codegen.backend.numba_api import TypingError, intrinsic, ir, types
+from fusejit.codegen.intrinsics.late_values import LATE_SYMBOL, NUM_SLOTS, SLOT_SHIFT
+
+_INT64 = ir.IntType(64)
+
+
+@intrinsic
+def late_values(typingctx: Any, status: Any, index: Any, size: Any) -> tuple[Any, Any]:
+    """Keep an index and a size; the status with their slot."""
+    if any(types.unliteral(n) != types.int64 for n in (status, index, size)):
+        raise TypingError(f"late_values({status}, {index}, {size})")
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        words = builder.module.globals.get(LATE_SYMBOL)
+        if words is None:
+            words = ir.GlobalVariable(builder.module, _INT64, LATE_SYMBOL)
+        number, *values = arguments
+        taken = builder.atomic_rmw("add", words, ir.Constant(_INT64, 1), "monotonic")
+        slot = builder.and_(taken, ir.Constant(_INT64, NUM_SLOTS - 1))
+        first = builder.add(builder.shl(slot, ir.Constant(_INT64, 1)), ir.Constant(_INT64, 1))
+        for at, value in enumerate(values):
+            place = builder.gep(words, [builder.add(first, ir.Constant(_INT64, at))])
+            builder.store(value, place)
+        shown = builder.add(slot, ir.Constant(_INT64, 1))
+        return builder.or_(number, builder.shl(shown, ir.Constant(_INT64, SLOT_SHIFT)))
+
+    return types.int64(types.int64, types.int64, types.int64), codegen

@@ -1,0 +1,1 @@
+"""What a call runs before, between and behind kernels."""

@@ -1,0 +1,188 @@
+"""Errors that a kernel ends with: raised by the launcher, at the line of the user's program.
+
+Where the caller's memory may have been modified, NumPy cannot run the call again; the kernel then
+returns a status that names the failed `Check`: its kind in the low bits, its number above. Between
+them is the slot of the index and the size that the text names (`codegen.intrinsics.late_values`).
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import linecache
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from fusejit.codegen.intrinsics.late_values import SLOT_BITS, SLOT_SHIFT, values_of
+from fusejit.ir.draws import BOUNDS
+from fusejit.ir.graph import Check, Graph
+from fusejit.ir.host_calls import late_checks
+from fusejit.ir.source import Location
+from fusejit.syntax import walk
+
+_KIND_BITS = SLOT_SHIFT
+_NUMBER_SHIFT = SLOT_SHIFT + SLOT_BITS
+
+
+def _text(fails: Callable[[], object]) -> str:
+    """How this Python words an error."""
+    try:
+        fails()
+    except (ArithmeticError, ValueError) as error:
+        return str(error)
+    raise AssertionError
+
+
+_KINDS: dict[str, tuple[int, type[Exception], str]] = {
+    "IndexError": (6, IndexError, "an index is out of bounds for its axis"),
+    "OverflowError": (
+        7,
+        OverflowError,
+        "a Python integer is out of bounds for the dtype it meets",
+    ),
+    "ValueError": (8, ValueError, "operands could not be broadcast together"),
+    "no max": (
+        10,
+        ValueError,
+        "zero-size array to reduction operation maximum which has no identity",
+    ),
+    "no min": (
+        11,
+        ValueError,
+        "zero-size array to reduction operation minimum which has no identity",
+    ),
+    "no argmax": (12, ValueError, "attempt to get argmax of an empty sequence"),
+    "no argmin": (13, ValueError, "attempt to get argmin of an empty sequence"),
+    "64 bits": (17, OverflowError, "a Python int goes beyond 64 bits"),
+    "53 bits": (29, OverflowError, "an int that may be a float goes beyond 53 bits"),
+    "int / 0": (18, ZeroDivisionError, _text(lambda: 1 / 0)),
+    "int // 0": (19, ZeroDivisionError, _text(lambda: 1 // 0)),
+    "int % 0": (20, ZeroDivisionError, _text(lambda: 1 % 0)),
+    "float / 0": (21, ZeroDivisionError, _text(lambda: 1.0 / 0.0)),
+    "float // 0": (22, ZeroDivisionError, _text(lambda: 1.0 // 0.0)),
+    "float % 0": (23, ZeroDivisionError, _text(lambda: 1.0 % 0.0)),
+    "math domain": (24, ValueError, _text(lambda: math.tan(math.inf))),
+    "math range": (25, OverflowError, _text(lambda: math.exp(1e9))),
+    "int of NaN": (26, ValueError, _text(lambda: int(math.nan))),
+    "AssertionError": (27, AssertionError, ""),
+    "TypeError": (30, TypeError, ""),
+    "choice": (15, ValueError, "invalid entry in choice array"),
+    **{text: (31 + at, ValueError, text) for at, text in enumerate(BOUNDS.values())},
+    "integer power": (62, ValueError, "Integers to negative integer powers are not allowed."),
+    "SizeError": (14, ValueError, "negative dimensions are not allowed"),
+}
+NONE_TO_REDUCE = ("no max", "no min", "no argmax", "no argmin")
+LATE_TEXTS = frozenset(text for _, _, text in _KINDS.values())
+_BY_KIND = {kind: (error, text) for kind, error, text in _KINDS.values()}
+_RAISE, _RAISE_KIND = "raise ", 28  # what a ``raise`` of the program becomes: its class follows
+
+
+LATE_KINDS = (1 << _KIND_BITS) - 1  # of a status: its kind
+
+EXTENTS_DIFFER = 61
+"""The status of a kernel in which extents differ of which one may be 1: NumPy runs the call."""
+
+_ROLLED_BACK = {"64 bits": 16, "53 bits": 9, "ValueError": EXTENTS_DIFFER}
+"""What NumPy has to answer, by the error of the check: the status once stores are undone."""
+
+
+def rolled_back(graph: Graph) -> dict[int, int]:
+    """By the status that it would come behind stores: what a kernel returns once they are undone.
+
+    NumPy then runs the call: Python's integers have no end, and extents of 1 are broadcast.
+    """
+    checks = [c for c in late_checks(graph) if c.error in _ROLLED_BACK]
+    return {late_status(graph, c): _ROLLED_BACK[c.error] for c in checks}
+
+
+def late_status(graph: Graph, check: Check) -> int:
+    """What the kernel returns where ``check`` fails."""
+    kind = _RAISE_KIND if check.error.startswith(_RAISE) else _KINDS[check.error][0]
+    return kind | late_checks(graph).index(check) << _NUMBER_SHIFT
+
+
+class LatePlace(NamedTuple):
+    """Where a check stands, the axis that its text names, and what an ``assert`` or ``raise`` says.
+
+    ``error`` is the name of the class behind ``raise``.
+    """
+
+    location: Location
+    axis: int
+    message: str
+    error: str
+
+
+def late_places(graph: Graph) -> tuple[LatePlace, ...]:
+    """The places of `late_checks`."""
+    return tuple(
+        LatePlace(c.location, c.shown.axis if c.shown else 0, c.reason, c.error)
+        for c in late_checks(graph)
+    )
+
+
+def raise_late(status: int, places: tuple[LatePlace, ...]) -> None:
+    """Raise the error of a status, if it is one of these.
+
+    Parameters
+    ----------
+    status : int
+    places : tuple of LatePlace
+        Where the checks of `late_checks` stand.
+    """
+    kind = status & (1 << _KIND_BITS) - 1
+    if status > 0 and kind == _RAISE_KIND:
+        place = places[status >> _NUMBER_SHIFT]
+        raise_at(_exception(place.error, place.message), place.location)
+    if status > 0 and kind in _BY_KIND:
+        error, text = _BY_KIND[kind]
+        location, axis, message, _ = places[status >> _NUMBER_SHIFT]
+        values = values_of(status)
+        if values is not None:
+            index, size = values
+            text = f"index {index} is out of bounds for axis {axis} with size {size}"
+        if error in (AssertionError, TypeError):
+            raise_at(error(*([message] if message else [])), location)
+        raise_at(error(text), location)
+
+
+def _exception(text: str, message: str) -> Exception:
+    """The exception of ``raise ValueError(message)``; without one if the message is empty."""
+    name = text.removeprefix(_RAISE)
+    kind = np.linalg.LinAlgError if name == "LinAlgError" else getattr(builtins, name)
+    made: Exception = kind(*([message] if message else []))
+    return made
+
+
+def raise_at(error: Exception, location: Location) -> NoReturn:
+    """Raise an error with a traceback that ends at a line of the user's program."""
+
+    def go_on() -> NoReturn:
+        raise error
+
+    place: Location | None = location
+    run: Callable[[], Any] = go_on
+    text = "raise e"
+    while place is not None and place.line:
+        run = _frame(place, text, {"e": error, "inner": run})
+        text = "inner()"
+        place = place.inlined_from
+    run()
+    raise error
+
+
+def _frame(place: Location, text: str, names: dict[str, Any]) -> Callable[[], Any]:
+    """A call of ``text`` as if it stood at a line of the user's program."""
+    line = linecache.getline(place.file, place.line)
+    tree = ast.parse(text)
+    for node in walk(tree):
+        if isinstance(node, ast.stmt | ast.expr):  # all of the line, so that nothing is underlined
+            node.lineno = node.end_lineno = place.line
+            node.col_offset = len(line) - len(line.lstrip())
+            node.end_col_offset = max(node.col_offset, len(line.rstrip()))
+    name = place.function.rpartition(".")[2] or "<module>"
+    code = compile(tree, place.file, "exec").replace(co_name=name, co_qualname=place.function)
+    return lambda: exec(code, names)

@@ -1,0 +1,273 @@
+"""What generated launchers call: misses, views of arrays, NumPy's error state."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from fusejit.codegen.launcher.late_errors import EXTENTS_DIFFER as EXTENTS_DIFFER_STATUS
+from fusejit.codegen.launcher.late_errors import LatePlace, raise_at, raise_late
+from fusejit.codegen.launcher.miss import Miss
+from fusejit.errors import NumpyRaises
+from fusejit.ir.access import Access, broadcast_access, mark, strided
+from fusejit.ir.source import Location
+
+ERRSTATE = Miss("np.errstate asks for exceptions or callbacks")
+_BY_STATUS = {
+    -1: Miss("an argument is not of the compiled type"),
+    1: Miss("a guard does not hold"),
+    2: Miss("strides or alignment differ"),
+    3: Miss("arrays overlap in memory"),
+    60: Miss(
+        NumpyRaises(
+            "NumPy raises IndexError: an index is out of bounds",
+            "an index is out of bounds in a statement that this call does not run",
+        )
+    ),
+    5: Miss(NumpyRaises("NumPy raises IndexError: an index is out of bounds")),
+    16: Miss("a Python int goes beyond 64 bits; np.int64(..) wraps around, & 0xFFFFFFFF masks"),
+    9: Miss(
+        NumpyRaises(
+            "NumPy raises, or sizes that only the call knows are not as assumed",
+            "sizes that only the call knows are not as assumed",
+        )
+    ),
+    EXTENTS_DIFFER_STATUS: Miss(
+        NumpyRaises(
+            "NumPy raises, or broadcasts an extent of 1 that only the kernel knows",
+            "broadcasts an extent of 1 that only the kernel knows",
+        )
+    ),
+}
+BEYOND_64_BITS = _BY_STATUS[16]
+HOST_FAILED = Miss(
+    NumpyRaises(
+        "NumPy raises in a host call, or has another result than expected",
+        "a host call has another result than expected",
+    )
+)
+OVERLAP = _BY_STATUS[3]
+OUT_OF_BOUNDS = _BY_STATUS[5]
+EXTENTS_DIFFER = _BY_STATUS[EXTENTS_DIFFER_STATUS]
+SIZES_DIFFER = _BY_STATUS[9]
+OUT_OF_BOUNDS_IF_RUN = _BY_STATUS[60]
+LEFT_TO_NUMPY = (
+    OUT_OF_BOUNDS,
+    OUT_OF_BOUNDS_IF_RUN,
+    EXTENTS_DIFFER,
+    HOST_FAILED,
+    SIZES_DIFFER,
+    BEYOND_64_BITS,
+)
+
+
+@contextlib.contextmanager
+def locked(*generators: np.random.Generator) -> Iterator[None]:
+    """Hold the locks of several generators, taken in one order whatever the call."""
+    bits = {id(rng.bit_generator): rng.bit_generator for rng in generators}
+    with contextlib.ExitStack() as stack:
+        for key in sorted(bits):
+            stack.enter_context(bits[key].lock)
+        yield
+
+
+def kept(*objects: Any) -> list[tuple[Any, Any]]:
+    """Arrays, each with a copy, and generators of random numbers with their states."""
+    saved: list[tuple[Any, Any]] = []
+    for obj in objects:
+        if isinstance(obj, np.random.Generator):
+            saved.append((obj, obj.bit_generator.state))
+        elif isinstance(obj, np.random.RandomState):
+            saved.append((obj, obj.get_state(legacy=False)))
+        elif type(obj) is np.ndarray:
+            saved.append((obj, obj.copy()))
+    return saved
+
+
+def put_back(saved: list[tuple[Any, Any]]) -> None:
+    """Undo what the steps of a call did to arrays and generators: NumPy runs the call instead."""
+    for obj, before in saved:
+        if isinstance(obj, np.random.Generator):
+            obj.bit_generator.state = before
+        elif isinstance(obj, np.random.RandomState):
+            obj.set_state(before)
+        else:
+            obj[...] = before
+
+
+def miss(status: int, places: tuple[LatePlace, ...]) -> Miss:
+    """The miss that belongs to a kernel's status.
+
+    Parameters
+    ----------
+    status : int
+    places : tuple of LatePlace
+        Where the checks stand that end a call with an error of their own.
+
+    Raises
+    ------
+    MemoryError
+        If the kernel found no memory for a temporary.
+    """
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    raise_late(status, places)
+    raise MemoryError("fusejit: no memory for a temporary array of the kernel")
+
+
+def raise_from(error: Exception, location: Location) -> NoReturn:
+    """Raise what a call that the launcher made has raised, at the line of the user's program."""
+    inside = error.__traceback__
+    raise_at(error.with_traceback(inside and inside.tb_next), location)
+
+
+def host_array(result: Any, dtype: np.dtype, rank: int) -> npt.NDArray[Any]:
+    """What a host function returned, as it is: no kernel reads it.
+
+    Raises
+    ------
+    RuntimeError
+        If it is not of the dtype and rank that was found when the function was traced.
+    """
+    array = np.asarray(result)
+    if array.dtype != dtype or array.ndim != rank:
+        raise RuntimeError(
+            f"fusejit: a host function returned {array.dtype} of rank {array.ndim} instead of "
+            f"{dtype} of rank {rank}"
+        )
+    return array
+
+
+def host_result(
+    result: Any, dtype: np.dtype, rank: int, order: tuple[int, ...] | None
+) -> npt.NDArray[Any]:
+    """What a host function returned, as the array that kernels read: dense in its axis order."""
+    array = host_array(result, dtype, rank)
+    if order is None:
+        return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+    if array.transpose(order).flags.c_contiguous:
+        return array
+    inverse = tuple(order.index(axis) for axis in range(len(order)))
+    return np.ascontiguousarray(array.transpose(order)).transpose(inverse)
+
+
+def require_shape(array: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
+    """See to it that a host function returned the extents that were foreseen.
+
+    Raises
+    ------
+    RuntimeError
+        If it did not.
+    """
+    if array.shape != shape:
+        raise RuntimeError(f"fusejit: a host function returned shape {array.shape}, not {shape}")
+
+
+def errors_raise() -> bool:
+    """Whether np.errstate turns floating-point conditions into more than a warning."""
+    return any(v not in ("ignore", "warn") for v in np.geterr().values())
+
+
+def _error_state_reader() -> Callable[[], Any]:
+    """What tells apart np.errstate contexts: an identity check costs 11 ns, np.geterr() 1 us."""
+    try:
+        from numpy._core.umath import _extobj_contextvar
+    except ImportError:  # a NumPy that moved it: the slow test is always made
+        return object
+    read: Callable[[], Any] = _extobj_contextvar.get
+    return read
+
+
+error_state = _error_state_reader()
+
+DEFAULT_ERROR_STATE: Any = error_state()
+
+
+def marked(array: npt.NDArray[Any], access: Access, whole: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A view that nobody else has of ``whole``, marked as NumPy does for stores into it."""
+    if access is Access.WARNS:
+        access = broadcast_access(Access.of(whole))
+    mark(array, access)
+    return array
+
+
+def axis_slice(start: int, step: int, length: int) -> slice:
+    """The slice that selects ``start, start + step, ...``, ``length`` elements."""
+    if length <= 0:
+        return slice(0, 0)
+    stop = start + step * length
+    return slice(start, stop if stop >= 0 else None, step)
+
+
+def strided_view(
+    array: npt.NDArray[Any],
+    corner: tuple[int, ...],
+    steps: list[list[int]],
+    shape: tuple[int, ...],
+) -> npt.NDArray[Any]:
+    """A real view that starts at ``corner`` and whose axis ``d`` moves ``steps[d][k]`` on axis k.
+
+    Axes that split an axis of the array move along it together: ``(2, 0)`` and ``(1, 0)``. The axis
+    of a diagonal moves along two: ``(1, 1)``; windows that slide overlap on one.
+    """
+    diagonal = _diagonal(array, corner, steps, shape)
+    if diagonal is not None:
+        return diagonal
+    strides = tuple(sum(n * s for n, s in zip(step, array.strides, strict=True)) for step in steps)
+    first = array
+    if 0 not in shape:
+        where: tuple[Any, ...] = (*(slice(c, c + 1) for c in corner), ...)
+        first = array[where]
+    return strided(first, shape, strides)
+
+
+def _diagonal(
+    array: npt.NDArray[Any],
+    corner: tuple[int, ...],
+    steps: list[list[int]],
+    shape: tuple[int, ...],
+) -> npt.NDArray[Any] | None:
+    """The view as NumPy makes it, with its base, if one axis is a diagonal and none of the others.
+
+    Each axis of the array is cut so that the view moves on it from its first element, one by one.
+    """
+    moved = [[k for k, step in enumerate(of_axis) if step] for of_axis in steps]
+    used = [k for axes in moved for k in axes]
+    lengths = sorted(map(len, moved))
+    if lengths != [1] * (len(steps) - 1) + [2] or len({*used}) != len(used):
+        return None
+    if 0 in shape and len(used) < array.ndim:
+        return None  # no element is at the corner
+    by_axis = [sum(of_axis[k] for of_axis in steps) for k in range(array.ndim)]
+    index = [slice(c, None, s) if s else c for c, s in zip(corner, by_axis, strict=True)]
+    first, second = (sorted(used).index(k) for axes in moved if len(axes) == 2 for k in axes)
+    found = array[tuple(index)].diagonal(0, first, second)
+    kept = [k for n, k in enumerate(sorted(used)) if n not in (first, second)]
+    order = [kept.index(axes[0]) if len(axes) == 1 else len(kept) for axes in moved]
+    return found.transpose(order)[tuple(slice(n) for n in shape)]
+
+
+def view(
+    array: npt.NDArray[Any],
+    index: tuple[Any, ...],
+    axes: tuple[int, ...],
+    added: tuple[Any, ...],
+    shape: tuple[int, ...] | None,
+) -> npt.NDArray[Any]:
+    """A real view: sliced, transposed, with axes added, broadcast where a shape is given."""
+    result: npt.NDArray[Any] = array[index]
+    if axes != tuple(range(len(axes))):
+        result = result.transpose(axes)
+    result = result[added]
+    if shape is None:
+        return result
+    if all(n <= 1 for n, new in zip(shape, added[1:], strict=True) if new is None):
+        return result[tuple(slice(n) for n in shape)]  # ``x[None][1:]`` stays writeable
+    repeated = np.broadcast_to(result, shape)
+    if 0 in shape:  # a reshape of nothing: no element is seen twice
+        return strided(result, shape, repeated.strides)
+    return repeated

@@ -1,0 +1,84 @@
+"""Elements that both branches of a conditional load are loaded in front of it.
+
+Before and after::
+
+    if n7:                                both0 = get(p_a0, at0 + 1)
+        n9 = get(p_a0, at0 + 1)           if n7:
+    else:                                     n9 = both0
+        y16v1 = get(p_a0, at0 + 1)        else:
+        n9 = int_add(n3, y16v1)               n9 = int_add(n3, both0)
+
+What is left is a choice without a jump, which no processor can guess wrong. LLVM does not load for
+a branch that may not be taken, and sees that both do only where they begin with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fusejit.codegen.analysis.chains import Access
+from fusejit.dataclass import replace
+from fusejit.ir.loops import (
+    Element,
+    For,
+    If,
+    Let,
+    ParallelFor,
+    Stmt,
+    Var,
+    While,
+)
+
+
+def load_in_front(statements: Sequence[Stmt]) -> list[Stmt]:
+    """The statements of a kernel, with such loads in front of the conditional."""
+    return _Writer().block(statements)
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def block(self, statements: Sequence[Stmt]) -> list[Stmt]:
+        """Statements in program order, the innermost conditionals first."""
+        return [new for s in statements for new in self.statement(s)]
+
+    def statement(self, s: Stmt) -> list[Stmt]:
+        if isinstance(s, For) or (isinstance(s, ParallelFor) and s.of_program):
+            return [replace(s, body=self.block(s.body))]
+        if isinstance(s, While):
+            return [replace(s, head=self.block(s.head), body=self.block(s.body))]
+        if not isinstance(s, If):
+            return [s]
+        body, orelse = self.block(s.body), self.block(s.orelse)
+        others = dict(_first_loads(orelse))
+        loads: list[Stmt] = []
+        for access, at in _first_loads(body):
+            if access not in others:
+                continue
+            name = f"both{self.count}"
+            self.count += 1
+            loads.append(Let(name, Element(*access)))
+            for branch, place in ((body, at), (orelse, others[access])):
+                let = branch[place]
+                assert isinstance(let, Let)
+                branch[place] = replace(let, value=Var(name))
+        return [*loads, replace(s, body=body, orelse=orelse)]
+
+
+def _first_loads(statements: Sequence[Stmt]) -> Iterator[tuple[Access, int]]:
+    """Elements that a branch loads whatever happens, before it does more than give names.
+
+    Only those whose places are known in front of it.
+    """
+    own: set[str] = set()
+    seen: set[Access] = set()
+    for at, s in enumerate(statements):
+        if not isinstance(s, Let):
+            return
+        if isinstance(s.value, Element):
+            access = s.value.pointer, s.value.offset
+            if access not in seen and not own & {s.value.pointer, *s.value.offset.names()}:
+                yield access, at
+            seen.add(access)
+        own.add(s.name)

@@ -1,0 +1,267 @@
+"""Where kernels look for signals: in outer loops of the program, at no cost for an iteration.
+
+    for i in range(n):              at, many = 0, 1024
+        body                        while at < n:
+                                        last = min(at + many, n)
+                              ->        for i in range(at, last):
+                                            body
+                                        at = last
+                                        many = poll(w)              # below 0: leave the kernel
+
+    while c:                        while c:
+        body                            left = left - 1             # units of about a nanosecond
+                              ->        if left <= 0:
+                                            left = poll(w)
+                                        body
+
+Loops inside are counted only where an iteration is long: one with two more levels of loops, or
+with a nest over arrays. Innermost loops stay as they are, so that they vectorise. A chunk of a
+parallel loop polls for itself. The thread that runs handlers leaves the status in the memory in
+which chunks leave it, where the others find it and end as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fusejit.codegen.analysis.kernel_statements import flat
+from fusejit.codegen.backend.emit import expression, names_in
+from fusejit.codegen.intrinsics.polling import FIRST_UNITS, INTERRUPTED
+from fusejit.dataclass import dataclass, field, replace
+from fusejit.ir.loops import (
+    Apply,
+    Element,
+    Exit,
+    Expr,
+    For,
+    Free,
+    If,
+    Integer,
+    Let,
+    Number,
+    ParallelFor,
+    Scratch,
+    Stmt,
+    StoreElement,
+    Var,
+    While,
+)
+from fusejit.ir.polynomial import Polynomial
+
+UNKNOWN_TRIPS, UNKNOWN_NEST = 16, FIRST_UNITS // 16
+"""Iterations of a loop, and units of a nest, whose extents are not known in front of the loop."""
+
+_I64 = np.dtype(np.int64)
+_LEFT, _STATE = Var("poll_left"), Var("poll_w")
+_ZERO = Polynomial.const(0)
+
+
+def interruptible(statements: Sequence[Stmt]) -> list[Stmt]:
+    """Put polls into the loops of the program that a kernel has."""
+    if not any(map(_has_loops, statements)):
+        return list(statements)
+    writer = _Polls()
+    body = writer.block(statements)
+    return [*_begin(), *body] if writer.polls else list(statements)
+
+
+def _has_loops(s: Stmt) -> bool:
+    """Whether a loop of the program stands in a statement, or is it."""
+    if isinstance(s, While) or (isinstance(s, For) and s.of_program):
+        return True
+    inner = s.body if isinstance(s, ParallelFor) else ()
+    return any(map(_has_loops, inner)) or any(map(_has_loops, list(flat([s]))[1:]))
+
+
+def _begin() -> list[Stmt]:
+    return [
+        Let(_STATE.name, Apply(f"poll_state({FIRST_UNITS})", ())),
+        Let(_LEFT.name, _number(FIRST_UNITS)),
+    ]
+
+
+def _less(units: Expr) -> Stmt:
+    return Let(_LEFT.name, Apply("{0} - {1}", (_LEFT, units)), rebind=True)
+
+
+def _number(value: int) -> Number:
+    return Number(value, _I64)
+
+
+@dataclass
+class _Polls:
+    """Statements of one function; ``fault`` is where a chunk leaves its status."""
+
+    fault: str = ""
+    depth: int = 0
+    polls: bool = False
+    heap: list[str] = field(default_factory=list)  # memory that is to be freed on the way out
+    names: list[str] = field(default_factory=list)  # given so far
+
+    def block(self, statements: Sequence[Stmt]) -> list[Stmt]:
+        """Statements of one block; memory that is taken in it is freed in it."""
+        outside = list(self.heap)
+        made = [new for s in statements for new in self.statement(s)]
+        self.heap = outside
+        return made
+
+    def statement(self, s: Stmt) -> list[Stmt]:
+        match s:
+            case Scratch() if not s.on_stack:
+                self.heap.append(s.name)
+            case Free():
+                self.heap = [name for name in self.heap if name != s.name]
+            case If():
+                return [replace(s, body=self.block(s.body), orelse=self.block(s.orelse))]
+            case While() if not self.depth or _levels(s) > 1:
+                return [replace(s, body=self.counted(s.body), head=self.block(s.head))]
+            case For() if s.of_program and not self.depth:
+                return self.in_stretches(s)
+            case For() if s.of_program and (_levels(s) > 2 or _has_nests(s)):
+                return [replace(s, body=self.counted(s.body))]
+            case For() | While() if self.depth and _levels(s) > 1:
+                return [_less(_number(UNKNOWN_NEST)), s]
+            case For() if self.depth:
+                return [_less(Apply("max({0} - {1}, i64(0))", (s.upper, s.lower))), s]
+            case ParallelFor() if s.streamed is None and any(map(_has_loops, s.body)):
+                return self.in_chunks(s)
+            case ParallelFor() if self.depth:
+                units = Apply(f"max(i64({{0}}), i64({UNKNOWN_NEST}))", (s.work_ns,))
+                return [_less(units), s]
+        return [s]
+
+    def counted(self, statements: Sequence[Stmt]) -> list[Stmt]:
+        """The body of a loop whose units are counted."""
+        self.polls = True
+        body = self.inside(statements)
+        asked: list[Stmt] = [Let(_LEFT.name, Apply("poll({0})", (_STATE,)), rebind=True)]
+        return [
+            _less(_number(1)),
+            If(Apply("{0} <= 0", (_LEFT,)), [*asked, self.leave(_LEFT)]),
+            *body,
+        ]
+
+    def inside(self, statements: Sequence[Stmt]) -> list[Stmt]:
+        self.depth += 1
+        body = self.block(statements)
+        self.depth -= 1
+        return body
+
+    def leave(self, polled: Var) -> Stmt:
+        """Leave the function if a handler has raised, here or in the thread that runs them."""
+        raised = "{0} < 0"
+        if self.fault:
+            raised += f" or get({self.fault}, 0) == {INTERRUPTED}"
+        return If(Apply(raised, (polled,)), [*map(Free, self.heap), Exit(INTERRUPTED)])
+
+    def in_stretches(self, s: For) -> list[Stmt]:
+        """A loop that stands in no other one: as many iterations at once as a poll says."""
+        self.polls = True
+        name = self.name()
+        parts = "w", "first", "at", "end", "many", "last"
+        state, first, at, end, many, last = (Var(f"{name}_{part}") for part in parts)
+        polled: list[Stmt] = [
+            Let(many.name, Apply("poll({0})", (state,)), rebind=True),
+            self.leave(many),
+            Let(many.name, Apply(f"{{0}} * {s.step}", (many,)), rebind=True),
+        ]
+        body: list[Stmt] = [
+            Let(last.name, Apply("min({0} + {1}, {2})", (at, many, end))),
+            replace(s, lower=at, upper=last, body=self.inside(s.body)),
+            Let(at.name, last, rebind=True),
+            If(Apply("{0} < {1}", (at, end)), polled),
+        ]
+        return [
+            Let(first.name, _first_stretch(s)),
+            Let(state.name, Apply("poll_state({0})", (first,))),
+            Let(at.name, Apply("i64({0})", (s.lower,))),
+            Let(end.name, Apply("i64({0})", (s.upper,))),
+            Let(many.name, Apply(f"{{0}} * {s.step}", (first,))),
+            While([], Apply("{0} < {1}", (at, end)), body),
+        ]
+
+    def name(self) -> str:
+        """A name that no other loop of the kernel has."""
+        self.names.append(f"poll{len(self.names)}")
+        return self.names[-1]
+
+    def in_chunks(self, s: ParallelFor) -> list[Stmt]:
+        """A loop whose chunks have loops: each polls, and all end when one has been interrupted."""
+        fault = s.fault or f"{self.name()}_fault"
+        inner = _Polls(fault, names=self.names)
+        body = inner.block(s.body)
+        if not inner.polls:
+            return [s]
+        self.polls = True
+        is_over = Apply(f"{{0}} == {INTERRUPTED}", (Element(fault, _ZERO),))
+        memory: list[Stmt] = [
+            Scratch(fault, Integer(Polynomial.const(1)), _I64, True),
+            StoreElement(fault, _ZERO, _number(0)),
+        ]
+        over: Stmt = If(is_over, [Exit(INTERRUPTED)])
+        launch = replace(s, body=[over, *_begin(), *body], fault=fault)
+        leave = If(is_over, [*map(Free, self.heap), Exit(INTERRUPTED)])
+        return [*([] if s.fault else memory), launch, leave]
+
+
+def _levels(s: Stmt) -> int:
+    """How many loops stand within each other."""
+    inner: list[Stmt] = []
+    match s:
+        case For() | ParallelFor():
+            inner = list(s.body)
+        case While():
+            inner = [*s.head, *s.body]
+        case If():
+            inner = [*s.body, *s.orelse]
+    return (not isinstance(s, If) and bool(inner)) + max(map(_levels, inner), default=0)
+
+
+def _has_nests(s: Stmt) -> bool:
+    return any(isinstance(t, ParallelFor) for t in flat([s]))
+
+
+def _first_stretch(s: For) -> Expr:
+    """How many iterations of a loop have about `FIRST_UNITS`."""
+    if _levels(s) == 1:
+        return _number(FIRST_UNITS)
+    given = {t.name for t in flat(s.body) if isinstance(t, Let | Scratch)}
+    given |= {t.var for t in flat([s]) if isinstance(t, For)}
+    units = _sum([_units(t, frozenset(given)) for t in s.body])
+    return Apply(f"max(i64({FIRST_UNITS}) // (i64(1) + {{0}}), i64(1))", (units,))
+
+
+def _units(s: Stmt, given: frozenset[str]) -> Expr | None:
+    """About how many nanoseconds a statement takes, by what is known in front of the loop."""
+
+    def known(expr: Expr) -> bool:
+        return not names_in(expression(expr)) & given
+
+    match s:
+        case For():
+            trips: Expr = _number(UNKNOWN_TRIPS)
+            if known(s.lower) and known(s.upper):
+                trips = Apply("max({0} - {1}, i64(0))", (s.upper, s.lower))
+            inner = [_units(t, given) for t in s.body]
+            if not any(inner):
+                return trips
+            return Apply("({0} * (i64(1) + {1}))", (trips, _sum(inner)))
+        case While():
+            inner = [_units(t, given) for t in s.body]
+            return Apply(f"({{0}} * i64({UNKNOWN_TRIPS}))", (_sum([_number(1), *inner]),))
+        case ParallelFor() if known(s.work_ns):
+            return Apply(f"max(i64({{0}}), i64({UNKNOWN_NEST}))", (s.work_ns,))
+        case ParallelFor():
+            return _number(UNKNOWN_NEST)
+        case If():
+            inner = [_units(t, given) for t in (*s.body, *s.orelse)]
+            return _sum(inner) if any(inner) else None
+    return None
+
+
+def _sum(terms: Sequence[Expr | None]) -> Expr:
+    """The sum of those that are not None."""
+    present = [t for t in terms if t is not None] or [_number(0)]
+    return Apply(f"({' + '.join(f'{{{k}}}' for k in range(len(present)))})", tuple(present))

@@ -1,0 +1,137 @@
+"""Divisors that a nest leaves as they are are prepared in front of it.
+
+Before and after, for a nest that is run by `parallel_for`::
+
+    for d0 in range(lo, hi):              divisor0 = reciprocal_of(x0)
+        v0 = get(p_a, d0)                 ...
+        t0 = int_floordiv(v0, x0)         for d0 in range(lo, hi):
+        put(p_r, d0, t0)                      v0 = get(p_a, d0)
+                                              t0 = floordiv_by(v0, x0, divisor0)
+                                              put(p_r, d0, t0)
+
+The preparation takes as long as a dozen divisions, so a divisor that changes between rows stays as
+it is. So do constants, with which LLVM knows what to do, and the divisions of numbers on their own
+(``lone``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fusejit.codegen.analysis.chains import mentions
+from fusejit.dataclass import dataclass, field, replace
+from fusejit.ir.loops import (
+    Apply,
+    Expr,
+    For,
+    If,
+    Let,
+    ParallelFor,
+    Scratch,
+    Stmt,
+    StoreElement,
+    Var,
+    While,
+)
+
+_PREPARED = {
+    "int_floordiv({0}, {1})": "floordiv_by({0}, {1}, {2})",
+    "int_mod({0}, {1})": "mod_by({0}, {1}, {2})",
+}
+
+
+def prepare_divisors(statements: Sequence[Stmt]) -> list[Stmt]:
+    """Prepare the uniform divisors of all nests in ``statements``."""
+    return _Prepare(frozenset().union(*map(mentions, statements))).block(statements)
+
+
+@dataclass(slots=True)
+class _Prepare:
+    taken: frozenset[str]
+    count: int = 0
+
+    def block(self, statements: Sequence[Stmt]) -> list[Stmt]:
+        return [new for s in statements for new in self.statement(s)]
+
+    def statement(self, s: Stmt) -> list[Stmt]:
+        if isinstance(s, ParallelFor):
+            return self.nest(replace(s, body=self.block(s.body)))
+        if isinstance(s, For):
+            return [replace(s, body=self.block(s.body))]
+        if isinstance(s, While):
+            return [replace(s, head=self.block(s.head), body=self.block(s.body))]
+        if isinstance(s, If):
+            return [replace(s, body=self.block(s.body), orelse=self.block(s.orelse))]
+        return [s]
+
+    def nest(self, nest: ParallelFor) -> list[Stmt]:
+        """The nest with its outermost loops prepared, and what that needs in front of it."""
+        before: list[Stmt] = []
+        body: list[Stmt] = []
+        own = set(_given(nest.body))
+        for s in nest.body:
+            loop = _Divisors(self, frozenset(_given((s,))))
+            (new,) = loop.block((s,)) if isinstance(s, For | If) else (s,)
+            for divisor, name in loop.names.items():
+                let = Let(name, Apply("reciprocal_of({0})", (Var(divisor),)))
+                (body if divisor in own else before).append(let)
+            body.append(new)
+        return [*before, replace(nest, body=body)]
+
+    def new_name(self) -> str:
+        name = f"divisor{self.count}"
+        self.count += 1
+        return self.new_name() if name in self.taken else name
+
+
+@dataclass(slots=True)
+class _Divisors:
+    """The uniform divisors of one loop, which ``changed`` are not, and what they are called."""
+
+    prepare: _Prepare
+    changed: frozenset[str]
+    names: dict[str, str] = field(default_factory=dict)
+
+    def block(self, statements: Sequence[Stmt]) -> list[Stmt]:
+        return [self.statement(s) for s in statements]
+
+    def statement(self, s: Stmt) -> Stmt:
+        if isinstance(s, Let | StoreElement):
+            return replace(s, value=self.expr(s.value))
+        if isinstance(s, For):
+            return replace(s, body=self.block(s.body))
+        if isinstance(s, If):
+            condition = self.expr(s.condition)
+            body, orelse = self.block(s.body), self.block(s.orelse)
+            return replace(s, condition=condition, body=body, orelse=orelse)
+        return s
+
+    def expr(self, expr: Expr) -> Expr:
+        if not isinstance(expr, Apply):
+            return expr
+        operands = tuple(map(self.expr, expr.operands))
+        prepared = _PREPARED.get(expr.template)
+        if prepared is not None:
+            divisor = operands[1]
+            if isinstance(divisor, Var) and divisor.name not in self.changed:
+                if divisor.name not in self.names:
+                    self.names[divisor.name] = self.prepare.new_name()
+                multiplier = Var(self.names[divisor.name])
+                return replace(expr, template=prepared, operands=(*operands, multiplier))
+        return replace(expr, operands=operands)
+
+
+def _given(statements: Sequence[Stmt]) -> Iterator[str]:
+    """Every name that statements give, those inside nests too."""
+    for s in statements:
+        if isinstance(s, Let | Scratch):
+            yield s.name
+        elif isinstance(s, For):
+            yield s.var
+            yield from _given(s.body)
+        elif isinstance(s, While):
+            yield from _given((*s.head, *s.body))
+        elif isinstance(s, If):
+            yield from _given((*s.body, *s.orelse))
+        elif isinstance(s, ParallelFor):
+            yield from _given(s.body)

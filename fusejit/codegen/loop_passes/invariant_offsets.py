@@ -1,0 +1,123 @@
+"""Parts of element offsets that a loop of the program does not change are computed in front of it.
+
+Before and after::
+
+    for at1 in range(m):                       above0 = at0 * m + at0
+        get(p, at0 * m + at0 + at1 + 1)        for at1 in range(m):
+        put(p, at0 * m + at0 + at1, ..)            get(p, above0 + at1 + 1)
+                                                   put(p, above0 + at1, ..)
+
+LLVM could do that too, but it orders the terms of each sum on its own, so that neighbouring
+elements seem to have addresses of their own, which are then chosen in branches and kept in
+registers. The name sorts in front of other names, so the sum of the rest starts from one address.
+Offsets stay in 64 bits wherever they are computed (`fusejit.ir.analysis.index_symbols`), loops
+without iterations included, and no element is loaded here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fusejit.codegen.analysis.chains import mentions
+from fusejit.codegen.analysis.kernel_statements import flat, given
+from fusejit.dataclass import replace
+from fusejit.ir.loops import (
+    Apply,
+    Element,
+    Expr,
+    For,
+    If,
+    Integer,
+    Let,
+    ParallelFor,
+    Stmt,
+    StoreElement,
+    While,
+)
+from fusejit.ir.polynomial import Polynomial
+
+
+def hoist_offsets(statements: Sequence[Stmt]) -> list[Stmt]:
+    """Hoist the invariant parts of offsets out of every loop in ``statements``.
+
+    Nests (`ParallelFor`) stay as they are: their loops order what they move through themselves.
+    """
+    return _Hoist(frozenset().union(*map(mentions, statements))).block(statements, None)
+
+
+class _Hoist:
+    def __init__(self, taken: frozenset[str]) -> None:
+        self.taken = taken
+        self.count = 0
+
+    def block(self, statements: Sequence[Stmt], loop: _Invariants | None) -> list[Stmt]:
+        """Statements whose innermost loop is ``loop``, with what inner loops need before them."""
+        return [new for s in statements for new in self.statement(s, loop)]
+
+    def statement(self, s: Stmt, loop: _Invariants | None) -> list[Stmt]:
+        if isinstance(s, For | While):
+            inner = _Invariants(self, frozenset(name for t in flat((s,)) for name in given(t)))
+            body = self.block(s.body, inner)
+            rewritten: Stmt
+            if isinstance(s, While):
+                head = self.block(s.head, inner)
+                rewritten = replace(s, head=head, body=body, condition=inner.expr(s.condition))
+            else:
+                rewritten = replace(s, body=body)
+            return [*inner.lets(), rewritten]
+        if isinstance(s, If):
+            condition = s.condition if loop is None else loop.expr(s.condition)
+            body, orelse = self.block(s.body, loop), self.block(s.orelse, loop)
+            return [replace(s, condition=condition, body=body, orelse=orelse)]
+        if isinstance(s, ParallelFor) and s.of_program:
+            return [replace(s, body=self.block(s.body, None))]
+        if loop is None:
+            return [s]
+        if isinstance(s, Let):
+            return [replace(s, value=loop.expr(s.value))]
+        if isinstance(s, StoreElement):
+            return [replace(s, offset=loop.offset(s.offset), value=loop.expr(s.value))]
+        return [s]
+
+    def new_name(self) -> str:
+        name = f"above{self.count}"
+        self.count += 1
+        return self.new_name() if name in self.taken else name
+
+
+class _Invariants:
+    """What one loop leaves as it is, and the names that parts of offsets got in front of it."""
+
+    def __init__(self, names: _Hoist, given: frozenset[str]) -> None:
+        self.names = names
+        self.given = given
+        self.parts: dict[Polynomial, str] = {}
+
+    def lets(self) -> list[Let]:
+        return [Let(name, Integer(part)) for part, name in self.parts.items()]
+
+    def offset(self, offset: Polynomial) -> Polynomial:
+        constant = [t for t in offset.terms if not t[0]]
+        part = Polynomial(
+            tuple(t for t in offset.terms if t[0] and not self._changes(Polynomial((t,))))
+        )
+        if len(part.terms) + len(constant) == len(offset.terms) or not _is_work(part):
+            return offset
+        if part not in self.parts:
+            self.parts[part] = self.names.new_name()
+        return offset - part + Polynomial.name(self.parts[part])
+
+    def expr(self, expr: Expr) -> Expr:
+        if isinstance(expr, Element):
+            return replace(expr, offset=self.offset(expr.offset))
+        if isinstance(expr, Apply):
+            return replace(expr, operands=tuple(map(self.expr, expr.operands)))
+        return expr
+
+    def _changes(self, term: Polynomial) -> bool:
+        return bool(term.names() & self.given)
+
+
+def _is_work(part: Polynomial) -> bool:
+    """Whether it is more than one name."""
+    return len(part.terms) > 1 or any(len(names) > 1 or c != 1 for names, c in part.terms)

@@ -1,0 +1,246 @@
+"""Checks that NumPy has to answer, behind stores to the caller's memory: these are undone first.
+
+A Python integer that leaves 64 bits, or extents of which one is 1, may show when a kernel has
+stored already. NumPy then runs the call, so it must find its arguments as they were. A kernel with
+such a check keeps what it overwrites in a journal (`fusejit.codegen.intrinsics.journal`)::
+
+    put(p_a0, i, v)                           keep(w, p_a0, i)          # or leave the kernel
+                                              put(p_a0, i, v)
+    if not fits:                              if not fits:
+        return 17                      ->         roll_back(w)
+                                                  return 16             # nothing has happened
+
+A nest of stores stands behind a loop that keeps its elements; where the statements do not say which
+these are (products, tiles, pointers that move on), all of the arrays is kept. Exits for other
+reasons end the journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fusejit.codegen.analysis.kernel_statements import changed, flat
+from fusejit.codegen.backend.emit import expression, names_in
+from fusejit.dataclass import dataclass, field, replace
+from fusejit.ir.loops import (
+    Apply,
+    Element,
+    Exit,
+    Expr,
+    For,
+    Free,
+    If,
+    Integer,
+    Let,
+    ParallelFor,
+    Scratch,
+    Stmt,
+    StoreElement,
+    Var,
+    While,
+)
+from fusejit.ir.polynomial import Polynomial
+
+NO_ROOM = 9
+"""The status of a kernel that finds no memory for its journal: NumPy runs the call."""
+
+_W = Var("journal_w")
+
+
+def with_journal(
+    statements: Sequence[Stmt], arrays: Sequence[str], early: Mapping[int, int]
+) -> list[Stmt]:
+    """Undo stores where a kernel ends with one of some statuses.
+
+    Parameters
+    ----------
+    statements : sequence of Stmt
+        The body of a kernel.
+    arrays : sequence of str
+        The caller's arrays that it may write.
+    early : mapping of int to int
+        By a status that would come behind stores: what the kernel returns once they are undone.
+    """
+    last = max((at for at, s in enumerate(statements) if may_end([s], early)), default=-1)
+    if last < 0:
+        return list(statements)
+    pointers = frozenset(f"p_{name}" for name in arrays)
+    if not changed(statements[: last + 1]) & pointers:
+        return _Journal(frozenset(), early, exists=False).block(statements)
+    writer = _Journal(pointers, early)
+    body = writer.block(statements[: last + 1])
+    ends = _Journal(frozenset(), early)  # nothing needs to be kept any more
+    begin: list[Stmt] = [Let(_W.name, Apply(f"journal({len(arrays)})", ()))]
+    for at, name in enumerate(arrays):
+        begin.append(Let("_", Apply(f"journal_array({{0}}, {at}, {name})", (_W,))))
+    return [*begin, *body, *ends.block(statements[last + 1 :]), _does("end_journal")]
+
+
+def may_end(statements: Sequence[Stmt], early: Mapping[int, int]) -> bool:
+    """Whether a kernel may end there with a status that asks for stores to be undone."""
+    return any(isinstance(s, Exit) and s.status in early for s in flat(statements))
+
+
+def _does(name: str) -> Stmt:
+    return Let("_", Apply(f"{name}({{0}})", (_W,)))
+
+
+@dataclass
+class _Journal:
+    """Writes statements with what keeps, undoes and ends."""
+
+    pointers: frozenset[str]
+    early: Mapping[int, int]
+    exists: bool = True  # whether there is a journal: a kernel that stores nothing needs none
+    heap: list[str] = field(default_factory=list)  # memory that is to be freed on the way out
+
+    def block(self, statements: Sequence[Stmt]) -> list[Stmt]:
+        """Statements of one block; memory that is taken in it is freed in it."""
+        outside = list(self.heap)
+        made = [new for s in statements for new in self.statement(s)]
+        self.heap = outside
+        return made
+
+    def statement(self, s: Stmt) -> list[Stmt]:
+        match s:
+            case Exit():
+                if s.status in self.early:
+                    return [*self._does("roll_back"), Exit(self.early[s.status])]
+                return [*self._does("end_journal"), s]
+            case Scratch() if not s.on_stack:
+                self.heap.append(s.name)
+                if s.exit_status is None:
+                    return [s]
+                failed = If(
+                    Apply("is_null({0})", (Var(s.name),)),
+                    [*map(Free, self.heap[:-1]), *self._does("end_journal"), Exit(s.exit_status)],
+                )
+                return [replace(s, exit_status=None), failed]
+            case Free():
+                self.heap = [name for name in self.heap if name != s.name]
+                return [s]
+            case StoreElement() if s.pointer in self.pointers:
+                return [self._or_leave(_kept(s)), s]
+            case If():
+                return [replace(s, body=self.block(s.body), orelse=self.block(s.orelse))]
+            case While():
+                return [replace(s, head=self.block(s.head), body=self.block(s.body))]
+            case For() if _ends(s) or any(isinstance(t, While) for t in flat(s.body)):
+                return [replace(s, body=self.block(s.body))]
+            case _ if changed([s]) & self.pointers:
+                return [*self._nest(s), s]
+        return [s]
+
+    def _does(self, name: str) -> list[Stmt]:
+        return [_does(name)] if self.exists else []
+
+    def _nest(self, s: Stmt) -> list[Stmt]:
+        """What keeps all that a statement without an end of the kernel in it may store to."""
+        found = _Stores(self.pointers, frozenset(changed([s]))).of([s])
+        if found is None:
+            return [self._or_leave(Apply("keep_all({0})", (_W,)))]
+        body = [self._with_leave(each) for each in found]
+        return [If(Apply("not keeps_all({0})", (_W,)), body)]
+
+    def _with_leave(self, s: Stmt) -> Stmt:
+        match s:
+            case For():
+                return replace(s, body=[self._with_leave(t) for t in s.body])
+            case If():
+                return replace(s, body=[self._with_leave(t) for t in s.body])
+            case StoreElement():
+                return self._or_leave(_kept(s))
+        return s
+
+    def _or_leave(self, done: Expr) -> Stmt:
+        """Leave the kernel if there was no memory."""
+        body = [*map(Free, self.heap), *self._does("roll_back"), Exit(NO_ROOM)]
+        return If(Apply("not {0}", (done,)), body)
+
+
+def _ends(s: Stmt) -> bool:
+    """Whether the kernel may end in a statement."""
+    return any(
+        isinstance(t, Exit) or (isinstance(t, Scratch) and t.exit_status is not None)
+        for t in flat([s])
+    )
+
+
+def _kept(s: StoreElement) -> Expr:
+    return Apply(f"keep({{0}}, {s.pointer}, {{1}})", (_W, Integer(s.offset)))
+
+
+@dataclass
+class _Stores:
+    """The loops around stores to some pointers, and what their offsets need; nothing else.
+
+    ``written`` are all names that the statement may store through: what is read of those is not
+    what it will be.
+    """
+
+    pointers: frozenset[str]
+    written: frozenset[str]
+    needed: set[str] = field(default_factory=set)
+
+    def of(self, statements: Sequence[Stmt]) -> list[Stmt] | None:
+        """Statements, backwards from the stores; None if they do not say where these are."""
+        made: list[Stmt] = []
+        for s in reversed(statements):
+            found = self._statement(s)
+            if found is None:
+                return None
+            made[:0] = found
+        return made
+
+    def _statement(self, s: Stmt) -> list[Stmt] | None:
+        if not changed([s]) & self.pointers:
+            if not self._gives(s) & self.needed:
+                return []
+            if not isinstance(s, Let) or s.rebind or self._reads_written(s.value):
+                return None
+            self.needed |= names_in(expression(s.value))
+            return [s]
+        match s:
+            case StoreElement():
+                if set(_pointers(s.value)) & self.pointers:
+                    return None
+                self.needed |= names_in(str(s.offset))
+                return [s]
+            case For():
+                body = self.of(s.body)
+                if body is None:
+                    return None
+                self.needed -= {s.var}
+                self.needed |= names_in(expression(s.lower)) | names_in(expression(s.upper))
+                return [replace(s, body=body)]
+            case If() if not s.orelse:
+                body = self.of(s.body)
+                if body is None or self._reads_written(s.condition):
+                    return None
+                self.needed |= names_in(expression(s.condition))
+                return [replace(s, body=body)]
+            case ParallelFor() if not s.of_program:
+                body = self.of(s.body)
+                if body is None:
+                    return None
+                self.needed -= {"lo", "hi"}
+                self.needed |= names_in(expression(s.extent))
+                low: Expr = Integer(Polynomial.const(0))
+                return [Let("lo", low), Let("hi", s.extent), *body]
+        return None
+
+    def _gives(self, s: Stmt) -> set[str]:
+        return {t.name for t in flat([s]) if isinstance(t, Let | Scratch)}
+
+    def _reads_written(self, value: Expr) -> bool:
+        return bool(names_in(expression(value)) & self.written)
+
+
+def _pointers(value: Expr) -> list[str]:
+    """Names that stand in a value on their own: pointers that it may store through."""
+    if isinstance(value, Element):
+        return []
+    if isinstance(value, Apply):
+        own = names_in(value.template.replace("{T}", "").format(*["0"] * len(value.operands)))
+        return [*own, *(name for o in value.operands for name in _pointers(o))]
+    return [value.name] if isinstance(value, Var) else []

@@ -1,0 +1,67 @@
+"""Names of integers and bools that nothing reads any more are dropped from a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fusejit.codegen.analysis.chains import mentions
+from fusejit.dataclass import replace
+from fusejit.ir.loops import (
+    Apply,
+    Element,
+    Expr,
+    For,
+    If,
+    Integer,
+    Let,
+    Number,
+    ParallelFor,
+    Stmt,
+    Var,
+    While,
+)
+
+_DROPPED = ("i64", "u64", "boolean")
+
+
+def drop_unread(statements: Sequence[Stmt], cells: frozenset[str]) -> list[Stmt]:
+    """The statements without names that are given and not read; ``cells`` always stay."""
+    return _block(statements, cells, set())
+
+
+def _block(statements: Sequence[Stmt], cells: frozenset[str], read: set[str]) -> list[Stmt]:
+    """From the end: ``read`` has the names that are read behind, and those read here after it."""
+    kept: list[Stmt] = []
+    for s in reversed(statements):
+        if isinstance(s, Let):
+            if s.name not in read and s.name not in cells and _is_plain(s.value):
+                continue
+            read |= mentions(Let("_", s.value))
+        elif isinstance(s, If):
+            body, orelse = _block(s.body, cells, read), _block(s.orelse, cells, read)
+            read |= mentions(If(s.condition, ()))
+            s = replace(s, body=body, orelse=orelse)
+        elif isinstance(s, For):
+            body = _block(s.body, cells, read)
+            read |= mentions(replace(s, body=()))
+            s = replace(s, body=body)
+        elif isinstance(s, While):
+            body = _block(s.body, cells, read)
+            read |= mentions(While((), s.condition, ()))
+            s = replace(s, head=_block(s.head, cells, read), body=body)
+        elif isinstance(s, ParallelFor) and s.of_program:
+            read |= mentions(replace(s, body=()))
+            s = replace(s, body=_block(s.body, cells, read))
+        else:
+            read |= mentions(s)
+        kept.append(s)
+    kept.reverse()
+    return kept
+
+
+def _is_plain(value: Expr) -> bool:
+    """Whether nothing but its result is seen of an expression."""
+    if isinstance(value, Apply):
+        known = value.token in _DROPPED or value.template == "i64({0})"
+        return known and all(map(_is_plain, value.operands))
+    return isinstance(value, Var | Number | Integer | Element)

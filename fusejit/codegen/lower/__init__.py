@@ -1,0 +1,1 @@
+"""From a schedule to the statements of kernels."""

@@ -1,0 +1,312 @@
+"""Groups: one loop over tiles of the common bands, in which each op of the group runs in turn.
+
+    for item in tiles of the bands:
+        start0, wide0 = where the tile begins along the first band, and how wide it is
+        nest of the first op on [start0, start0 + wide0)
+        nest of the second op on [start0, start0 + wide0)
+        ...
+
+A nest is written exactly as outside a group (the same order of sums, the same variants for short
+rows), only the loops of its bands run over the tile. Values that nobody outside needs live in
+scratch of one tile.
+
+How wide a tile is, is decided when the kernel runs. Bands are cut so that a tile stays in the
+nearest cache. Where a band is the unit-stride dim of an array whose other dims run inside, a tile
+is a strip of columns. A narrow strip touches a page for each of its rows and waits for the address
+translation (a strip of 16 columns is copied eight times slower than whole rows), so strips are as
+large as the second-level cache allows, and if that is less than a page wide the band is not cut. A
+single tile runs its nests in parallel; several tiles run in parallel themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fusejit.codegen.bufferize.kernel_memory import NO_MEMORY
+from fusejit.codegen.bufferize.operands import Located, Memory, dense_strides, extent_polynomials
+from fusejit.codegen.lower.store_writer import StoreWriter
+from fusejit.codegen.nests.nest import point_cost_ps
+from fusejit.dataclass import replace
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.loops import (
+    Apply,
+    Expr,
+    For,
+    Free,
+    If,
+    Integer,
+    Let,
+    ParallelFor,
+    Scratch,
+    Stmt,
+    Var,
+    While,
+)
+from fusejit.ir.polynomial import Polynomial, product
+from fusejit.ir.schedule import Group
+
+TILE_POINTS = 2048
+"""Points of a tile of whole rows: all that a group reads and writes stays near the core."""
+
+HALO_SHARE = 8
+"""A tile is at least so many times wider than the halo that is computed twice."""
+
+STRIP_POINTS = 65_536
+"""Points of a strip of columns: half a megabyte of float64, in the second-level cache."""
+
+STRIP_COLUMNS = 1024
+"""The narrowest strip: a page or two of each row."""
+
+STRIP_ROUNDING = 64
+"""Strips that do not reach the end are a multiple of so many columns wide."""
+
+LARGE = 1 << 20
+"""Bytes of scratch from which on it is tried first whether there is memory for it."""
+
+
+class GroupWriter(StoreWriter):
+    """Adds groups of ops that share loops over tiles."""
+
+    def group(self, group: Group) -> None:
+        """All ops of a group as one loop over tiles."""
+        tag = self._name("g")
+        last, dims = group.ops[-1], group.bands[-1]
+        bands = [
+            _Band(
+                extent=extent_polynomials(last.domain)[dim],
+                start=Polynomial.name(f"{tag}_start{at}"),
+                width=Polynomial.name(f"{tag}_wide{at}"),
+                full=Polynomial.name(f"{tag}_tile{at}"),
+                count=Polynomial.name(f"{tag}_count{at}"),
+            )
+            for at, dim in enumerate(dims)
+        ]
+        for op in group.ops:  # memory of the whole kernel
+            for result in op.results:
+                store = self.placement.straight.get(result)
+                is_free = store not in self.placement.overlaps
+                if store is not None and store is group.store and is_free:
+                    view = store.view
+                    self.located[result] = Located(self.buffer_memory(view.buffer), view.map)
+                    self.stored.add(store)
+                elif result not in group.local:
+                    self.placement.straight.pop(result, None)
+                    self._new_place(result)
+        outer, self.statements = self.statements, []
+        scratch = self._local_places(group, bands)
+        work: list[Expr] = []
+        for op, own, halo in zip(group.ops, group.bands, group.halos, strict=True):
+            self.band_of = {d: b.around(h) for d, b, h in zip(own, bands, halo, strict=True)}
+            self.generic(op, [self.located[r] for r in op.results])
+            self.band_of = {}
+            nest = self._nest(op, [self.located[r] for r in op.results], None)
+            points = product(extent_polynomials(op.domain))
+            work.append(Apply("({0} // 1000)", (Integer(points * point_cost_ps(nest)),)))
+        lone = f"{tag}_lone"
+        nests = _parallel_if(lone, self.statements)
+        self.statements = outer
+        self.statements += self._tile_widths(group, bands, tag)
+        total = Polynomial.name(f"{tag}_items")
+        self.statements.append(Let(f"{tag}_items", Integer(product(b.count for b in bands))))
+        self.statements.append(Let(lone, Apply("i64({0} == 1)", (Integer(total),))))
+        self.statements += self._memory_probe(scratch, total, tag)
+        body: list[Stmt] = [
+            *scratch,
+            For(f"{tag}_item", Var("lo"), Var("hi"), [*_place_in_bands(bands, tag), *nests]),
+            *(Free(s.name) for s in scratch),
+        ]
+        cost = Apply(" + ".join(f"{{{at}}}" for at in range(len(work))), tuple(work))
+        names = ", ".join(op.name for op in group.ops)
+        self.statements.append(ParallelFor(Integer(total), cost, body, f"group: {names}"))
+        for value in group.local:
+            del self.located[value]
+
+    def _local_places(self, group: Group, bands: Sequence[_Band]) -> list[Scratch]:
+        """Scratch of one tile for each value that stays inside the group."""
+        scratch = []
+        for op, own, halo in zip(group.ops, group.bands, group.halos, strict=True):
+            band_of_dim = {d: (b, h) for d, b, h in zip(own, bands, halo, strict=True)}
+            for result, init in zip(op.results, op.inits, strict=True):
+                if result not in group.local:
+                    continue
+                tile: list[Polynomial] = []
+                largest: list[Polynomial] = []
+                origins: list[Polynomial] = []
+                for axis, extent in enumerate(extent_polynomials(result.type.extents)):
+                    dim = init.map.results[axis].as_dim()
+                    if dim is None or dim not in band_of_dim:
+                        start, width, full = Polynomial.const(0), extent, extent
+                    else:
+                        band, (before, behind) = band_of_dim[dim]
+                        start, width = band.around((before, behind))
+                        full = band.full + (behind - before)
+                    tile.append(width)
+                    largest.append(full)
+                    origins.append(start)
+                strides = dense_strides(tile, result.order)
+                origin = Polynomial.const(0)
+                for start, stride in zip(origins, strides, strict=True):
+                    origin = origin + start * stride
+                name = f"p_{self._name('t')}"
+                scope = self._next_scope(name)
+                scratch.append(
+                    Scratch(name, Integer(product(largest)), result.type.dtype, False, scope)
+                )
+                memory = Memory(name, result.type.dtype, strides, start=-origin)
+                self.located[result] = Located(memory, IndexingMap.identity(result.type.rank))
+        return scratch
+
+    # -- tiles ----------------------------------------------------------------------------------
+    def _tile_widths(self, group: Group, bands: Sequence[_Band], tag: str) -> list[Stmt]:
+        """How wide tiles are along each band, and how many there are."""
+        points = f"{tag}_points"  # of the widest op, for one point of the bands
+        left = f"{tag}_left"  # points of the bands that still fit into a tile
+        inner: list[Polynomial] = []
+        for op, own in zip(group.ops, group.bands, strict=True):
+            extents = extent_polynomials(op.domain)
+            here = product(e for d, e in enumerate(extents) if d not in own)
+            if here not in inner:
+                inner.append(here)
+        statements: list[Stmt] = [Let(points, Integer(Polynomial.const(1)))]
+        for each in inner:
+            if each.as_constant() != 1:
+                statements.append(
+                    Let(points, Apply(f"max({points}, {{0}})", (Integer(each),)), rebind=True)
+                )
+        if not self._in_strips(group):
+            halo = max(behind - before for halos in group.halos for before, behind in halos)
+            fits = f"({TILE_POINTS} // {points})"
+            if halo:
+                fits = f"max({fits}, {HALO_SHARE * halo})"
+            statements.append(Let(left, Apply(fits, ())))
+            for band in reversed(bands):
+                statements += band.cut(left)
+            return statements
+        *around, columns = bands
+        whole = Integer(columns.extent)
+        rounded = Apply(f"{left} - {left} % {STRIP_ROUNDING}", ())
+        strip = Apply(f"max(min({{0}}, {left}), 1)", (whole,))
+        statements += [
+            Let(left, Apply(f"({STRIP_POINTS} // {points})", ())),
+            Let(str(columns.full), Apply("max({0}, 1)", (whole,))),
+            If(
+                Apply(f"{left} >= min({STRIP_COLUMNS}, {{0}})", (whole,)),
+                [
+                    If(Apply(f"{left} < {{0}}", (whole,)), [Let(left, rounded, rebind=True)]),
+                    Let(str(columns.full), strip, rebind=True),
+                ],
+            ),
+            columns.counted(),
+            Let(left, Apply(f"({left} // max({{0}}, 1))", (whole,)), rebind=True),
+        ]
+        for band in reversed(around):
+            statements += band.cut(left)
+        return statements
+
+    def _in_strips(self, group: Group) -> bool:
+        """Whether some array has its unit stride along a band while other dims run inside."""
+        for op, own in zip(group.ops, group.bands, strict=True):
+            inside = [d for d, e in enumerate(op.domain) if d not in own and e.as_constant() != 1]
+            nest = self._nest(op, [self.located[r] for r in op.results], None)
+            for reference in nest.references:
+                strides = [nest.stride(reference, f"d{d}") for d in range(len(op.domain))]
+                if any(strides[d].terms for d in inside) and any(
+                    strides[d].as_constant() in (1, -1) for d in own
+                ):
+                    return True
+        return False
+
+    def _memory_probe(self, scratch: Sequence[Scratch], items: Polynomial, tag: str) -> list[Stmt]:
+        """Chunks cannot say that memory ran out, so large scratch is tried here once."""
+        if not scratch:
+            return []
+        total = Polynomial.const(0)
+        for each in scratch:
+            assert isinstance(each.size, Integer)
+            total = total + each.size.value * each.dtype.itemsize
+        name = f"{tag}_bytes"
+        size = Apply(f"{name} * min({{0}}, {_AT_ONCE})", (Integer(items),))
+        probe = Scratch(f"{tag}_probe", size, np.dtype(np.uint8), False, 0, NO_MEMORY)
+        return [
+            Let(name, Integer(total)),
+            If(Apply(f"{name} > {LARGE}", ()), [probe, Free(probe.name)]),
+        ]
+
+
+_AT_ONCE = 16  # chunks that may hold scratch at one time
+
+
+class _Band:
+    """A band of a group and the names of what is known about it when the kernel runs."""
+
+    def __init__(
+        self,
+        extent: Polynomial,
+        start: Polynomial,
+        width: Polynomial,
+        full: Polynomial,
+        count: Polynomial,
+    ) -> None:
+        self.extent = extent
+        self.start = start  # of the tile at hand
+        self.width = width  # of the tile at hand
+        self.full = full  # of tiles that are not at the end
+        self.count = count  # how many tiles
+
+    def around(self, halo: tuple[int, int]) -> tuple[Polynomial, Polynomial]:
+        """Where an op with this halo begins for the tile at hand, and how many points it has."""
+        before, behind = halo
+        return self.start + before, self.width + (behind - before)
+
+    def cut(self, left: str) -> list[Stmt]:
+        """Take as much of the band into a tile as fits; what fits then along bands around it."""
+        extent = Integer(self.extent)
+        return [
+            Let(str(self.full), Apply(f"max(min({{0}}, {left}), 1)", (extent,))),
+            Let(left, Apply(f"({left} // max({{0}}, 1))", (extent,)), rebind=True),
+            self.counted(),
+        ]
+
+    def counted(self) -> Stmt:
+        """The number of tiles along the band."""
+        text = f"(({{0}} + {self.full} - 1) // {self.full})"
+        return Let(str(self.count), Apply(text, (Integer(self.extent),)))
+
+
+def _place_in_bands(bands: Sequence[_Band], tag: str) -> list[Stmt]:
+    """Where tile number ``item`` begins along each band, the last band running fastest."""
+    rest = f"{tag}_rest"
+    statements: list[Stmt] = [Let(rest, Var(f"{tag}_item"))]
+    for at, band in reversed(list(enumerate(bands))):
+        number = rest if at == 0 else f"({rest} % {band.count})"
+        statements += [
+            Let(str(band.start), Apply(f"{number} * {band.full}", ())),
+            Let(
+                str(band.width),
+                Apply(f"min({{0}} - {band.start}, {band.full})", (Integer(band.extent),)),
+            ),
+        ]
+        if at:
+            statements.append(Let(rest, Apply(f"({rest} // {band.count})", ()), rebind=True))
+    return statements
+
+
+def _parallel_if(condition: str, statements: Sequence[Stmt]) -> list[Stmt]:
+    """Loops that are launched in parallel only where ``condition`` is 1."""
+    result: list[Stmt] = []
+    for statement in statements:
+        if isinstance(statement, ParallelFor):
+            work = Apply(f"({{0}}) * {condition}", (statement.work_ns,))
+            statement = replace(statement, work_ns=work)
+        elif isinstance(statement, If):
+            statement = replace(
+                statement,
+                body=_parallel_if(condition, statement.body),
+                orelse=_parallel_if(condition, statement.orelse),
+            )
+        elif isinstance(statement, For | While):
+            statement = replace(statement, body=_parallel_if(condition, statement.body))
+        result.append(statement)
+    return result

@@ -1,0 +1,229 @@
+"""The top of a kernel: parameters, sizes, pointers, and in the first kernel the checks of a call.
+
+Everything the variant relies on and that depends on the arrays' sizes, strides and addresses is
+checked here, in compiled code, before anything is written; a failing check returns a status.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from fusejit.codegen.backend.emit import names_in, statement_lines
+from fusejit.codegen.lower.host_text import host_text, is_kernel_guard
+from fusejit.codegen.nests.nest import token
+from fusejit.ir.graph import Buffer, Graph, Guard, Layout, Write, walk
+from fusejit.ir.host import Path
+from fusejit.ir.loops import Apply, Exit, If, KernelParameter, Let, LoopKernel, Stmt
+from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.program import Program
+from fusejit.ir.traced import ArrayClass
+
+GUARD, LAYOUT, OVERLAP = 1, 2, 3
+_MAX_ARRAY_SCOPE = 15
+_I64 = np.dtype(np.int64)
+
+
+def kernel_top(
+    program: Program,
+    statements: Sequence[Stmt],
+    arrays: Mapping[str, tuple[np.dtype, int]],
+    classes: Mapping[Path, ArrayClass],
+    number: int,
+    symbols: Sequence[str],
+) -> LoopKernel:
+    """A kernel around ``statements``; the first one of a program checks the whole call.
+
+    ``symbols`` are those that the launcher learns on its way.
+    """
+    graph = program.graph
+    is_first = number == 0
+    used = names_used(statements)
+    guards = _split_guards(program) if is_first else []
+    wanted = [n for n in arrays if f"p_{n}" in used or (is_first and n in program.arguments)]
+    sizes = _sizes(graph, program.arguments)
+    needed = set(used)
+    for guard in guards:
+        needed |= _words(guard.expr)
+    if is_first:
+        for buffer in program.arguments.values():
+            for extent in buffer.type.extents:
+                needed |= extent.symbols()
+    top: list[Stmt] = []
+    parameters = [KernelParameter(n, arrays[n][0], arrays[n][1]) for n in wanted]
+    for symbol in graph.symbols:
+        if symbol.name not in needed:
+            continue
+        where = sizes.get(symbol.name)
+        if where is not None and where[0] in wanted:
+            top.append(Let(symbol.name, Apply(f"{where[0]}.shape[{where[1]}]", ())))
+        else:
+            parameters.append(KernelParameter(symbol.name, _I64))
+    parameters += [KernelParameter(n, _I64) for n in symbols if n in used]
+    for at, scalar in enumerate(graph.scalars):
+        name = f"x{at}"
+        if name in used:
+            dtype = scalar.value.type.dtype
+            parameters.append(KernelParameter(name, dtype))
+            top.append(Let(name, Apply(f"{token(dtype)}({name})", ()), rebind=True))
+    if is_first:
+        top += _checks(program, guards, classes)
+    for at, name in enumerate(wanted):
+        if name in program.arguments:
+            top += _strides(name, program.arguments[name], used)
+        if f"p_{name}" in used:
+            scope = at + 1 if at < _MAX_ARRAY_SCOPE else 0
+            top.append(Let(f"p_{name}", Apply(f"flat_scoped({name}, {scope})", ())))
+    return LoopKernel(f"kernel{number}", tuple(parameters), [*top, *statements])
+
+
+def names_used(statements: Sequence[Stmt]) -> frozenset[str]:
+    """Every name that generated statements mention."""
+    return names_in("\n".join(statement_lines(statements)))
+
+
+def _words(expr: object) -> set[str]:
+    text = "".join(c if c.isalnum() or c == "_" else " " for c in str(expr))
+    return set(text.split())
+
+
+def _sizes(graph: Graph, arguments: Mapping[str, Buffer]) -> dict[str, tuple[str, int]]:
+    """Symbols that are the length of an argument's axis: name -> (array, axis)."""
+    by_path = {b.origin.attr: n for n, b in arguments.items() if b.origin is not None}
+    found = {}
+    for symbol in graph.symbols:
+        if symbol.expr.op == "size":
+            path, axis = symbol.expr.attr
+            if path in by_path:
+                found[symbol.name] = (by_path[path], axis)
+    return found
+
+
+def _split_guards(program: Program) -> list[Guard]:
+    """Guards that the kernel can check; the others are left to the launcher."""
+    paths = {b.origin.attr for b in program.arguments.values() if b.origin is not None}
+    known = frozenset(s.name for s in program.graph.symbols)
+    mine = []
+    for guard in program.graph.guards:
+        if is_kernel_guard(guard.expr, paths.__contains__, known):
+            mine.append(guard)
+        else:
+            program.host_guards.append(guard)
+    return mine
+
+
+def _checks(
+    program: Program, guards: Sequence[Guard], classes: Mapping[Path, ArrayClass]
+) -> list[Stmt]:
+    by_path = {b.origin.attr: n for n, b in program.arguments.items() if b.origin is not None}
+    checks: list[Stmt] = []
+    for guard in guards:
+        text = host_text(guard.expr, by_path.__getitem__)
+        checks.append(_exit_if(f"not {text}" if guard.expected else text, GUARD))
+    for name, buffer in program.arguments.items():
+        checks += _extent_checks(name, buffer, program.graph)
+        checks.append(If(Apply(f"{name}.size > 0", ()), _layout_checks(name, buffer)))
+    return checks + _overlap_checks(program)
+
+
+def _overlap_checks(program: Program) -> list[Stmt]:
+    """No argument that is written may share memory with another: each is asked once where it is."""
+    written = {op.view.buffer.root for op in walk(program.graph.block) if isinstance(op, Write)}
+    names = list(program.arguments)
+    is_written = [program.arguments[name] in written for name in names]
+    checks: list[Stmt] = []
+    if any(is_written) and len(names) > 1:
+        for name in names:
+            checks.append(Let(f"low_{name}", Apply(f"low_address({name})", ())))
+            checks.append(Let(f"high_{name}", Apply(f"high_address({name})", ())))
+    for at, name in enumerate(names):
+        if not is_written[at]:
+            continue
+        checks += _own_overlap_checks(name, program.arguments[name])
+        for k, other in enumerate(names):
+            if k != at and not (is_written[k] and k < at):
+                text = f"low_{name} < high_{other} and low_{other} < high_{name}"
+                checks.append(_exit_if(text, OVERLAP))
+    return checks
+
+
+def _exit_if(text: str, status: int) -> Stmt:
+    return If(Apply(text.replace("{", "{{").replace("}", "}}"), ()), [Exit(status)])
+
+
+def _extent_checks(name: str, buffer: Buffer, graph: Graph) -> list[Stmt]:
+    """The axis lengths must be what the buffer's type says (constants, unified symbols)."""
+    own = {
+        s.expr.attr[1]: s.name
+        for s in graph.symbols
+        if s.expr.op == "size"
+        and buffer.origin is not None
+        and s.expr.attr[0] == buffer.origin.attr
+    }
+    checks = []
+    for axis, extent in enumerate(buffer.type.extents):
+        if extent.as_symbol() is None or own.get(axis) != extent.as_symbol():
+            checks.append(
+                _exit_if(f"{name}.shape[{axis}] != {Polynomial.from_affine(extent)}", GUARD)
+            )
+    return checks
+
+
+def _layout_checks(name: str, buffer: Buffer) -> list[Stmt]:
+    """Strides as the layout class promises; lengths of at most 1 make a stride irrelevant."""
+    rank = buffer.type.rank
+    checks: list[Stmt] = [_exit_if(f"not itemsize_aligned({name})", LAYOUT)]
+    order = buffer.order or tuple(range(rank))
+    itemsize = buffer.type.dtype.itemsize
+    if buffer.layout is Layout.CONTIGUOUS:
+        expected = str(itemsize)
+        for axis in reversed(order):
+            text = f"{name}.strides[{axis}] != {expected} and {name}.shape[{axis}] > 1"
+            checks.append(_exit_if(text, LAYOUT))
+            if axis != order[0]:  # a name for each product: written out they would be longer each
+                product = Apply(f"{expected} * {name}.shape[{axis}]", ())
+                expected = f"{name}_dense{axis}"
+                checks.append(Let(expected, product))
+        return checks
+    if buffer.layout is Layout.UNIT and order:
+        inner = order[-1]
+        checks.append(
+            _exit_if(f"{name}.strides[{inner}] != {itemsize} and {name}.shape[{inner}] > 1", LAYOUT)
+        )
+    for outer, inner in itertools.pairwise(order):
+        checks.append(
+            _exit_if(
+                f"abs({name}.strides[{outer}]) < abs({name}.strides[{inner}]) "
+                f"and {name}.shape[{outer}] > 1 and {name}.shape[{inner}] > 1",
+                LAYOUT,
+            )
+        )
+    return checks
+
+
+def _own_overlap_checks(name: str, buffer: Buffer) -> list[Stmt]:
+    """An argument that is written must not reach one element by two indices.
+
+    Each axis must step over all that the axes inside it reach; slices of dense arrays do.
+    """
+    if buffer.layout is Layout.CONTIGUOUS:
+        return []
+    order = buffer.order or tuple(range(buffer.type.rank))
+    checks = []
+    reach = str(buffer.type.dtype.itemsize)
+    for axis in reversed(order):
+        step = f"abs({name}.strides[{axis}])"
+        checks.append(_exit_if(f"{name}.shape[{axis}] > 1 and {step} < {reach}", OVERLAP))
+        reach = f"({reach} + {step} * max({name}.shape[{axis}] - 1, 0))"
+    return checks
+
+
+def _strides(name: str, buffer: Buffer, used: frozenset[str]) -> list[Stmt]:
+    size = buffer.type.dtype.itemsize
+    return [
+        Let(f"{name}_st{k}", Apply(f"({name}.strides[{k}] // {size})", ()))
+        for k in range(buffer.type.rank)
+        if f"{name}_st{k}" in used
+    ]

@@ -1,0 +1,313 @@
+"""Statements of a kernel: values are located, ops become nests, stores are made safe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fusejit.codegen.bufferize.bufferization import copy_op
+from fusejit.codegen.bufferize.kernel_memory import KernelMemory
+from fusejit.codegen.bufferize.operands import Located, dense_strides, extent_polynomials
+from fusejit.codegen.launcher.late_errors import late_status
+from fusejit.codegen.lower.product_writer import has_call, is_addressable, product_call
+from fusejit.codegen.nests.accumulators import accumulators
+from fusejit.codegen.nests.elementwise import lower_elementwise
+from fusejit.codegen.nests.nest import (
+    LoopDim,
+    Nest,
+    Reference,
+    collapse_loops,
+    order_loops,
+)
+from fusejit.codegen.nests.reduction import lower_reduction
+from fusejit.codegen.nests.scan import lower_scan
+from fusejit.ir.analysis.degenerate import without_idle_reduction_dims, without_reductions
+from fusejit.ir.analysis.split import one_result_each, split_reduction
+from fusejit.ir.analysis.starts import is_overwritten
+from fusejit.ir.draws import draw_arguments, draw_of
+from fusejit.ir.graph import (
+    OUT_OF_BOUNDS_IF_RUN,
+    Check,
+    GenericOp,
+    HostCall,
+    Value,
+)
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.loops import (
+    Apply,
+    Element,
+    Exit,
+    Expr,
+    For,
+    Free,
+    If,
+    Integer,
+    Let,
+    Number,
+    Scratch,
+    Stmt,
+    StoreElement,
+    Var,
+)
+from fusejit.ir.polynomial import Polynomial, product
+from fusejit.ir.types import IteratorType
+
+OUT_OF_BOUNDS, NUMPY_DECIDES = 5, 9
+EARLY_ERRORS = {
+    "IndexError": OUT_OF_BOUNDS,
+    "OverflowError": OUT_OF_BOUNDS,
+    "64 bits": 16,
+    OUT_OF_BOUNDS_IF_RUN: 60,
+}
+
+
+class KernelWriter(KernelMemory):
+    """Writes the ops of a graph down as loop statements, one kernel after the other."""
+
+    def draw(self, op: HostCall) -> None:
+        """A draw of random numbers, in C order."""
+        (result,) = op.results
+        numbers: list[Expr] = [
+            self.locate(v).element(IndexingMap.identity(0), {}) for v in draw_arguments(op)
+        ]
+        name = draw_of(op).intrinsic
+        target = self._new_place(result)
+        if not result.type.rank:
+            drawn = Apply(
+                f"{name}({', '.join(f'{{{k}}}' for k in range(len(numbers)))})", tuple(numbers)
+            )
+            if isinstance(target.expr, Var):
+                self.statements.append(Let(target.expr.name, drawn))
+            else:
+                self.statements.append(
+                    StoreElement(*target.address(IndexingMap.identity(0), {}), drawn)
+                )
+            return
+        memory = target.memory
+        extents = extent_polynomials(result.type.extents)
+        if memory is None or memory.strides != dense_strides(extents):
+            memory = self._heap(result.type.dtype, result.type.extents, None)
+        fill: tuple[Expr, ...] = (Var(memory.pointer), Integer(product(extents)), *numbers)
+        text = f"{name}s({', '.join(f'{{{k}}}' for k in range(len(fill)))})"
+        self.statements.append(Let("_", Apply(text, fill)))
+        if memory is not target.memory:
+            source = Located(memory, IndexingMap.identity(result.type.rank))
+            self._copy_from(source, result, target, "draw")
+
+    def check(self, op: Check) -> None:
+        """Leave the kernel where a condition does not hold."""
+        condition = self.locate(op.condition).element(IndexingMap.identity(0), {})
+        status = EARLY_ERRORS.get(op.error, NUMPY_DECIDES)
+        if op.is_late:
+            status = late_status(self.graph, op)
+        values: tuple[Integer, Integer] | None = None
+        body: list[Stmt] = []
+        if op.is_late and op.shown is not None:
+            size = Integer(Polynomial.from_affine(op.shown.size))
+            if isinstance(op.shown.index, Value):
+                body = self._search(op.shown.index, size, status)
+            else:
+                values = Integer(Polynomial.from_affine(op.shown.index)), size
+        body += self._leave(Exit(status, values))
+        self.statements.append(If(Apply("not {0}", (condition,)), body))
+
+    def _leave(self, end: Exit) -> list[Stmt]:
+        """What gives memory back and ends the function."""
+        chunks = [at for at, region in enumerate(self.regions) if region.is_chunk]
+        regions = self.regions[chunks[-1] if chunks else 0 :]
+        outside = [name for region in regions for name in region.frees]
+        leave: list[Stmt] = [*map(Free, [*outside, *self.frees]), end]
+        for region in regions:
+            region.leaves.append(leave)
+        return leave
+
+    def _search(self, integers: Value, size: Integer, status: int) -> list[Stmt]:
+        """Leave with the first of ``integers``, in C order, that is no index of an axis."""
+        rank = integers.type.rank
+        names = [self._name("w") for _ in range(rank)]
+        dims = {d: Polynomial.name(name) for d, name in enumerate(names)}
+        element = self.locate(integers).element(IndexingMap.identity(rank), dims)
+        name = self._name("n")
+        values = Integer(Polynomial.name(name)), size
+        test = Apply("{0} < -{1} or {0} >= {1}", (Var(name), size))
+        statements: list[Stmt] = [
+            Let(name, Apply("{T}({0})", (element,), "i64")),
+            If(test, self._leave(Exit(status, values))),
+        ]
+        for d in reversed(range(rank)):
+            (extent,) = extent_polynomials(integers.type.extents[d : d + 1])
+            zero = Integer(Polynomial.const(0))
+            statements = [For(names[d], zero, Integer(extent), statements, 1)]
+        return statements
+
+    def generic(
+        self,
+        op: GenericOp,
+        targets: Sequence[Located],
+        mask: tuple[Located, IndexingMap] | None = None,
+    ) -> None:
+        """One op as loops that write into ``targets``."""
+        if op.library_call is not None and has_call(op):
+            self._product(op, targets)
+            return
+        op = without_idle_reduction_dims(op)
+        if op.has_only_parallel_dims:
+            self._copy_starts(op, targets)
+            self.statements += lower_elementwise(self._nest(without_reductions(op), targets, mask))
+            return
+        assert mask is None
+        if IteratorType.SEQUENTIAL in op.iterators:
+            self._scan(op, targets)
+            return
+        if not _share_a_nest(op):
+            for single, target in zip(one_result_each(op), targets, strict=True):
+                self.generic(single, [target])
+            return
+        accs = accumulators(op, [None] * len(op.inits))
+        nest = self._nest(op, targets, None)
+        nest.starts = [
+            None if init.start is None else self._reference(self.locate(init.start), init.map, nest)
+            for init in op.inits
+        ]
+        if not any(a.is_ordered for a in accs):
+            order_loops(nest)
+            collapse_loops(nest)
+        reductions = [loop for loop in nest.loops if loop.is_reduction]
+        all_reduced = len(reductions) == len(nest.loops)
+        if len(reductions) > 1 and (all_reduced or any(a.is_ordered for a in accs)):
+            first, second = split_reduction(op)
+            self.generic(first, [self._new_place(r) for r in first.results])
+            self.generic(second, targets)
+            return
+        shared = all(loop.is_reduction for loop in nest.loops)  # written into the kernel itself
+        tag = self._name("_") if shared else ""
+        often = bool(self.regions)
+        if shared and often and not nest.prefix:
+            nest.prefix = self._name("y")
+        self.statements += lower_reduction(nest, accumulators(op, nest.starts, tag), often=often)
+
+    def _product(self, op: GenericOp, targets: Sequence[Located]) -> None:
+        """A matrix product, by NumPy's own loop."""
+        nest = self._nest(op, targets, None)
+        for at, reference in enumerate(nest.inputs):
+            if not is_addressable(nest, reference):
+                value = op.inputs[at].value
+                copied = self._temporary_copy(self.locate(value), value)
+                nest.inputs[at] = self._reference(copied, op.inputs[at].map, nest)
+        (result,), (target,) = op.results, targets
+        if result.type.rank:
+            self.statements += product_call(nest)
+            return
+        assert isinstance(target.expr, Var)
+        number, start = self._name("z"), Polynomial.const(0)
+        nest.outputs = [Reference(number, start)]
+        self.statements += [
+            Scratch(number, Integer(Polynomial.const(1)), result.type.dtype, on_stack=True),
+            *product_call(nest),
+            Let(target.expr.name, Element(number, start)),
+        ]
+
+    def _copy_starts(self, op: GenericOp, targets: Sequence[Located]) -> None:
+        """Copy the start of each plain write that leaves elements as they are, or reads them."""
+        for at, (init, target) in enumerate(zip(op.inits, targets, strict=True)):
+            if init.combiner is None and init.start is not None and not is_overwritten(op, at):
+                self._copy(init.start, target, "start")
+
+    def _scan(self, op: GenericOp, targets: Sequence[Located]) -> None:
+        """An op with one sequential dim: results without an axis for it are carried along it."""
+        nest = self._nest(op, targets, None)
+        if len(nest.loops) == 1 and not nest.prefix:  # written into the kernel itself
+            nest.prefix = self._name("y")
+        (dim,) = (d for d, i in enumerate(op.iterators) if i is IteratorType.SEQUENTIAL)
+        carried = [dim not in init.map.dims() for init in op.inits]
+        self.statements += lower_scan(nest, f"d{dim}", carried)
+
+    def _nest(
+        self,
+        op: GenericOp,
+        targets: Sequence[Located],
+        mask: tuple[Located, IndexingMap] | None,
+    ) -> Nest:
+        var = {d: f"d{d}" for d in range(len(op.domain))}
+        dims = {d: Polynomial.name(v) for d, v in var.items()}
+        extents = list(extent_polynomials(op.domain))
+        for d, (start, width) in self.band_of.items():
+            dims[d] = start + dims[d]
+            extents[d] = width
+        for d, last in self.reversed.items():
+            dims[d] = last - dims[d]
+        loops = [
+            LoopDim(var[d], extents[d], op.iterators[d] is IteratorType.REDUCTION)
+            for d in range(len(op.domain))
+        ]
+        one = Polynomial.const(1)
+        is_point = all(loop.extent == one for loop in loops)
+        prefix = self._name("y") if is_point or self.own_names else ""
+        nest = Nest(op, loops, [], [], dims, prefix=prefix)
+        nest.inputs = [
+            self._reference(self.locate(o.value), o.map, nest)
+            if at in op.payload.used_arguments()
+            else Reference(None, Polynomial.const(0), Number(0, o.value.type.dtype))
+            for at, o in enumerate(op.inputs)
+        ]
+        nest.outputs = [
+            self._reference(t, i.map, nest) for t, i in zip(targets, op.inits, strict=True)
+        ]
+        if mask is not None:
+            nest.mask = self._reference(mask[0], mask[1], nest)
+        if op.payload.has_extract():
+            sources = [self.locate(o.value) for o in op.inputs]
+            nest.extract = lambda at, subscripts: _gathered(sources[at], subscripts)
+        return nest
+
+    def _reference(self, located: Located, map: IndexingMap, nest: Nest) -> Reference:
+        if located.expr is not None:
+            return Reference(None, Polynomial.const(0), located.expr)
+        assert located.map is not None
+        pointer, offset = located.address(map, nest.index_dims)
+        used = (nest.index_dims[d].names() for d in located.map.compose(map).dims())
+        guarded = not frozenset().union(*used) <= offset.names()
+        return Reference(pointer, offset, guarded=guarded)
+
+    def _temporary_copy(self, source: Located, value: Value) -> Located:
+        memory = self._heap(value.type.dtype, value.type.extents, None)
+        target = Located(memory, IndexingMap.identity(value.type.rank))
+        self._copy_from(source, value, target, "temporary")
+        return target
+
+    def _copy(self, value: Value, target: Located, name: str) -> None:
+        self._copy_from(self.locate(value), value, target, name)
+
+    def _copy_from(
+        self,
+        source: Located,
+        value: Value,
+        target: Located,
+        name: str,
+        mask: tuple[Located, IndexingMap] | None = None,
+    ) -> None:
+        """``target = source`` elementwise; ``value`` gives type and extents."""
+        stand_in = Value(f"{value.name}_source", value.type)
+        self.located[stand_in] = source
+        op = copy_op(value, stand_in, name)
+        self.generic(op, [target], mask)
+
+
+def _share_a_nest(op: GenericOp) -> bool:
+    """Whether the results of a reduction are written by one nest: all alike, or all in lanes."""
+    kinds = [r.type.dtype.kind for r in op.results]
+    combiners = [i.combiner for i in op.inits]
+    if len(set(zip(combiners, kinds, strict=True))) == 1:
+        return True
+    return set(kinds) == {"f"} and None not in combiners
+
+
+def _gathered(source: Located, subscripts: Sequence[Expr]) -> Expr:
+    """The element of ``source`` at computed subscripts."""
+    dims = {}
+    for axis, subscript in enumerate(subscripts):
+        if isinstance(subscript, Number):
+            dims[axis] = Polynomial.const(int(subscript.value))
+        else:
+            assert isinstance(subscript, Var)
+            dims[axis] = Polynomial.name(subscript.name)
+    return source.element(IndexingMap.identity(len(subscripts)), dims)

@@ -1,0 +1,224 @@
+"""Loops and conditionals of the graph: cells carry values through them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from fusejit.codegen.bufferize.blocks import BlockWriter
+from fusejit.codegen.bufferize.kernel_memory import Enclosing
+from fusejit.codegen.bufferize.operands import Located, Memory
+from fusejit.codegen.loop_passes.rotations import Rotation
+from fusejit.codegen.nests.nest import token
+from fusejit.dataclass import replace
+from fusejit.errors import UnsupportedError
+from fusejit.ir.graph import (
+    Bind,
+    Block,
+    Buffer,
+    Cond,
+    Loop,
+    Op,
+    Value,
+)
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.loops import (
+    Apply,
+    Expr,
+    For,
+    Free,
+    If,
+    Integer,
+    Let,
+    Number,
+    Stmt,
+    Var,
+    While,
+)
+from fusejit.ir.polynomial import Polynomial
+
+
+class RegionWriter(BlockWriter):
+    """Adds ops that own blocks: carried values live in cells, variables or memory."""
+
+    def op(self, op: Op) -> None:
+        """Lower one op of a kernel, with the blocks it owns."""
+        if isinstance(op, Loop):
+            self.loop(op)
+        elif isinstance(op, Cond):
+            self.cond(op)
+        elif isinstance(op, Bind):
+            number = self.locate(op.value).element(IndexingMap.identity(0), {})
+            self.statements.append(Let(op.symbol, number))
+            if self.regions:
+                self.regions[-1].defined.add(op.symbol)
+        else:
+            super().op(op)
+
+    def block(self, block: Block) -> list[Stmt]:
+        """The statements of an inner block; its memory ends with it."""
+        outer, self.statements = self.statements, []
+        frees, self.frees = self.frees, []
+        self.regions.append(Enclosing(outer, frees, True))
+        for op in block.ops:
+            self.op(op)
+        self.regions.pop()
+        statements, self.statements = self.statements, outer
+        self.pending_frees = self.frees
+        self.frees = frees
+        return statements
+
+    def _cells(self, values: Sequence[Value], starts: Sequence[Value]) -> list[Located]:
+        """A cell for each carried value: a variable for a scalar, memory for an array."""
+        cells = []
+        for value, start in zip(values, starts, strict=True):
+            if value.type.rank == 0:
+                name = self._name("n")
+                source = self.locate(start).element(IndexingMap.identity(0), {})
+                self.statements.append(Let(name, _as(source, value.type.dtype)))
+                cell = Located(expr=Var(name))
+            else:
+                memory = self._heap(value.type.dtype, value.type.extents, value.order)
+                cell = Located(memory, IndexingMap.identity(value.type.rank))
+                self._copy(start, cell, "carry")
+            cells.append(cell)
+        return cells
+
+    def _assign(self, cells: Sequence[Located], values: Sequence[Value]) -> None:
+        """All cells take their new values at once (a value may be another cell's old one)."""
+        staged: list[tuple[Located, Located, Value]] = []
+        for cell, value in zip(cells, values, strict=True):
+            source = self.locate(value)
+            if value.type.rank == 0:
+                name = self._name("n")
+                self.statements.append(Let(name, source.element(IndexingMap.identity(0), {})))
+                staged.append((cell, Located(expr=Var(name)), value))
+            elif any(c.memory is source.memory for c in cells if c is not cell):
+                staged.append((cell, self._temporary_copy(source, value), value))
+            else:
+                staged.append((cell, source, value))
+        for cell, source, value in staged:
+            if value.type.rank == 0:
+                assert isinstance(cell.expr, Var)
+                assert source.expr is not None
+                self.statements.append(Let(cell.expr.name, source.expr, rebind=True))
+            elif source.memory is not cell.memory:
+                self._copy_from(source, value, cell, "carry")
+
+    def _results(self, op: Loop | Cond, cells: Sequence[Located]) -> None:
+        for result, cell in zip(op.results, cells, strict=True):
+            if result in self.located:  # a slot
+                self._copy_from(cell, result, self.located[result], "result")
+            else:
+                self.located[result] = cell
+
+    def loop(self, op: Loop) -> None:
+        """A counted or conditional loop around nests, carrying cells."""
+        cells = self._cells(op.body.arguments, op.carried)
+        for argument, cell in zip(op.body.arguments, cells, strict=True):
+            self.located[argument] = cell
+        rotations = self.placement.rotations.get(op, [])
+        slots = self._leave_slots(rotations)
+        body = self._region(op.body, cells, True, op.induction)
+        body += self._rotate(rotations)
+        if op.condition is None:
+            assert op.induction is not None
+            assert op.lower is not None
+            assert op.upper is not None
+            lower, upper = Polynomial.from_affine(op.lower), Polynomial.from_affine(op.upper)
+            if op.step < 0:
+                raise UnsupportedError("loops that count down are not lowered yet")
+            bounds = Integer(lower), Integer(upper)
+            self.statements.append(For(op.induction, *bounds, body, op.step, of_program=True))
+        else:
+            for argument, cell in zip(op.condition.arguments, cells, strict=True):
+                self.located[argument] = cell
+            head = self.block(op.condition)
+            (value,) = op.condition.yields
+            test = self.locate(value).element(IndexingMap.identity(0), {})
+            name = self._name("n")
+            head = [*head, Let(name, test), *(Free(f) for f in self.pending_frees)]
+            self.statements.append(While(head, Var(name), body))
+        for buffer, home in slots.items():
+            away, self.memory[buffer] = self.memory[buffer], home
+            self._copy_memory(buffer, away, home)
+        self._results(op, cells)
+
+    def _leave_slots(self, rotations: Sequence[Rotation]) -> dict[Buffer, Memory]:
+        """Memory of the kernel for the time of a loop in place of arrays of the launcher."""
+        homes: dict[Buffer, Memory] = {}
+        for buffer in dict.fromkeys(b for r in rotations for b in r.cells):
+            if buffer not in self.placement.slot_buffers:
+                continue
+            home = homes[buffer] = self.memory[buffer]
+            type_ = buffer.type
+            heap = self._heap(type_.dtype, type_.extents, buffer.order, True)
+            self.memory[buffer] = replace(heap, alias_class=buffer.alias_class)
+            self._copy_memory(buffer, home, self.memory[buffer])
+        return homes
+
+    def _copy_memory(self, buffer: Buffer, source: Memory, target: Memory) -> None:
+        identity = IndexingMap.identity(buffer.type.rank)
+        contents = Value(f"{buffer.name}_contents", buffer.type)
+        self._copy_from(Located(source, identity), contents, Located(target, identity), "carry")
+
+    def _rotate(self, rotations: Sequence[Rotation]) -> list[Stmt]:
+        """Each pointer takes what the one before it was, the first what the last was."""
+        moves: list[Stmt] = []
+        for rotation in rotations:
+            memories = [self.memory[buffer] for buffer in rotation.cells]
+            if rotation.has_spare:
+                spare = self.located[rotation.value].memory
+                assert spare is not None
+                memories.insert(0, spare)
+            pointers = [memory.pointer for memory in memories]
+            last = f"p_{self._name('q')}"
+            moves.append(Let(last, Var(pointers[-1])))
+            for before, pointer in reversed(list(itertools.pairwise(pointers))):
+                moves.append(Let(pointer, Var(before), rebind=True))
+            moves.append(Let(pointers[0], Var(last), rebind=True))
+        return moves
+
+    def _region(
+        self,
+        block: Block,
+        cells: Sequence[Located],
+        is_loop: bool = False,
+        symbol: str | None = None,
+    ) -> list[Stmt]:
+        outer, self.statements = self.statements, []
+        frees, self.frees = self.frees, []
+        defined = set() if symbol is None else {symbol}
+        self.regions.append(Enclosing(outer, frees, is_loop, defined))
+        for op in block.ops:
+            self.op(op)
+        self._assign(cells, block.yields)
+        self.regions.pop()
+        for name in self.frees:
+            self.statements.append(Free(name))
+        statements, self.statements = self.statements, outer
+        self.frees = frees
+        return statements
+
+    def cond(self, op: Cond) -> None:
+        """A conditional: both blocks assign the same cells."""
+        cells = []
+        for result in op.results:
+            if result.type.rank == 0:
+                name = self._name("n")
+                self.statements.append(Let(name, Number(0, result.type.dtype)))
+                cells.append(Located(expr=Var(name)))
+            else:
+                memory = self._heap(result.type.dtype, result.type.extents, result.order)
+                cells.append(Located(memory, IndexingMap.identity(result.type.rank)))
+        predicate = self.locate(op.predicate).element(IndexingMap.identity(0), {})
+        then = self._region(op.then_block, cells)
+        orelse = self._region(op.else_block, cells)
+        self.statements.append(If(predicate, then, orelse))
+        self._results(op, cells)
+
+
+def _as(expr: Expr, dtype: np.dtype) -> Expr:
+    return Apply("{T}({0})", (expr,), token(dtype))

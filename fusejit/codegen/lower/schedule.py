@@ -1,0 +1,577 @@
+"""Schedule -> Program: every op of the fused graph as loops of a kernel or a library call."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+
+from fusejit.budget import check_budget
+from fusejit.codegen.analysis.kernel_statements import changed
+from fusejit.codegen.bufferize.bufferization import place
+from fusejit.codegen.bufferize.in_place import overwritten_products
+from fusejit.codegen.bufferize.operands import Located, Memory, dense_strides, extent_polynomials
+from fusejit.codegen.launcher.late_errors import rolled_back
+from fusejit.codegen.loop_passes.branch_checks import ask_in_front
+from fusejit.codegen.loop_passes.buffer_reuse import reuse_memory
+from fusejit.codegen.loop_passes.common_loads import load_in_front
+from fusejit.codegen.loop_passes.index_checks import facts_of_symbols, prove_checks
+from fusejit.codegen.loop_passes.interruptible import interruptible
+from fusejit.codegen.loop_passes.invariant_division import prepare_divisors
+from fusejit.codegen.loop_passes.invariant_offsets import hoist_offsets
+from fusejit.codegen.loop_passes.loop_fusion import merge_nests
+from fusejit.codegen.loop_passes.loop_inversion import move_tests
+from fusejit.codegen.loop_passes.near_remainders import try_near_remainders
+from fusejit.codegen.loop_passes.roll_back import may_end, with_journal
+from fusejit.codegen.loop_passes.seldom_wraps import wrap_seldom
+from fusejit.codegen.loop_passes.symbolic_steps import hide_steps
+from fusejit.codegen.loop_passes.temporal_tiling import move_time_loops
+from fusejit.codegen.lower.kernel_top import kernel_top
+from fusejit.codegen.nests.parallel_loops import ParallelLoopWriter
+from fusejit.codegen.nests.short_nests import write_short_nests
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import (
+    Alloc,
+    Bind,
+    Block,
+    Buffer,
+    Cond,
+    GenericOp,
+    HostCall,
+    Layout,
+    Load,
+    Loop,
+    Op,
+    ReshapeOp,
+    Value,
+    View,
+    ViewOp,
+    Write,
+    walk,
+)
+from fusejit.ir.host_blocks import host_blocks, launcher_binds, launcher_symbols, runs_on_host
+from fusejit.ir.host_calls import argument_text, is_draw, late_ops, sizes_of
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.loops import (
+    Free,
+    Stmt,
+    Var,
+)
+from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.program import (
+    ArrayRef,
+    HostArgument,
+    HostBlock,
+    HostCond,
+    HostLoop,
+    HostStepCall,
+    KernelCall,
+    LibraryCall,
+    Program,
+    ReadInteger,
+    ResultRef,
+    ScalarRef,
+    Slot,
+)
+from fusejit.ir.schedule import KernelStep, Schedule, walk_steps
+from fusejit.ir.traced import CheckKind, PathCheck
+from fusejit.ir.types import Kind
+
+
+def lower(schedule: Schedule, checks: Sequence[PathCheck], merge: bool = True) -> Program:
+    """Lower a schedule; ``checks`` tell which argument arrays there are and how they lie.
+
+    With ``merge``, neighbouring nests over the same points become one.
+    """
+    return _Lowering(schedule, checks, merge).run()
+
+
+# What is done to the statements of a kernel once their checks are proved, in order.
+STATEMENT_PASSES = (
+    ask_in_front,
+    wrap_seldom,
+    move_tests,
+    reuse_memory,
+    write_short_nests,
+    load_in_front,
+    hoist_offsets,
+    hide_steps,
+    prepare_divisors,
+)
+
+
+class _Lowering(ParallelLoopWriter):
+    def __init__(self, schedule: Schedule, checks: Sequence[PathCheck], merge: bool) -> None:
+        super().__init__(schedule.graph, place(schedule))
+        self.merge = merge
+        self.overwritten = overwritten_products(schedule, self.placement)
+        self.classes = {c.path: c.expected for c in checks if c.kind is CheckKind.ARRAY}
+        self.groups = [
+            g
+            for step in walk_steps(schedule.steps)
+            if isinstance(step, KernelStep)
+            for g in step.groups
+        ]
+        self.program = Program(self.graph)
+        self.program_steps = self.program.steps  # of the block that is being lowered
+        self.num_kernels = self.num_slots = 0
+        # of each kernel: the arguments it writes, whether it may undo that, whether it is in a loop
+        self.writes: list[tuple[frozenset[str], bool, bool]] = []
+        self.binds = launcher_binds(self.graph)
+        self.symbols = launcher_symbols(self.graph)
+        self._facts = functools.cache(functools.partial(facts_of_symbols, self.graph))
+        self.late = late_ops(self.graph)
+        self.draws = any(is_draw(op) and op.inline for op in walk(self.graph.block))
+        blocks = list(host_blocks(self.graph))
+        self.slots_of: dict[Block, list[Slot]] = {block: [] for block in blocks}
+        self.slots_of[self.graph.block] = self.program.slots
+        self.slot_named: dict[str, Slot] = {}
+        self.home_of: dict[Op | Buffer, Block] = {op: b for b in blocks for op in b.ops}
+        for block in blocks:
+            for op in block.ops:
+                if isinstance(op, Alloc):
+                    self.home_of[op.buffer] = block
+        self.positions = {op: at for at, op in enumerate(walk(self.graph.block))}
+        self.arrays: dict[str, tuple[np.dtype, int]] = {}  # array name -> dtype, rank
+        self.slot_of: dict[Value | Buffer, str] = {}
+        self.reshaped_slots: dict[Value, ArrayRef] = {}  # values that fill slots of other shapes
+
+    # -- the whole ------------------------------------------------------------------------------
+    def run(self) -> Program:
+        graph, program = self.graph, self.program
+        for at, buffer in enumerate(graph.buffers):
+            if buffer.origin is not None:
+                name = f"a{at}"
+                program.arguments[name] = buffer
+                self.arrays[name] = (buffer.type.dtype, buffer.type.rank)
+                self.memory[buffer] = self._argument_memory(name, buffer)
+        for at, scalar in enumerate(graph.scalars):
+            program.scalars[f"x{at}"] = scalar.value.name
+            self.located[scalar.value] = Located(expr=Var(f"x{at}"))
+        self._make_slots()
+        self._steps(graph.block)
+        self._copy_results()
+        self._finish_kernel()
+        program.kept = self._kept()
+        for result in graph.results:
+            program.results.append(self._result(result))
+        return program
+
+    def _steps(self, block: Block) -> None:
+        """The ops of a block of the launcher, one kernel for each stretch between other steps."""
+        grouped = {op: group for group in self.groups for op in group.ops}
+        step = None
+        for op in block.ops:
+            check_budget()
+            here = self.placement.step_of[id(op)]
+            if step is not None and here != step:
+                self._finish_kernel()
+            step = here
+            if isinstance(op, GenericOp) and op.library_call is not None:
+                self._library_step(op.library_call, [o.value for o in op.inputs], op.results[0])
+            elif isinstance(op, HostCall) and not op.inline:
+                self._host_step(op)
+            elif isinstance(op, Bind) and op in self.binds:
+                self._begin_step()
+                self.program_steps.append(ReadInteger(op.symbol, self._host_argument(op.value)))
+            elif isinstance(op, Loop) and runs_on_host(op):
+                self._host_loop(op)
+            elif isinstance(op, Cond) and runs_on_host(op):
+                self._host_cond(op)
+            elif isinstance(op, GenericOp) and op in grouped:
+                if op is grouped[op].ops[0]:
+                    self.group(grouped[op])
+            else:
+                self.op(op)
+
+    def _argument_memory(self, name: str, buffer: Buffer) -> Memory:
+        extents = extent_polynomials(buffer.type.extents)
+        order = buffer.order or tuple(range(buffer.type.rank))
+        if buffer.layout is Layout.CONTIGUOUS:
+            strides = dense_strides(extents, order)
+        else:
+            strides = tuple(Polynomial.name(f"{name}_st{k}") for k in range(buffer.type.rank))
+            if buffer.layout is Layout.UNIT and order:
+                inner = order[-1]
+                strides = tuple(
+                    Polynomial.const(1) if k == inner else s for k, s in enumerate(strides)
+                )
+        return Memory(f"p_{name}", buffer.type.dtype, strides, buffer.alias_class)
+
+    # -- slots ----------------------------------------------------------------------------------
+    def _add_slot(
+        self,
+        dtype: np.dtype,
+        extents: tuple[AffineExpr, ...],
+        order: tuple[int, ...] | None,
+        home: Block | None = None,
+    ) -> tuple[str, Memory]:
+        """A new array of the launcher, made where the block ``home`` begins."""
+        name = f"r{self.num_slots}"
+        self.num_slots += 1
+        slot = self.slot_named[name] = Slot(name, dtype, extents, order)
+        self.slots_of[home or self.graph.block].append(slot)
+        self.arrays[name] = (dtype, len(extents))
+        strides = dense_strides(extent_polynomials(extents), order)
+        return name, Memory(f"p_{name}", dtype, strides)
+
+    def _make_slots(self) -> None:
+        placed: set[Value] = set()
+        for written, product in self.overwritten.items():
+            name, memory = self._add_slot(written.type.dtype, written.type.extents, None)
+            for value in (written, product):
+                self.slot_of[value] = name
+                self.located[value] = Located(memory, IndexingMap.identity(value.type.rank))
+                placed.add(value)
+        for result in self.graph.results:
+            if isinstance(result, View):
+                continue
+            root = self.placement.root(result)
+            if root in placed or not isinstance(
+                self.placement.defining.get(root), GenericOp | Loop | Cond
+            ):
+                continue
+            if runs_on_host(self.placement.defining[root]):
+                continue
+            slot = self._slot_through_views(result, root)
+            if slot is not None:
+                placed.add(root)
+        for value in sorted(self.placement.slot_values - placed, key=self._position):
+            if isinstance(
+                self.placement.defining.get(value), GenericOp | Loop | Cond | Load | HostCall
+            ):
+                if isinstance(self.placement.defining.get(value), Load) and (
+                    value not in self.placement.snapshots
+                ):
+                    continue
+                self._slot_for(value, self._home(value))
+        for buffer in self.graph.buffers:
+            if buffer in self.placement.slot_buffers:
+                name, memory = self._add_slot(
+                    buffer.type.dtype, buffer.type.extents, buffer.order, self.home_of.get(buffer)
+                )
+                self.slot_of[buffer] = name
+                self.memory[buffer] = Memory(
+                    memory.pointer, memory.dtype, memory.strides, buffer.alias_class
+                )
+
+    def _slot_for(self, value: Value, home: Block) -> str:
+        name, memory = self._add_slot(value.type.dtype, value.type.extents, value.order, home)
+        self.slot_of[value] = name
+        self.located[value] = Located(memory, IndexingMap.identity(value.type.rank))
+        return name
+
+    def _home(self, value: Value) -> Block:
+        """The block of the launcher in which an op defines a value."""
+        return self.home_of[self.placement.defining[value]]
+
+    def _position(self, value: Value) -> int:
+        return self.positions[self.placement.defining[value]]
+
+    def _slot_through_views(self, result: Value, root: Value) -> str | None:
+        """A slot with the result's shape in which its root can be computed, if views only permute
+        axes and add axes of length 1."""
+        if isinstance(self.placement.defining[result], ReshapeOp):
+            return self._slot_through_reshapes(result, root)
+        map = IndexingMap.identity(result.type.rank)
+        value = result
+        while value is not root:
+            op = self.placement.defining[value]
+            if not isinstance(op, ViewOp):
+                return None
+            map = op.map.compose(map)
+            value = op.source
+        dims = [r.as_dim() for r in map.results]
+        if None in dims or len(set(dims)) != len(dims):
+            return None
+        missing = set(range(result.type.rank)) - set(dims)
+        if any(result.type.extents[d].as_constant() != 1 for d in missing):
+            return None
+        if any(
+            root.type.extents[k] != result.type.extents[d]
+            for k, d in enumerate(dims)
+            if d is not None
+        ):
+            return None
+        name, memory = self._add_slot(result.type.dtype, result.type.extents, result.order)
+        strides = tuple(memory.strides[d] for d in dims if d is not None)
+        self.slot_of[result] = name
+        self.located[root] = Located(
+            Memory(memory.pointer, memory.dtype, strides), IndexingMap.identity(root.type.rank)
+        )
+        if value is result:
+            self.slot_of[root] = name
+        return name
+
+    def _slot_through_reshapes(self, result: Value, root: Value) -> str | None:
+        """A slot with the result's shape that its root fills, both being dense in C order."""
+        value = result
+        while value is not root:
+            op = self.placement.defining[value]
+            if not isinstance(op, ReshapeOp) or value.order is not None:
+                return None
+            value = op.source
+        if root.order is not None or not root.type.rank:
+            return None
+        if self._are_bound_behind(root, result.type.extents):
+            return None
+        name, memory = self._add_slot(result.type.dtype, result.type.extents, None)
+        strides = dense_strides(extent_polynomials(root.type.extents))
+        identity = IndexingMap.identity(root.type.rank)
+        self.slot_of[result] = name
+        self.located[root] = Located(Memory(memory.pointer, memory.dtype, strides), identity)
+        self.reshaped_slots[root] = ArrayRef(
+            name, identity, root.type.extents, ArrayRef(name), root.type.extents
+        )
+        return name
+
+    def _are_bound_behind(self, value: Value, extents: Sequence[AffineExpr]) -> bool:
+        """Whether the launcher knows some of the extents only when the value is computed."""
+        symbols = frozenset[str]().union(*(e.symbols() for e in extents))
+        return any(
+            isinstance(op, Bind) and op.symbol in symbols
+            for op in self.binds
+            if self.positions[op] > self._position(value)
+        )
+
+    def _copy_results(self) -> None:
+        """Results that nothing computes into a slot: copies of loads, broadcasts, constants."""
+        for result in self.graph.results:
+            if isinstance(result, View) or result in self.slot_of:
+                continue
+            if any(s.value is result for s in self.graph.scalars):
+                continue
+            name, memory = self._add_slot(result.type.dtype, result.type.extents, result.order)
+            target = Located(memory, IndexingMap.identity(result.type.rank))
+            self._copy(result, target, "copy")
+            self.slot_of[result] = name
+
+    def _result(self, result: Value | View) -> ResultRef:
+        if isinstance(result, View):
+            return ResultRef(self._part_of(result), Kind.ARRAY)
+        if result in self.slot_of:
+            return ResultRef(ArrayRef(self.slot_of[result]), result.kind)
+        return ResultRef(ScalarRef(result.name), result.kind)
+
+    def _part_of(self, view: View) -> ArrayRef:
+        """The launcher's array for a view of a buffer."""
+        buffer, root = view.buffer, view.buffer.root
+        name = self.slot_of.get(root) or next(
+            n for n, b in self.program.arguments.items() if b is root
+        )
+        if buffer is not root:
+            shape, source = buffer.type.extents, self._seen(buffer, name)
+            return ArrayRef(name, view.map, view.extents, source, shape, buffer.part)
+        if view.map.is_identity and view.extents == buffer.type.extents:
+            return ArrayRef(name)
+        return ArrayRef(name, view.map, view.extents)
+
+    def _seen(self, buffer: Buffer, name: str) -> ArrayRef:
+        """The array of which a buffer with a base is a reshape or one part."""
+        base = buffer.base
+        assert base is not None
+        while buffer.part is None and base.part is None and base.base is not None:
+            base = base.base  # a reshape of a reshape is one
+        if base.base is None:
+            return ArrayRef(name)
+        identity, shape = IndexingMap.identity(base.type.rank), base.type.extents
+        return ArrayRef(name, identity, shape, self._seen(base, name), shape, base.part)
+
+    # -- kernels --------------------------------------------------------------------------------
+    def _finish_kernel(self) -> None:
+        for name in self.frees:
+            self.statements.append(Free(name))
+        statements, self.statements, self.frees = self.statements, [], []
+        is_first = not self.num_kernels
+        if not statements and not is_first:
+            return
+        if self.merge:
+            notes = self.program.nest_notes
+            statements = move_time_loops(merge_nests(statements, notes), notes)
+        dtypes = {f"p_{name}": dtype for name, (dtype, _) in self.arrays.items()}
+        statements = try_near_remainders(prove_checks(statements, self._facts, dtypes))
+        for rewrite in STATEMENT_PASSES:
+            statements = rewrite(statements)
+        if not self.draws:  # a handler could draw as well, while the generator is locked
+            statements = interruptible(statements)
+        statements = self._with_journal(statements)
+        kernel = kernel_top(
+            self.program, statements, self.arrays, self.classes, self.num_kernels, self.symbols
+        )
+        self.num_kernels += 1
+        self.program_steps.append(KernelCall(kernel))
+        # values in variables and heap memory end with their kernel
+
+    def _with_journal(self, statements: list[Stmt]) -> list[Stmt]:
+        """A kernel that undoes its stores where NumPy has to run the call."""
+        early = rolled_back(self.graph)
+        if not early:
+            return statements
+        pointers = changed(statements)
+        roots = {o.view.buffer.root for o in walk(self.graph.block) if isinstance(o, Write)}
+        written = [
+            name
+            for name, buffer in self.program.arguments.items()
+            if f"p_{name}" in pointers and buffer in roots
+        ]
+        in_loop = self.program_steps is not self.program.steps
+        self.writes.append((frozenset(written), may_end(statements, early), in_loop))
+        return with_journal(statements, written, early)
+
+    def _kept(self) -> tuple[str, ...]:
+        """The arguments that kernels write in front of another one that has to undo it."""
+        ends = [at for at, (_, may_end, _) in enumerate(self.writes) if may_end]
+        in_loop = any(self.writes[at][2] for at in ends)  # then one behind comes before it as well
+        before = self.writes if in_loop else self.writes[: max(ends, default=0)]
+        return tuple(sorted(frozenset().union(*(written for written, _, _ in before))))
+
+    def _begin_step(self) -> None:
+        """End the kernel before a step that is none; the first kernel checks the call."""
+        if not self.num_kernels or self.statements:
+            self._finish_kernel()
+
+    def _library_step(self, function: str, operands: Sequence[Value], result: Value) -> None:
+        """A call of a library or host function on the launcher's arrays."""
+        self._begin_step()
+        refs = tuple(self._array_ref(value) for value in operands)
+        self.program_steps.append(LibraryCall(function, refs, self._array_ref(result)))
+
+    def _host_step(self, op: HostCall) -> None:
+        """A call of a host function, whose results are the arrays of slots."""
+        self._begin_step()
+        call = HostStepCall(
+            op.function,
+            argument_text(op),
+            tuple(map(self._host_argument, op.arguments)),
+            tuple(self.slot_named[self.slot_of[value]] for value in op.results),
+            tuple(sizes_of(op)),
+            op in self.late or not op.pure,
+            op.objects,
+            op.location,
+        )
+        self.program_steps.append(call)
+
+    def _host_argument(self, value: Value) -> HostArgument:
+        """A value as the launcher itself reads it."""
+        scalars = {s.value for s in self.graph.scalars}
+        ref = ScalarRef(value.name) if value in scalars else self._array_ref(value)
+        return HostArgument(ref, value.kind)
+
+    # -- blocks of the launcher -----------------------------------------------------------------
+    def _host_loop(self, op: Loop) -> None:
+        """A loop of the launcher: what is carried lies in the slots of the results."""
+        targets = [self._start(r, v) for r, v in zip(op.results, op.carried, strict=True)]
+        for argument, result in zip(op.body.arguments, op.results, strict=True):
+            self.slot_of[argument] = self.slot_of[result]
+            self.located[argument] = self.located[result]
+        self._begin_step()
+        condition = test = None
+        if op.condition is not None:
+            condition = self._host_block(op.condition, [])
+            (value,) = op.condition.yields
+            test = self._host_argument(value)
+        body = self._host_block(op.body, targets)
+        self.program_steps.append(
+            HostLoop(body, op.induction, op.lower, op.upper, op.step, condition, test)
+        )
+
+    def _start(self, result: Value, start: Value) -> str:
+        name = self.slot_of[result]
+        self._copy(start, self.located[result], "carry")
+        return name
+
+    def _host_cond(self, op: Cond) -> None:
+        """A conditional of the launcher: both blocks fill the slots of the results."""
+        self._begin_step()
+        test = self._host_argument(op.predicate)
+        targets = [self.slot_of[result] for result in op.results]
+        blocks = [self._host_block(block, targets) for block in op.blocks]
+        self.program_steps.append(HostCond(test, *blocks))
+
+    def _host_block(self, block: Block, targets: Sequence[str]) -> HostBlock:
+        """The steps of a block, and the moves at its end.
+
+        What it yields is copied into new arrays, which then take the names of the targets: one
+        value may be the array that another target still is.
+        """
+        outer, self.program_steps = self.program_steps, []
+        self._steps(block)
+        moves = []
+        if targets:
+            for target, value in zip(targets, block.yields, strict=True):
+                name, memory = self._add_slot(
+                    value.type.dtype, value.type.extents, value.order, block
+                )
+                self._copy(value, Located(memory, IndexingMap.identity(value.type.rank)), "carry")
+                moves.append((target, name))
+        self._finish_kernel()
+        steps, self.program_steps = self.program_steps, outer
+        return HostBlock(steps, self.slots_of[block], moves)
+
+    def _array_ref(self, value: Value) -> ArrayRef:
+        """The launcher's array for a value, seen through its views."""
+        if value in self.slot_of:
+            return ArrayRef(self.slot_of[value])
+        if value in self.reshaped_slots:
+            return self.reshaped_slots[value]
+        map = IndexingMap.identity(value.type.rank)
+        extents = value.type.extents
+        while True:
+            op = self.placement.defining[value]
+            if isinstance(op, ReshapeOp):
+                whole = self._array_ref(op.source)
+                return ArrayRef(whole.name, map, extents, whole, value.type.extents)
+            if isinstance(op, ViewOp):
+                map = op.map.compose(map)
+                value = op.source
+                if value in self.slot_of:
+                    break
+                if value in self.reshaped_slots:
+                    whole = self.reshaped_slots[value]
+                    return ArrayRef(whole.name, map, extents, whole, value.type.extents)
+            elif isinstance(op, Load) and value not in self.placement.snapshots:
+                map = op.view.map.compose(map)
+                return self._part_of(View(op.view.buffer, map, extents))
+            else:
+                break
+        located = self.located.get(value)
+        name = self.slot_of.get(value, "")
+        if not name:
+            assert located is not None
+            assert located.memory is not None
+            name = located.memory.pointer.removeprefix("p_")
+            shown = next(
+                (v for v, n in self.slot_of.items() if n == name and isinstance(v, Value)), None
+            )
+            # computed inside the slot of a view with added axes: take them off again
+            assert shown is not None
+            return self._without_added_axes(name, shown, value, map, extents)
+        if map.is_identity and extents == value.type.extents:
+            return ArrayRef(name)
+        return ArrayRef(name, map, extents)  # also the first few elements: x[:-1]
+
+    def _without_added_axes(
+        self,
+        name: str,
+        shown: Value,
+        root: Value,
+        map: IndexingMap,
+        extents: tuple[AffineExpr, ...],
+    ) -> ArrayRef:
+        outer = IndexingMap.identity(shown.type.rank)
+        value = shown
+        while value is not root:
+            op = self.placement.defining[value]
+            assert isinstance(op, ViewOp)
+            outer = op.map.compose(outer)
+            value = op.source
+        axis_of = {r.as_dim(): k for k, r in enumerate(outer.results)}
+        back = IndexingMap(
+            root.type.rank,
+            tuple(
+                AffineExpr.dim(axis_of[d]) if d in axis_of else AffineExpr.const(0)
+                for d in range(shown.type.rank)
+            ),
+        )
+        return ArrayRef(name, back.compose(map), extents)

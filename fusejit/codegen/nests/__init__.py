@@ -1,0 +1,1 @@
+"""The loop nests of one op, by kind: elementwise, reductions, scans, products."""

@@ -1,0 +1,118 @@
+"""Loops of the program whose iterations are independent: chunks of iterations on threads.
+
+    for i0 = 0 to n step 1 parallel {..}        def chunk0(lo, hi, ..):
+                                                    # scratch of the iterations of a chunk
+                                                    for i0 in range(lo, hi): ..
+                                                parallel_for(chunk0, n, work, ..)
+
+What an iteration needs for itself is allocated once per chunk. A chunk cannot return a status: it
+leaves it in `fault` and ends, and the kernel looks there behind the loop. Only checks in front of
+any store to the caller's memory get here, so it does not matter what other iterations did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fusejit.codegen.bufferize.kernel_memory import NO_MEMORY, Enclosing
+from fusejit.codegen.lower.region_writer import RegionWriter
+from fusejit.codegen.nests.work import is_uneven, loop_work
+from fusejit.ir.graph import Loop
+from fusejit.ir.loops import (
+    Apply,
+    Element,
+    Exit,
+    For,
+    Free,
+    If,
+    Integer,
+    Let,
+    Number,
+    ParallelFor,
+    Scratch,
+    Stmt,
+    StoreElement,
+    Var,
+)
+from fusejit.ir.polynomial import Polynomial
+
+_INT64 = np.dtype(np.int64)
+_ZERO = Polynomial.const(0)
+
+
+class ParallelLoopWriter(RegionWriter):
+    """Adds loops that are marked parallel."""
+
+    def loop(self, op: Loop) -> None:
+        """A loop as `RegionWriter` writes it, or in chunks."""
+        if not op.is_parallel or op.step < 0:
+            super().loop(op)
+            return
+        assert op.induction is not None
+        assert op.lower is not None
+        assert op.upper is not None
+        lower, upper = Polynomial.from_affine(op.lower), Polynomial.from_affine(op.upper)
+        trips = upper - lower
+        if op.step != 1:
+            trips = Polynomial.name(f"(({trips + op.step - 1}) // {op.step})")
+        region, body = self._chunk_body(op)
+        fault = self._name("fault")
+        is_plain = lower == _ZERO and op.step == 1
+        name = op.induction if is_plain else self._name("at")
+        if not is_plain:
+            first = Integer(lower + Polynomial.name(name) * op.step)
+            body = [Let(op.induction, first), *body]
+        work = loop_work(op, trips)
+        chunk = [*region.statements, For(name, Var("lo"), Var("hi"), body, of_program=True)]
+        chunk += [Free(each) for each in region.frees]
+        statuses = sorted(_statuses(chunk))
+        comment = f"iterations of {op.location.short}" if op.location.short else "iterations"
+        launch = ParallelFor(
+            Integer(trips),
+            work,
+            chunk,
+            comment,
+            fault=fault if statuses else "",
+            is_uneven=is_uneven(op),
+            of_program=True,
+        )
+        if statuses:
+            size = Integer(Polynomial.const(1))
+            self.statements += [
+                Scratch(fault, size, _INT64, True),
+                StoreElement(fault, _ZERO, Number(0, _INT64)),
+            ]
+        self.statements.append(launch)
+        for status in statuses:
+            failed = Apply(f"({{0}} == {status})", (Element(fault, _ZERO),))
+            self.statements.append(If(failed, self._leave(Exit(status))))
+
+    def _chunk_body(self, op: Loop) -> tuple[Enclosing, list[Stmt]]:
+        """The statements of one iteration; what a chunk does around them is in the region."""
+        assert op.induction is not None
+        outer, self.statements = self.statements, []
+        frees, self.frees = self.frees, []
+        region = Enclosing([], [], True, {op.induction}, is_chunk=True)
+        self.regions.append(region)
+        for inner in op.body.ops:
+            self.op(inner)
+        self.regions.pop()
+        self.statements += map(Free, self.frees)
+        body, self.statements = self.statements, outer
+        self.frees = frees
+        return region, body
+
+
+def _statuses(statements: Sequence[Stmt]) -> set[int]:
+    """The statuses that a chunk may end with."""
+    found: set[int] = set()
+    for s in statements:
+        if isinstance(s, Exit):
+            found.add(s.status)
+        elif isinstance(s, Scratch) and not s.on_stack and s.exit_status is not None:
+            found.add(NO_MEMORY)
+        for part in ("head", "body", "orelse"):
+            found |= _statuses(getattr(s, part, ()))
+    return found

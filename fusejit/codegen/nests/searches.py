@@ -1,0 +1,82 @@
+"""The first place where a condition holds, ``min { k : c[k] }``: blocks are asked before searched.
+
+`argmax` and its like fold ``select(c[k], k, none)`` with min. For most blocks it is enough to know
+that ``c`` holds nowhere in them, which takes a fraction of the time of folding places of 64 bits;
+and once a place was found, all that follow are further on.
+
+    met = boolean(False)
+    for b in range(lo, hi):
+        block = none
+        if not met:
+            for j in range(m):              # vectors
+                met = met | c[base + j]
+            if met:
+                for j in range(m):          # once
+                    block = minimum(block, select(c[base + j], base + j, none))
+        part[b] = block
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fusejit.codegen.nests.accumulators import Accumulator, let, name, reduction_point
+from fusejit.codegen.nests.nest import LoopDim, Nest, zero
+from fusejit.dataclass import replace
+from fusejit.ir.loops import Apply, Expr, For, If, Let, Number, Stmt, Var
+from fusejit.ir.payload import drop_dead
+from fusejit.ir.polynomial import Polynomial
+
+_I64 = np.dtype(np.int64)
+
+
+def met_nowhere(acc: Accumulator) -> Stmt:
+    """What stands in front of the loop over blocks."""
+    return let(f"met{acc.suffix}", "boolean(False)")
+
+
+def searched(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> int | None:
+    """The payload's number of the condition, if the op looks for the first place it holds."""
+    payload = nest.op.payload
+    (ref, *others) = payload.results
+    if others or accs[0].combiner != "min" or accs[0].dtype != _I64:
+        return None
+    at = ref - payload.num_arguments
+    if at < 0 or payload.instrs[at].op != "select":
+        return None
+    condition, place, nowhere = payload.instrs[at].operands
+    where, none = (
+        payload.instrs[r - payload.num_arguments] if r >= payload.num_arguments else None
+        for r in (place, nowhere)
+    )
+    if where is None or none is None or where.op != "index" or none.op != "const":
+        return None
+    dim = where.attr.as_dim()
+    if dim is None or none.attr != accs[0].identity.value:
+        return None
+    step = nest.index_dims[dim].coefficient(loop.var).as_constant()
+    return condition if step is not None and step > 0 else None
+
+
+def if_met(
+    nest: Nest,
+    condition: int,
+    loop: LoopDim,
+    base: Polynomial,
+    m: Expr,
+    acc: Accumulator,
+    search: Sequence[Stmt],
+) -> list[Stmt]:
+    """Statements that leave the first place of a block in its accumulator, found by ``search``."""
+    payload = drop_dead(replace(nest.op.payload, results=(condition,)))
+    asked = replace(nest, op=replace(nest.op, payload=payload))
+    lets, (holds,) = reduction_point(asked, {loop.var: base + name("j")})
+    met = Var(f"met{acc.suffix}")
+    ask = For("j", zero(), m, [*lets, let(met.name, "{0} | {1}", met, holds, rebind=True)])
+    nowhere = Number(acc.identity.value, acc.dtype)
+    return [
+        Let(f"block{acc.suffix}", nowhere),
+        If(Apply("not {0}", (met,)), [ask, If(met, list(search))]),
+    ]

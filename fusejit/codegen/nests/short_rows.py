@@ -1,0 +1,164 @@
+"""Reductions along rows too short for lanes: a tile of rows at once, number by number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fusejit.codegen.nests import deviations
+from fusejit.codegen.nests.accumulators import (
+    Accumulator,
+    Body,
+    let,
+    name,
+    of_numbers,
+    plain,
+    reduction_point,
+    write_totals,
+)
+from fusejit.codegen.nests.chunks import chunked, work_ns
+from fusejit.codegen.nests.nest import (
+    LoopDim,
+    Nest,
+    PayloadWriter,
+    calls_vector_functions,
+    point_cost_ps,
+    wrap,
+    zero,
+)
+from fusejit.codegen.nests.packing import flat_reference
+from fusejit.dataclass import replace
+from fusejit.ir.loops import (
+    Apply,
+    Element,
+    Expr,
+    For,
+    Integer,
+    Let,
+    ParallelFor,
+    Scratch,
+    Stmt,
+    StoreElement,
+    Var,
+    While,
+)
+from fusejit.ir.polynomial import Polynomial
+
+SHORT_ROW = 40  # rows of fewer numbers than this
+SHORT_ROW_OF_CALLS = 12  # where vector functions would be called down columns
+_TILE = 48  # rows that are reduced at once
+
+
+def short_rows(
+    nest: Nest, accs: Sequence[Accumulator], parallel: Sequence[LoopDim], loop: LoopDim
+) -> list[Stmt]:
+    """Row ``j`` of the scratch takes number ``j`` of each row; then rows merge in a halving tree.
+
+    With fewer numbers than lanes there is one number per lane, so this is the written-out order.
+    """
+    *around, row = parallel
+    tile = Body()
+    tile.let("c0", Apply(f"(start + tile * {_TILE})", ()))
+    tile.let("w", Apply(f"min({_TILE}, stop - c0)", ()))
+    for acc in accs:  # what an empty row leaves
+        for each in ("stack", "squares") if acc.of_numbers else ("stack",):
+            tile.apply("_", f"fill({each}{acc.suffix}, 0, w, {{0}})", acc.identity)
+    here = name("c0") + name("c")
+    values: list[Stmt] = []
+    lets: list[Let] = []
+    if calls_vector_functions(nest) and is_flat(nest, row, loop):
+        values, results = _values_of_a_tile(nest, accs, row, loop)
+    else:
+        lets, results = reduction_point(nest, {row.var: here, loop.var: name("r")})
+    tile.extend(values)
+    point: list[Stmt] = list(lets)
+    at = name("r") * name("w") + name("c")
+    for acc, result in zip(accs, results, strict=True):
+        number = acc.combine(acc.identity, result)
+        point.append(StoreElement(f"stack{acc.suffix}", at, result if acc.of_numbers else number))
+    tile.add(For("r", zero(), Integer(loop.extent), [For("c", zero(), Var("w"), point)]))
+    for _, acc in of_numbers(accs):
+        tile.extend(deviations.less_the_first(acc, Integer(loop.extent)))
+    tile.add(let("width", "lane_width({0})", Integer(loop.extent)))
+    tile.add(let("left", "{0}", Integer(loop.extent)))
+    merge: list[Stmt] = []
+    upper = (name("j") + name("half")) * name("w") + name("c")
+    lower = name("j") * name("w") + name("c")
+    for acc in plain(accs):
+        stack = f"stack{acc.suffix}"
+        merged = acc.combine(Element(stack, lower), Element(stack, upper))
+        merge.append(StoreElement(stack, lower, merged))
+    sweep: list[Stmt] = [For("c", zero(), Var("w"), merge)] if merge else []
+    for _, acc in of_numbers(accs):
+        sweep += deviations.merge_short(acc, Integer(loop.extent))
+    halving: list[Stmt] = [
+        let("half", "(width // 2)"),
+        For("j", zero(), Apply("(left - half)", ()), sweep),
+        let("left", "min(left, half)", rebind=True),
+        let("width", "half", rebind=True),
+    ]
+    tile.add(While([], Apply("(width > 1)", ()), halving))
+    totals = [
+        Element(f"{'squares' if acc.of_numbers else 'stack'}{acc.suffix}", name("c"))
+        for acc in accs
+    ]
+    placed = replace(nest, outputs=[r.substitute(row.var, here) for r in nest.outputs])
+    moved = [
+        acc if acc.start is None else replace(acc, start=acc.start.substitute(row.var, here))
+        for acc in accs
+    ]
+    tile.add(For("c", zero(), Var("w"), write_totals(placed, moved, totals)))
+    bounds: list[Stmt] = [
+        Let("start", Integer(Polynomial.const(0)) if around else Var("lo")),
+        Let("stop", Integer(row.extent) if around else Var("hi")),
+    ]
+    count = Apply(f"((stop - start + {_TILE - 1}) // {_TILE})", ())
+    statements: list[Stmt] = [*bounds, For("tile", zero(), count, tile.statements)]
+    size = Integer(Polynomial.const(SHORT_ROW * _TILE))
+    names = ["stack", "value"] if values else ["stack"]
+    scratch: list[Stmt] = [
+        Scratch(f"{each}{acc.suffix}", size, acc.dtype, True)
+        for acc in accs
+        for each in (*names, *(("squares",) if acc.of_numbers else ()))
+    ]
+    work = work_ns(nest, point_cost_ps(nest))
+    comment = f"{nest.op.name}, short rows"
+    if around:
+        outside = chunked(around[0], wrap(around, statements), work, comment)
+        return [replace(outside, body=[*scratch, *outside.body])]
+    return [ParallelFor(Integer(row.extent), work, [*scratch, *statements], comment)]
+
+
+def short_row_limit(nest: Nest, row: LoopDim, loop: LoopDim) -> int:
+    """Rows of fewer numbers than this are reduced here."""
+    down_columns = calls_vector_functions(nest) and not is_flat(nest, row, loop)
+    return SHORT_ROW_OF_CALLS if down_columns else SHORT_ROW
+
+
+def is_flat(nest: Nest, row: LoopDim, loop: LoopDim) -> bool:
+    """Whether every operand runs through a tile of rows as through one loop."""
+    first, e = name("c0"), name("e")
+    payload = nest.op.payload
+    if payload.has_index() or payload.has_extract():
+        return False
+    return all(flat_reference(nest, r, row, loop, first, e) is not None for r in nest.inputs)
+
+
+def _values_of_a_tile(
+    nest: Nest, accs: Sequence[Accumulator], row: LoopDim, loop: LoopDim
+) -> tuple[list[Stmt], list[Expr]]:
+    """The payload of all numbers of a tile in one flat loop, and where they are found then.
+
+    Vector functions take a register of neighbours; down a column of short rows there are none.
+    """
+    first, e = name("c0"), name("e")
+    flat = [flat_reference(nest, r, row, loop, first, e) for r in nest.inputs]
+    inputs = [r for r in flat if r is not None]
+    writer = PayloadWriter(nest, nest.prefix)
+    lets, results = writer.write(inputs, [None] * len(nest.outputs), {})
+    stores = [
+        StoreElement(f"value{acc.suffix}", e, result)
+        for acc, result in zip(accs, results, strict=True)
+    ]
+    loop_over_all = For("e", zero(), Integer(name("w") * loop.extent), [*lets, *stores])
+    at = name("c") * loop.extent + name("r")
+    return [loop_over_all], [Element(f"value{acc.suffix}", at) for acc in accs]

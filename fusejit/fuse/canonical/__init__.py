@@ -1,0 +1,1 @@
+"""One form for each meaning: passes that do not fuse."""

@@ -1,0 +1,134 @@
+"""Constants move into payloads.
+
+Before and after `fold_constants`::
+
+    %c = constant 2.0 : f64
+    %z = generic domain(s0) { yield 0.0 }               %r = generic ins(%x) { t0 = const 2.0
+    %r = generic ins(%x, %c, %z) { .. in1 .. in2 .. }                          t1 = const 0.0 .. }
+
+A value is a constant if it is a `ConstantOp`'s, a view of a constant, or the result of a generic op
+that yields one number everywhere (``np.zeros``, ``np.full`` with a literal).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.dataclass import dataclass, replace
+from fusejit.fuse.canonical.operands import gathered_inputs, renumber_extract
+from fusejit.fuse.rewrite import rewrite_ops
+from fusejit.ir.analysis.starts import writes_every_element
+from fusejit.ir.graph import ConstantOp, GenericOp, Graph, Init, Op, Operand, Value, ViewOp, walk
+from fusejit.ir.payload import PayloadBuilder
+
+
+@dataclass(frozen=True, slots=True)
+class Splat:
+    """One number everywhere."""
+
+    number: Any
+    dtype: np.dtype
+
+
+def splat_values(graph: Graph) -> dict[Value, Splat]:
+    """The values of which every element is one known number."""
+    table: dict[Value, Splat] = {}
+    for op in walk(graph.block):
+        if isinstance(op, ConstantOp):
+            result = op.results[0]
+            table[result] = Splat(op.number, result.type.dtype)
+        elif isinstance(op, ViewOp) and op.source in table:
+            table[op.results[0]] = table[op.source]
+        elif isinstance(op, GenericOp):
+            table.update(_splat_results(op))
+    return table
+
+
+def _splat_results(op: GenericOp) -> dict[Value, Splat]:
+    table: dict[Value, Splat] = {}
+    if not op.is_elementwise or op.library_call is not None:
+        return table
+    for value, init, ref in zip(op.results, op.inits, op.payload.results, strict=True):
+        position = ref - op.payload.num_arguments
+        if position < 0 or op.payload.instrs[position].op != "const":
+            continue
+        instr = op.payload.instrs[position]
+        whole = writes_every_element(init, op.domain, value.type)
+        if whole and init.combiner is None and instr.dtype == value.type.dtype:
+            table[value] = Splat(instr.attr, instr.dtype)
+    return table
+
+
+def fold_constants(graph: Graph) -> Graph:
+    """Replace operands that are constants by constants of the payload (not for library calls)."""
+    splats = splat_values(graph)
+    return rewrite_ops(graph, lambda op: _fold(op, splats)) if splats else graph
+
+
+def _fold(op: Op, splats: dict[Value, Splat]) -> Op:
+    if not isinstance(op, GenericOp) or op.library_call is not None:
+        return op
+    gathered = gathered_inputs(op.payload)
+    constant = {
+        k: splats[o.value]
+        for k, o in enumerate(op.inputs)
+        if o.value in splats and k not in gathered
+    }
+    if not constant:
+        return op
+    payload = op.payload
+    kept = [k for k in range(len(op.inputs)) if k not in constant]
+    place = {old: new for new, old in enumerate(kept)}
+    inits = payload.arguments[payload.num_inputs :]
+    builder = PayloadBuilder([payload.arguments[k] for k in kept], inits)
+    arguments: list[int | None] = []
+    for k in range(payload.num_inputs):
+        splat = constant.get(k)
+        arguments.append(place[k] if splat is None else builder.const(splat.number, splat.dtype))
+    arguments += range(len(kept), len(kept) + len(inits))
+    new_input = [place.get(k, -1) for k in range(payload.num_inputs)]
+    results = builder.inline(payload, arguments, lambda i: renumber_extract(i, new_input))
+    inputs = tuple(op.inputs[k] for k in kept)
+    return replace(op, inputs=inputs, payload=builder.finish(results))
+
+
+def detach_starts(graph: Graph) -> Graph:
+    """An elementwise op that overwrites its start fully reads it as an input, or not at all.
+
+    ``outs(%o = %start)`` that is only a shape is cut loose; one whose payload reads ``out0``
+    becomes an input with the same map. The start is a value, so a consumer may read it as often
+    as it likes (linalg's fusion re-reads what it has overwritten there).
+    """
+    return rewrite_ops(graph, _detach)
+
+
+def _detach(op: Op) -> Op:
+    if not isinstance(op, GenericOp) or not op.is_elementwise or op.library_call is not None:
+        return op
+    starts: dict[int, Operand] = {}
+    for i, (init, value) in enumerate(zip(op.inits, op.results, strict=True)):
+        if init.start is not None and init.combiner is None:
+            if not writes_every_element(init, op.domain, value.type):
+                return op
+            starts[i] = Operand(init.start, init.map)
+    if not starts:
+        return op
+    payload = op.payload
+    read = {i: start for i, start in starts.items() if payload.reads_init(i)}
+    inputs = (*op.inputs, *read.values())
+    num_inputs, num_inits = len(inputs), len(op.inits)
+    builder = PayloadBuilder(
+        [o.value.type.dtype for o in inputs], payload.arguments[payload.num_inputs :]
+    )
+    place = {i: payload.num_inputs + position for position, i in enumerate(read)}
+    arguments = [
+        *range(payload.num_inputs),
+        *(place.get(i, num_inputs + i) for i in range(num_inits)),
+    ]
+    results = builder.inline(payload, arguments)
+    inits = tuple(
+        Init(init.map, init.combiner) if i in starts else init for i, init in enumerate(op.inits)
+    )
+    return replace(op, inputs=inputs, inits=inits, payload=builder.finish(results))

@@ -1,0 +1,1 @@
+"""Producers into consumers: legality, profitability, mechanism, driver."""

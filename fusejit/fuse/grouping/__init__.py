@@ -1,0 +1,1 @@
+"""Ops that share outer loops, and the steps of a program."""

@@ -1,0 +1,176 @@
+"""What is the same in each iteration of a loop is computed once, in front of it.
+
+Before and after::
+
+    for i = 0 to s1 step 1 {                %w = load @w v0
+      %w = load @w v0                       %e = generic ins(%w) { exp in0 }
+      %e = generic ins(%w) { exp in0 }      for i = 0 to s1 step 1 {
+      %x = load @x v1                         %x = load @x v1
+      %r = generic ins(%x, %e) { .. }         %r = generic ins(%x, %e) { .. }
+      store @x v2 = %r                        store @x v2 = %r
+    }                                       }
+
+An op leaves a loop if all it reads is defined in front of it, or is memory that the loop does not
+write. It must pay: reductions, products and dear functions do, what a consumer computes for next to
+nothing in its own loop is left for folding. And it must be safe where the loop has no iterations:
+elements at computed places stay behind the checks of their indices, and so does all that stands
+behind a check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fusejit.dataclass import dataclass, replace
+from fusejit.fuse.canonical.memory import with_versions
+from fusejit.fuse.folding.cost import payload_cost_ns
+from fusejit.fuse.rewrite import rewrite_blocks
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import (
+    Alias,
+    Alloc,
+    Block,
+    Check,
+    ConstantOp,
+    GenericOp,
+    Graph,
+    Load,
+    Loop,
+    Op,
+    ReshapeOp,
+    Value,
+    ViewOp,
+    walk,
+    written_classes,
+)
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.schedule import Folded, FusionReport
+from fusejit.ir.target import GENERIC, Target
+from fusejit.ir.types import IteratorType
+
+DEAR_NS = 0.6  # of an element: as much as to load it again in each iteration
+
+
+def hoist_invariants(
+    graph: Graph, target: Target = GENERIC, report: FusionReport | None = None
+) -> Graph:
+    """Move ops that are dear and the same in each iteration in front of their loops.
+
+    Parameters
+    ----------
+    graph : Graph
+        A canonical graph.
+    target : Target
+        The machine, for the cost of functions.
+    report : FusionReport, optional
+        Gets a row for each dear op that leaves a loop.
+
+    Returns
+    -------
+    Graph
+        The same object if nothing moved.
+    """
+    hoisting = _Hoisting(
+        target,
+        FusionReport() if report is None else report,
+        frozenset(symbol.name for symbol in graph.symbols),
+    )
+
+    def rewrite(block: Block, _: frozenset[Value]) -> Block:
+        ops: list[Op] = []
+        for op in block.ops:
+            if isinstance(op, Loop):
+                leaving, op = hoisting.split(op)
+                ops += leaving
+            ops.append(op)
+        return block if len(ops) == len(block.ops) else replace(block, ops=ops)
+
+    rewritten = rewrite_blocks(graph, rewrite)
+    return graph if rewritten is graph else with_versions(rewritten)
+
+
+@dataclass(frozen=True, slots=True)
+class _Hoisting:
+    target: Target
+    report: FusionReport
+    symbols: frozenset[str]  # that the call knows
+
+    def split(self, loop: Loop) -> tuple[list[Op], Loop]:
+        """The ops that leave the loop, and the loop without them."""
+        invariant = self._invariant(loop)
+        needed: set[Op] = {
+            op for op in invariant if isinstance(op, GenericOp) and self._is_dear(op)
+        }
+        if not needed:
+            return [], loop
+        for op in needed:
+            assert isinstance(op, GenericOp)
+            why = "it is the same in each iteration"
+            names = (op.name, "the loop", op.location)
+            self.report.folded.append(Folded(*names, "hoist", "same in each iteration", why))
+        wanted = {v for op in needed for v in op.operand_values}
+        for op in reversed(invariant):
+            if op in needed or any(r in wanted for r in op.results):
+                needed.add(op)
+                wanted.update(op.operand_values)
+        leaving = [op for op in invariant if op in needed]
+        kept = [op for op in loop.body.ops if op not in needed]
+        return leaving, replace(loop, body=replace(loop.body, ops=kept))
+
+    def _invariant(self, loop: Loop) -> list[Op]:
+        """The ops of the body that could stand in front of the loop, in program order."""
+        written = frozenset().union(*map(written_classes, loop.blocks))
+        varying: set[Value] = {v for block in loop.blocks for v in block.arguments}
+        made = {op.buffer for op in walk(loop.body) if isinstance(op, Alloc | Alias)}
+        found: list[Op] = []
+        for op in loop.body.ops:
+            if _has_check(op):
+                break
+            is_local = isinstance(op, Load) and op.view.buffer in made
+            reads_varying = is_local or any(v in varying for v in op.operand_values)
+            if self._may_leave(op, written) and not reads_varying:
+                found.append(op)
+            else:
+                varying.update(op.results)
+        return found
+
+    def _may_leave(self, op: Op, written: frozenset[int]) -> bool:
+        """Whether the op is pure, reads no memory the loop writes, and depends on no iteration."""
+        if isinstance(op, Load):
+            return op.view.buffer.alias_class not in written and self._is_known(op)
+        if isinstance(op, GenericOp):
+            return not op.payload.has_extract() and self._is_known(op)
+        return isinstance(op, ConstantOp | ViewOp | ReshapeOp) and self._is_known(op)
+
+    def _is_known(self, op: Op) -> bool:
+        """Whether sizes and subscripts of the op are known before the kernel runs."""
+        return all(names <= self.symbols for names in _symbols(op))
+
+    def _is_dear(self, op: GenericOp) -> bool:
+        if op.library_call is not None:
+            return True
+        if any(i is not IteratorType.PARALLEL for i in op.iterators):
+            return True
+        return payload_cost_ns(op.payload, self.target) >= DEAR_NS
+
+
+def _has_check(op: Op) -> bool:
+    return isinstance(op, Check) or any(_has_check(o) for block in op.blocks for o in block.ops)
+
+
+def _symbols(op: Op) -> Iterator[frozenset[str]]:
+    """The symbols that an op's types, maps and payload mention."""
+    for value in op.results:
+        yield from map(AffineExpr.symbols, value.type.extents)
+    if isinstance(op, GenericOp):
+        yield from map(AffineExpr.symbols, op.domain)
+        yield from (o.map.symbols() for o in op.inputs)
+        yield from (i.map.symbols() for i in op.inits)
+        for instr in op.payload.instrs:
+            if instr.op == "index":
+                yield IndexingMap(len(op.domain), (instr.attr,)).symbols()
+    elif isinstance(op, ViewOp):
+        yield op.map.symbols()
+    elif isinstance(op, Load):
+        yield op.view.map.symbols()
+        yield from map(AffineExpr.symbols, op.view.extents)

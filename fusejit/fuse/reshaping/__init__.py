@@ -1,0 +1,1 @@
+"""Passes over dims: reshapes, extents of 1, small and split reductions."""

@@ -1,0 +1,166 @@
+"""Reductions over a few elements, known at compile time, become part of the payload.
+
+Before and after, for the means of blocks of 2 x 2 elements::
+
+    %r = generic "sum" domain (s0, 2) iterators (parallel, reduction)
+        ins (%x [(d0, d1) -> (2 * d0 + d1)]) outs (add [(d0, d1) -> (d0)]) { yield in0 }
+
+    %r = generic "sum" domain (s0) ins (%x [(d0) -> (2 * d0)], %x [(d0) -> (2 * d0 + 1)])
+        outs (add) { t0 = add in0, in1; yield t0 }
+
+The numbers are combined in the order of `fusejit.ir.interpreter.summation`, so the bits stay the
+same. What is left is elementwise, or a reduction with fewer dims: it folds, and its loops are long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fusejit.dataclass import replace
+from fusejit.fuse.canonical.operands import merge_operands
+from fusejit.fuse.rewrite import rewrite_ops
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.degenerate import without_reductions
+from fusejit.ir.graph import GenericOp, Graph, Init, Op, Operand
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.payload import Instr, Payload, PayloadBuilder
+from fusejit.ir.scalar_ops import COMBINERS, Combiner
+
+_MAX_POINTS = 16
+_MAX_OPERANDS = 32
+_MAX_INSTRS = 128
+
+
+def unroll_small_reductions(graph: Graph) -> Graph:
+    """Unroll reduction dims of at most 16 points in all, where the payload stays short."""
+
+    def rewrite(op: Op) -> Op:
+        if not isinstance(op, GenericOp) or op.library_call is not None:
+            return op
+        dims = _small_dims(op)
+        return _unrolled(op, dims) if dims else op
+
+    return rewrite_ops(graph, rewrite)
+
+
+def _small_dims(op: GenericOp) -> list[int]:
+    """The reduction dims to unroll, from the first to the last."""
+    payload = op.payload
+    num_inputs = len(op.inputs)
+    if payload.has_extract() or any(k >= num_inputs for k in payload.used_arguments()):
+        return []
+    combiners = [i.combiner for i in op.inits if i.combiner is not None]
+    reduced = set(op.reduction_dims)
+    if len(combiners) < len(op.inits) or any(i.map.dims() & reduced for i in op.inits):
+        return []
+    if any(COMBINERS[combiner].of_numbers for combiner in combiners):
+        return []
+    ordered = any(
+        result.type.dtype.kind in COMBINERS[combiner].ordered
+        for combiner, result in zip(combiners, op.results, strict=True)
+    )
+    points = 1
+    dims: list[int] = []
+    for d in reversed(op.reduction_dims):  # the last dim is reduced first
+        size = op.domain[d].as_constant()
+        if size is None or not 0 < size * points <= _MAX_POINTS:
+            if ordered:
+                break
+            continue
+        points *= size
+        dims.append(d)
+    moving = sum(bool(o.map.dims() & set(dims)) for o in op.inputs)
+    if moving * points > _MAX_OPERANDS or (len(payload.instrs) + 1) * points > _MAX_INSTRS:
+        return []
+    return sorted(dims)
+
+
+def _unrolled(op: GenericOp, dims: Sequence[int]) -> GenericOp:
+    kept = [d for d in range(len(op.domain)) if d not in dims]
+    sizes = {d: op.domain[d].constant for d in dims}
+    renumbered = {d: AffineExpr.dim(at) for at, d in enumerate(kept)}
+
+    def at_point(expr: AffineExpr, point: dict[int, int]) -> AffineExpr:
+        fixed = {d: AffineExpr.const(k) for d, k in point.items()}
+        return expr.substitute(dims={**renumbered, **fixed})
+
+    def map_at(map: IndexingMap, point: dict[int, int]) -> IndexingMap:
+        return IndexingMap(len(kept), tuple(at_point(r, point) for r in map.results))
+
+    points: list[dict[int, int]] = [{}]
+    for d in dims:
+        points = [{**p, d: k} for p in points for k in range(sizes[d])]
+    operands = [Operand(o.value, map_at(o.map, p)) for p in points for o in op.inputs]
+    inputs, place = merge_operands(operands)
+    dtypes = [r.type.dtype for r in op.results]
+    builder = PayloadBuilder([o.value.type.dtype for o in inputs], dtypes)
+    yielded: list[tuple[int, ...]] = []
+    for at, point in enumerate(points):
+
+        def moved(instr: Instr, point: dict[int, int] = point) -> Instr:
+            if instr.op != "index":
+                return instr
+            return replace(instr, attr=at_point(instr.attr, point))
+
+        here = place[at * len(op.inputs) : (at + 1) * len(op.inputs)]
+        arguments = [*here, *([None] * len(op.inits))]
+        yielded.append(builder.inline(op.payload, arguments, moved))
+    results: list[int] = []
+    for at, (init, dtype) in enumerate(zip(op.inits, dtypes, strict=True)):
+        assert init.combiner is not None
+        row = COMBINERS[init.combiner]
+        refs = [builder.cast(y[at], dtype) for y in yielded]
+        for d in reversed(dims):  # the last dim first
+            size = sizes[d]
+            refs = [
+                _combined(builder, row, refs[k : k + size], dtype)
+                for k in range(0, len(refs), size)
+            ]
+        results += refs
+    unrolled = replace(
+        op,
+        domain=tuple(op.domain[d] for d in kept),
+        iterators=tuple(op.iterators[d] for d in kept),
+        inputs=inputs,
+        inits=tuple(Init(map_at(i.map, {}), i.combiner, i.start) for i in op.inits),
+        payload=builder.finish(results),
+    )
+    if not unrolled.has_only_parallel_dims:
+        return unrolled
+    return without_reductions(replace(unrolled, payload=_without_negative_zeros(unrolled)))
+
+
+def _without_negative_zeros(op: GenericOp) -> Payload:
+    """The payload with each maximum and minimum ``+ 0.0``: as that of a reduction, never -0.0."""
+    combiners = [None if i.combiner is None else COMBINERS[i.combiner] for i in op.inits]
+    dtypes = [r.type.dtype for r in op.results]
+    builder = PayloadBuilder([o.value.type.dtype for o in op.inputs], dtypes)
+    refs = [*builder.inline(op.payload, [*range(len(op.inputs) + len(op.inits))])]
+    for at, (row, dtype) in enumerate(zip(combiners, dtypes, strict=True)):
+        if row is not None and row.is_extremum(dtype):
+            refs[at] = builder.op("add", (refs[at], builder.const(0.0, dtype)), dtype)
+    return builder.finish(refs)
+
+
+def _combined(builder: PayloadBuilder, row: Combiner, refs: list[int], dtype: np.dtype) -> int:
+    """Sums as a halving tree, the rest from the first to the last.
+
+    The tree of `fusejit.ir.interpreter.summation` has 128 lanes; those that are empty add 0.0,
+    which changes no sum but that of -0.0 alone, and the combiner that stays starts from 0.0 too.
+    """
+    if row.name != "add":
+        total = refs[0]
+        for ref in refs[1:]:
+            total = builder.op(row.scalar_op, (total, ref), dtype)
+        return total
+    lanes = list(refs)
+    width = 1 << (len(lanes) - 1).bit_length()
+    while width > 1:
+        width //= 2
+        for j in range(width):
+            if j + width < len(lanes):
+                lanes[j] = builder.op(row.scalar_op, (lanes[j], lanes[j + width]), dtype)
+        del lanes[width:]
+    return lanes[0]

@@ -1,0 +1,1 @@
+"""Facts about graphs: ranges, symbols, work, memory."""

@@ -1,0 +1,1 @@
+"""What the IR means: slow and obvious."""

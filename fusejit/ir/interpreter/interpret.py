@@ -1,0 +1,389 @@
+"""What the IR means: a slow, obvious interpreter on NumPy arrays.
+
+`interpret` runs a graph on the caller's own arrays, as the compiled function would: stores write
+into them, and views of them come out as real views. Every element is read through its map by an
+array of indices, which is checked against the extents; every result is checked against its type.
+
+Numerics
+--------
+Sums of floats are added in the order of `fusejit.ir.interpreter.summation`, several reduced dims
+one after the
+other from the last to the first; products of floats from the first element to the last. A start
+value is combined last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fusejit.errors import InternalError
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import (
+    Alias,
+    Alloc,
+    Bind,
+    Block,
+    Buffer,
+    Check,
+    Cond,
+    ConstantOp,
+    GenericOp,
+    Graph,
+    Guard,
+    HostCall,
+    Load,
+    Loop,
+    Op,
+    ReshapeOp,
+    Scatter,
+    Store,
+    Value,
+    View,
+    ViewOp,
+    walk,
+)
+from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.host_calls import call_with, host_function, sizes_of
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.interpreter.generic import run_generic
+from fusejit.ir.interpreter.memory import (
+    check_bounds,
+    evaluate_on_grid,
+    gather,
+    in_order,
+    real_view,
+    reshaped,
+    scatter,
+    uninitialised,
+)
+from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.types import Kind, TensorType
+
+Paths = Callable[[Path], Any]
+HostFunctions = Mapping[str, Callable[..., Any]]
+
+
+def interpret(graph: Graph, paths: Paths, host_functions: HostFunctions | None = None) -> list[Any]:
+    """Run a graph; guards are not looked at.
+
+    Parameters
+    ----------
+    graph : Graph
+        A graph that `fusejit.ir.verifier.verify.verify` accepts.
+    paths : callable
+        Gives the object at a path; for plain arguments `argument_paths` makes one.
+    host_functions : mapping, optional
+        The functions that host calls name.
+
+    Returns
+    -------
+    list
+        One object per result of the graph: an array with the strides the value asks for, a NumPy
+        scalar, a Python number, or a view of a buffer.
+
+    Raises
+    ------
+    InternalError
+        If the graph reads or writes outside an array, or an op gives another shape or dtype than
+        its type says.
+    """
+    with np.errstate(all="ignore"):
+        return _Interpreter(graph, paths, host_functions or {}).run()
+
+
+def check_guards(graph: Graph, paths: Paths) -> Guard | None:
+    """The first guard that does not hold for a call, or None: the graph serves the call."""
+    names = host_environment(graph, paths)
+    for guard in graph.guards:
+        if bool(guard.expr.evaluate(paths, names)) != guard.expected:
+            return guard
+    return None
+
+
+def argument_paths(
+    arguments: Mapping[str, Any],
+    global_names: Mapping[str, Any] | None = None,
+    closure: Mapping[str, Any] | None = None,
+    constants: Mapping[str, Any] | None = None,
+) -> Paths:
+    """Paths that are found in mappings from names to objects."""
+    roots = {
+        "arg": arguments,
+        "global": global_names or {},
+        "closure": closure or {},
+        "const": constants or {},
+    }
+
+    def find(path: Path) -> Any:
+        found = roots[path.root][path.name]
+        for kind, key in path.steps:
+            found = getattr(found, key) if kind == "." else found[key]
+        return found
+
+    return find
+
+
+def host_environment(graph: Graph, paths: Paths) -> Mapping[str, Any]:
+    """The symbols and scalar inputs of a call, by name, each computed when first asked for."""
+    exprs = {s.name: s.expr for s in graph.symbols}
+    exprs |= {s.value.name: s.expr for s in graph.scalars}
+    return _HostNames(exprs, paths)
+
+
+class _HostNames(Mapping[str, Any]):
+    def __init__(self, exprs: dict[str, HostExpr], paths: Paths) -> None:
+        self._exprs = exprs
+        self._paths = paths
+        self._known: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._known:
+            self._known[name] = self._exprs[name].evaluate(self._paths, self)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._exprs)
+
+    def __len__(self) -> int:
+        return len(self._exprs)
+
+
+class _Interpreter:
+    def __init__(self, graph: Graph, paths: Paths, host_functions: HostFunctions) -> None:
+        self.graph = graph
+        self.host_functions = host_functions
+        self.paths = paths
+        names = host_environment(graph, paths)
+        self.symbols: dict[str, int] = {s.name: int(names[s.name]) for s in graph.symbols}
+        self.values: dict[Value, np.ndarray] = {}
+        self.buffers: dict[Buffer, np.ndarray] = {}
+        for scalar in graph.scalars:
+            number = names[scalar.value.name]
+            self.define(scalar.value, np.asarray(number, scalar.value.type.dtype))
+        for buffer in graph.buffers:
+            if buffer.origin is not None:
+                array = buffer.origin.evaluate(paths, names)
+                self.check(repr(buffer), buffer.type, array)
+                self.buffers[buffer] = array
+
+    def run(self) -> list[Any]:
+        self.block(self.graph.block)
+        handed_out: dict[Value, Any] = {
+            value: self.values[value] for value in only_returned(self.graph) if value in self.values
+        }
+        results: list[Any] = []
+        for result in self.graph.results:
+            if isinstance(result, View):
+                results.append(self.view_result(result))
+            else:
+                if result not in handed_out:
+                    handed_out[result] = as_numpy_would(result, self.values[result])
+                results.append(handed_out[result])
+        return results
+
+    def view_result(self, view: View) -> np.ndarray:
+        array = self.buffers[view.buffer]
+        if view == View.whole(view.buffer):
+            return array
+        return real_view(array, self.indexing_map(view.map), self.shape(view.extents))
+
+    # -- ops ------------------------------------------------------------------------------------
+    def block(self, block: Block) -> list[np.ndarray]:
+        for op in block.ops:
+            self.op(op)
+        return [self.values[v] for v in block.yields]
+
+    def op(self, op: Op) -> None:
+        match op:
+            case GenericOp():
+                arrays = run_generic(op, self.values, self.symbols)
+            case ConstantOp():
+                arrays = [np.asarray(op.number, op.results[0].type.dtype)]
+            case ViewOp():
+                shape = self.shape(op.results[0].type.extents)
+                arrays = [gather(self.values[op.source], op.map, shape, self.symbols)]
+            case ReshapeOp():
+                shape = self.shape(op.results[0].type.extents)
+                arrays = [reshaped(self.values[op.source], op.reassociation, shape)]
+            case Alias():
+                self.alias(op.buffer)
+                arrays = []
+            case Load():
+                arrays = [self.load(op.view)]
+            case Scatter():
+                self.scatter(op)
+                return
+            case Check():
+                if not self.values[op.condition].item():
+                    raise IndexError(op.reason)
+                return
+            case Store():
+                self.store(op)
+                return
+            case Alloc():
+                shape = self.shape(op.buffer.type.extents)
+                self.buffers[op.buffer] = in_order(
+                    uninitialised(shape, op.buffer.type.dtype), op.buffer.order
+                )
+                return
+            case Bind():
+                self.symbols[op.symbol] = int(self.values[op.value].item())
+                return
+            case Loop():
+                arrays = self.loop(op)
+            case Cond():
+                chosen = op.then_block if self.values[op.predicate].item() else op.else_block
+                arrays = self.block(chosen)
+            case HostCall():
+                arrays = self.host_call(op)
+            case _:
+                raise InternalError(f"the interpreter does not know {type(op).__name__}")
+        for value, array in zip(op.results, arrays, strict=True):
+            self.define(value, array)
+
+    def load(self, view: View) -> np.ndarray:
+        return gather(self.buffers[view.buffer], view.map, self.shape(view.extents), self.symbols)
+
+    def store(self, op: Store) -> None:
+        target = self.buffers[op.view.buffer]
+        shape = self.shape(op.view.extents)
+        value = self.values[op.value]
+        if value.shape != shape:
+            raise InternalError(f"a value of shape {value.shape} is stored to a view of {shape}")
+        if op.mask is not None:
+            mask = self.values[op.mask]
+            if mask.shape != shape:
+                raise InternalError(f"a mask of shape {mask.shape} for a view of {shape}")
+            value = np.where(mask, value, self.load(op.view))
+        scatter(target, op.view.map, value, self.symbols)
+
+    def scatter(self, op: Scatter) -> None:
+        """One point after the other, through the view's map."""
+        target = self.buffers[op.view.buffer]
+        extents = self.shape(op.view.extents)
+        value = self.values[op.value]
+        where = []
+        for subscript in op.subscripts:
+            if isinstance(subscript, AffineExpr):
+                where.append(evaluate_on_grid(subscript, value.shape, self.symbols))
+            else:
+                array = self.values[subscript.value].astype(np.int64)
+                where.append(gather(array, subscript.map, value.shape, self.symbols))
+        if not op.from_start:
+            where = [np.where(w < 0, w + n, w) for w, n in zip(where, extents, strict=True)]
+        check_bounds(where, extents, "scatter")
+        if op.distinct and len({*zip(*(w.ravel() for w in where), strict=True)}) < value.size:
+            raise InternalError(f"a scatter of %{op.value.name} reaches one element twice")
+        order = op.value.order or tuple(range(value.ndim))
+        for ordered in np.ndindex(*(value.shape[axis] for axis in order)):
+            point = tuple(ordered[order.index(axis)] for axis in range(value.ndim))
+            dims = [int(w[point]) for w in where]
+            at = tuple(r.evaluate(dims, self.symbols) for r in op.view.map.results)
+            new = value[point]
+            if op.combine is not None:
+                new = SCALAR_OPS[op.combine].evaluate((target[at], new), target.dtype)
+            target[at] = new
+
+    def alias(self, buffer: Buffer) -> None:
+        assert buffer.base is not None
+        base = self.buffers[buffer.base]
+        if buffer.part is not None:
+            self.buffers[buffer] = getattr(base, buffer.part)
+            return
+        assert buffer.reassociation is not None
+        array = reshaped(base, buffer.reassociation, self.shape(buffer.type.extents))
+        if array.size and not np.shares_memory(array, base):
+            raise InternalError(f"{buffer!r} cannot be a view of {buffer.base!r}")
+        self.buffers[buffer] = array
+
+    def loop(self, op: Loop) -> list[np.ndarray]:
+        carried = [self.values[v] for v in op.carried]
+
+        def iterate() -> list[np.ndarray]:
+            self.define_all(op.body.arguments, carried)
+            return self.block(op.body)
+
+        if op.condition is not None:
+            while True:
+                self.define_all(op.condition.arguments, carried)
+                (go_on,) = self.block(op.condition)
+                if not go_on.item():
+                    return carried
+                carried = iterate()
+        assert op.induction is not None
+        assert op.lower is not None
+        assert op.upper is not None
+        bounds = (op.lower.evaluate((), self.symbols), op.upper.evaluate((), self.symbols))
+        for i in range(*bounds, op.step):
+            self.symbols[op.induction] = i
+            carried = iterate()
+        self.symbols.pop(op.induction, None)
+        return carried
+
+    def host_call(self, op: HostCall) -> list[np.ndarray]:
+        function = self.host_functions.get(op.function)
+        if function is None:
+            try:
+                function = host_function(op.function)
+            except (ImportError, AttributeError, ValueError) as error:
+                raise InternalError(f"no host function {op.function!r} was given") from error
+        arguments = [as_numpy_would(v, self.values[v]) for v in op.arguments]
+        objects = [o.evaluate(self.paths, {}) for o in op.objects]
+        returned = call_with(op, function, arguments, objects)
+        parts = list(returned) if isinstance(returned, tuple) else [returned]
+        parts = parts if op.results else []
+        arrays = [np.asarray(p, v.type.dtype) for p, v in zip(parts, op.results, strict=True)]
+        for name, at, axis in sizes_of(op):
+            self.symbols[name] = arrays[at].shape[axis]
+        return arrays
+
+    # -- values ---------------------------------------------------------------------------------
+    def define_all(self, values: Sequence[Value], arrays: Sequence[np.ndarray]) -> None:
+        for value, array in zip(values, arrays, strict=True):
+            self.define(value, array)
+
+    def define(self, value: Value, array: np.ndarray) -> None:
+        self.check(repr(value), value.type, array)
+        self.values[value] = array
+
+    def check(self, name: str, type_: TensorType, array: np.ndarray) -> None:
+        shape = self.shape(type_.extents)
+        if not isinstance(array, np.ndarray):
+            raise InternalError(f"{name} is a {type(array).__name__}, not an array")
+        if array.shape != shape or array.dtype != type_.dtype:
+            raise InternalError(
+                f"{name} : {type_} is {shape} in this call, not {array.dtype} of {array.shape}"
+            )
+
+    def shape(self, extents: Sequence[AffineExpr]) -> tuple[int, ...]:
+        return tuple(e.evaluate((), self.symbols) for e in extents)
+
+    def indexing_map(self, indexing_map: IndexingMap) -> IndexingMap:
+        return indexing_map.substitute_symbols(
+            {name: AffineExpr.const(number) for name, number in self.symbols.items()}
+        )
+
+
+def only_returned(graph: Graph) -> set[Value]:
+    """Arrays that a host function makes and nothing reads: they are handed out as they are.
+
+    Those of several axes are laid out by their order: arguments here may lie otherwise.
+    """
+    ops = list(walk(graph.block))
+    made = {v for op in ops if isinstance(op, HostCall) for v in op.results}
+    made = {v for v in made if v.kind is Kind.ARRAY and len(v.type.extents) == 1}
+    read = {v for op in ops for v in op.operand_values}
+    moved = {v for op in ops for block in op.blocks for v in block.yields}
+    return made - read - moved
+
+
+def as_numpy_would(value: Value, array: np.ndarray) -> Any:
+    """A fresh object of the kind and with the strides that NumPy would hand out."""
+    if value.kind is Kind.PYTHON:
+        return array.item()
+    if value.kind is Kind.SCALAR:
+        return array[()]
+    return in_order(array, value.order)

@@ -1,0 +1,1 @@
+"""The printed form: printer, tokens, parsers."""

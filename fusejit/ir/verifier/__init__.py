@@ -1,0 +1,1 @@
+"""The rules of the IR, checked at every pass boundary."""

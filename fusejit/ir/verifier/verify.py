@@ -1,0 +1,87 @@
+"""Checks that a graph obeys the rules of the IR; run at every pass boundary.
+
+A rule is a small function that yields a complaint for every way in which an op (or the graph)
+breaks it; its name, read as a sentence, stands in the error. `RULES` lists them all.
+
+Where two values meet, extents that differ as expressions but may be equal when the program runs
+(``s0`` and ``s3``, which a guard compares) are accepted; extents that are different numbers are
+not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from fusejit.errors import VerificationError
+from fusejit.ir.graph import GenericOp, Graph, Op
+from fusejit.ir.text.names import Names
+from fusejit.ir.text.printer import print_op
+from fusejit.ir.verifier.generic import GENERIC_RULES
+from fusejit.ir.verifier.graph import GRAPH_RULES
+from fusejit.ir.verifier.ops import OP_RULES
+from fusejit.ir.verifier.scope import (
+    SCOPE_RULES,
+    BlockEnd,
+    Scope,
+    results_are_defined_where_they_are_returned,
+)
+
+RULES: tuple[Callable[..., Iterator[str]], ...] = (
+    *GRAPH_RULES,
+    *SCOPE_RULES,
+    *OP_RULES,
+    *GENERIC_RULES,
+    results_are_defined_where_they_are_returned,
+)
+_ALL_OP_RULES = (*OP_RULES, *GENERIC_RULES)
+
+
+def verify(graph: Graph, known: set[Op] | None = None) -> None:
+    """Check a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+    known : set of Op, optional
+        Ops of an earlier form of the graph that were found well formed, to which those of this one
+        are added: passes share what they do not change.
+
+    Raises
+    ------
+    VerificationError
+        ``"<rule>: <what is wrong>"`` and the op it is wrong in, for the first complaint.
+    """
+    for complaint in complaints(graph, known):
+        raise VerificationError(complaint)
+
+
+def complaints(graph: Graph, known: set[Op] | None = None) -> Iterator[str]:
+    """Every complaint of every rule, in program order."""
+    known = set() if known is None else known
+    names: Names | None = None
+
+    def text(rule: Callable[..., Any], message: str, op: Op | None) -> str:
+        nonlocal names
+        names = names or Names.of_graph(graph)
+        title = rule.__name__.replace("_", " ")
+        where = "" if op is None else f"\n  in op: {print_op(op, names=names)}"
+        return f"{title}: {message}{where}"
+
+    for rule in GRAPH_RULES:
+        for message in rule(graph):
+            yield text(rule, message, None)
+    scope = Scope(graph)
+    for site in scope.walk(graph.block):
+        op = site.owner if isinstance(site, BlockEnd) else site
+        for scope_rule in SCOPE_RULES:
+            for message in scope_rule(site, scope):
+                yield text(scope_rule, message, op)
+        if isinstance(site, BlockEnd) or site in known:
+            continue
+        known.add(site)
+        for op_rule in _ALL_OP_RULES if isinstance(site, GenericOp) else OP_RULES:
+            for message in op_rule(op):
+                yield text(op_rule, message, op)
+    for message in results_are_defined_where_they_are_returned(graph, scope):
+        yield text(results_are_defined_where_they_are_returned, message, None)

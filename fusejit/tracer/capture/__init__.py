@@ -1,0 +1,1 @@
+"""Source: the staged form of a function, and what may be staged."""

@@ -1,0 +1,312 @@
+"""Generator expressions under ``sum``, ``any``, ``all``, ``max``, ``min`` as loops of their own.
+
+::
+
+    y = sum(x[i] * w for i in range(n) if m[i])
+
+becomes, before anything else is done to the function,::
+
+    def <genexpr>(items):
+        total = 0
+        for i in items:
+            if m[i]:
+                total = total + x[i] * w
+        return total
+    y = <genexpr>(range(n))
+
+which is what Python does, and can be staged like any other loop. So are ``sum([..])`` and
+``len([..])`` of a list comprehension. The names of the new functions and of what is theirs have
+blanks in them, so that they are nobody else's.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import Any, TypeVar
+
+import fusejit.tracer.values.kernel_numbers  # noqa: F401  its handlers are there first
+from fusejit.syntax import walk
+from fusejit.tracer.control_flow.iteration import Items
+from fusejit.tracer.runtime.context import active_trace, current_trace
+from fusejit.tracer.runtime.dispatch import HANDLERS
+from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.values.array import TracedArray
+
+_GENERATORS = ("sum", "any", "all", "max", "min")
+_LISTS = ("sum", "max", "min", "len")
+_ITEMS, _TOTAL, _BEST, _VALUE = "the items", "the sum", "the largest or smallest", "a value"
+_OPTIONS = {"sum": "start", "max": "default", "min": "default"}
+_OPTION = "the option"
+IS_PYTHONS = "is_pythons"  # the hook that tells whether a name is the builtin
+_Body = list[ast.stmt]
+_Node = TypeVar("_Node", bound=ast.AST)
+_HELD = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def is_pythons(name: str, function: Any) -> None:
+    """Refuse if ``sum`` of a generator is not Python's own ``sum``."""
+    if active_trace() is not None and function is not getattr(builtins, name):
+        what = f"calls a function named {name} that is not Python's with a generator expression"
+        raise unsupported(what, "give the function another name")
+
+
+def reductions_as_loops(function: ast.FunctionDef, helper: str) -> None:
+    """Replace such calls in the statements of a function, in place."""
+    bound = {
+        n.id for n in walk(function) if isinstance(n, ast.Name) and type(n.ctx) is not ast.Load
+    }
+    bound |= {n.arg for n in walk(function) if isinstance(n, ast.arg)}
+    bound |= {n.name for n in walk(function) if isinstance(n, ast.FunctionDef)}
+    replacer = _Replacer(helper, bound)
+    function.body = replacer.block(function.body)
+
+
+class _Replacer(ast.NodeTransformer):
+    """Replaces calls in expressions and collects the functions that they become."""
+
+    def __init__(self, helper: str, bound: set[str]) -> None:
+        self._helper = helper
+        self._bound = bound
+        self._made: _Body = []
+        self._count = 0
+
+    def block(self, body: _Body) -> _Body:
+        """The statements of a block, each with what it needs in front."""
+        result: _Body = []
+        for statement in body:
+            result += self._statement(statement)
+        return result
+
+    def _statement(self, node: ast.stmt) -> _Body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            return [node]
+        outer, self._made = self._made, []
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                setattr(node, name, self.block(value))
+            elif isinstance(value, list):
+                for item in value:
+                    if isinstance(item, ast.ExceptHandler | ast.match_case):
+                        item.body = self.block(item.body)
+                    elif isinstance(item, ast.AST) and not isinstance(node, ast.While):
+                        self.generic_visit(item)
+                        # a whole expression in a list stands under ``targets``: never a call
+            elif isinstance(value, ast.expr) and not isinstance(node, ast.While):
+                setattr(node, name, self.visit(value))
+        made, self._made = self._made, outer
+        return [*made, node]
+
+    def visit(self, node: ast.AST) -> Any:
+        """Leave alone what is evaluated later, or with other names."""
+        return node if isinstance(node, _HELD) else super().visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        found = self._comprehension(name, node)
+        if found is None or name in self._bound:
+            return node
+        options = [*node.args[1:], *(k.value for k in node.keywords)]
+        self._count += 1
+        text = f"<genexpr {self._count}>" if self._count > 1 else "<genexpr>"
+        maker = _Maker(node, found, self._helper)
+        function = maker.function(name, text, bool(options))
+        function.body = self.block(function.body)
+        self._made.append(function)
+        return maker.at(
+            ast.Call(func=maker.load(text), args=[found.generators[0].iter, *options], keywords=[])
+        )
+
+    @staticmethod
+    def _comprehension(name: str, node: ast.Call) -> ast.GeneratorExp | ast.ListComp | None:
+        """The comprehension that a call reduces, if it can be a loop."""
+        first = node.args[0] if node.args else None
+        if isinstance(first, ast.GeneratorExp) and name in _GENERATORS:
+            found: ast.GeneratorExp | ast.ListComp = first
+        elif isinstance(first, ast.ListComp) and name in _LISTS:
+            found = first
+        else:
+            return None
+        options = [*(_OPTIONS.get(name) for _ in node.args[1:]), *(k.arg for k in node.keywords)]
+        if options and (name in ("max", "min") and len(node.args) > 1):
+            return None
+        if len(options) > 1 or any(o is None or o != _OPTIONS.get(name) for o in options):
+            return None
+        if any(g.is_async for g in found.generators):
+            return None
+        inner = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+        return None if any(isinstance(n, inner) for n in walk(found)) else found
+
+
+class _Maker:
+    """Nodes of one function."""
+
+    def __init__(
+        self, call: ast.Call, comprehension: ast.GeneratorExp | ast.ListComp, helper: str
+    ) -> None:
+        self._call = call
+        self._of = comprehension
+        self._helper = helper
+
+    def function(self, name: str, text: str, has_option: bool) -> ast.FunctionDef:
+        """The loop over the items of the comprehension."""
+        value, at = self._of.elt, self._of.elt
+        start: ast.expr = self._constant(0)
+        body: _Body = []
+        if name == "len":
+            body = [self.at(ast.Expr(value=value), at), self._add(self._constant(1), at)]
+        elif name == "sum":
+            start = self.load(_OPTION) if has_option else start
+            body = [self._add(value, at)]
+        elif name in ("any", "all"):
+            test = value if name == "any" else self.at(ast.UnaryOp(op=ast.Not(), operand=value), at)
+            body = [self.at(ast.If(test=test, body=[self._return(name == "any")], orelse=[]), at)]
+        else:
+            body = self._better(name, value)
+        for generator in reversed(self._of.generators):
+            for test in reversed(generator.ifs):
+                body = [self.at(ast.If(test=test, body=body, orelse=[]), test)]
+            items = generator.iter
+            if generator is self._of.generators[0]:
+                items = self.load(_ITEMS)
+            loop = ast.For(target=generator.target, iter=items, body=body, orelse=[])
+            body = [self.at(loop, generator.target)]
+        if name in ("any", "all"):
+            body.append(self._return(name != "any"))
+        elif name in ("max", "min"):
+            body = [self._store(_BEST, self._constant(None)), *body, *self._end(name, has_option)]
+        else:
+            body = [self._store(_TOTAL, start), *body, self._return_of(_TOTAL)]
+        body.insert(0, self._check(name))
+        names = [_ITEMS, *[_OPTION] * has_option]
+        parameters = [self.at(ast.arg(arg=n)) for n in names]
+        arguments = ast.arguments([], parameters, None, [], [], None, [])
+        made = ast.FunctionDef(name=text, args=arguments, body=body, decorator_list=[])
+        if "type_params" in made._fields:
+            vars(made)["type_params"] = []  # of Python 3.12 and later
+        return self.at(made)
+
+    def _better(self, name: str, value: ast.expr) -> _Body:
+        """``value = ..``, and ``if best is None or value > best: best = value``."""
+        is_first = self._compare(self.load(_BEST), ast.Is(), self._constant(None))
+        order = ast.Gt() if name == "max" else ast.Lt()
+        is_better = self._compare(self.load(_VALUE), order, self.load(_BEST))
+        test = self.at(ast.BoolOp(op=ast.Or(), values=[is_first, is_better]), value)
+        take = self._store(_BEST, self.load(_VALUE))
+        choice = self.at(ast.If(test=test, body=[take], orelse=[]), value)
+        return [self._store(_VALUE, value), choice]
+
+    def _end(self, name: str, has_option: bool) -> _Body:
+        """What ``max`` of nothing is, and the result."""
+        if has_option:
+            nothing: ast.stmt = self.at(ast.Return(value=self.load(_OPTION)))
+        else:
+            message = f"{name}() of no items"  # Python says it itself where the call is run again
+            error = ast.Call(
+                func=self.load("ValueError"), args=[self._constant(message)], keywords=[]
+            )
+            nothing = self.at(ast.Raise(exc=self.at(error), cause=None))
+        is_nothing = self._compare(self.load(_BEST), ast.Is(), self._constant(None))
+        return [
+            self.at(ast.If(test=is_nothing, body=[nothing], orelse=[])),
+            self._return_of(_BEST),
+        ]
+
+    def _check(self, name: str) -> ast.stmt:
+        arguments = [self._constant(name), self.load(name)]
+        hook = self.load(f"{self._helper}.{IS_PYTHONS}")  # put in by name
+        call = ast.Call(func=hook, args=arguments, keywords=[])
+        return self.at(ast.Expr(value=self.at(call)))
+
+    def _add(self, value: ast.expr, at: ast.expr) -> ast.stmt:
+        total = ast.BinOp(left=self.load(_TOTAL), op=ast.Add(), right=value)
+        return self._store(_TOTAL, self.at(total, at))
+
+    def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> ast.expr:
+        return self.at(ast.Compare(left=left, ops=[op], comparators=[right]))
+
+    def _store(self, name: str, value: ast.expr) -> ast.stmt:
+        target = self.at(ast.Name(id=name, ctx=ast.Store()))
+        return self.at(ast.Assign(targets=[target], value=value))
+
+    def _return(self, value: bool) -> ast.stmt:
+        return self.at(ast.Return(value=self._constant(value)))
+
+    def _return_of(self, name: str) -> ast.stmt:
+        return self.at(ast.Return(value=self.load(name)))
+
+    def _constant(self, value: Any) -> ast.expr:
+        return self.at(ast.Constant(value=value))
+
+    def load(self, name: str) -> ast.expr:
+        """A name that is read."""
+        return self.at(ast.Name(id=name, ctx=ast.Load()))
+
+    def at(self, node: _Node, place: ast.AST | None = None) -> _Node:
+        """``node`` at the line of the comprehension, or of a part of it."""
+        return ast.copy_location(node, place or self._of)
+
+
+# ------------------------------------------------------------------------- of arrays and sequences
+def _sum_of(items, start):  # type: ignore[no-untyped-def]
+    total = start
+    for item in items:
+        total = total + item
+    return total
+
+
+def _max_of(items):  # type: ignore[no-untyped-def]
+    best = None
+    for item in items:
+        if best is None or item > best:
+            best = item
+    return best
+
+
+def _min_of(items):  # type: ignore[no-untyped-def]
+    best = None
+    for item in items:
+        if best is None or item < best:
+            best = item
+    return best
+
+
+def _is_sequence(args: tuple[Any, ...]) -> bool:
+    """Whether it is one argument with as many items as each call says."""
+    if not args or not isinstance(args[0], TracedArray | Items):
+        return False
+    return isinstance(args[0], Items) or args[0].ndim > 0
+
+
+def _register() -> None:
+    plain_sum = HANDLERS.get(sum)
+
+    def summed(*args: Any, **kwargs: Any) -> Any:
+        if not _is_sequence(args) or len(args) > 2 or kwargs.keys() - {"start"}:
+            return NotImplemented if plain_sum is None else plain_sum(*args, **kwargs)
+        start = args[1] if len(args) == 2 else kwargs.get("start", 0)
+        return current_trace().inlined(_sum_of, (args[0], start))
+
+    HANDLERS[sum] = summed
+
+    def extremum(function: Any, loop: Any) -> None:
+        before = HANDLERS[function]
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if not _is_sequence(args) or len(args) > 1 or kwargs.keys() - {"default"}:
+                return before(*args, **kwargs)
+            best = current_trace().inlined(loop, args)
+            if best is not None:
+                return best
+            if "default" in kwargs:
+                return kwargs["default"]
+            raise ValueError(f"{function.__name__}() of no items")
+
+        HANDLERS[function] = call
+
+    extremum(max, _max_of)
+    extremum(min, _min_of)
+
+
+_register()

@@ -1,0 +1,220 @@
+"""Which local names some statements read before they bind them, bind, and hold on to.
+
+What a run of statements needs from the statements around it, and what it leaves for them::
+
+    y = x * scale          # reads x, scale
+    total = y.sum()        # reads y, which is bound here: x and scale are needed
+    y = y / total          # binds y, total
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
+
+from fusejit.syntax import children, walk
+from fusejit.tracer.capture.definite import Flow, Names, State
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SEES_ALL = {"locals", "vars", "exec", "eval", "dir"}
+_CONSUMERS = {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum"}
+_CONSUMERS |= {"tuple", "join", "prod", "fromiter"}
+_KEEPERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp, ast.ClassDef)
+
+
+class _FlowWithTry(Flow):
+    """Also follows ``try``: a handler starts with what was bound in front of the statement.
+
+    So does what stands behind a ``with``, if contexts may end exceptions.
+    """
+
+    def __init__(self, contexts_end: bool = True) -> None:
+        super().__init__()
+        self.contexts_end = contexts_end
+        self.in_front: dict[ast.stmt, Names] = {}  # what is bound in front of each statement
+
+    def statement(self, node: ast.stmt, state: Names) -> State:
+        self.in_front[node] = state
+        behind = super().statement(node, state)
+        if self.contexts_end and is_context(node):
+            return state if behind is None else behind & state
+        return behind
+
+    def other(self, node: ast.stmt, state: Names) -> State:
+        if not isinstance(node, ast.Try):
+            return super().other(node, state)
+        behind = self.block(node.body, state)
+        if behind is not None:
+            behind = self.block(node.orelse, behind)
+        for handler in node.handlers:
+            inside = self.expression(handler.type, state)
+            if handler.name:
+                self.assigned.add(handler.name)
+                self.refused.add(handler.name)  # unbound at its end
+                inside |= {handler.name}
+            other = self.block(handler.body, inside)
+            behind = other if behind is None else behind if other is None else behind & other
+        if node.finalbody:
+            last = self.block(node.finalbody, state)
+            if behind is None or last is None:
+                return None
+            behind |= last
+        return behind
+
+
+def _flow(
+    statements: Sequence[ast.stmt], bound: Iterable[str] = (), contexts_end: bool = True
+) -> _FlowWithTry:
+    flow = _FlowWithTry(contexts_end)
+    flow.breaks.append([])  # the statements may stand in a loop
+    flow.block(statements, frozenset(bound))
+    return flow
+
+
+def needed(statements: Sequence[ast.stmt]) -> set[str]:
+    """Names that may be read before the statements bind them."""
+    flow = _flow(statements)
+    return set(flow.read | flow.refused)
+
+
+def surely_assigned(statements: Sequence[ast.stmt]) -> set[str]:
+    """Names that are bound whatever way leads through the statements."""
+    flow = _FlowWithTry()
+    flow.breaks.append([])
+    behind = flow.block(statements, frozenset())
+    return set(flow.assigned if behind is None else behind)
+
+
+def assigned(statements: Iterable[ast.AST]) -> set[str]:
+    """Names that are bound, by whatever statement, but not in scopes of their own."""
+    found: set[str] = set()
+    pending: list[ast.AST] = list(statements)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.AnnAssign) and node.value is None:
+            continue  # ``k: int`` binds nothing
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {a.asname or a.name.partition(".")[0] for a in node.names}
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            found.add(node.name)
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            found.add(node.rest)
+        if isinstance(node, _SCOPES):
+            if not isinstance(node, ast.Lambda):
+                found.add(node.name)
+        elif isinstance(node, _COMPREHENSIONS):
+            walrus = (n for n in walk(node) if isinstance(n, ast.NamedExpr))
+            found |= {n.target.id for n in walrus}
+        else:
+            pending += children(node)
+    return found
+
+
+def mentioned(node: ast.AST) -> set[str]:
+    """Every name in a statement, those of inner scopes too."""
+    return {n.id for n in walk(node) if isinstance(n, ast.Name)}
+
+
+class UnsureNames:
+    """Local names of a function that may have no value at a place.
+
+    Parameters
+    ----------
+    statements : sequence of ast.stmt
+        Its body.
+    parameters : iterable of str
+    local : set of str
+    """
+
+    def __init__(
+        self, statements: Sequence[ast.stmt], parameters: Iterable[str], local: Set[str]
+    ) -> None:
+        self._flows = [_flow(statements, parameters, contexts_end=e) for e in (False, True)]
+        self._local = local
+
+    def at(self, node: ast.stmt, contexts_end: bool = False) -> set[str]:
+        """Those that may have none in front of a statement.
+
+        With ``contexts_end`` also if a ``with`` in front of it has ended an exception.
+        """
+        flow = self._flows[contexts_end]
+        bound = flow.in_front.get(node, frozenset())
+        return {name for name in self._local if name in flow.refused or name not in bound}
+
+
+def kept(node: ast.AST) -> set[str]:
+    """Names that functions made inside a statement go on reading."""
+    found: set[str] = set()
+    consumed: set[ast.AST] = set()
+    for inner in walk(node):
+        if isinstance(inner, ast.Call) and _name(inner.func) in _CONSUMERS:
+            consumed.update(inner.args)
+        if isinstance(inner, _KEEPERS) and not (
+            inner in consumed and isinstance(inner, ast.GeneratorExp)
+        ):
+            found |= mentioned(inner)
+    return found
+
+
+def is_context(node: ast.stmt) -> bool:
+    """Whether a statement is a ``with`` that may end an exception: ``np.errstate`` does not."""
+    return isinstance(node, ast.With) and not all(
+        isinstance(i.context_expr, ast.Call) and _name(i.context_expr.func) == "errstate"
+        for i in node.items
+    )
+
+
+def _name(node: ast.AST) -> str:
+    """The name of a function, without what stands in front of it."""
+    return getattr(node, "attr", "") or getattr(node, "id", "")
+
+
+def reads_later(statements: Sequence[ast.stmt], after: Iterable[str]) -> list[set[str]]:
+    """For each statement the names that may still be read behind it.
+
+    Those of ``after`` in any case: control may leave a statement in the middle.
+    """
+    behind = set(after)
+    found: list[set[str]] = []
+    for at in range(len(statements) - 1, -1, -1):
+        found.append(behind)
+        one = statements[at : at + 1]
+        behind = (behind - surely_assigned(one)) | needed(one) | {*after}
+    return found[::-1]
+
+
+def looks_at_its_names(node: ast.AST) -> bool:
+    """Whether a function reads its own names as a whole; ``vars(o)`` and ``dir(o)`` do not."""
+    of_objects = {n.func for n in walk(node) if isinstance(n, ast.Call) and len(n.args) == 1}
+    return any(
+        isinstance(n, ast.Name)
+        and n.id in _SEES_ALL
+        and not (n in of_objects and n.id in ("vars", "dir"))
+        for n in walk(node)
+    )
+
+
+def bound_by_inner(body: Sequence[ast.stmt]) -> set[str]:
+    """Names that functions of the body bind anew (or that it declares itself)."""
+    inner = (n.names for s in body for n in walk(s) if isinstance(n, ast.Nonlocal))
+    return {name for names in inner for name in names}
+
+
+def counts(body: Sequence[ast.stmt]) -> Counter[str]:
+    """How often names occur, those of functions, classes and imports too."""
+    nodes = [n for s in body for n in walk(s)]
+    found = Counter(n.id for n in nodes if isinstance(n, ast.Name))
+    found.update(n for node in nodes if not isinstance(node, ast.Name) for n in _named_by(node))
+    return found
+
+
+def _named_by(node: ast.AST) -> list[str]:
+    """Names that a node binds without a `ast.Name`."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [a.asname or a.name.partition(".")[0] for a in node.names]
+    name = getattr(node, "rest" if isinstance(node, ast.MatchMapping) else "name", None)
+    return [name] if isinstance(name, str) and not isinstance(node, ast.alias) else []

@@ -1,0 +1,214 @@
+"""Functions without usable source: traced as they are, after a look at what they read.
+
+No hook stands in such a function, so everything it names from outside is checked up front: modules
+and functions are guarded, numbers must keep their value, arrays and objects are refused because the
+trace would bake them in.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import types
+from collections.abc import Iterator
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.host import Path
+from fusejit.tracer.capture.callables import (
+    Verdict,
+    function_name,
+    is_library_module,
+    is_library_object,
+    is_user_function,
+    rule_for,
+)
+from fusejit.tracer.capture.carriers import is_carrier
+from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.runtime.outside import Outside, is_open
+
+_SIMPLE = (type(None), bool, int, float, complex, str, bytes, np.generic, np.dtype)
+_AS_ARGUMENT = "pass it as an argument"
+
+
+def vet(
+    function: FunctionType, path: Path | None, entry: FunctionType, outside: Outside
+) -> list[CodeType]:
+    """Record checks for all that a plainly traced function reads from outside.
+
+    Parameters
+    ----------
+    function : FunctionType
+        The function.
+    path : Path or None
+        Where each call finds it; None if it is the traced function or cannot be found again.
+    entry : FunctionType
+        The traced function.
+    outside : Outside
+        Records the checks.
+
+    Returns
+    -------
+    list of CodeType
+        The code of the function and of all user functions it can call.
+
+    Raises
+    ------
+    UnsupportedError
+        If it reads an array or an object that the trace would bake in.
+    """
+    vetting = _Vetting(entry, outside)
+    vetting.function(function, path)
+    return vetting.codes
+
+
+def vet_arguments(function: FunctionType, args: tuple[Any, ...], outside: Outside) -> None:
+    """Refuse objects from outside whose attributes a plain function would use unnoticed.
+
+    What it reads would be a constant of the trace, what it writes a stand-in in the user's object.
+    """
+    if not _uses_attributes(function, set()):
+        return
+    for arg in args:
+        path = outside.path_of(arg)
+        if path is not None and is_open(arg) and not outside.is_container_copy(arg):
+            what = f"{function.__qualname__} has no usable source and uses {path.user_text()}"
+            raise unsupported(what, "pass the attributes it needs as arguments")
+
+
+def _uses_attributes(function: FunctionType, seen: set[int]) -> bool:
+    """Whether a function, or one of the user's that it calls, reads or writes attributes."""
+    if id(function) in seen:
+        return False
+    seen.add(id(function))
+    used: list[Any] = [c.cell_contents for c in function.__closure__ or () if c != CellType()]
+    for instruction in _instructions(function.__code__):
+        if instruction.opname in (*_ATTRIBUTE_READS, *_ATTRIBUTE_WRITES):
+            return True
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            name = instruction.argval
+            used.append(function.__globals__.get(name, getattr(builtins, name, None)))
+    return any(
+        other in _ATTRIBUTE_FUNCTIONS
+        if isinstance(other, BuiltinFunctionType)
+        else is_user_function(other) and _uses_attributes(other, seen)
+        for other in used
+    )
+
+
+_ATTRIBUTE_READS = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
+_ATTRIBUTE_FUNCTIONS = (getattr, hasattr, setattr, delattr, vars, dir)
+_ATTRIBUTE_WRITES = ("STORE_ATTR", "DELETE_ATTR")
+_GLOBAL_WRITES = ("STORE_GLOBAL", "DELETE_GLOBAL")
+
+
+def _instructions(code: CodeType) -> Iterator[dis.Instruction]:
+    yield from dis.get_instructions(code)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _instructions(constant)
+
+
+class _Vetting:
+    def __init__(self, entry: FunctionType, outside: Outside) -> None:
+        self.entry = entry
+        self.outside = outside
+        self.codes: list[CodeType] = []
+        self.seen: set[int] = set()
+
+    def function(self, function: FunctionType, path: Path | None) -> None:
+        if id(function) in self.seen:
+            return
+        self.seen.add(id(function))
+        self.codes.append(function.__code__)
+        attributes: set[str] = set()
+        names: dict[str, None] = {}
+        free = set(function.__code__.co_freevars)
+        for instruction in _instructions(function.__code__):
+            operation, name = instruction.opname, instruction.argval
+            if operation in _GLOBAL_WRITES or (
+                operation in ("STORE_DEREF", "DELETE_DEREF") and name in free
+            ):
+                raise unsupported(f"assigns the outside name {name!r}", "return the new value")
+            if operation in ("LOAD_GLOBAL", "LOAD_NAME"):
+                names[name] = None
+            elif operation in (*_ATTRIBUTE_READS, "IMPORT_FROM"):
+                attributes.add(name)
+            elif operation == "IMPORT_NAME" and not is_library_module(name or "."):
+                raise unsupported(f"imports {name}", "import it at the top of the file")
+        for name in names:
+            self._global(function, path, name, attributes)
+        cells = function.__closure__ or ()
+        for index, (name, cell) in enumerate(
+            zip(function.__code__.co_freevars, cells, strict=True)
+        ):
+            try:
+                value = cell.cell_contents
+            except ValueError:  # not assigned yet: reading it raises NameError
+                continue
+            at: Path | None = None
+            if function is self.entry:
+                at = Path("closure", name)
+            elif path is not None:
+                at = path.attribute("__closure__").item(index).attribute("cell_contents")
+            self._value(at, value, f"closure {name}", attributes)
+
+    def _global(
+        self, function: FunctionType, path: Path | None, name: str, attributes: set[str]
+    ) -> None:
+        at: Path | None = None
+        if function.__globals__ is self.entry.__globals__:
+            at = Path("global", name)
+        elif path is not None:
+            at = path.attribute("__globals__").item(name)
+        if name in function.__globals__:
+            self._value(at, function.__globals__[name], f"global {name}", attributes)
+            return
+        if at is not None:
+            self.outside.absent(at)
+        if hasattr(builtins, name):
+            found = getattr(builtins, name)
+            self.outside.read_library(vars(builtins), name, found)
+            self._callable(found)
+
+    def _value(self, at: Path | None, value: Any, text: str, attributes: set[str]) -> None:
+        if at is None and not is_library_object(value):
+            raise unsupported(f"reads {text}, and each call could not find it again", _AS_ARGUMENT)
+        if isinstance(value, _SIMPLE) or (
+            type(value) is tuple and all(isinstance(item, _SIMPLE) for item in value)
+        ):
+            assert at is not None
+            self.outside.fix(at, value)
+            return
+        if is_user_function(value):
+            assert at is not None
+            self.outside.read(at, value)
+            if is_carrier(value):
+                value, at = value.__wrapped__, at.attribute("__wrapped__")
+            self.function(value, at)
+            return
+        if isinstance(value, ModuleType) and is_library_module(value.__name__):
+            for name in sorted(attributes & set(dir(value))):
+                found = getattr(value, name, None)
+                self.outside.read_library(vars(value), name, found)
+                self._callable(found)
+        elif is_library_object(value) or type(value).__module__ == "dataclasses":
+            self._callable(value)
+        elif not (isinstance(value, type) and issubclass(value, BaseException)):
+            what = f"a function without usable source reads {text} ({type(value).__name__})"
+            raise unsupported(what, _AS_ARGUMENT)
+        if at is not None:
+            self.outside.read(at, value)
+
+    @staticmethod
+    def _callable(value: Any) -> None:
+        """Refuse functions that are known to have effects, and modules of such functions."""
+        if isinstance(value, ModuleType):
+            if value.__name__ in ("numpy.random", "random", "time"):
+                raise unsupported(f"uses {value.__name__}", MOVE_OUTSIDE)
+        elif isinstance(value, (types.BuiltinFunctionType, FunctionType, type)):
+            rule = rule_for(value)
+            if rule.verdict is Verdict.DENY and rule.is_known:
+                raise unsupported(f"uses {function_name(value)}, which {rule.reason}", rule.remedy)

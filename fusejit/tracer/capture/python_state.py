@@ -1,0 +1,168 @@
+"""Python's own objects in staged code: a body that changes one of them cannot be staged.
+
+The body of a staged loop or conditional runs once while it is traced. ``count += 1`` on a name is
+carried by the region; but a list that is appended to, an attribute that is counted up, a nonlocal
+name of an inner function or an iterator that moves on would change once, too. So what the user's
+frames can reach is noted in front of the body, and compared behind it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from types import BuiltinMethodType, FrameType, FunctionType, GeneratorType, MethodType
+from typing import Any
+
+from fusejit.tracer.capture.callables import is_stand_in_type
+from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.runtime.locations import user_frames
+
+_MAX_OBJECTS = 10_000
+_ATOMS = (bool, int, float, complex, str, bytes, type(None), range, slice)
+_ITERATORS: tuple[type, ...] = (
+    enumerate,
+    zip,
+    map,
+    filter,
+    reversed,
+    type(iter([])),
+    type(iter(())),
+    type(iter(range(0))),
+    type(iter({})),
+    type(iter({}.values())),
+    type(iter({}.items())),
+    type(iter(set())),
+    type(iter("")),
+)
+
+
+class PythonState:
+    """What the objects that the user's frames can reach hold now.
+
+    Parameters
+    ----------
+    own : frozenset of str
+        Names of the innermost frame that the region itself looks after.
+    """
+
+    def __init__(self, own: frozenset[str]) -> None:
+        self._frames = user_frames()
+        self._own = own
+        self._before: dict[int, tuple[str, Any, tuple[Any, ...]]] = {}
+        self._names = [self._locals(frame) for frame in self._frames]
+        for names in self._names:
+            for name, obj in names.items():
+                self._note(name, obj)
+
+    def change(self) -> tuple[str, str] | None:
+        """Name and kind of an object that is not what it was."""
+        for frame, before in zip(self._frames, self._names, strict=True):
+            now = self._locals(frame)
+            for name in before:
+                own = name in self._own and frame is self._frames[0]
+                if not own and not _same(before[name], now.get(name)):
+                    return name, "a name of an enclosing function"
+        for name, obj, content in self._before.values():
+            now_holds = tuple(_content(obj))
+            if len(now_holds) != len(content) or not all(map(_same, now_holds, content)):
+                return name, _kind(obj)
+        return None
+
+    def _locals(self, frame: FrameType) -> dict[str, Any]:
+        names = frame.f_locals.items()
+        return {name: obj for name, obj in names if not name.startswith(("_st", "."))}
+
+    def _note(self, name: str, obj: Any) -> None:
+        pending = [obj]
+        while pending:
+            one = pending.pop()
+            if isinstance(one, _ATOMS) or id(one) in self._before or _is_of_the_trace(one):
+                continue
+            content = tuple(_content(one))
+            if not content and not isinstance(one, list | dict | set) and _attributes(one) is None:
+                continue
+            if len(self._before) > _MAX_OBJECTS:
+                raise Declined(f"more than {_MAX_OBJECTS} Python objects around a staged loop")
+            self._before[id(one)] = (name, one, content)
+            pending += content
+
+
+def _is_of_the_trace(obj: Any) -> bool:
+    kind = type(obj)
+    return is_stand_in_type(kind) or kind.__module__.partition(".")[0] in ("fusejit", "numpy")
+
+
+def _content(obj: Any) -> Iterator[Any]:
+    """The objects that an object holds and may exchange."""
+    if isinstance(obj, dict):
+        yield from obj.keys()
+        yield from obj.values()
+    elif isinstance(obj, list | tuple):
+        yield from obj
+    elif isinstance(obj, set | frozenset):
+        yield from sorted(obj, key=id)
+    elif isinstance(obj, FunctionType):
+        yield from (obj.__defaults__, obj.__kwdefaults__)
+        for cell in obj.__closure__ or ():
+            yield _of_cell(cell)
+    elif isinstance(obj, MethodType | BuiltinMethodType):
+        yield obj.__self__
+    elif isinstance(obj, GeneratorType):
+        frame = obj.gi_frame
+        yield -1 if frame is None else frame.f_lasti
+        yield from () if frame is None else frame.f_locals.values()
+    elif isinstance(obj, _ITERATORS):
+        yield operator.length_hint(obj, -1)
+        for part in obj.__reduce__()[1:]:
+            yield from part if isinstance(part, tuple) else (part,)
+    attributes = _attributes(obj)
+    if attributes is not None:
+        yield from attributes.keys()
+        yield from attributes.values()
+
+
+def _attributes(obj: Any) -> dict[str, Any] | None:
+    """What an instance, or a class made inside a function, has been given."""
+    if isinstance(obj, type):
+        is_local = "<locals>" in obj.__qualname__
+        return dict(vars(obj)) if is_local else None
+    if isinstance(obj, FunctionType | MethodType) or type(obj).__module__ == "builtins":
+        return None
+    found: dict[str, Any] = {}
+    for kind in type(obj).__mro__:
+        slots = vars(kind).get("__slots__", ())
+        for slot in (slots,) if isinstance(slots, str) else slots:
+            _read(found, slot, obj)
+    try:
+        found.update(object.__getattribute__(obj, "__dict__"))
+    except AttributeError:
+        return found or None
+    return found
+
+
+def _read(found: dict[str, Any], name: str, obj: Any) -> None:
+    try:
+        found[name] = object.__getattribute__(obj, name)
+    except AttributeError:
+        return
+
+
+def _of_cell(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def _same(left: Any, right: Any) -> bool:
+    if left is right:
+        return True
+    return type(left) is type(right) and isinstance(left, _ATOMS) and bool(left == right)
+
+
+def _kind(obj: Any) -> str:
+    if isinstance(obj, FunctionType):
+        return "what a function remembers"
+    if isinstance(obj, (GeneratorType, *_ITERATORS)):
+        return "an iterator"
+    return f"a {type(obj).__name__}"

@@ -1,0 +1,284 @@
+"""The syntax tree of a function, if its source is still the one that was compiled.
+
+The whole file is parsed, so that nodes keep the user's positions and enclosing classes are known
+(private names are mangled by them). A node stands for the function only if compiling it gives the
+function's own bytecode: a file or notebook cell that was edited since is refused.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import copy
+import functools
+import linecache
+import warnings
+import weakref
+from collections.abc import Mapping, Sequence
+from types import CodeType, FunctionType
+
+from fusejit.dataclass import dataclass, field
+from fusejit.syntax import children, parse
+from fusejit.tracer.capture.written import WrittenTexts
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+_FUTURE_FLAGS = functools.reduce(
+    int.__or__,
+    (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names),
+)
+_NESTED = 0x10  # CO_NESTED: the copy always stands inside a factory function
+_CODE_FIELDS = (
+    "co_name",
+    "co_code",
+    "co_names",
+    "co_varnames",
+    "co_cellvars",
+    "co_freevars",
+    "co_argcount",
+    "co_posonlyargcount",
+    "co_kwonlyargcount",
+    "co_exceptiontable",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSource:
+    """A function in its file.
+
+    Attributes
+    ----------
+    node : FunctionNode
+        The function.
+    class_name : str or None
+        The innermost class around it.
+    imported : tuple of str
+        Names that the module imports: CPython compiles ``np.exp(x)`` differently for them.
+    parts : mapping of str to ast.expr
+        What names stand for that are none of the user's.
+    """
+
+    node: FunctionNode
+    class_name: str | None
+    imported: tuple[str, ...]
+    parts: Mapping[str, ast.expr] = field(default_factory=dict)
+
+
+def find_source(function: FunctionType) -> FunctionSource | str:
+    """The syntax tree of ``function``, or the reason why there is none."""
+    code = function.__code__
+    made = _made_from_trees.get(id(code))
+    if made is not None:
+        return made
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    if not lines:
+        return "no source was found"
+    try:
+        index = _functions_by_line(code.co_filename, "".join(lines))
+    except (SyntaxError, ValueError, RecursionError):
+        return "its file was edited since: it no longer parses"
+    matches: list[FunctionSource] = []
+    for candidate in index.get((code.co_firstlineno, code.co_name), ()):
+        try:
+            compiled = compile_function(candidate, candidate.node, code)
+        except (SyntaxError, ValueError):
+            continue
+        if same_code(compiled, code):
+            if list(compiled.co_positions()) == list(code.co_positions()):
+                return candidate
+            matches.append(candidate)
+    if matches:  # positions differ in the prologue of decorated functions
+        return matches[0]
+    return "its source does not give its bytecode (edited since, or rewritten by another tool)"
+
+
+_made_from_trees: dict[int, FunctionSource] = {}  # by the ids of code that is alive
+
+
+def made_from(code: CodeType, source: FunctionSource) -> None:
+    """Note the tree of code that was compiled from part of a function: it stands in no file."""
+    _made_from_trees[id(code)] = source
+    weakref.finalize(code, _made_from_trees.pop, id(code), None).atexit = False
+
+
+def texts_in(function: FunctionType) -> Mapping[str, str]:
+    """What the user wrote instead of names that are none of the user's, in a part of a function."""
+    made = _made_from_trees.get(id(function.__code__))
+    return {} if made is None else WrittenTexts(made.parts)
+
+
+def as_definition(node: FunctionNode) -> ast.FunctionDef | None:
+    """The function as a ``def``: of a lambda one that returns its value; None if it is async."""
+    if isinstance(node, ast.FunctionDef):
+        return node
+    if not isinstance(node, ast.Lambda):
+        return None
+    returned = ast.copy_location(ast.Return(value=node.body), node.body)
+    made = ast.FunctionDef(name="<lambda>", args=node.args, body=[returned], decorator_list=[])
+    return ast.copy_location(made, node)
+
+
+def compile_function(
+    source: FunctionSource, node: FunctionNode, like: CodeType, free: Sequence[str] = ()
+) -> CodeType:
+    """Compile ``node`` with the scopes, flags and file of ``like``; return its code object.
+
+    Parameters
+    ----------
+    source : FunctionSource
+        Tells the enclosing class.
+    node : FunctionNode
+        The function to compile, as it was written or rewritten.
+    like : CodeType
+        The function's own code: its free variables and file are used.
+    free : sequence of str, optional
+        More names that may be free in the function.
+    """
+    inner: ast.stmt
+    if isinstance(node, ast.Lambda):
+        bare = ast.Lambda(args=_bare_arguments(node.args), body=node.body)
+        inner = ast.Expr(value=ast.copy_location(bare, node))
+    else:
+        inner = copy.copy(node)
+        inner.decorator_list = []
+        inner.returns = None
+        inner.args = _bare_arguments(node.args)
+    ast.copy_location(inner, node)
+    definition = inner
+    own = [name for name in like.co_freevars if name != "__class__" or not source.class_name]
+    free = [*own, *free]
+    if source.class_name:
+        inner = ast.ClassDef(
+            name=source.class_name, bases=[], keywords=[], body=[inner], decorator_list=[]
+        )
+        ast.copy_location(inner, node)
+    names = [] if isinstance(inner, ast.Expr) else [inner.name]
+    own_names = [name for name in names if name not in free]
+    body: list[ast.stmt] = [ast.Global(names=own_names), inner] if own_names else [inner]
+    parameters = ast.arguments(
+        posonlyargs=[],
+        args=[ast.arg(arg=name) for name in free],
+        kwonlyargs=[],
+        kw_defaults=[],
+        defaults=[],
+    )
+    factory = ast.FunctionDef(name="factory", args=parameters, body=body, decorator_list=[])
+    imports = ast.Import(names=[ast.alias(name=name) for name in source.imported])
+    parts: list[ast.stmt] = [imports] if source.imported else []
+    module = ast.Module(body=[*parts, ast.copy_location(factory, node)], type_ignores=[])
+    for made in (factory, inner, definition):
+        vars(made)["type_params"] = []  # required from Python 3.12 on; ignored before
+    ast.fix_missing_locations(module)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        code = compile(
+            module,
+            like.co_filename,
+            "exec",
+            flags=like.co_flags & _FUTURE_FLAGS,
+            dont_inherit=True,
+        )
+    for _ in range(3 if source.class_name else 2):
+        (code,) = [const for const in code.co_consts if isinstance(const, CodeType)]
+    assert isinstance(code, CodeType)
+    return _with_qualname(code, code.co_qualname, like.co_qualname)
+
+
+def same_code(one: CodeType, other: CodeType) -> bool:
+    """Whether two code objects do the same; lines and columns are not compared."""
+    if any(getattr(one, field) != getattr(other, field) for field in _CODE_FIELDS):
+        return False
+    if (one.co_flags | _NESTED) != (other.co_flags | _NESTED):
+        return False
+    return _same_constants(one.co_consts, other.co_consts)
+
+
+def _same_constants(one: object, other: object) -> bool:
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, CodeType) and isinstance(other, CodeType):
+        return same_code(one, other)
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(_same_constants, one, other))
+    if isinstance(one, frozenset) and isinstance(other, frozenset):
+        return {(type(c), repr(c)) for c in one} == {(type(c), repr(c)) for c in other}
+    if isinstance(one, (float, complex)):
+        return repr(one) == repr(other)
+    return one == other
+
+
+@functools.lru_cache(maxsize=32)
+def _functions_by_line(
+    filename: str, text: str
+) -> dict[tuple[int, str], tuple[FunctionSource, ...]]:
+    """All functions of a file by first line and name, as code objects give them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = parse(text, filename=filename, flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    assert isinstance(tree, ast.Module)
+    imported = tuple(_module_imports(tree))
+    found: dict[tuple[int, str], tuple[FunctionSource, ...]] = {}
+    pending: list[tuple[ast.AST, str | None]] = [(tree, None)]
+    while pending:
+        node, class_name = pending.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            if isinstance(node, ast.Lambda):
+                key = (node.lineno, "<lambda>")
+            else:
+                first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+                key = (first, node.name)
+            found[key] = (*found.get(key, ()), FunctionSource(node, class_name, imported))
+        if isinstance(node, ast.ClassDef):
+            outside = (*node.bases, *node.keywords, *node.decorator_list)
+            pending += [(child, class_name) for child in outside]
+            pending += [(child, node.name) for child in node.body]
+        else:
+            pending += [(child, class_name) for child in children(node)]
+    return found
+
+
+def _module_imports(tree: ast.Module) -> dict[str, None]:
+    names: dict[str, None] = {}
+    pending: list[ast.AST] = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            bound = (alias.asname or alias.name.partition(".")[0] for alias in node.names)
+            names.update((name, None) for name in bound if name != "*")
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
+            pending += children(node)
+    return names
+
+
+def _bare_arguments(arguments: ast.arguments) -> ast.arguments:
+    """Without annotations and default values, which belong to the enclosing scope."""
+
+    def bare(argument: ast.arg) -> ast.arg:
+        return ast.copy_location(ast.arg(arg=argument.arg), argument)
+
+    none = ast.Constant(value=None)
+    return ast.arguments(
+        posonlyargs=[bare(a) for a in arguments.posonlyargs],
+        args=[bare(a) for a in arguments.args],
+        vararg=bare(arguments.vararg) if arguments.vararg else None,
+        kwonlyargs=[bare(a) for a in arguments.kwonlyargs],
+        kw_defaults=[None if d is None else none for d in arguments.kw_defaults],
+        kwarg=bare(arguments.kwarg) if arguments.kwarg else None,
+        defaults=[none for _ in arguments.defaults],
+    )
+
+
+def _with_qualname(code: CodeType, old: str, new: str) -> CodeType:
+    """Give the function and what is nested in it the names it has in the user's module."""
+    name = code.co_qualname
+    if name.startswith(old):  # not so for ``global C; class C``
+        name = new + name.removeprefix(old)
+
+    def renamed(constant: object) -> object:
+        if isinstance(constant, CodeType):
+            return _with_qualname(constant, old, new)
+        # the body of a class holds its own qualified name
+        return name if constant == code.co_qualname and code.co_qualname != old else constant
+
+    return code.replace(co_qualname=name, co_consts=tuple(map(renamed, code.co_consts)))

@@ -1,0 +1,97 @@
+"""``x[mask]`` as an array of its own inside a loop: the elements that are true, moved together.
+
+The places of the true elements are found by a loop that is written out below and staged like one
+of the program; how many there are is a symbol of the block. Arrays under one mask share both, and
+what is read at the places is a gather like any other. Outside of loops NumPy makes the array, and
+the launcher reads its size (`fusejit.tracer.host.host_calls`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.tracer.control_flow.changing_extents import rows
+from fusejit.tracer.control_flow.shrinking import number_of_rows
+from fusejit.tracer.host import host_calls
+from fusejit.tracer.indexing import mask_indices
+from fusejit.tracer.indexing.gathers import mark_within_bounds
+from fusejit.tracer.indexing.kernel_indices import bound_number
+from fusejit.tracer.indexing.masked import is_same_value
+from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.kernel_numbers import int_value, is_kernel_number
+from fusejit.tracer.values.number import TracedNumber
+
+
+@handles("select")
+def select(array: TracedArray, mask: TracedArray) -> TracedArray:
+    """``array[mask]`` as an array of its own."""
+    if not _is_in_loop(array.trace) or array.ndim != 1:
+        return host_calls.select(array, mask)
+    return _at_places(array, mask)
+
+
+@handles("select rows")
+def select_rows(array: TracedArray, mask: TracedArray) -> TracedArray:
+    """``array[mask]`` for a mask of fewer axes, as an array of its own."""
+    if not _is_in_loop(array.trace) or mask.ndim != 1:
+        return HANDLERS["getitem"](array, mask_indices.positions(mask))  # type: ignore[no-any-return]
+    return _at_places(array, mask)
+
+
+def _is_in_loop(trace: Trace) -> bool:
+    return any(region.repeats for region in trace.regions)
+
+
+def _at_places(array: TracedArray, mask: TracedArray) -> TracedArray:
+    """The elements, or rows, where a mask of one axis is true."""
+    trace = array.trace
+    places = next((p for m, p in trace.places if is_same_value(trace, m, mask.value())), None)
+    if places is None or not trace.is_open(places.storage.home):
+        places = _true_places(mask)
+        trace.places.insert(0, (mask.value(), places))
+    mark_within_bounds(trace, places, array.extents[0])
+    behind = (slice(None),) * (array.ndim - 1)
+    chosen: TracedArray = HANDLERS["gather"](
+        array, (places, *behind), [places, *(None for _ in behind)]
+    )
+    return chosen
+
+
+def _true_places(mask: TracedArray) -> TracedArray:
+    """The subscripts of the true elements of a mask, in order."""
+    trace = mask.trace
+    found, count = trace.inlined(_places, (mask,))
+    length = AffineExpr.const(0)
+    if is_kernel_number(count):
+        length = number_of_rows(trace, int_value(count), mask.extents[0])
+    return rows(found, (length,))
+
+
+def _places(mask):  # type: ignore[no-untyped-def]
+    found = np.empty(len(mask), np.int64)
+    count = 0
+    for i in range(len(mask)):
+        found[between(count, 0, i)] = i  # the next true element takes the place of a false one
+        count += int(mask[i])
+    return found, count
+
+
+def between(number: Any, low: int, high: Any) -> Any:
+    """A number of the kernel that has these bounds by construction."""
+    return number
+
+
+@handles(between)
+def _between(number: Any, low: int, high: Any) -> Any:
+    """The number as a symbol with these bounds, so that it needs no check as an index."""
+    if not is_kernel_number(number):
+        return number
+    trace = number.trace
+    most = high.affine if isinstance(high, TracedNumber) else AffineExpr.const(high)
+    symbol = bound_number(trace, int_value(number), AffineExpr.const(low), most)
+    return TracedNumber.of_affine(trace, symbol)

@@ -1,0 +1,175 @@
+"""``and``, ``or``, ``not`` and conditional expressions of the traced program.
+
+Where nothing is traced, and where the truth is known while tracing, they are Python's own: operands
+are returned as they are. Otherwise what stands behind is computed in a block of a conditional, so
+that it is not run where Python would not run it (``j >= 0 and x[j] > key``).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.graph import Check
+from fusejit.tracer.control_flow.raises import ASSERTS, COMPUTED
+from fusejit.tracer.control_flow.staged_if import StagedIf, decide
+from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.locations import current_location
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.either import is_either
+from fusejit.tracer.values.kernel_numbers import as_kernel_number, as_python, is_number, truth_of
+
+_RESULT = "the value of this expression"
+
+
+def not_(operand: Any) -> Any:
+    """``not operand``."""
+    truth = decide(operand)
+    if not isinstance(truth, TracedArray):
+        return not truth
+    result: TracedArray = as_python(HANDLERS["operator"](np.logical_not, (truth,)))
+    tests = truth.trace.type_tests
+    if (test := tests.get(truth.value())) is not None:
+        tests[result.value()] = test.negated()
+    return result
+
+
+def and_(first: Any, *others: Callable[[], Any]) -> Any:
+    """``first and others[0]() and ..``."""
+    result = first
+    for position, other in enumerate(others):
+        truth = decide(result)
+        if isinstance(truth, TracedArray):
+            return _chosen(truth, _rest(and_, others[position:]), lambda: False)
+        if not truth:
+            return result
+        result = other()
+    return result
+
+
+def or_(first: Any, *others: Callable[[], Any]) -> Any:
+    """``first or others[0]() or ..``."""
+    result = first
+    for position, other in enumerate(others):
+        truth = decide(result)
+        if isinstance(truth, TracedArray):
+            return _chosen(truth, lambda: True, _rest(or_, others[position:]))
+        if truth:
+            return result
+        result = other()
+    return result
+
+
+def and_value(first: Any, *others: Callable[[], Any]) -> Any:
+    """``first and others[0]() and ..`` where the operand itself is asked for."""
+    truth = decide(first) if others else False
+    if isinstance(truth, TracedArray):
+        return _chosen(truth, lambda: and_value(others[0](), *others[1:]), lambda: first)
+    return and_value(others[0](), *others[1:]) if truth else first
+
+
+def or_value(first: Any, *others: Callable[[], Any]) -> Any:
+    """``first or others[0]() or ..`` where the operand itself is asked for."""
+    truth = decide(first) if others else True
+    if isinstance(truth, TracedArray):
+        return _chosen(truth, lambda: first, lambda: or_value(others[0](), *others[1:]))
+    return first if truth else or_value(others[0](), *others[1:])
+
+
+def chain(first: Any, name: str, second: Any, *others: Any) -> Any:
+    """``first < second < others[1]() ..``; each operand is evaluated once.
+
+    Parameters
+    ----------
+    first, second : object
+    name : str
+        The name of the comparison in `operator`.
+    *others : str or callable
+        Further comparisons and operands, in turn.
+    """
+    result = getattr(operator, name)(first, second)
+    if not others:
+        return result
+    truth = decide(result)
+
+    def rest() -> Any:
+        return chain(second, others[0], others[1](), *others[2:])
+
+    if isinstance(truth, TracedArray):
+        return _chosen(truth, rest, lambda: result)
+    return rest() if truth else result
+
+
+def _rest(join: Callable[..., Any], later: tuple[Callable[[], Any], ...]) -> Callable[[], Any]:
+    """The truth of the operands that are left."""
+    return lambda: truth_of(join(later[0](), *later[1:]))
+
+
+def _same(obj: Any) -> Any:
+    return obj
+
+
+@handles("choose")
+def choose(test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
+    """``first() if test else second()``."""
+    truth = decide(test)
+    if not isinstance(truth, TracedArray):
+        return first() if truth else second()
+    return _chosen(truth, first, second)
+
+
+def _chosen(truth: TracedArray, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
+    key = ("choose", str(current_location()))
+    region = StagedIf(current_trace(), key, truth, (_RESULT,), frozenset())
+    region.then({})
+    value = first()
+    region.otherwise({_RESULT: value})
+    (result,) = region.result({_RESULT: second()})
+    return result
+
+
+def asserted(operand: Any, message: Any = None) -> Any:
+    """What ``assert`` asks for; what only the kernel knows becomes a `Check`.
+
+    ``message`` is the literal behind the comma, "" for none, None for what has to be computed,
+    which NumPy does: not behind a store to the caller's memory (`refuse_late_raises`).
+    """
+    truth = decide(operand) if is_number(operand) or is_either(operand) else operand
+    if not isinstance(truth, TracedArray):
+        return operand
+    trace = current_trace()
+    holds = as_kernel_number(truth_of(truth))
+    error, reason = "AssertionError", message
+    if type(message) is not str:
+        error, reason = COMPUTED, ASSERTS
+    trace.emit(Check(condition=holds.value(), reason=reason, error=error))
+    return True
+
+
+def any_of(*flags: Any) -> Any:
+    """Whether a flag is raised: a bool, or a number of the kernel."""
+    raised: Any = False
+    for flag in flags:
+        if isinstance(flag, TracedArray):
+            raised = flag if raised is False else raised | flag
+        elif flag:
+            return True
+    return raised
+
+
+def stop_flag(*flags: Any) -> Any:
+    """At the end of a loop's body: a raised flag, or one that only the kernel knows.
+
+    Nothing is computed: a staged body has ended when this is asked.
+    """
+    known = [flag for flag in flags if not isinstance(flag, TracedArray)]
+    return any(known) or next((f for f in flags if isinstance(f, TracedArray)), False)
+
+
+def none_of(*flags: Any) -> Any:
+    """Whether no flag is raised."""
+    return not_(any_of(*flags))

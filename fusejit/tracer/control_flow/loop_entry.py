@@ -1,0 +1,266 @@
+"""The start of a loop's body: what its names hold there.
+
+A number that the body assigns is carried as a value. An array that the body binds anew
+(``x = x + step``) is carried as memory, a *cell*: it is filled in front of the loop, the body sees
+it under the name, and what the name holds at the end of the body is stored into it. Arrays that
+are only changed in place are not carried at all, because their memory is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import Alloc, Bind, Buffer, Value, View
+from fusejit.ir.types import Kind, TensorType
+from fusejit.tracer.control_flow.changing_extents import at, largest, rows
+from fusejit.tracer.control_flow.loop_origins import LoopOrigins
+from fusejit.tracer.control_flow.regions import (
+    UNDEFINED,
+    Region,
+    Undefined,
+    flag_of,
+    is_array,
+    number_values,
+    of_values,
+    tuple_of,
+    types_of_values,
+)
+from fusejit.tracer.control_flow.shrinking import (
+    length_name,
+    number_of_rows,
+)
+from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.either import EitherType, NumberType, is_either
+from fusejit.tracer.values.either_types import type_of, union
+from fusejit.tracer.values.kernel_numbers import is_number
+from fusejit.tracer.values.operands import I64
+from fusejit.tracer.values.origins import OBJECT_OF
+from fusejit.tracer.values.shapes import Extents
+from fusejit.tracer.values.storage import Storage
+
+TAG = " as"  # behind the name of a number: its tag, which says of which type it is
+
+
+class LoopEntry(Region):
+    """The carried names of a loop, as its body finds them.
+
+    Attributes
+    ----------
+    dead : tuple of str
+        Names that each iteration binds before it reads them, and nothing else reads.
+    runs : bool or None
+        Whether there is an iteration; None if that is not known.
+    after : dict
+        What each name holds behind the loop.
+    """
+
+    repeats = True
+
+    def __init__(
+        self,
+        trace: Trace,
+        key: tuple[Any, ...],
+        names: tuple[str, ...],
+        live: frozenset[str],
+        dead: tuple[str, ...],
+    ) -> None:
+        super().__init__(trace, key, names, live)
+        self.dead = dead
+        self.runs: bool | None = None
+        self.after: dict[str, Any] = {}
+        self._entry: dict[str, Any] = {}  # what each name holds at the start of the body
+        self._carried: list[tuple[str, NumberType, Value, Value]] = []  # argument, start
+        self._cells: dict[str, TracedArray] = {}
+        self._changing: dict[str, Extents] = {}  # of cells whose length each iteration changes
+        self._cut: dict[str, str] = {}  # of cells that lose rows, with whom they share the number
+        self._rows: list[tuple[AffineExpr, Value, AffineExpr]] = []  # symbol, number, the most
+        self._late: list[tuple[str, NumberType, Value]] = []  # defined in the loop only
+        self._types: dict[str, EitherType] = {}  # of numbers of one of several types
+        self._held: tuple[str, ...] = ()  # the names, and those of the items of tuples
+        self._results: dict[str, Value] = {}
+        self._now: dict[str, Any] = {}  # what the names hold at the end of the body
+        self._renewed: dict[str, TracedArray] = {}  # other objects that show what was shown before
+        self._views: dict[str, Any] = {}  # what is defined late and has its memory outside
+        self.targets: tuple[str, ...] = ()
+        self.symbol = ""
+        self.flags: tuple[str, ...] = ()
+        self._visit = trace.visit((key, self.location))
+        self.trips = AffineExpr.const(0)
+        self._origins = LoopOrigins(self, self._number_at_entry)
+        self._copied_late: set[str] = set()  # of `_views`, what may be an object made in front
+
+    def can_peel(self) -> bool:
+        """Whether first iterations may be traced one by one."""
+        return False
+
+    def counts(self) -> bool:
+        """Whether it has iterations, whose numbers are the loop's symbol."""
+        return False
+
+    # -- the start of the body --------------------------------------------------------------------
+    def begin(self, names: Mapping[str, Any]) -> None:
+        """Find what the names hold in the body; called in front of the body's block."""
+        for name in self.names:
+            held = self.look_up(names, name)
+            form = self.decided("tuple", name)
+            if name in self.dead:
+                self._before[name] = held
+            elif form is not None and held is None:
+                parts = self.taken_apart(name, tuple_of(form[0], form[1:]), may_be_none=True)
+                self._before |= parts | {flag_of(name): False}
+            else:
+                self._before |= self.taken_apart(name, held, may_be_none=form is not None)
+        self._held = tuple(self._before)
+        for name, obj in self._before.items():
+            self._entry[name] = self._at_entry(name, obj)
+            if name in self._cells:
+                self._carry_origin(name, obj, names)
+
+    def entries(self) -> tuple[Any, ...]:
+        """What the names hold at the start of the body, where all flags are down."""
+        return tuple(
+            False if n in self.flags else self.put_together(n, self._entry) for n in self.names
+        )
+
+    def _at_entry(self, name: str, obj: Any) -> Any:
+        if name in self.dead:
+            self._before[name] = UNDEFINED
+            return Undefined(name, "is bound anew in each iteration", is_unbound=True)
+        if is_number(obj) or is_either(obj) or (obj is None and self._decided_type(name)):
+            return self._carry(name, self._type_at_entry(name, type_of(obj)), obj)
+        if self.decided("late", name):
+            self._before[name] = UNDEFINED
+            return Undefined(name, "is bound to a view in each iteration")
+        if is_array(obj) and (extents := self.decided("extents", name)):
+            buffer = self._buffer(obj, largest(extents, self.trips))
+            cell = TracedArray.whole(Storage.of_buffer(self.trace, buffer))
+            self.trace.store(rows(cell, obj.extents).memory(), obj.value())
+            self._changing[name] = extents
+            self._cells[name] = cell
+            return cell
+        if is_array(obj) and (group := self.decided("cut", name)):
+            number = length_name(group)
+            if not any(n == number for n, _, _, _ in self._carried):
+                length = self.trace.number(self.trace.decisions.canonical(obj.extents[0]))
+                self._carry(number, (Kind.PYTHON, I64), length)
+            self._cut[name] = group
+            self._cells[name] = self._cell(obj)
+            return self._cells[name]
+        if is_array(obj) and self.decided("cell", name):
+            self._require_own_strides(obj)
+            self._cells[name] = self._cell(obj)
+            return self._cells[name]
+        return obj
+
+    def _carry_origin(self, name: str, obj: TracedArray, names: Mapping[str, Any]) -> None:
+        number = self._origins.enter(name, obj, self._cells[name], names)
+        if number is not None:
+            self._carry(OBJECT_OF + name, (Kind.PYTHON, I64), number)
+
+    def _number_at_entry(self, name: str) -> TracedArray | None:
+        argument = self.argument_of(name)
+        return None if argument is None else TracedArray.of_value(self.trace, argument)
+
+    def _decided_type(self, name: str) -> Any:
+        return self.decided("type", name, *self._visit)
+
+    def _type_at_entry(self, name: str, own: NumberType | EitherType) -> NumberType | EitherType:
+        """The type decided by an earlier attempt, unless a loop around has changed it since."""
+        decided = self._decided_type(name)
+        return own if decided is None else union(decided, own) or own
+
+    def _carry(self, name: str, type_: NumberType | EitherType, start: Any) -> Any:
+        """Carry a number; one of several types has its tag beside it."""
+        values = number_values(start, type_)
+        types = types_of_values(type_)
+        arguments = [self.argument(name, own) for own in types]
+        self._carried += zip(parts_of(name, types), types, arguments, values, strict=True)
+        if isinstance(type_, EitherType):
+            self._types[name] = type_
+        return of_values(self.trace, type_, arguments)
+
+    def carry_extra(self, name: str, type_: NumberType, start: Any) -> Value:
+        """A number of the tracer's own, carried beside those of the program."""
+        self._carry(f"{name} ", type_, start)
+        return self._carried[-1][2]
+
+    def arguments(self) -> tuple[Value, ...]:
+        """What the body's block takes."""
+        return tuple(argument for _, _, argument, _ in self._carried)
+
+    def argument_of(self, name: str) -> Value | None:
+        """The value of a carried number at the start of the body."""
+        return next((a for n, _, a, _ in self._carried if n == name), None)
+
+    def starts(self) -> tuple[Value, ...]:
+        """What they take in the first iteration."""
+        late = tuple(start for _, _, start in self._late)
+        return tuple(start for _, _, _, start in self._carried) + late
+
+    def _cell(self, initial: TracedArray) -> TracedArray:
+        buffer = self._buffer(initial)
+        storage = Storage.of_buffer(self.trace, buffer)
+        value = initial.value()
+        self.trace.store(View.whole(buffer), value)
+        return TracedArray.whole(storage)
+
+    def show_changing_cells(self) -> None:
+        """Now that the iteration has a symbol: what it sees of cells that change their length."""
+        for name, extents in self._changing.items():
+            shown = rows(self._cells[name], at(extents, AffineExpr.symbol(self.symbol)))
+            self._cells[name] = self._entry[name] = shown
+            self._origins.show(name, shown)
+        lengths: dict[str, AffineExpr] = {}
+        for name, group in self._cut.items():
+            cell = self._cells[name]
+            if group not in lengths:
+                number = self.argument_of(length_name(group))
+                assert number is not None
+                lengths[group] = number_of_rows(self.trace, number, cell.extents[0])
+                self._rows.append((lengths[group], number, cell.extents[0]))
+            shown = rows(cell, (lengths[group], *cell.extents[1:]))
+            cell.storage.front = shown.extents
+            self._cells[name] = self._entry[name] = shown
+            self._origins.show(name, shown)
+
+    def bind_rows_again(self) -> None:
+        """In the body of a loop whose condition has seen how many rows are left."""
+        for length, number, most in self._rows:
+            (name,) = length.symbols()
+            self.trace.move_symbol(name, AffineExpr.const(0), most)
+            self.trace.emit(Bind(symbol=name, value=number))
+
+    def _buffer(self, like: TracedArray, extents: Extents | None = None) -> Buffer:
+        trace = self.trace
+        extents = tuple(map(trace.decisions.canonical, extents or like.extents))
+        order = like.storage.order if like.is_whole else like.sorted_order()
+        buffer = Buffer(
+            trace.unique_name("c0"), TensorType(like.dtype, extents), trace.new_alias_class()
+        )
+        buffer.order = order
+        trace.graph.buffers.append(buffer)
+        alloc = Alloc(buffer=buffer)
+        alloc.location = self.location
+        trace.append(alloc, trace.blocks[self._outer_index()])
+        return buffer
+
+    def _outer_index(self) -> int:
+        return -2 if self in self.trace.regions else -1
+
+    def _require_own_strides(self, array: TracedArray) -> None:
+        """An array of which axes are broadcast has no say in strides, and a cell does: peel."""
+        constant = self.trace.decisions.constant
+        axes = [a for a, extent in enumerate(array.extents) if constant(extent) != 1]
+        if array.ndim > 1 and any(array.compare_strides(a, a) is None for a in axes):
+            if self.can_peel() and not self.decided("peel"):
+                self.decide(1, "peel")
+            raise Declined("a loop carries a broadcast array")
+
+
+def parts_of(name: str, types: Sequence[NumberType]) -> list[str]:
+    """What the values of a number are carried as."""
+    return [name, name + TAG][: len(types)]

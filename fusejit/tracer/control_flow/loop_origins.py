@@ -1,0 +1,195 @@
+"""Which objects the cells of a loop stand for: see `fusejit.tracer.values.origins`.
+
+A cell holds the elements of an array that was there in front of the loop until an iteration binds
+the name anew. ``which`` of each cell is carried beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+from fusejit.ir.graph import Write, walk
+from fusejit.tracer.control_flow.regions import Region, extents_are_outside, is_held, same_object
+from fusejit.tracer.graph_breaks.declined import Declined, Restart
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.origins import (
+    OBJECT_OF,
+    Origin,
+    are_tracked,
+    check_own,
+    is_outside,
+    number_of,
+)
+
+
+class LoopOrigins:
+    """What the cells of one loop may be instead of arrays of the loop's own.
+
+    Parameters
+    ----------
+    region : Region
+        The loop.
+    argument_of : callable
+        The carried number of a name at the start of the body, as an array.
+    """
+
+    def __init__(self, region: Region, argument_of: Callable[[str], TracedArray | None]) -> None:
+        self._region = region
+        self._trace = region.trace
+        self._argument_of = argument_of
+        self._cells: dict[str, TracedArray] = {}
+        self._outside: dict[str, TracedArray] = {}  # of cells: what the name held, if it shows
+        self._objects: list[TracedArray] = []
+        self._stores: dict[str, int] = {}  # into what the names held
+        self._bound_to: list[tuple[str, TracedArray]] = []  # arrays from in front of the loop
+        self._unsure: set[str] = set()  # names that may hold, behind the loop, what they held
+
+    def is_tracked(self) -> bool:
+        """Whether the numbers are carried in this attempt."""
+        return are_tracked(self._trace)
+
+    def enter(self, name: str, before: TracedArray, cell: TracedArray, names: Any) -> int | None:
+        """Note a cell; the number that it starts with, if one is carried."""
+        self._cells[name] = cell
+        is_shown = self._region.decided("shown", name)
+        if self._is_nobody_elses(name, before, names) and not is_shown:
+            return None
+        self._outside[name] = before
+        self._stores[name] = before.storage.root.num_stores
+        number = self._number(before)
+        return number if self.is_tracked() else None
+
+    def _is_nobody_elses(self, name: str, array: TracedArray, names: Mapping[str, Any]) -> bool:
+        """Whether only one name has held an array, so that a copy cannot be told from it."""
+        root = array.storage.root
+        if array.path is not None or is_outside(root):
+            return False
+        is_inlined = self._region.location.inlined_from is not None
+        if is_inlined or array.storage.home is not self._trace.block:
+            return False
+        return not is_held(names, name, root)
+
+    def _number(self, obj: TracedArray) -> int:
+        for k, other in enumerate(self._objects, 1):
+            if other is obj:
+                return k
+        self._objects.append(obj)
+        return len(self._objects)
+
+    def show(self, name: str, cell: TracedArray) -> None:
+        """The body sees a cell under another object."""
+        self._cells[name] = cell
+
+    def number(self, obj: TracedArray) -> TracedArray | int:
+        """Which object an array of the body is."""
+        return number_of(obj, self._known, self._trace)
+
+    def _known(self, obj: TracedArray) -> TracedArray | int | None:
+        trace = self._trace
+        for name, cell in self._cells.items():
+            if same_object(trace, cell, obj):
+                number = self._argument_of(OBJECT_OF + name)
+                return 0 if number is None else number
+            if cell.storage is obj.storage.root and name in self._outside:
+                raise Declined("a loop carries a view of an array made in front of it")
+        home = obj.storage.root.home
+        if home is trace.block or not trace.is_open(home):
+            return None
+        if not extents_are_outside(trace, (*obj.map.results, *obj.extents)):
+            raise Declined("a loop that may have no iteration leaves another view in each")
+        return self._number(obj)
+
+    def may_be_another(self, obj: TracedArray) -> bool:
+        """Whether an array of the body may be an object that was there in front of the loop."""
+        for name, cell in self._cells.items():
+            if same_object(self._trace, cell, obj):
+                return name in self._outside
+        return obj.storage.root.origin is not None and obj.storage.root.home is self._trace.block
+
+    def leave(self, names: Mapping[str, Any], runs_often: bool) -> None:
+        """At the end of the body: which names may hold behind the loop what they held before."""
+        for name in self._cells.keys() - self._outside.keys():
+            if self._shows_another(name, names[name]):
+                self._region.decide(True, "shown", name)
+        for name in self._outside:
+            self._unsure |= set() if runs_often and self._is_bound(name, names) else {name}
+        for name in self._cells:
+            self._collect(name, names[name])
+
+    def _shows_another(self, name: str, obj: TracedArray) -> bool:
+        """Whether an array of the body may be one that others know, but for what ``name`` held."""
+        for other, cell in self._cells.items():
+            if obj.storage.root is cell.storage:
+                return other != name and other in self._outside
+        root = obj.storage.root
+        if root.home is not self._trace.block:
+            return True
+        objects = () if root.origin is None else root.origin.objects
+        return any(self._shows_another(name, other) for other in objects)
+
+    def _collect(self, name: str, obj: TracedArray) -> None:
+        """Note the arrays from in front of the loop that an array of the body may be."""
+        root = obj.storage.root
+        if root.home is not self._trace.block:
+            if not any(root is cell.storage for cell in self._cells.values()):
+                self._number(obj)
+                self._bound_to.append((name, obj))
+        elif root.origin is not None:
+            for other in root.origin.objects:
+                self._collect(name, other)
+
+    def _is_bound(self, name: str, names: Mapping[str, Any]) -> bool:
+        """Whether each iteration binds a name anew, or one that it takes its array from."""
+        seen = set()
+        while name not in seen:
+            seen.add(name)
+            now = names[name]
+            source = [n for n, cell in self._cells.items() if same_object(self._trace, cell, now)]
+            if not source:
+                return now.storage.root.origin is None
+            name = source[0]
+        return False
+
+    def stored_to(self) -> str | None:
+        """A name whose cell is stale in an iteration: what it held is changed in place."""
+        for name, before in self._outside.items():
+            if before.storage.root.num_stores != self._stores[name]:
+                return name
+        stores = (op for op in walk(self._trace.block) if isinstance(op, Write))
+        stored = {op.view.buffer.root for op in stores}
+        for name, obj in self._bound_to:
+            buffer = obj.storage.root.buffer
+            if buffer is not None and buffer.root in stored:
+                return name
+        return None
+
+    def finish(self, after: Mapping[str, Any], late: frozenset[str]) -> None:
+        """Behind the loop: what the arrays that names hold may be instead."""
+        for name in sorted(self._unsure | late):
+            array = after.get(name)
+            if not isinstance(array, TracedArray) or array.path is not None:
+                continue
+            storage = array.storage
+            which = after.get(OBJECT_OF + name)
+            decided = self._region.decided("own", name)
+            if decided and which is not None:
+                check_own(self._trace, which)
+                continue
+            objects = tuple(self._objects)
+            storage.origin = Origin(array, objects, which, self._requires_own(name))
+            for obj in objects:
+                root = obj.storage.root
+                is_own = obj.path is None and not is_outside(root)
+                why = "an array that a loop may not have bound anew"
+                storage.note_copied(root, is_own, why)
+
+    def _requires_own(self, name: str) -> Callable[[], NoReturn]:
+        def start_again() -> NoReturn:
+            self._trace.table[("origins", "tracked")] = True
+            if self._region.decided("own", name):
+                raise Declined("an array that a loop may not have bound anew is changed")
+            self._region.trace.table[(self._region.key, "own", name)] = True
+            raise Restart
+
+        return start_again

@@ -1,0 +1,111 @@
+"""``raise`` and ``try`` where only the kernel knows whether an exception is raised.
+
+``if x.min() < 0: raise ValueError(..)`` becomes a `Check` that the condition does not hold. Where
+the check fails, NumPy runs the call and raises, with all that the message needs. Behind a store to
+the caller's memory the kernel itself raises, which it can if the exception is one of Python's own
+with a literal text, and nothing around could catch it.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from fusejit.errors import UnsupportedError
+from fusejit.ir.graph import Check, Graph, HostCall, walk
+from fusejit.ir.host_calls import late_ops
+from fusejit.tracer.control_flow.staged_if import StagedIf
+from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.runtime.checks import EXTENTS_DIFFER
+from fusejit.tracer.runtime.context import active_trace, current_trace
+from fusejit.tracer.values.kernel_numbers import as_kernel_number
+
+RAISE = "raise "
+"""What the error of a check begins with that stands for a ``raise``; the class follows."""
+
+COMPUTED = "computed"
+"""The error of a check that the kernel cannot raise itself: its text is computed, say."""
+
+ASSERTS = (
+    "asserts something about elements, behind a store to an argument, with a message that is "
+    "computed; write the message as a literal"
+)
+"""The reason of such a check that stands for an ``assert``."""
+
+_WHERE = "where only the kernel knows whether"
+_REMEDY = "return a flag, and raise outside"
+_MAY_RAISE = (Check, HostCall)
+
+
+def raises(kind: Any = None, text: Any = None) -> bool:
+    """Whether a ``raise`` happens while tracing; otherwise it becomes a check of the kernel.
+
+    Parameters
+    ----------
+    kind : object
+        The exception's class, if it stands in the statement.
+    text : str or None
+        Its literal argument, "" for none, None for what has to be computed.
+    """
+    trace = active_trace()
+    conditions = [r for r in trace.regions if isinstance(r, StagedIf)] if trace is not None else []
+    if not conditions:
+        return True
+    holds: Any = True
+    for region in conditions:
+        holds = region.condition_here() if holds is True else holds & region.condition_here()
+    name = getattr(kind, "__name__", "an exception")
+    error, reason = COMPUTED, f"raises {name} {_WHERE}; {_REMEDY}"
+    if type(text) is str and _is_known(kind):
+        error, reason = f"{RAISE}{name}", text
+    check = Check(condition=as_kernel_number(~holds).value(), reason=reason, error=error)
+    current_trace().emit(check)
+    return False
+
+
+def _is_known(kind: Any) -> bool:
+    """Whether the class can be told from its name alone."""
+    if kind is np.linalg.LinAlgError:
+        return True
+    is_exception = isinstance(kind, type) and issubclass(kind, Exception)
+    return is_exception and getattr(builtins, kind.__name__, None) is kind
+
+
+def trying() -> int:
+    """At the start of the body of a ``try``: how many loops and conditionals are open there."""
+    trace = active_trace()
+    if trace is None:
+        return 0
+    trace.tries = True
+    return len(trace.regions)
+
+
+def caught_inside(error: BaseException, depth: int) -> None:
+    """Refuse to go on in an ``except`` that only some of the iterations or branches reach."""
+    trace = active_trace()
+    if trace is not None and len(trace.regions) != depth:
+        raise Declined(f"raises {type(error).__name__} {_WHERE}; {_REMEDY}") from error
+
+
+def may_raise_late(graph: Graph) -> bool:
+    """Whether a call may raise where NumPy cannot run it again."""
+    late = [op for op in late_ops(graph) if isinstance(op, _MAY_RAISE)]
+    return any(not isinstance(op, Check) or op.error != EXTENTS_DIFFER for op in late)
+
+
+def refuse_late_raises(graph: Graph, tries: bool) -> None:
+    """Decline if the kernel had to raise, behind a store, what it cannot or what may be caught."""
+    late = late_ops(graph)
+    for op in walk(graph.block):
+        if op not in late:
+            continue
+        if isinstance(op, Check) and op.error == COMPUTED:
+            if op.reason == ASSERTS:
+                at = op.location
+                raise UnsupportedError(f"{at.file}:{at.line}, in {at.function}: {ASSERTS}")
+            raise Declined(op.reason)
+        if tries and isinstance(op, _MAY_RAISE):
+            what = "may raise, behind a store to an argument, in a function that has a `try`"
+            raise Declined(f"{what}; raise before the first store")

@@ -1,0 +1,454 @@
+"""What loops and conditionals have in common while they are traced: names, joins, what leaves them.
+
+The rewritten program (`tracer.capture.rewrite_control`) runs the body of a staged region once, on
+symbols. A region knows the names that are assigned inside. Numbers become values that the op
+carries; an array that is bound anew in each iteration becomes memory that holds the newest one.
+What has to be known before (the type of a number after the first iteration, say) is found by
+tracing again: `Restart`, with a decision in the trace's table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from fusejit.errors import NeedsPython, UnsupportedError
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import Block, Op, Value
+from fusejit.ir.source import Location
+from fusejit.ir.types import Kind, TensorType
+from fusejit.tracer.capture.callables import is_named_tuple
+from fusejit.tracer.capture.python_state import PythonState
+from fusejit.tracer.graph_breaks.declined import Restart
+from fusejit.tracer.indexing.masked import MaskedElements
+from fusejit.tracer.runtime.dispatch import handles
+from fusejit.tracer.runtime.locations import Place, current_location, needs_python, unsupported
+from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.either import (
+    Either,
+    EitherType,
+    MaybeTuple,
+    NumberType,
+    TypeTest,
+    is_either,
+)
+from fusejit.tracer.values.either_types import narrowed, tag, type_of, wide
+from fusejit.tracer.values.kernel_numbers import as_kernel_number, is_number
+from fusejit.tracer.values.number import TracedNumber
+from fusejit.tracer.values.storage import Storage
+
+_OTHER_VISITS = ("peel", "period", "staged")  # decisions after which loops inside are met anew
+
+
+_MADE_INSIDE = "was made in a loop or a conditional that has ended"
+
+
+class Undefined:
+    """A name without a value here; any use of it is refused.
+
+    With ``is_unbound`` it has none in the program either; else it may have one that cannot be told.
+    ``place`` is that of the conditional that gives it the one or the other: Python may run that. So
+    for a loop (``is_loop``) that may not bind it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        why: str,
+        is_unbound: bool = False,
+        place: Place | None = None,
+        is_loop: bool = False,
+    ) -> None:
+        object.__setattr__(self, "_text", (name, why))
+        object.__setattr__(self, "_is_unbound", is_unbound)
+        object.__setattr__(self, "_place", place)
+        object.__setattr__(self, "_is_loop", is_loop)
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
+        name, why = object.__getattribute__(self, "_text")
+        error = unsupported(f"{_shown(name)} {why}", _remedy(name))
+        raise Undefined._for_python(self, error)
+
+    @staticmethod
+    def refuse(undefined: Undefined) -> NoReturn:
+        """Refuse a use of it by code that would not ask."""
+        undefined._refuse()
+
+    @staticmethod
+    def refusal(undefined: Undefined, text: str) -> UnsupportedError:
+        """The error with a message that ends in ``text`` and the value that cannot be told."""
+        name, why = object.__getattribute__(undefined, "_text")
+        error = UnsupportedError(f"{text} {_shown(name)}, which {why}; {_remedy(name)}")
+        return Undefined._for_python(undefined, error)
+
+    @staticmethod
+    def _for_python(undefined: Undefined, error: UnsupportedError) -> UnsupportedError:
+        """The same error for the conditional, if it is due to one."""
+        place = object.__getattribute__(undefined, "_place")
+        if place is None:
+            return error
+        made = NeedsPython(str(error))
+        made.location, made.position = place
+        made.is_loop = object.__getattribute__(undefined, "_is_loop")
+        return made
+
+    @staticmethod
+    def is_unbound(obj: Any) -> bool:
+        """Whether it stands for a name that the program has not bound."""
+        return isinstance(obj, Undefined) and bool(object.__getattribute__(obj, "_is_unbound"))
+
+    __call__ = _refuse
+
+
+_BINARY = "add sub mul truediv floordiv mod pow matmul divmod and or xor lshift rshift"
+_ASKED = (
+    "getattr setattr delattr getitem setitem delitem contains iter next reversed len bool int "
+    "float complex index round trunc floor ceil neg pos abs invert lt le gt ge eq ne hash str "
+    "format enter exit"
+)
+for _name in (*(f"{way}{o}" for o in _BINARY.split() for way in ("", "r", "i")), *_ASKED.split()):
+    setattr(Undefined, f"__{_name}__", Undefined._refuse)  # whatever is asked
+
+
+def _shown(name: str) -> str:
+    if name.startswith("_st"):
+        return "a value"
+    return name if " " in name else repr(name)
+
+
+def _remedy(name: str) -> str:
+    if name.startswith("_st"):
+        return "return numbers of one type, or arrays of one shape and dtype, on every path"
+    if " " in name:
+        return "make both sides numbers of one type, or arrays of one shape and dtype"
+    return (
+        f"give {name!r} a value of the same type before: a number such as {name} = -1 or np.nan, "
+        f"or an array of the same shape and dtype"
+    )
+
+
+UNDEFINED = Undefined("a name", "is not defined", is_unbound=True)
+ABSENT = Undefined("an item", "is one of None", is_unbound=True)  # of what may be a tuple
+
+
+class Region:
+    """A loop or a conditional of the program at one place of the trace.
+
+    Parameters
+    ----------
+    trace : Trace
+    key : tuple
+        The place in the program, under which decisions are kept.
+    names : tuple of str
+        What is assigned inside.
+    live : frozenset of str
+        What is read outside.
+    """
+
+    can_unroll = False
+    repeats = False  # whether its blocks may run several times
+    sure: frozenset[str] = frozenset()  # names that have a value wherever they are read
+
+    def __init__(
+        self, trace: Trace, key: tuple[Any, ...], names: tuple[str, ...], live: frozenset[str]
+    ) -> None:
+        self.trace = trace
+        self.key = key
+        self.names = names
+        self.live = live
+        self.location: Location = current_location()
+        self._states: list[PythonState] = []
+        self._before: dict[str, Any] = {}  # what the names held in front
+        self._tuples: dict[str, tuple[type, list[str], str | None]] = {}  # class, items, flag
+
+    def own_names(self) -> frozenset[str]:
+        """The names that the body may give another object."""
+        return frozenset(self.names)
+
+    def is_sure(self, name: str, missing: Any) -> bool:
+        """Whether a name is read behind the region, but not where it has no value (``missing``)."""
+        if missing is ABSENT:
+            return True
+        if name.startswith("_st"):  # the result of a `return` has a flag
+            return Undefined.is_unbound(missing)
+        return name in self.sure and name in self.live and Undefined.is_unbound(missing)
+
+    def type_test(self) -> TypeTest | None:
+        """What is known of the type of a number in the block that is open."""
+        return None
+
+    # -- decisions --------------------------------------------------------------------------------
+    def decided(self, what: str, *more: Any) -> Any:
+        """A decision of an earlier attempt, or None."""
+        return self.trace.table.get((self.key, what, *more))
+
+    def decide(self, value: Any, what: str, *more: Any) -> NoReturn:
+        """Take a decision that earlier ops should have known: start the trace again."""
+        if self.trace.table.get((self.key, what, *more)) == value:
+            raise unsupported(f"the loop does not settle ({what} {more})", "write it more simply")
+        if what in _OTHER_VISITS:
+            for key in [k for k in self.trace.table if k[1] == "type"]:
+                del self.trace.table[key]
+        self.trace.table[(self.key, what, *more)] = value
+        raise Restart
+
+    def look_up(self, names: Mapping[str, Any], name: str) -> Any:
+        """What a name holds, if that can be seen here: what an ended block made cannot.
+
+        A name may be that of an item of a tuple, ``at[0]``.
+        """
+        base, *places = name.split("[")
+        obj = names.get(base, UNDEFINED)
+        for place in places:
+            obj = _item(obj, place.rstrip("]"))
+        return self._seen(obj, name)
+
+    def _seen(self, obj: Any, name: str) -> Any:
+        obj = narrowed(obj)
+        if isinstance(obj, MaybeTuple):
+            if not self.trace.is_open(obj.tag.storage.home):
+                return Undefined(name, _MADE_INSIDE)
+            return MaybeTuple(obj.tag, self._seen(obj.items, name))
+        if is_tuple(obj):
+            items = [self._seen(item, f"{name}[{k}]") for k, item in enumerate(obj)]
+            same = all(one is item for one, item in zip(items, obj, strict=True))
+            return obj if same else tuple_of(type(obj), items)
+        trace = self.trace
+        if is_either(obj):
+            is_seen = trace.is_open(obj.value.storage.home) and trace.is_open(obj.tag.storage.home)
+            return obj if is_seen else Undefined(name, _MADE_INSIDE)
+        if isinstance(obj, MaskedElements) and self._needs_array(name):
+            obj = obj.selected()
+        left: tuple[AffineExpr, ...] = ()
+        if isinstance(obj, TracedNumber):
+            left = () if obj.affine is None else (obj.affine,)
+        elif isinstance(obj, TracedArray):
+            if not trace.is_open(obj.storage.home):
+                return Undefined(name, _MADE_INSIDE)
+            left = (*obj.map.results, *obj.extents)
+        if all(map(trace.is_visible, left)):
+            return obj
+        return Undefined(name, "depends on a loop that has ended")
+
+    def _needs_array(self, name: str) -> bool:
+        """Whether a name must hold an array at the end, and not elements under a mask."""
+        return name in self.live or is_array(self._before.get(name))
+
+    # -- blocks -----------------------------------------------------------------------------------
+    def open(self, block: Block) -> None:
+        """Ops go into ``block`` from here on."""
+        self.trace.blocks.append(block)
+        self.trace.regions.append(self)
+        self._states.append(PythonState(self.own_names()))
+
+    def close(self) -> Block:
+        """Ops go where they went before; nothing of Python's own may have changed meanwhile."""
+        changed = self._states.pop().change()
+        if changed is not None:
+            what = f"changes {changed[0]!r}, {changed[1]}, in a loop or conditional of the kernel"
+            raise needs_python(what, "use numbers and arrays: out = np.empty(n); out[i] = ...")
+        self.trace.regions.pop()
+        block = self.trace.blocks.pop()
+        self.trace.forget_symbols_of(block)
+        return block
+
+    def emit(self, op: Op) -> None:
+        """Append the op of the region behind what was computed before it."""
+        op.location = self.location
+        self.trace.append(op, self.trace.block)
+
+    # -- tuples -----------------------------------------------------------------------------------
+    def taken_apart(self, name: str, obj: Any, may_be_none: bool = False) -> dict[str, Any]:
+        """The items of a tuple as what names hold; else what the name itself holds.
+
+        Of one that may be None there is a flag as well, which is true for the tuple.
+        """
+        held = items_of(obj)
+        if held is None:
+            return {name: obj}
+        may_be_none |= isinstance(obj, MaybeTuple)
+        flag = flag_of(name) if may_be_none else None
+        items = [f"{name}[{k}]" for k in range(len(held))]
+        self._tuples[name] = (type(held), items, flag)
+        parts = [*items, *([] if flag is None else [flag])]
+        self.live |= set(parts if name in self.live else ())
+        self.sure |= set(parts if name in self.sure else ())
+        inner = [self.taken_apart(n, o) for n, o in zip(items, held, strict=True)]
+        made = {n: o for part in inner for n, o in part.items()}
+        if flag is not None:
+            made[flag] = obj.tag if isinstance(obj, MaybeTuple) else True
+        return made
+
+    def put_together(self, name: str, held: Mapping[str, Any]) -> Any:
+        """What a name holds, from what it or the items of its tuple hold."""
+        if name not in self._tuples:
+            return held[name]
+        kind, items, flag = self._tuples[name]
+        made = tuple_of(kind, [self.put_together(item, held) for item in items])
+        if flag is None or held[flag] is True:
+            return made
+        return MaybeTuple(as_kernel_number(held[flag]), made)
+
+    # -- values -----------------------------------------------------------------------------------
+    def argument(self, name: str, type_: NumberType) -> Value:
+        """A number that a block takes."""
+        kind, dtype = type_
+        return Value(self.trace.unique_name(name), TensorType(dtype, ()), kind)
+
+    def result_of(self, value: Value) -> Value:
+        """A value of the type of ``value``, for a result of the op."""
+        base = value.name if value.type.rank == 0 else "v"
+        made = Value(self.trace.unique_name(base), value.type, value.kind, value.order)
+        return made
+
+
+def is_held(names: Mapping[str, Any], name: str, storage: Storage) -> bool:
+    """Whether another name than ``name`` has an array of a storage, or a container of such."""
+    return any(_holds(held, storage) for other, held in names.items() if other != name)
+
+
+def _holds(held: Any, storage: Storage) -> bool:
+    if isinstance(held, list | tuple | dict):
+        return any(_holds(o, storage) for o in (held.values() if isinstance(held, dict) else held))
+    if not isinstance(held, TracedArray):
+        return False
+    root = held.storage.root
+    return root is storage or storage in root.copied_from
+
+
+def is_tuple(obj: Any) -> bool:
+    """Whether an object is a tuple, whose items are what the program has put there."""
+    return type(obj) is tuple or is_named_tuple(obj)
+
+
+def is_tuple_like(obj: Any, kind: Any, count: int, may_be_none: bool) -> bool:
+    """Whether an object is a tuple of the class ``kind`` with so many items, or perhaps None."""
+    if obj is None or isinstance(obj, MaybeTuple):
+        obj = items_of(obj) if may_be_none else None
+        if obj is None:
+            return may_be_none
+    return type(obj) is kind and bool(len(obj) == count)
+
+
+def items_of(obj: Any) -> Any:
+    """The tuple that an object is, or may be; None if there is none."""
+    if isinstance(obj, MaybeTuple):
+        return obj.items
+    return obj if is_tuple(obj) else None
+
+
+def flag_of(name: str) -> str:
+    """The name of the bool that says whether ``name`` holds a tuple, not None."""
+    return f"{name}[?]"
+
+
+def _item(obj: Any, place: str) -> Any:
+    """What the name of a part of a tuple holds: an item, or the flag."""
+    if place == "?":
+        return obj.tag if isinstance(obj, MaybeTuple) else obj is not None
+    held, at = items_of(obj), int(place)
+    if held is None:
+        return ABSENT if obj is None else UNDEFINED
+    return held[at] if at < len(held) else UNDEFINED
+
+
+def tuple_of(kind: type, items: Sequence[Any]) -> Any:
+    """A tuple of the class ``kind``."""
+    return getattr(kind, "_make", kind)(items)
+
+
+def is_array(obj: Any) -> bool:
+    """Whether it is an array to the program."""
+    return isinstance(obj, TracedArray) and obj.kind is Kind.ARRAY
+
+
+def same_view(trace: Trace, left: TracedArray, right: TracedArray) -> bool:
+    """Whether two arrays show the same elements of one storage."""
+    canonical = trace.decisions.canonical
+    return (
+        left.storage is right.storage
+        and left.map == right.map
+        and list(map(canonical, left.extents)) == list(map(canonical, right.extents))
+    )
+
+
+def same_object(trace: Trace, left: Any, right: Any) -> bool:
+    """Whether two objects of the trace are one to the program."""
+    if left is right:
+        return True
+    if isinstance(left, TracedNumber) and isinstance(right, TracedNumber):
+        return left.affine is not None and left.affine == right.affine
+    if is_array(left) and is_array(right):
+        return same_view(trace, left, right)
+    if is_tuple(left) and type(left) is type(right) and len(left) == len(right):
+        return all(same_object(trace, *pair) for pair in zip(left, right, strict=True))
+    if type(left) is type(right) and isinstance(left, bool | int | float | str | type(None)):
+        return left == right and repr(left) == repr(right)
+    return False
+
+
+def number_value(obj: Any, type_: NumberType) -> Value:
+    """A number as a value of the current block."""
+    value: Value = as_kernel_number(obj, *type_).value()
+    return value
+
+
+def number_values(obj: Any, type_: NumberType | EitherType) -> tuple[Value, ...]:
+    """A number as values of the current block: itself, and its tag if it has one of several types.
+
+    The types of these values are `types_of_values`.
+    """
+    if not isinstance(type_, EitherType):
+        return (number_value(obj, type_),)
+    return wide(obj, type_.dtype).value(), tag(obj, type_).value()
+
+
+def types_of_values(type_: NumberType | EitherType) -> tuple[NumberType, ...]:
+    """The types of the values that a number is made of."""
+    return ((Kind.SCALAR, type_.dtype), type_.tag) if isinstance(type_, EitherType) else (type_,)
+
+
+def zero(type_: NumberType | EitherType) -> Any:
+    """A number of a type that nothing reads, or the first of several types."""
+    own = type_.types[0] if isinstance(type_, EitherType) else type_
+    if own is None:
+        return None
+    kind, dtype = own
+    number = dtype.type(0)
+    return number.item() if kind is Kind.PYTHON else number
+
+
+def of_values(trace: Trace, type_: NumberType | EitherType, values: Sequence[Value]) -> Any:
+    """The number of a type that is made of values."""
+    made = [TracedArray.of_value(trace, value) for value in values]
+    return Either(type_, *made) if isinstance(type_, EitherType) else made[0]
+
+
+@handles("type text")
+def type_text(type_: NumberType | EitherType | None) -> str:
+    """The type of a number as messages name it."""
+    if type_ is None:
+        return "None"
+    if isinstance(type_, EitherType):
+        return " or ".join(map(type_text, type_.types))
+    kind, dtype = type_
+    name = {"i": "int", "f": "float", "b": "bool"}.get(dtype.kind, str(dtype))
+    return name if kind is Kind.PYTHON else f"np.{dtype}"
+
+
+def describe(obj: Any) -> str:
+    """The type of an object as messages name it."""
+    if is_number(obj) or is_either(obj):
+        return type_text(type_of(obj))
+    if is_array(obj):
+        sizes = " x ".join(map(str, obj.extents))
+        return f"an array of {obj.dtype} of shape ({sizes})"
+    if obj is None or isinstance(obj, str | type):
+        return repr(obj)
+    return f"a {type(obj).__name__}"
+
+
+def extents_are_outside(trace: Trace, extents: Sequence[AffineExpr]) -> bool:
+    """Whether extents are the same in all iterations."""
+    return not any(trace.decisions.is_local(e) for e in extents)

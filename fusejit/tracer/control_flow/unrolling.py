@@ -1,0 +1,64 @@
+"""How much of a graph Python's own data may become: loops traced one by one, items of containers.
+
+A loop over a list, a text or a generator, and one that cannot be staged, is unrolled while it is
+short. Beyond that Python runs it: the graph would be large, and made for this one number of
+iterations. A list or dictionary from outside is read item by item, each an input with its checks;
+one of many items is Python's too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from fusejit.tracer.runtime.context import active_trace
+from fusejit.tracer.runtime.locations import needs_python
+
+FREE_ITERATIONS = 16  # a loop of so many may have a long body
+OPS_OF_MANY = 100  # ops and inputs of a loop with more iterations
+OPS_OF_FEW = 400  # of any loop
+MOST_ITEMS = 64  # of a container from outside, with those of the containers in it
+MOST_OF_A_PART = 16  # the same of one that a segment is given: it may grow from call to call
+
+
+class UnrollBudget:
+    """What the iterations of one loop have added to the graph so far."""
+
+    def __init__(self, trace: Any) -> None:
+        self._trace = trace
+        self._start = trace.num_traced()
+        self._iterations = 0
+
+    def spend(self) -> None:
+        """In front of another iteration: end the trace if the loop has grown too long."""
+        self._iterations += 1
+        if not self._trace.is_bounded:
+            return
+        added = self._trace.num_traced() - self._start
+        if added > (OPS_OF_MANY if self._iterations > FREE_ITERATIONS else OPS_OF_FEW):
+            what = f"a loop of more than {self._iterations - 1} iterations is no loop of the kernel"
+            raise needs_python(what, "loop over a range or an array that it does not change")
+
+
+def within_budget(iterable: Iterable[Any]) -> Iterable[Any]:
+    """The items of what a comprehension of the program runs over, as many as may be unrolled."""
+    trace = active_trace()
+    return iterable if trace is None else _budgeted(iter(iterable), UnrollBudget(trace))
+
+
+def _budgeted(items: Iterator[Any], budget: UnrollBudget) -> Iterator[Any]:
+    for item in items:
+        budget.spend()
+        yield item
+
+
+def is_large(container: Any, *, is_part: bool) -> bool:
+    """Whether a list, tuple or dictionary has too many items to be inputs of a graph."""
+    left = MOST_OF_A_PART if is_part else MOST_ITEMS
+    pending = [container]
+    while pending and left >= 0:
+        one = pending.pop()
+        if isinstance(one, list | tuple | dict):
+            left -= len(one)
+            pending += [] if left < 0 else one.values() if isinstance(one, dict) else one
+    return left < 0

@@ -1,0 +1,1 @@
+"""Ufuncs, and functions made of them."""

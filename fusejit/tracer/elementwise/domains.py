@@ -1,0 +1,173 @@
+"""Where Python raises for a number and NumPy does not: each is a `Check` in the kernel.
+
+``1 / x`` of Python numbers raises ZeroDivisionError for 0, ``math.sqrt(x)`` ValueError below 0,
+``int(x)`` for NaN and infinity, where the loops of NumPy have infinity, NaN and some integer. What
+ranges show not to happen (`fusejit.tracer.values.overflow`) is not checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.graph import Check
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.types import Kind
+from fusejit.tracer.elementwise.generic import emit_elementwise
+from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.operands import F64, I64, operand_of
+
+_BOOL, _U64 = np.dtype(np.bool_), np.dtype(np.uint64)
+_END = 2.0**63  # of what int64 holds
+Condition = Callable[[PayloadBuilder, int], int]
+
+DIVISOR = "divisor"
+"""The name of the op that asks whether a divisor is not 0."""
+
+_SIGNS: dict[np.ufunc, str] = {np.true_divide: "/", np.floor_divide: "//", np.remainder: "%"}
+
+
+def check_divisor(ufunc: np.ufunc, divisor: Any, is_float: bool) -> None:
+    """See to it that what Python divides by is not 0."""
+    dtype = F64 if divisor.dtype == F64 else I64
+
+    def differs(builder: PayloadBuilder, ref: int) -> int:
+        return builder.op("not_equal", [ref, builder.const(0, dtype)], _BOOL)
+
+    kind = "float" if is_float else "int"
+    _check(DIVISOR, divisor, dtype, differs, "a divisor is not 0", f"{kind} {_SIGNS[ufunc]} 0")
+
+
+def check_domain(function: str, number: Any, *second: Any) -> None:
+    """See to it that a function of `math` has a value for a float, or for two."""
+    if function == "fmod":
+        why = "math.fmod has a value"
+        _check("domain", second[0], F64, _not("equal"), why, "math domain")
+    if function in _DOMAINS:
+        inside, error = _DOMAINS[function]
+        _check("domain", number, F64, inside, f"math.{function} has a value", error)
+
+
+@handles("check_scalar_fits")
+def check_scalar_fits(number: Any, dtype: np.dtype) -> None:
+    """See to it that NumPy can store a scalar into signed integers: as ``int(number)``."""
+    info = np.iinfo(dtype)
+    kind = number.dtype.kind
+    if kind == "i":
+        as_int = TracedArray.of_value(current_trace(), HANDLERS["int_value"](number))
+        HANDLERS["check_fits"](as_int, dtype)
+        return
+    if kind == "u":
+
+        def is_low(builder: PayloadBuilder, ref: int) -> int:
+            most = builder.const(int(info.max), _U64)
+            return builder.op("less_equal", [builder.cast(ref, _U64), most], _BOOL)
+
+        _check("fits", number, number.dtype, is_low, f"a scalar fits {dtype}", "OverflowError")
+        return
+
+    def is_a_number(builder: PayloadBuilder, ref: int) -> int:
+        return builder.op("equal", [ref, ref], _BOOL)
+
+    def fits(builder: PayloadBuilder, ref: int) -> int:
+        ref = builder.op("trunc", [builder.cast(ref, F64)], F64)
+        low = builder.op("greater_equal", [ref, builder.const(float(info.min), F64)], _BOOL)
+        high = builder.op("less", [ref, builder.const(info.max + 1.0, F64)], _BOOL)
+        return builder.op("logical_and", [low, high], _BOOL)
+
+    _check("convertible", number, number.dtype, is_a_number, "a float is not NaN", "int of NaN")
+    _check("fits", number, number.dtype, fits, f"a scalar fits {dtype}", "OverflowError")
+
+
+def check_convertible(number: Any) -> None:
+    """See to it that a float has a whole number of 64 bits."""
+
+    def is_a_number(builder: PayloadBuilder, ref: int) -> int:
+        return builder.op("equal", [ref, ref], _BOOL)
+
+    def fits(builder: PayloadBuilder, ref: int) -> int:
+        low = builder.op("greater_equal", [ref, builder.const(-_END, F64)], _BOOL)
+        high = builder.op("less", [ref, builder.const(_END, F64)], _BOOL)
+        return builder.op("logical_and", [low, high], _BOOL)
+
+    _check("convertible", number, F64, is_a_number, "a float is not NaN", "int of NaN")
+    _check("convertible", number, F64, fits, "a Python int fits 64 bits", "64 bits")
+
+
+def _check(
+    name: str, number: Any, dtype: np.dtype, condition: Condition, reason: str, error: str
+) -> None:
+    trace = current_trace()
+    ok = emit_elementwise(
+        trace,
+        name,
+        [operand_of(number)],
+        [dtype],
+        _BOOL,
+        lambda builder, refs: condition(builder, refs[0]),
+        extents=(),
+        kind=Kind.PYTHON,
+        order=None,
+    )
+    trace.emit(Check(condition=ok.value(), reason=reason, error=error))
+
+
+def _not(name: str, limit: float = 0.0) -> Condition:
+    """Not compared with a limit in this way; of NaN it is true."""
+
+    def holds(builder: PayloadBuilder, ref: int) -> int:
+        compared = builder.op(name, [ref, builder.const(limit, F64)], _BOOL)
+        return builder.op("logical_not", [compared], _BOOL)
+
+    return holds
+
+
+def _not_infinite(builder: PayloadBuilder, ref: int) -> int:
+    return builder.op("logical_not", [builder.op("isinf", [ref], _BOOL)], _BOOL)
+
+
+def _no_overflow(function: str) -> Condition:
+    """``exp`` of what is no infinity is none."""
+
+    def holds(builder: PayloadBuilder, ref: int) -> int:
+        made = _not_infinite(builder, builder.op(function, [ref], F64))
+        return builder.op("logical_or", [made, builder.op("isinf", [ref], _BOOL)], _BOOL)
+
+    return holds
+
+
+def _not_of_size(name: str, limit: float) -> Condition:
+    """Not compared in this way in size with a limit; of NaN it is true."""
+
+    def holds(builder: PayloadBuilder, ref: int) -> int:
+        size = builder.op("absolute", [ref], F64)
+        compared = builder.op(name, [size, builder.const(limit, F64)], _BOOL)
+        return builder.op("logical_not", [compared], _BOOL)
+
+    return holds
+
+
+_DOMAINS: dict[str, tuple[Condition, str]] = {
+    "sqrt": (_not("less"), "math domain"),
+    "log": (_not("less_equal"), "math domain"),
+    "sin": (_not_infinite, "math domain"),
+    "cos": (_not_infinite, "math domain"),
+    "tan": (_not_infinite, "math domain"),
+    "exp": (_no_overflow("exp"), "math range"),
+    "exp2": (_no_overflow("exp2"), "math range"),
+    "expm1": (_no_overflow("expm1"), "math range"),
+    "sinh": (_no_overflow("sinh"), "math range"),
+    "cosh": (_no_overflow("cosh"), "math range"),
+    "log10": (_not("less_equal"), "math domain"),
+    "log2": (_not("less_equal"), "math domain"),
+    "log1p": (_not("less_equal", -1.0), "math domain"),
+    "asin": (_not_of_size("greater", 1.0), "math domain"),
+    "acos": (_not_of_size("greater", 1.0), "math domain"),
+    "acosh": (_not("less", 1.0), "math domain"),
+    "atanh": (_not_of_size("greater_equal", 1.0), "math domain"),
+    "fmod": (_not_infinite, "math domain"),
+}

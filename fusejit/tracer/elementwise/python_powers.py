@@ -1,0 +1,141 @@
+"""Python's ``base ** exponent`` on numbers of which one is known only in the kernel.
+
+What Python computes in other ways (a float for a negative exponent of an int, an int of more than
+64 bits, a complex number) or refuses ends the call by a `Check`; where the bounds of a loop show
+that it cannot happen, there is none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import Check
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.types import Kind
+from fusejit.tracer.elementwise.generic import Compute, emit_elementwise
+from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.number import TracedNumber
+from fusejit.tracer.values.operands import F64, I64, Operand, operand_of
+from fusejit.tracer.values.shapes import Varies
+
+_BOOL = np.dtype(np.bool_)
+_LARGEST = 2**63 - 1
+_SURELY_FITS = 2.0**62  # what a rounded power may be at most
+
+
+@handles("integer_power")
+def integer_power(base: Any, exponent: Any) -> TracedArray:
+    """An int to the power of an int, either known only in the kernel."""
+    limit = _largest_exponent(base)
+    bounds = [AffineExpr.const(0), None if limit is None else AffineExpr.const(limit)]
+    shown = _is_shown(exponent, bounds)
+    loop = [I64, I64]
+    if not shown:
+
+        def is_allowed(builder: PayloadBuilder, refs: list[int]) -> int:
+            zero = builder.const(0, I64)
+            ok = builder.op("greater_equal", [refs[1], zero], _BOOL)
+            if limit is not None:
+                high = builder.op("less_equal", [refs[1], builder.const(limit, I64)], _BOOL)
+            elif type(base) is int:
+                return ok  # -1, 0 or 1
+            else:
+                x, y = (builder.cast(r, F64) for r in refs)
+                size = builder.op("power", [builder.op("absolute", [x], F64), y], F64)
+                high = builder.op("less_equal", [size, builder.const(_SURELY_FITS, F64)], _BOOL)
+            return builder.op("logical_and", [ok, high], _BOOL)
+
+        _check(is_allowed, (base, exponent), loop, "a Python int fits 64 bits", "64 bits")
+
+    def compute(builder: PayloadBuilder, refs: list[int]) -> int:
+        if type(base) is int and base == 2:
+            return builder.op("left_shift", [builder.const(1, I64), refs[1]], I64)
+        return builder.op("power", refs, I64)
+
+    return _emit("power", compute, (base, exponent), loop, I64)
+
+
+@handles("python_float_power")
+def float_power(base: Any, exponent: Any) -> TracedArray:
+    """A power of which one operand is a float.
+
+    A float of moderate operands is one in Python too. NaN and infinity stand for a complex number,
+    a division by zero or an overflow, unless an operand is one of them.
+    """
+    loop = [F64, F64]
+
+    def is_allowed(builder: PayloadBuilder, refs: list[int]) -> int:
+        made = builder.op("isfinite", [builder.op("power", refs, F64)], _BOOL)
+        for ref in refs:
+            special = builder.op("logical_not", [builder.op("isfinite", [ref], _BOOL)], _BOOL)
+            made = builder.op("logical_or", [made, special], _BOOL)
+        return made
+
+    _check(is_allowed, (base, exponent), loop, "a power is a finite number", "OverflowError")
+    return _emit(
+        "power", lambda builder, refs: builder.op("power", refs, F64), (base, exponent), loop, F64
+    )
+
+
+def _largest_exponent(base: Any) -> int | None:
+    """The exponent up to which an int's powers fit 64 bits; None where it depends or all do."""
+    if type(base) is not int or abs(base) < 2:
+        return None
+    exponent = 0
+    while abs(base) ** (exponent + 1) <= _LARGEST:
+        exponent += 1
+    return exponent
+
+
+def _is_shown(exponent: Any, bounds: list[AffineExpr | None]) -> bool:
+    """Whether the bounds of a loop keep an exponent within given ones in this call."""
+    low, high = bounds
+    if not isinstance(exponent, TracedNumber) or exponent.affine is None or high is None:
+        return False
+    decisions, reason = current_trace().decisions, "powers of integers fit 64 bits"
+    try:
+        return decisions.at_most(low or 0, exponent.affine, reason) and decisions.at_most(
+            exponent.affine, high, reason
+        )
+    except Varies:
+        return False
+
+
+def _operands(numbers: tuple[Any, ...]) -> list[Operand]:
+    kernel = [
+        HANDLERS["kernel_number"](n) if isinstance(n, TracedNumber) and n.is_local else n
+        for n in numbers
+    ]
+    return list(map(operand_of, kernel))
+
+
+def _check(
+    compute: Compute, numbers: tuple[Any, ...], loop: list[np.dtype], reason: str, error: str
+) -> None:
+    ok = _emit("power_allowed", compute, numbers, loop, _BOOL).value()
+    current_trace().emit(Check(condition=ok, reason=reason, error=error))
+
+
+def _emit(
+    name: str,
+    compute: Compute,
+    numbers: tuple[Any, ...],
+    loop: list[np.dtype],
+    dtype: np.dtype,
+) -> TracedArray:
+    return emit_elementwise(
+        current_trace(),
+        name,
+        _operands(numbers),
+        loop,
+        dtype,
+        compute,
+        extents=(),
+        kind=Kind.PYTHON,
+        order=None,
+    )

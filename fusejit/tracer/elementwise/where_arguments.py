@@ -1,0 +1,232 @@
+"""``where=`` as an array, ``initial=``: ``np.sum(x, where=m)``, ``np.add(a, b, out=c, where=m)``.
+
+A reduction reads a neutral element where the mask is false; a ufunc stores only where it is true.
+
+Numerics: the elements keep their places among the neutral ones, in the order of
+`ir.interpreter.summation`, and ``initial`` is combined last. The mean of no elements is NaN without
+NumPy's warning.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import fusejit.tracer.reductions.masked_reductions  # noqa: F401  its handlers are there first
+from fusejit.ir.scalar_ops import COMBINERS
+from fusejit.tracer.elementwise.composed import copyto
+from fusejit.tracer.elementwise.generic import has_extents
+from fusejit.tracer.elementwise.ufuncs import apply_ufunc, where
+from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.library.creation import array_from
+from fusejit.tracer.reductions.over_axes import (
+    BOOL,
+    NO_VALUE,
+    into,
+    mean_dtype,
+    reduce_array,
+    sum_of,
+)
+from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.dispatch import HANDLERS, handles, of_reals
+from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.number import TracedNumber
+from fusejit.tracer.values.operands import contains_traced, dtype_argument
+
+_NEUTRAL: dict[Callable[..., Any], Any] = {np.sum: 0, np.prod: 1, np.any: False, np.all: True}
+_EXTREMA: dict[Callable[..., Any], tuple[str, np.ufunc]] = {
+    np.max: ("max", np.maximum),
+    np.min: ("min", np.minimum),
+}
+
+
+def mask_of(given: Any, array: TracedArray) -> TracedArray:
+    """``where=`` as a mask of the shape of ``array``."""
+    if type(given) in (bool, np.bool_, list, tuple) and not contains_traced(given):
+        given = current_trace().constant(np.asarray(given, bool))
+    mask = array_from(given)
+    if mask.dtype != BOOL:
+        raise numpy_raises("TypeError: where= has to be bool")
+    if [*mask.extents] == [*array.extents]:
+        return mask
+    wide: TracedArray = HANDLERS[np.broadcast_to](mask, array.shape)
+    return wide
+
+
+def _is_default(given: Any) -> bool:
+    return given is NO_VALUE or given is True
+
+
+def _chosen(array: TracedArray, mask: Any, neutral: Any) -> TracedArray:
+    if _is_default(mask):
+        return array
+    chosen: TracedArray = where(mask_of(mask, array), array, array.dtype.type(neutral))
+    return chosen
+
+
+def _wrap(function: Callable[..., Any], reduce: Callable[..., Any]) -> None:
+    before = HANDLERS[function]
+
+    @functools.wraps(before)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        options = {key: kwargs.get(key, NO_VALUE) for key in ("where", "initial")}
+        is_plain = _is_default(options["where"]) and options["initial"] is NO_VALUE
+        if is_plain or not args or not isinstance(args[0], TracedArray):
+            return before(*args, **kwargs)
+        if args[0].dtype.kind == "c" or (function is np.prod and args[0].dtype.kind == "f"):
+            rest = {k: v for k, v in kwargs.items() if k != "out"}
+            return into(HANDLERS["host", function](*args, **rest), kwargs.get("out"))
+        rest = {k: v for k, v in kwargs.items() if k not in options}
+        return reduce(before, args, rest, **options)
+
+    for name in (function, getattr(np, f"a{function.__name__}", None)):
+        if name in HANDLERS:
+            HANDLERS[name] = call
+
+
+def _with_initial(ufunc: np.ufunc, result: Any, initial: Any, out: Any) -> Any:
+    if initial is NO_VALUE:
+        return into(result, out)
+    number = initial.value if isinstance(initial, TracedNumber) else initial
+    kinds = "biu" if result.dtype.kind in "iu" else "biuf" if result.dtype.kind == "f" else ""
+    if isinstance(initial, TracedArray) or np.asarray(number).dtype.kind not in kinds:
+        raise unsupported("initial= of another kind than the array", "convert it first")
+    combined = apply_ufunc(ufunc, (result, initial))
+    if combined.dtype != result.dtype:
+        combined = HANDLERS["astype"](combined, result.dtype)
+    return into(combined, out)
+
+
+def _register_totals() -> None:
+    def wrap(function: Callable[..., Any], neutral: Any) -> None:
+        def reduce(
+            before: Callable[..., Any],
+            args: tuple[Any, ...],
+            rest: dict[str, Any],
+            where: Any,
+            initial: Any,
+        ) -> Any:
+            array = _chosen(args[0], where, neutral)
+            if initial is NO_VALUE:
+                return before(array, *args[1:], **rest)
+            if len(args) > 3:
+                raise unsupported(f"np.{function.__name__} with out= by position", "name it")
+            out = rest.pop("out", None)
+            ufunc = np.add if function is np.sum else np.multiply
+            return _with_initial(ufunc, before(array, *args[1:], **rest), initial, out)
+
+        _wrap(function, reduce)
+
+    for function, neutral in _NEUTRAL.items():
+        wrap(function, neutral)
+
+
+def _register_extrema() -> None:
+    def wrap(function: Callable[..., Any], name: str, ufunc: np.ufunc) -> None:
+        def reduce(
+            before: Callable[..., Any],
+            args: tuple[Any, ...],
+            rest: dict[str, Any],
+            where: Any,
+            initial: Any,
+        ) -> Any:
+            if initial is NO_VALUE:
+                raise numpy_raises(f"ValueError: reduction operation {ufunc.__name__!r}")
+            axis = args[1] if len(args) > 1 else rest.pop("axis", None)
+            keepdims, out = rest.pop("keepdims", False), rest.pop("out", None)
+            if len(args) > 2 or rest:
+                raise unsupported(f"np.{function.__name__} with out= by position", "name it")
+            array = args[0]
+            array = _chosen(array, where, COMBINERS[name].identity(array.dtype))
+            result = reduce_array(
+                array, name, name, axis, keepdims is True, array.dtype, may_be_empty=True
+            )
+            return _with_initial(ufunc, result, initial, out)
+
+        _wrap(function, reduce)
+
+    for function, (name, ufunc) in _EXTREMA.items():
+        wrap(function, name, ufunc)
+
+
+def _mean(
+    before: Callable[..., Any],
+    args: tuple[Any, ...],
+    rest: dict[str, Any],
+    where: Any,
+    initial: Any,
+) -> Any:
+    """``sum / count`` of the chosen elements."""
+    if initial is not NO_VALUE:
+        raise numpy_raises("TypeError: mean() has no initial=")
+    names = ("axis", "dtype", "out", "keepdims")
+    options = dict(zip(names, args[1:], strict=False)) | rest
+    array, axis, keepdims = args[0], options.get("axis"), options.get("keepdims", False)
+    wanted = mean_dtype(array, options.get("dtype"), "mean")
+    mask = mask_of(where, array)
+    total = sum_of(_chosen(array, mask, 0), axis, wanted, None, keepdims)
+    count = sum_of(mask, axis, np.intp, None, keepdims)
+    result = apply_ufunc(np.true_divide, (total, count))
+    if result.dtype != total.dtype:
+        result = HANDLERS["astype"](result, total.dtype)
+    return into(result, options.get("out"))
+
+
+_register_totals()
+_register_extrema()
+_wrap(np.mean, _mean)
+
+
+# ------------------------------------------------------------------------------------ ufuncs
+def ufunc_where(ufunc: np.ufunc, args: tuple[Any, ...], out: Any, dtype: Any, given: Any) -> Any:
+    """``ufunc(*args, out=out, where=mask)``: what the mask leaves out stays as it is."""
+    if isinstance(out, tuple):
+        (out,) = out
+    if len(args) == ufunc.nin + 1 and out is None:
+        *rest, out = args
+        args = tuple(rest)
+    if out is None:
+        what = f"np.{ufunc.__name__} with where= and no out= leaves elements without a value"
+        raise unsupported(what, "give out=np.zeros_like(x), or choose with np.where(mask, x, y)")
+    if not isinstance(out, TracedArray):
+        raise Declined("out= is not an array of this trace")
+    wanted = None if dtype is None else dtype_argument(dtype)
+    with out.trace.everywhere():
+        value = apply_ufunc(ufunc, args, None, wanted)
+    if not np.can_cast(value.dtype, out.dtype, "same_kind"):
+        raise numpy_raises(f"UFuncTypeError: cannot cast the result to {out.dtype}")
+    copyto(out, value, "unsafe", mask_of(given, out))
+    return out
+
+
+HANDLERS["ufunc_where"] = of_reals("a ufunc with where=", ufunc_where)
+
+
+# ------------------------------------------------------------------------------------ np.place
+@handles(np.place)
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """``arr[mask] = vals``, repeated as often as the mask is true."""
+    if not isinstance(arr, TracedArray):
+        raise Declined("np.place into an array that is not of this trace")
+    chosen = array_from(mask)
+    if not has_extents(arr.trace, chosen.extents, arr.extents):
+        what = "np.place with a mask of another shape than the array is not traced"
+        raise unsupported(what, "reshape the mask")
+    if chosen.dtype != BOOL:
+        chosen = HANDLERS["astype"](chosen, BOOL)
+    if not isinstance(vals, TracedArray | np.ndarray | list | tuple):
+        copyto(arr, vals, "unsafe", chosen)
+        return
+    values = HANDLERS[np.ravel](array_from(vals))
+    size = arr.trace.number(values.extents[0])
+    if arr.trace.decisions.equal(values.extents[0], 0, "np.place of no values"):
+        what = "np.place of no values raises if the mask is true anywhere"
+        raise unsupported(what, "ask for mask.any() first")
+    order = HANDLERS[np.cumsum](HANDLERS[np.ravel](chosen))
+    places = HANDLERS[np.reshape](np.remainder(order - 1, size), arr.shape)
+    taken = HANDLERS[np.take](values, places)
+    copyto(arr, taken, "unsafe", chosen)

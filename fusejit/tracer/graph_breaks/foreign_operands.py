@@ -1,0 +1,62 @@
+"""Operands of Python's operators that are neither numbers nor arrays, such as ``Decimal``.
+
+NumPy computes with them element by element, which is not traced: Python runs the statement. A
+number of Python's comes as a whole to the method of the program's class, and that is traced. Where
+no class of the two can compute, both raise.
+"""
+
+from __future__ import annotations
+
+import fractions
+import types
+from typing import Any
+
+from fusejit.ir.types import Kind
+from fusejit.tracer.control_flow.regions import Undefined
+from fusejit.tracer.indexing.masked import MaskedElements
+from fusejit.tracer.runtime.dispatch import handles
+from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.values.array import OPERATORS
+from fusejit.tracer.values.either import Either
+from fusejit.tracer.values.number import TracedNumber
+from fusejit.tracer.values.operands import contains_traced
+
+_OF_NO_ARITHMETIC = (type(None), str, bytes, dict, set, frozenset, list, tuple)
+_REFLECTED = [f"__{prefix}{name}__" for name in OPERATORS for prefix in ("", "r")]
+
+
+def require_python(foreign: Any, kind: Kind) -> None:
+    """Raise where Python is to run an operator on ``foreign`` and a traced value of this kind.
+
+    Raises
+    ------
+    NeedsPython
+        If there may be a result, which is not traced.
+    """
+    type_ = type(foreign)
+    if isinstance(foreign, _OF_NO_ARITHMETIC) or contains_traced(foreign):
+        return
+    if isinstance(foreign, Undefined):
+        return  # says itself what it is
+    if getattr(type_, "__array_ufunc__", True) is None:
+        return  # NumPy leaves it to its methods
+    if kind is Kind.PYTHON and _is_of_the_program(type_):
+        return
+    what = f"an operand of type {type_.__name__}, with which NumPy computes item by item"
+    raise needs_python(what, MOVE_OUTSIDE)
+
+
+@handles("not a number")
+def not_a_number(number: TracedNumber, other: Any) -> Any:
+    """An operator on a number of the call, which gives way to arrays and to other classes."""
+    if not isinstance(other, Either | MaskedElements):
+        require_python(other, Kind.SCALAR if number.is_strong else Kind.PYTHON)
+    return NotImplemented
+
+
+def _is_of_the_program(type_: type) -> bool:
+    """Whether a class has operators that are functions of Python's; those of Fraction ask types."""
+    if issubclass(type_, fractions.Fraction):
+        return False
+    methods = (vars(base).get(name) for base in type_.__mro__ for name in _REFLECTED)
+    return any(isinstance(method, types.FunctionType) for method in methods)

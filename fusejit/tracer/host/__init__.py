@@ -1,0 +1,1 @@
+"""What NumPy or Python runs between kernels: host calls, draws, effects."""

@@ -1,0 +1,164 @@
+"""Effects with values that only the kernels know: printing, and writes to attributes of objects.
+
+Each is a host call that is an effect: it happens once per call, in program order, with the very
+values. Text that is put together inside the call of ``print`` is put together there as well.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from types import MemberDescriptorType
+from typing import Any
+
+import numpy as np
+
+from fusejit.dataclass import dataclass
+from fusejit.ir.graph import HostCall, Value
+from fusejit.ir.host import HostExpr, Path
+from fusejit.tracer.host.host_calls import Arguments
+from fusejit.tracer.runtime.context import active_trace, current_trace
+from fusejit.tracer.runtime.dispatch import handles
+from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, current_place, needs_python
+from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.number import TracedNumber
+
+_CONVERSIONS = {ord("r"): "repr", ord("s"): "str", ord("a"): "ascii"}
+_LITERALS = (type(None), bool, int, float, complex, str, bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class TracedText:
+    """An f-string in a call of ``print``: literal parts, and values with conversion and format."""
+
+    parts: tuple[str | tuple[Any, int, str], ...]
+
+    def __repr__(self) -> str:
+        if active_trace() is not None:
+            raise needs_python("makes text of text that the kernel's numbers are in", MOVE_OUTSIDE)
+        return f"<traced text of {len(self.parts)} parts>"
+
+
+@handles("text")
+def text(*parts: Any) -> Any:
+    """An f-string: Python's own text where all values are known."""
+    trace = current_trace()
+    values = [p[0] for p in parts if type(p) is tuple]
+    if any(isinstance(v, slice) or _shows_traced(trace, v) for v in values):
+        return TracedText(parts)
+    return "".join(p if type(p) is str else _formatted(*p) for p in parts)
+
+
+def _shows_traced(trace: Trace, obj: Any) -> bool:
+    if isinstance(obj, list | tuple):
+        return any(_shows_traced(trace, o) for o in obj)
+    if isinstance(obj, dict):
+        return any(_shows_traced(trace, o) for pair in obj.items() for o in pair)
+    return trace.is_traced(obj)
+
+
+def _formatted(value: Any, conversion: int, spec: str) -> str:
+    if conversion in _CONVERSIONS:
+        value = getattr(builtins, _CONVERSIONS[conversion])(value)
+    return format(value, spec)
+
+
+class _Arguments(Arguments):
+    """Arguments of an effect: also texts, and literals of Python as they are."""
+
+    def _text(self, obj: Any) -> str:
+        if isinstance(obj, TracedText):
+            parts = [_quoted(p) if type(p) is str else self._formatted(*p) for p in obj.parts]
+            return f"''.join([{', '.join(parts)}])"
+        if type(obj) in _LITERALS:
+            return _quoted(obj)
+        if type(obj) is dict:
+            pairs = (f"{self._text(k)}: {self._text(v)}" for k, v in obj.items())
+            return f"{{{{{', '.join(pairs)}}}}}"
+        if type(obj) is slice:
+            return f"slice({', '.join(map(self._text, (obj.start, obj.stop, obj.step)))})"
+        return super()._text(obj)
+
+    def _formatted(self, value: Any, conversion: int, spec: str) -> str:
+        inner = self._text(value)
+        if conversion in _CONVERSIONS:
+            inner = f"{_CONVERSIONS[conversion]}({inner})"
+        return f"format({inner}, {_quoted(spec)})"
+
+
+def _quoted(obj: Any) -> str:
+    return repr(obj).replace("{", "{{").replace("}", "}}")
+
+
+@handles(print)
+def printed(*args: Any, **kwargs: Any) -> None:
+    """``print``: the text appears when the call is made, not when it is traced."""
+    file = kwargs.pop("file", None)
+    if file is not None:
+        raise needs_python("prints to a file", "print to the standard output")
+    emit_effect("builtins.print", args, kwargs)
+
+
+def emit_effect(
+    name: str, args: Sequence[Any], kwargs: dict[str, Any], objects: Sequence[Path] = ()
+) -> None:
+    """Emit an effect without a result: the function ``name`` with these arguments.
+
+    ``objects`` are given to it in front of them.
+    """
+    trace = current_trace()
+    arguments = _Arguments(trace)
+    call = arguments.text(args, kwargs)
+    call = ", ".join([*(f"{{o{k}}}" for k in range(len(objects))), *([call] if call else [])])
+    values = tuple(_value(trace, o) for o in arguments.traced)
+    op = HostCall(
+        function=name,
+        arguments=values,
+        pure=False,
+        call=call or " ",
+        objects=tuple(map(HostExpr.path, objects)),
+    )
+    trace.emit(op)
+    trace.effects[op] = current_place()
+
+
+def _value(trace: Trace, obj: TracedArray | TracedNumber) -> Value:
+    return obj.value() if isinstance(obj, TracedArray) else trace.scalar(obj)
+
+
+@handles("write_attribute")
+def write_attribute(path: Path, obj: Any, name: str, value: Any) -> bool:
+    """``obj.name = value`` of an outside object, as an effect; False where that is refused.
+
+    Behind it the program sees the new value. Only numbers, text and None are written, outside of
+    loops and conditionals that are compiled, and to the only object of its type: two names could be
+    one object in another call, and what is read of an object is read when the call begins.
+    """
+    trace = current_trace()
+    is_number = isinstance(value, TracedNumber) or (
+        isinstance(value, TracedArray) and not value.ndim
+    )
+    if not is_number and type(value) not in (*_LITERALS, np.bool_):
+        return False
+    if trace.block is not trace.graph.block or len(trace.paths_to_type(type(obj))) != 1:
+        return False
+    if "__setattr__" in _members(type(obj)) or not _is_plain(type(obj), name):
+        return False
+    emit_effect("builtins.setattr", (name, value), {}, (path,))
+    trace.overwrite(obj, path.attribute(name), value)
+    return True
+
+
+def _is_plain(cls: type, name: str) -> bool:
+    """Whether no code of the user runs when the attribute is written."""
+    found = _members(cls).get(name)
+    return not hasattr(type(found), "__set__") or isinstance(found, MemberDescriptorType)
+
+
+def _members(cls: type) -> dict[str, Any]:
+    """What a class and its bases hold, that of `object` left out."""
+    members: dict[str, Any] = {}
+    for base in reversed(cls.__mro__[:-1]):
+        members |= vars(base)
+    return members

@@ -1,0 +1,73 @@
+"""Small arrays that stand for traced ones while a host function is tried on them.
+
+What a function returns may depend on dtype, rank, the order of axes in memory, and on whether the
+array is contiguous (``flags.fnc``), but not on the elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fusejit.tracer.elementwise.axis_order import Order
+
+
+def laid_out(
+    array: np.ndarray, order: Order, *, has_gaps: bool, still: Sequence[int] = ()
+) -> np.ndarray:
+    """The array with its axes in an order in memory, outermost first, with gaps or without.
+
+    Along the axes ``still`` it has stride 0: all indices are the element of the first one.
+    """
+    if not array.ndim:
+        return array
+    if still and array.size:
+        first = tuple(slice(1) if a in still else slice(None) for a in range(array.ndim))
+        whole = laid_out(array[first], order, has_gaps=has_gaps)
+        return np.broadcast_to(whole, array.shape)
+    axes = order or tuple(range(array.ndim))
+    lined_up = np.ascontiguousarray(array.transpose(axes))
+    if has_gaps:
+        lined_up = np.repeat(lined_up, 2, axis=-1)[..., ::2]
+    return lined_up.transpose(tuple(axes.index(axis) for axis in range(len(axes))))
+
+
+def elements(shape: tuple[int, ...], dtype: np.dtype, run: int | None) -> np.ndarray:
+    """Elements that most functions take: ascending and positive definite.
+
+    Where extents depend on elements, the second ``run`` has zeros, so that another number of them
+    is selected, or differs, whatever the size.
+    """
+    size = int(np.prod(shape))
+    if run:
+        return np.zeros(shape, dtype)
+    if dtype.kind == "b":
+        flags: np.ndarray = (np.arange(size) % 2 == 0).reshape(shape)
+        return flags
+    if len(shape) >= 2 and shape[-1] == shape[-2] and run is None and dtype.kind in "fc":
+        matrix = np.diag(np.arange(1.0, shape[-1] + 1)) + 0.01
+        return np.broadcast_to(matrix, shape).astype(dtype)
+    some_equal = 2 if run is not None and size > 3 else 1
+    numbers = np.arange(size) // some_equal + (run is not None)
+    if dtype.kind in "iu":
+        return (numbers % 120).astype(dtype).reshape(shape)
+    made: np.ndarray = numbers.astype(dtype).reshape(shape)
+    return made
+
+
+def other_elements(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Elements without a zero: where there are two numbers, they ascend from 1."""
+    if dtype.kind == "b":
+        return np.ones(shape, dtype)
+    numbers = np.arange(1, int(np.prod(shape)) + 1)
+    return _positive_definite(shape, dtype, numbers.reshape(shape))
+
+
+def _positive_definite(shape: tuple[int, ...], dtype: np.dtype, numbers: np.ndarray) -> np.ndarray:
+    """Matrices that most functions take, else the numbers."""
+    if len(shape) >= 2 and shape[-1] == shape[-2] and dtype.kind in "fc":
+        matrix = np.diag(np.arange(1.0, shape[-1] + 1)) + 0.01
+        return np.broadcast_to(matrix, shape).astype(dtype)
+    made: np.ndarray = (numbers % 120 if dtype.kind in "iu" else numbers).astype(dtype)
+    return made

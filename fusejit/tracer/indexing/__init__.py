@@ -1,0 +1,1 @@
+"""Items of arrays: views, masks, integers, and stores through them."""

@@ -1,0 +1,352 @@
+"""Indices and bounds of slices that only the kernel knows, as symbols of the block.
+
+An integer of the kernel (``x[k[i]]``, ``x[lo:hi]`` with elements as bounds, or an expression of an
+induction variable whose sign varies) is wrapped and clamped as Python and NumPy do it, by scalar
+code in the kernel, and bound to a symbol. From there on the index is as affine as any other: the
+result is a view, and stores through it are ordinary stores. An index out of bounds is found by a
+`Check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL
+from fusejit.ir.graph import Bind, Check, CheckedIndex, GenericOp, Init, Operand, Value
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.payload import I64, PayloadBuilder
+from fusejit.ir.types import Kind
+from fusejit.tracer.runtime.dispatch import handles
+from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.kernel_numbers import int_value, is_kernel_number
+from fusejit.tracer.values.number import TracedNumber
+from fusejit.tracer.values.operands import int_fits
+from fusejit.tracer.values.shapes import Varies
+
+_BOOL, _U64 = np.dtype(np.bool_), np.dtype(np.uint64)
+_SCALAR = IndexingMap.identity(0)
+ENDS = "ends"
+"""The name of the op that asks whether the ends of a range are near enough: ``stop``, ``start``."""
+
+Compute = Callable[[PayloadBuilder, Callable[[AffineExpr], int]], int]
+
+
+@handles("symbol_of")
+def symbol_of(trace: Trace, number: TracedArray) -> AffineExpr:
+    """An integer of the kernel as a symbol; the same one for the same value."""
+    value = int_value(number)
+    return _bound(trace, ("value", value), value, None, None)
+
+
+def affine_index(trace: Trace, item: Any) -> AffineExpr | None:
+    """What an item of an index is, if it is a number of the kernel."""
+    if is_kernel_number(item) and item.dtype.kind in "iu":
+        return symbol_of(trace, item)
+    if isinstance(item, TracedNumber) and item.is_local:
+        return item.as_affine()
+    return None
+
+
+def is_strided(index: tuple[Any, ...], trace: Trace) -> bool:
+    """Whether an index has a slice whose step only the kernel knows."""
+    return any(isinstance(i, slice) and affine_index(trace, i.step) is not None for i in index)
+
+
+def checked_index(trace: Trace, index: AffineExpr, size: AffineExpr, axis: int = 0) -> AffineExpr:
+    """An index that may be negative as one that counts from the start; a check that it is there.
+
+    ``start = index + size if index < 0 else index`` is inside if it is, as an unsigned number,
+    below ``size``: one comparison.
+    """
+
+    def wrapped(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        negative = builder.op("less", [ref(index), builder.const(0, I64)], _BOOL)
+        return builder.op("select", [negative, ref(index + size), ref(index)], I64)
+
+    key = ("index", index, size)
+    known = trace.find_bound(key)
+    if known is not None:
+        return known
+    value = scalar(trace, "wrapped", I64, wrapped)
+    start = _bound(trace, key, value, AffineExpr.const(0), size - 1)
+
+    def is_inside(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        ends = [builder.cast(ref(expr), _U64) for expr in (start, size)]
+        return builder.op("less", ends, _BOOL)  # of unsigned numbers: below 0 is too large
+
+    ok = scalar(trace, "in_bounds", _BOOL, is_inside)
+    canonical = trace.decisions.canonical
+    shown = CheckedIndex(canonical(index), axis, canonical(size))
+    trace.emit(Check(condition=ok, reason="an index is out of bounds", shown=shown))
+    return start
+
+
+def clamped_slice(
+    trace: Trace,
+    start: AffineExpr | None,
+    stop: AffineExpr | None,
+    step: int,
+    size: AffineExpr,
+) -> tuple[AffineExpr, AffineExpr]:
+    """First index and number of elements of a slice, whatever its bounds are.
+
+    Source: ``PySlice_AdjustIndices`` of CPython.
+    """
+    low, high = (0, 0) if step > 0 else (-1, -1)
+
+    def clamp(builder: PayloadBuilder, ref: Callable[[AffineExpr], int], bound: AffineExpr) -> int:
+        negative = builder.op("less", [ref(bound), builder.const(0, I64)], _BOOL)
+        at = builder.op("select", [negative, ref(bound + size), ref(bound)], I64)
+        at = builder.op("maximum", [at, builder.const(low, I64)], I64)
+        return builder.op("minimum", [at, ref(size + high)], I64)
+
+    def first(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        if start is None:
+            return ref(AffineExpr.const(0) if step > 0 else size - 1)
+        return clamp(builder, ref, start)
+
+    def length(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        if stop is None:
+            end = ref(size if step > 0 else AffineExpr.const(-1))
+        else:
+            end = clamp(builder, ref, stop)
+        ends = [end, first(builder, ref)] if step > 0 else [first(builder, ref), end]
+        distance = builder.op("subtract", ends, I64)
+        if abs(step) > 1:
+            more = builder.op("add", [distance, builder.const(abs(step) - 1, I64)], I64)
+            distance = builder.op("floor_divide", [more, builder.const(abs(step), I64)], I64)
+        return builder.op("maximum", [distance, builder.const(0, I64)], I64)
+
+    key = (start, stop, step, size)
+    known = trace.find_bound(("start", *key)), trace.find_bound(("length", *key))
+    if known[0] is not None and known[1] is not None:
+        return known[0], known[1]
+    zero = AffineExpr.const(0)
+    begin = _bound(
+        trace, ("start", *key), scalar(trace, "start", I64, first), zero + low, size + high
+    )
+    count = _bound(trace, ("length", *key), scalar(trace, "length", I64, length), zero, size)
+    if step == 1:
+        trace.decisions.assume_nonnegative(size - begin - count)
+    return begin, count
+
+
+def counted(builder: PayloadBuilder, distance: int, step: int) -> int:
+    """How many steps, at least 1 each, it takes to cover a distance; no sum overflows."""
+    one = builder.const(1, I64)
+    distance = builder.op("maximum", [distance, builder.const(0, I64)], I64)
+    first = builder.op("minimum", [distance, one], I64)  # one step, if there is any distance
+    further = builder.op("subtract", [distance, first], I64)
+    return builder.op("add", [builder.op("floor_divide", [further, step], I64), first], I64)
+
+
+def require_positive(trace: Trace, step: AffineExpr) -> None:
+    """See to it that a step is positive, in the kernel where that is not known here."""
+    try:
+        if trace.decisions.nonnegative(step - 1, "a step is positive"):
+            return
+    except Varies:
+        pass
+    ok = scalar(
+        trace,
+        "positive",
+        _BOOL,
+        lambda builder, ref: builder.op("greater", [ref(step), builder.const(0, I64)], _BOOL),
+    )
+    trace.emit(
+        Check(
+            condition=ok, reason="a step that the kernel computes is positive", error="ValueError"
+        )
+    )
+
+
+def fits(dtype: np.dtype) -> str:
+    """The reason of checks that a Python int fits a dtype."""
+    return f"a Python integer fits {dtype}"
+
+
+def _fits(number: Any, dtype: np.dtype) -> bool:
+    """Whether an integer fits a dtype, decided for all calls of the variant."""
+    if isinstance(number, TracedNumber):
+        return all(int_fits(number, dtype))
+    info = np.iinfo(dtype)
+    return bool(info.min <= number <= info.max)
+
+
+@handles("check_fits")
+def check_fits(number: TracedArray, dtype: np.dtype) -> None:
+    """A `Check` that a Python integer of the kernel fits an integer dtype, as NumPy demands.
+
+    Of integers that each call knows before, guards ask instead.
+    """
+    trace = number.trace
+    info = np.iinfo(dtype)
+    value = number.value()
+    known = trace.chosen_from.get(value)
+    if known is not None and all(_fits(one, dtype) for one in known):
+        return
+    builder = PayloadBuilder([I64], [_BOOL])
+    not_low = builder.op("greater_equal", [0, builder.const(int(info.min), I64)], _BOOL)
+    high = min(int(info.max), int(np.iinfo(np.int64).max))
+    not_high = builder.op("less_equal", [0, builder.const(high, I64)], _BOOL)
+    payload = builder.finish([builder.op("logical_and", [not_low, not_high], _BOOL)])
+    ok = trace.new_value(_BOOL, (), Kind.PYTHON)
+    trace.emit(
+        GenericOp(
+            results=(ok,),
+            domain=(),
+            iterators=(),
+            inputs=(Operand(value, _SCALAR),),
+            inits=(Init(_SCALAR),),
+            payload=payload,
+            name="fits",
+        )
+    )
+    trace.emit(Check(condition=ok, reason=fits(dtype), error="OverflowError"))
+
+
+@handles("check_equal")
+def check_equal(trace: Trace, left: AffineExpr, right: AffineExpr, reason: str) -> None:
+    """A `Check` that two integers are one."""
+
+    def is_equal(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        return builder.op("equal", [ref(left), ref(right)], _BOOL)
+
+    ok = scalar(trace, "same_extent", _BOOL, is_equal)
+    trace.emit(Check(condition=ok, reason=reason, error="ValueError"))
+
+
+@handles("check_some")
+def check_some(trace: Trace, extent: AffineExpr, name: str) -> None:
+    """A `Check` that there are elements, for ``max``, ``min``, ``argmax`` and ``argmin``."""
+
+    def is_positive(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        return builder.op("greater", [ref(extent), builder.const(0, I64)], _BOOL)
+
+    ok = scalar(trace, "has_some", _BOOL, is_positive)
+    trace.emit(Check(condition=ok, reason=f"the {name} of no elements", error=f"no {name}"))
+
+
+@handles("size_of_kernel")
+def size_of_kernel(trace: Trace, number: TracedArray) -> AffineExpr:
+    """An integer of the kernel as the length of a new axis; a check that it can be one."""
+    size = symbol_of(trace, number)
+
+    def is_size(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        low = builder.op("greater_equal", [ref(size), builder.const(0, I64)], _BOOL)
+        high = builder.op("less", [ref(size), builder.const(LARGEST_SYMBOL, I64)], _BOOL)
+        return builder.op("logical_and", [low, high], _BOOL)
+
+    if not trace.decisions.proves_nonnegative(size):
+        ok = scalar(trace, "is_size", _BOOL, is_size)
+        trace.emit(Check(condition=ok, reason="a size is negative", error="SizeError"))
+        trace.decisions.assume_nonnegative(size)
+    return size
+
+
+@handles("local_product")
+def local_product(trace: Trace, factors: Sequence[AffineExpr]) -> AffineExpr:
+    """The product of integers some of which only the block knows, as a symbol of the block."""
+
+    def multiplied(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        total, *rest = map(ref, factors)
+        for factor in rest:
+            total = builder.op("multiply", [total, factor], I64)
+        return total
+
+    key = ("product", *factors)
+    known = trace.find_bound(key)
+    if known is not None:
+        return known
+    is_size = all(map(trace.decisions.proves_nonnegative, factors))
+    value = scalar(trace, "product", I64, multiplied)
+    return _bound(trace, key, value, AffineExpr.const(0) if is_size else None, None)
+
+
+def check_ends(trace: Trace, end: AffineExpr, start: AffineExpr, step: int) -> None:
+    """A `Check` that the distance of the ends of a range fits 64 bits, and is far from there.
+
+    `fusejit.tracer.values.overflow` drops it where it is so for all numbers.
+    """
+    decisions = trace.decisions
+    if not any(decisions.is_local(AffineExpr.symbol(s)) for s in (end - start).symbols()):
+        return
+
+    def is_near(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        ends = [ref(end), ref(start)]
+        distance = builder.op("subtract", ends, I64)
+        signs = [builder.op("bitwise_xor", [ends[0], o], I64) for o in (ends[1], distance)]
+        both = builder.op("bitwise_and", signs, I64)
+        fits = builder.op("greater_equal", [both, builder.const(0, I64)], _BOOL)
+        if step == 1:
+            return fits
+        most = builder.const(2**63 - step, I64)
+        near = builder.op("less_equal", [distance, most], _BOOL)
+        return builder.op("logical_and", [fits, near], _BOOL)
+
+    ok = scalar(trace, ENDS if step < 2**60 else "far ends", _BOOL, is_near)
+    reason = "the ends of a range are less than 2**63 apart"
+    trace.emit(Check(condition=ok, reason=reason, error="64 bits"))
+
+
+@handles("assume")
+def assume(trace: Trace, comparison: str, expr: AffineExpr, reason: str) -> None:
+    """A `Check` that an integer compares with 0 as a decision has it."""
+
+    def holds(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
+        return builder.op(comparison, [ref(expr), builder.const(0, I64)], _BOOL)
+
+    ok = scalar(trace, "as_assumed", _BOOL, holds)
+    trace.emit(Check(condition=ok, reason=reason or "a size is as assumed", error="ValueError"))
+
+
+def scalar(trace: Trace, name: str, dtype: np.dtype, compute: Compute) -> Value:
+    """A number of the kernel that is computed from symbols."""
+    builder = PayloadBuilder([], [dtype])
+
+    def ref(expr: AffineExpr) -> int:
+        return builder.index(trace.decisions.canonical(expr))
+
+    payload = builder.finish([compute(builder, ref)])
+    result = trace.new_value(dtype, (), Kind.PYTHON)
+    trace.emit(
+        GenericOp(
+            results=(result,),
+            domain=(),
+            iterators=(),
+            inputs=(),
+            inits=(Init(_SCALAR),),
+            payload=payload,
+            name=name,
+        )
+    )
+    return result
+
+
+def _bound(
+    trace: Trace,
+    key: tuple[Any, ...],
+    value: Value,
+    low: AffineExpr | None,
+    high: AffineExpr | None,
+) -> AffineExpr:
+    known = trace.find_bound(key)
+    if known is not None:
+        return known
+    symbol = bound_number(trace, value, low, high)
+    trace.note_bound(key, symbol)
+    return symbol
+
+
+def bound_number(
+    trace: Trace, value: Value, low: AffineExpr | None, high: AffineExpr | None
+) -> AffineExpr:
+    """A number of the kernel, within given bounds, as a symbol of the block."""
+    name = trace.local_symbol(0, low, high)
+    trace.emit(Bind(symbol=name, value=value))
+    return AffineExpr.symbol(name)

@@ -1,0 +1,178 @@
+"""Stores into traced arrays: ``x[...] = v``, ``x += v``, ``out=``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fusejit.ir.access import Access
+from fusejit.ir.graph import Value
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.types import Kind
+from fusejit.tracer.elementwise.generic import emit_elementwise, require_extents
+from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.operands import Operand
+
+
+def require_writeable(target: TracedArray) -> None:
+    """Decline where NumPy refuses to store."""
+    if target.kind is Kind.SCALAR:
+        raise numpy_raises("TypeError: a NumPy scalar does not support item assignment")
+    require_access(target)
+    storage = target.storage
+    if storage.root.copied_from:
+        storage.root.require_own()
+        raise Declined(f"a store into {storage.root.copied_why}")
+    if any(storage.stride_is_zero(axis) for axis in range(storage.rank)):
+        raise Declined("a store into an array whose elements overlap")
+
+
+def require_access(target: TracedArray) -> None:
+    """Decline where NumPy refuses to store, and leave to Python what it warns of."""
+    stores = target.stores
+    if stores is Access.READ_ONLY:
+        raise numpy_raises("ValueError: assignment destination is read-only")
+    if stores is Access.WARNS:
+        raise needs_python("stores into what np.broadcast_arrays made", "store into a copy")
+
+
+def note_store_of_itself(target: TracedArray) -> None:
+    """``x[...] = x`` changes nothing, but NumPy refuses it for a read-only array."""
+    require_access(target)
+    buffer = target.storage.root.buffer
+    if buffer is not None:
+        buffer.writeable = True
+
+
+def store_order(target: TracedArray) -> tuple[int, ...] | None:
+    """The axis order that a value stored into all of ``target`` should have."""
+    return target.storage.order if target.is_whole else None
+
+
+def assign(target: TracedArray, value: TracedArray) -> None:
+    """Store a fresh value of the target's dtype and extents into all of it.
+
+    All of an array that is still a pure value is simply replaced, for every view of it.
+    """
+    if target.storage.places is not None and target.is_whole:
+        target.storage.places.store(target, value)
+        return
+    require_writeable(target)
+    storage = target.storage
+    made = value.value()
+    if storage.buffer is None and target.is_whole:
+        storage.replace(made)
+        storage.root.num_stores += 1
+        return
+    view = target.memory()
+    storage.trace.store(view, made)
+    storage.root.num_stores += 1
+    if target.is_whole:
+        storage.forward(made)
+
+
+def assign_operand(target: TracedArray, operand: Operand) -> None:
+    """``target[...] = operand`` with NumPy's unsafe casting and broadcasting."""
+    require_writeable(target)
+    trace = target.trace
+    shape = operand.extents
+    if operand.array is not None and len(shape) > target.ndim:
+        operand = Operand(operand.token, array=without_leading_ones(operand.array, target.ndim))
+    array = operand.array
+    if array is not None and _can_be_stored(array, target):
+        assign(target, array)
+        return
+    loop = operand.array.dtype if operand.array is not None else target.dtype
+    value = emit_elementwise(
+        trace,
+        "copy" if operand.array is not None else "full",
+        [operand],
+        [loop],
+        target.dtype,
+        lambda builder, refs: refs[0],
+        extents=target.extents,
+        kind=Kind.ARRAY,
+        order=store_order(target),
+    )
+    assign(target, value)
+
+
+def stored_into(made: Any, out: Any, name: str) -> TracedArray:
+    """``out=`` of a host call, whose result is stored where nothing is converted on the way."""
+    if isinstance(out, tuple) and len(out) == 1:
+        (out,) = out
+    if not isinstance(made, TracedArray) or not isinstance(out, TracedArray):
+        raise needs_python(f"{name} with out= of this kind", MOVE_OUTSIDE)
+    if made.dtype != out.dtype or made.ndim != out.ndim:
+        raise needs_python(f"{name} with out= of another dtype or rank", MOVE_OUTSIDE)
+    require_extents(made.trace, made.extents, out.extents)
+    assign_operand(out, Operand(made.dtype, array=made))
+    return out
+
+
+def _can_be_stored(array: TracedArray, target: TracedArray) -> bool:
+    """Whether no conversion is needed; a pure value that is replaced needs a fresh one."""
+    replaced = target.storage.buffer is None and target.is_whole
+    canonical = array.trace.decisions.canonical
+    return (
+        not replaced
+        and array.dtype == target.dtype
+        and [canonical(e) for e in array.extents] == [canonical(e) for e in target.extents]
+    )
+
+
+def assign_masked(target: TracedArray, mask: TracedArray, operand: Operand) -> None:
+    """``target[mask] = number``, the mask having the target's shape."""
+    require_writeable(target)
+    trace = target.trace
+
+    def filled(builder: PayloadBuilder, refs: list[int]) -> int:
+        return refs[0]
+
+    if target.storage.buffer is None and target.is_whole:
+        condition = Operand(mask.dtype, array=mask)
+        old = Operand(target.dtype, array=target)
+        number = operand.array.dtype if operand.array is not None else target.dtype
+        chosen = emit_elementwise(
+            trace,
+            "masked_store",
+            [condition, operand, old],
+            [mask.dtype, number, target.dtype],
+            target.dtype,
+            lambda b, refs: b.op(
+                "select", [refs[0], b.cast(refs[1], target.dtype), refs[2]], target.dtype
+            ),
+            extents=target.extents,
+            kind=Kind.ARRAY,
+            order=target.storage.order,
+        )
+        assign(target, chosen)
+        return
+    number = operand.array.dtype if operand.array is not None else target.dtype
+    value = emit_elementwise(
+        trace,
+        "full",
+        [operand],
+        [number],
+        target.dtype,
+        filled,
+        extents=target.extents,
+        kind=Kind.ARRAY,
+        order=store_order(target),
+    )
+    mask_value: Value = mask.value()
+    trace.store(target.memory(), value.value(), mask_value)
+    target.storage.root.num_stores += 1
+
+
+def without_leading_ones(array: TracedArray, rank: int) -> TracedArray:
+    """A value may have more axes than its target if the first ones have length 1."""
+    extra = array.ndim - rank
+    for extent in array.extents[:extra]:
+        if not array.trace.decisions.equal(
+            extent, 1, "a leading axis of length 1 is dropped", or_raises=True
+        ):
+            raise numpy_raises("ValueError: setting an array element with a sequence")
+    index: tuple[Any, ...] = (0,) * extra + (Ellipsis,)
+    return array[index]

@@ -1,0 +1,1 @@
+"""Functions that make arrays and put them together."""

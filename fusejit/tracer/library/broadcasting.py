@@ -1,0 +1,49 @@
+"""Arrays of one shape: ``broadcast_arrays`` and ``broadcast_shapes``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.access import broadcast_access
+from fusejit.tracer.indexing.masked import as_array
+from fusejit.tracer.indexing.views import broadcast_to
+from fusejit.tracer.library.creation import array_from, shape_argument
+from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.dispatch import handles
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.operands import contains_traced
+from fusejit.tracer.values.shapes import broadcast
+
+
+@handles(np.broadcast_arrays)
+def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
+    """``np.broadcast_arrays``: views of one shape."""
+    if not contains_traced(list(args)):
+        return NotImplemented
+    arrays = [array_from(as_array(a)) for a in args]
+    trace = current_trace()
+    extents = broadcast(trace.decisions, [a.extents for a in arrays])
+    canonical = trace.decisions.canonical
+    wanted = [*map(canonical, extents)]
+    shape = tuple(map(trace.number, extents))
+    return tuple(
+        a if [*map(canonical, a.extents)] == wanted else _broadcast(a, shape) for a in arrays
+    )
+
+
+def _broadcast(array: TracedArray, shape: Any) -> TracedArray:
+    result = broadcast_to(array, shape)
+    result.access = broadcast_access(array.access)
+    return result
+
+
+@handles(np.broadcast_shapes)
+def broadcast_shapes(*args: Any) -> Any:
+    """``np.broadcast_shapes``: the shape that arrays of given shapes are broadcast to."""
+    if not contains_traced(list(args)):
+        return NotImplemented
+    trace = current_trace()
+    shapes = [shape_argument(trace, shape) for shape in args]
+    return tuple(map(trace.number, broadcast(trace.decisions, shapes)))

@@ -1,0 +1,220 @@
+"""Arrays made from nothing, and numbers as arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.tracer.elementwise.axis_order import Order
+from fusejit.tracer.elementwise.generic import full
+from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.number import TracedNumber
+from fusejit.tracer.values.operands import (
+    C128,
+    F64,
+    I64,
+    Operand,
+    dtype_argument,
+    operand_of,
+)
+from fusejit.tracer.values.shapes import Extents
+from fusejit.tracer.values.storage import Storage
+
+
+# ------------------------------------------------------------------------------- filled arrays
+def shape_argument(trace: Trace, shape: Any) -> Extents:
+    """The ``shape`` argument of a function that allocates."""
+    if shape is True or shape is False:
+        raise numpy_raises(f"TypeError: {shape} is no size")
+    sizes = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+    if isinstance(shape, TracedArray) and shape.ndim == 1 and shape.dtype.kind in "iu":
+        rank = trace.decisions.exactly(shape.extents[0], "an array is a shape")
+        sizes = tuple(shape[axis] for axis in range(rank))
+    extents: list[AffineExpr] = []
+    for size in sizes:
+        if isinstance(size, TracedNumber):
+            extent = trace.decisions.canonical(size.as_affine())
+        elif isinstance(size, TracedArray):
+            if size.ndim or size.dtype.kind not in "iu":
+                raise numpy_raises("TypeError: an array is no size")
+            extents.append(HANDLERS["size_of_kernel"](trace, size))
+            continue
+        else:
+            try:
+                extent = AffineExpr.const(size.__index__())
+            except AttributeError as error:
+                raise numpy_raises(f"TypeError: {size!r} is not a size") from error
+        if not trace.decisions.nonnegative(extent, "a size is not negative"):
+            raise numpy_raises("ValueError: negative dimensions are not allowed")
+        extents.append(extent)
+    return tuple(extents)
+
+
+def order_argument(order: Any, rank: int) -> Order:
+    """``order="C"`` or ``"F"`` as an axis order."""
+    if order in ("C", "c", None):
+        return None
+    if order in ("F", "f"):
+        return None if rank < 2 else tuple(range(rank))[::-1]
+    raise numpy_raises(f"ValueError: order must be 'C' or 'F' (got {order!r})")
+
+
+def _uninitialised(trace: Trace, extents: Extents, dtype: np.dtype, order: Order) -> TracedArray:
+    storage = Storage(trace, dtype, extents)
+    storage.order = order
+    return TracedArray.whole(storage)
+
+
+@handles(np.empty)
+def empty(shape: Any, dtype: Any = float, order: Any = "C", **_: Any) -> TracedArray:
+    """``np.empty``: memory whose contents are arbitrary until something is stored."""
+    trace = current_trace()
+    extents = shape_argument(trace, shape)
+    return _uninitialised(
+        trace, extents, dtype_argument(dtype), order_argument(order, len(extents))
+    )
+
+
+@handles(np.zeros)
+def zeros(shape: Any, dtype: Any = float, order: Any = "C", **_: Any) -> TracedArray:
+    """``np.zeros``."""
+    return _filled(shape, 0, dtype, order)
+
+
+@handles(np.ones)
+def ones(shape: Any, dtype: Any = None, order: Any = "C", **_: Any) -> TracedArray:
+    """``np.ones``."""
+    return _filled(shape, 1, dtype, order)
+
+
+@handles(np.full)
+def full_of(
+    shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **_: Any
+) -> TracedArray:
+    """``np.full``; without ``dtype`` that of ``np.array(fill_value)``."""
+    if dtype is None:
+        dtype = natural_dtype(operand_of(fill_value))
+    return _filled(shape, fill_value, dtype, order)
+
+
+def natural_dtype(operand: Operand) -> np.dtype:
+    """The dtype of ``np.array(operand)``."""
+    if operand.is_weak_int:
+        return I64
+    if operand.token is complex:
+        return C128
+    dtype: np.dtype = F64 if operand.token is float else operand.token
+    return dtype
+
+
+def _filled(shape: Any, value: Any, dtype: Any, order: Any) -> TracedArray:
+    trace = current_trace()
+    extents = shape_argument(trace, shape)
+    wanted = dtype_argument(dtype)
+    return _fill(trace, extents, value, wanted, order_argument(order, len(extents)))
+
+
+def _fill(trace: Trace, extents: Extents, value: Any, dtype: np.dtype, order: Order) -> TracedArray:
+    operand = operand_of(value)
+    result = full(trace, extents, operand, dtype, order)
+    return result
+
+
+def _like(
+    prototype: Any, dtype: Any, order: Any, shape: Any
+) -> tuple[Trace, Extents, np.dtype, Order]:
+    trace = current_trace()
+    array = operand_of(prototype).array
+    if array is None:
+        made = natural_dtype(operand_of(prototype)) if dtype is None else dtype_argument(dtype)
+        return trace, () if shape is None else shape_argument(trace, shape), made, None
+    wanted = array.dtype if dtype is None else dtype_argument(dtype)
+    extents = array.extents if shape is None else shape_argument(trace, shape)
+    if order in ("K", "A", "k", "a") and len(extents) == array.ndim:
+        return trace, extents, wanted, HANDLERS["axes of order"](array, order)
+    order = "C" if order in ("K", "A", "k", "a") else order
+    return trace, extents, wanted, order_argument(order, len(extents))
+
+
+@handles(np.empty_like)
+def empty_like(
+    prototype: Any,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: Any = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> TracedArray:
+    """``np.empty_like``."""
+    return _uninitialised(*_like(prototype, dtype, order, shape))
+
+
+@handles(np.zeros_like)
+def zeros_like(
+    a: Any,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: Any = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> TracedArray:
+    """``np.zeros_like``."""
+    trace, extents, wanted, axes = _like(a, dtype, order, shape)
+    return _fill(trace, extents, 0, wanted, axes)
+
+
+@handles(np.ones_like)
+def ones_like(
+    a: Any,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: Any = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> TracedArray:
+    """``np.ones_like``."""
+    trace, extents, wanted, axes = _like(a, dtype, order, shape)
+    return _fill(trace, extents, 1, wanted, axes)
+
+
+@handles(np.full_like)
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: Any = "K",
+    subok: Any = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> TracedArray:
+    """``np.full_like``."""
+    trace, extents, wanted, axes = _like(a, dtype, order, shape)
+    return _fill(trace, extents, fill_value, wanted, axes)
+
+
+@handles("scalar")
+def scalar_of(number: TracedNumber) -> TracedArray:
+    """A NumPy scalar from outside as an array of rank 0 that is handed out as a scalar."""
+    operand = operand_of(number)
+    return full(current_trace(), (), operand, operand.token, None, "scalar")[()]
+
+
+def array_from(obj: Any) -> TracedArray:
+    """The array that a function is given; a number as a 0-d array."""
+    operand = operand_of(obj)
+    if operand.array is not None:
+        return operand.array
+    dtype = natural_dtype(operand)
+    if operand.number is not None and operand.is_weak_int:
+        dtype = I64
+    return full(current_trace(), (), operand, dtype, None, "array")

@@ -1,0 +1,158 @@
+"""Diagonals: views in which one axis steps through two axes of an array; matrices made of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.access import Access
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.types import Kind
+from fusejit.tracer.elementwise.generic import emit_elementwise, full
+from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.indexing.views import array_operand, normalize_axis
+from fusejit.tracer.library.parts import ZERO, store
+from fusejit.tracer.library.triangles import offset_of
+from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.operands import contains_traced, operand_of
+
+
+def diagonal_view(array: TracedArray, k: Any, first: int, second: int) -> TracedArray:
+    """``out[.., i] = array[.., i + max(-k, 0), .., i + max(k, 0)]``, other axes in front."""
+    decisions = array.trace.decisions
+    offset = offset_of(k)
+    rows, columns = array.extents[first], array.extents[second]
+    if decisions.nonnegative(offset, "the diagonal is not below the main one"):
+        starts, columns = (ZERO, offset), columns - offset
+    else:
+        starts, rows = (-offset, ZERO), rows + offset
+    reason = "where a diagonal ends"
+    length = rows if decisions.at_most(rows, columns, reason) else columns
+    if not decisions.nonnegative(length, "a diagonal meets the matrix"):
+        length, starts = ZERO, (ZERO, ZERO)
+    others = [a for a in range(array.ndim) if a not in (first, second)]
+    rank = len(others) + 1
+    results = [ZERO] * array.ndim
+    for at, a in enumerate(others):
+        results[a] = AffineExpr.dim(at)
+    for a, start in zip((first, second), starts, strict=True):
+        results[a] = decisions.canonical(AffineExpr.dim(rank - 1) + start)
+    extents = (*(array.extents[a] for a in others), decisions.canonical(length))
+    return array.view(IndexingMap(rank, tuple(results)), extents)
+
+
+@handles(np.diagonal)
+def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
+    """``np.diagonal``: a read-only view, the diagonal as its last axis."""
+    if not contains_traced([a, offset]):
+        return NotImplemented
+    array = array_operand(a)
+    if array.ndim < 2:
+        raise numpy_raises("ValueError: diag requires an array of at least two dimensions")
+    first, second = (normalize_axis(x, array.ndim) for x in (axis1, axis2))
+    if first == second:
+        raise numpy_raises("ValueError: axis1 and axis2 cannot be the same")
+    result = diagonal_view(array, offset, first, second)
+    result.access = Access.READ_ONLY
+    return result
+
+
+@handles(np.trace)
+def trace_of(
+    a: Any,
+    offset: Any = 0,
+    axis1: Any = 0,
+    axis2: Any = 1,
+    dtype: Any = None,
+    out: Any = None,
+) -> Any:
+    """``np.trace``: the sum of a diagonal."""
+    if not contains_traced([a, offset]):
+        return NotImplemented
+    return HANDLERS[np.sum](diagonal(a, offset, axis1, axis2), -1, dtype, out)
+
+
+def diagonal_matrix(values: TracedArray, k: Any) -> TracedArray:
+    """Zeros with ``values`` on a diagonal.
+
+    With the main one it is a choice between numbers, which folds into what reads the matrix; other
+    diagonals start behind the first row or column, and are stored into zeros.
+    """
+    trace = values.trace
+    offset = offset_of(k)
+    if offset.as_constant() == 0:
+        return _main_diagonal(values)
+    away = offset if trace.decisions.nonnegative(offset, "the sign of a diagonal") else -offset
+    side = values.extents[0] + away
+    zero = operand_of(values.dtype.type(0))
+    result = full(trace, (side, side), zero, values.dtype, None, "diag")
+    result.storage.to_buffer()
+    store(diagonal_view(result, k, 0, 1), values)
+    return result
+
+
+def _main_diagonal(values: TracedArray) -> TracedArray:
+    """``out[i, j] = values[i] if i == j else 0``."""
+    rows = HANDLERS[np.expand_dims](values, 1)
+    side = values.extents[0]
+
+    def compute(builder: PayloadBuilder, refs: list[int]) -> int:
+        place = [builder.index(AffineExpr.dim(0)), builder.index(AffineExpr.dim(1))]
+        zero = builder.const(0, values.dtype)
+        is_there = builder.op("equal", place, np.dtype(np.bool_))
+        return builder.op("select", [is_there, refs[0], zero], values.dtype)
+
+    return emit_elementwise(
+        values.trace,
+        "diag",
+        [operand_of(rows)],
+        [values.dtype],
+        values.dtype,
+        compute,
+        extents=(side, side),
+        kind=Kind.ARRAY,
+        order=None,
+    )
+
+
+@handles(np.diag)
+def diag(v: Any, k: Any = 0) -> Any:
+    """``np.diag``: the matrix with a diagonal, or a read-only view of the diagonal of a matrix."""
+    if not contains_traced([v, k]):
+        return NotImplemented
+    array = array_operand(v)
+    if array.ndim == 1:
+        return diagonal_matrix(array, k)
+    if array.ndim == 2:
+        return diagonal(array, k)
+    raise numpy_raises("ValueError: Input must be 1- or 2-d.")
+
+
+@handles(np.diagflat)
+def diagflat(v: Any, k: Any = 0) -> Any:
+    """``np.diagflat``: the matrix whose diagonal is the flattened array."""
+    if not contains_traced([v, k]):
+        return NotImplemented
+    return diagonal_matrix(HANDLERS[np.ravel](array_operand(v)), k)
+
+
+@handles(np.fill_diagonal)
+def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
+    """``np.fill_diagonal`` of a matrix: one number, or an array of the diagonal's length."""
+    if not isinstance(a, TracedArray) or a.kind is not Kind.ARRAY:
+        raise Declined("np.fill_diagonal of an array that is not of this trace")
+    if a.ndim != 2 or wrap is not False:
+        raise Declined("np.fill_diagonal of more than two axes, or wrapping around")
+    target = diagonal_view(a, 0, 0, 1)
+    value = operand_of(val)
+    if value.array is not None and value.extents:
+        same = value.array.ndim == 1 and a.trace.decisions.equal(
+            value.extents[0], target.extents[0], "as many values as the diagonal has"
+        )
+        if not same:
+            raise Declined("np.fill_diagonal with values that are repeated")
+    HANDLERS["setitem"](target, (Ellipsis,), val)

@@ -1,0 +1,193 @@
+"""Evenly spaced numbers: ``linspace``, ``logspace``, ``geomspace``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.types import Kind
+from fusejit.tracer.elementwise.generic import emit_elementwise
+from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc, call_ufunc
+from fusejit.tracer.indexing.views import moveaxis, normalize_axis
+from fusejit.tracer.library.creation import array_from, shape_argument
+from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.number import is_host_number
+from fusejit.tracer.values.operands import (
+    I64,
+    Operand,
+    contains_traced,
+    dtype_argument,
+    operand_of,
+    supported,
+)
+
+
+def _as_float(end: Any, dtype: np.dtype) -> Any:
+    """An end as NumPy computes with it: an array, or a scalar of the dtype of the computation."""
+    array = array_from(end)
+    return array if array.dtype == dtype else HANDLERS["astype"](array, dtype)
+
+
+@handles(np.linspace)
+def linspace(
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: Any = True,
+    retstep: Any = False,
+    dtype: Any = None,
+    axis: Any = 0,
+    **others: Any,
+) -> Any:
+    """``np.linspace``: ``start + i * ((stop - start) / (num - 1))``, the last one ``stop`` itself.
+
+    Source: ``numpy._core.function_base.linspace``.
+    """
+    if not contains_traced([start, stop, num]) or any(v is not None for v in others.values()):
+        return NotImplemented
+    if retstep:
+        raise unsupported("np.linspace with retstep=True is not traced", "compute the step")
+    trace = current_trace()
+    (extent,) = shape_argument(trace, (num,))
+    ends = [operand_of(start), operand_of(stop)]
+    computed = supported(np.result_type(*(e.promotion for e in ends), 0.0))
+    given, last = _as_float(start, computed), _as_float(stop, computed)
+    delta = apply_ufunc(np.subtract, (last, given))
+    count = extent - 1 if endpoint else extent
+    index = HANDLERS[np.arange](trace.number(extent), dtype=computed)
+    index = index[(slice(None), *(None,) * delta.ndim)]
+    has_step = trace.decisions.nonnegative(count - 1, "np.linspace has a step")
+    if has_step:
+        # the divisor is a Python int, which is weak
+        divisor = trace.number(count)
+        step = apply_ufunc(np.true_divide, (delta, divisor))
+        usual = apply_ufunc(np.multiply, (index, step))
+        tiny = apply_ufunc(np.multiply, (apply_ufunc(np.true_divide, (index, divisor)), delta))
+        is_zero = apply_ufunc(np.equal, (step, 0))
+        some = HANDLERS[np.any](is_zero) if delta.ndim else is_zero
+        result = HANDLERS[np.where](some, tiny, usual)
+    else:
+        result = apply_ufunc(np.multiply, (index, delta))
+    result = apply_ufunc(np.add, (result, given))
+    wanted = computed if dtype is None else dtype_argument(dtype)
+    exact = bool(endpoint) and trace.decisions.nonnegative(extent - 2, "np.linspace has two ends")
+    result = _finished(result, last, extent, exact, wanted)
+    is_converted = wanted != computed  # at the end, into memory of its own
+    if has_step and not delta.ndim and not is_converted:
+        result = result.as_view()  # NumPy computes in the memory of a reshaped range
+    return _with_points_at(result, axis, is_converted)
+
+
+def _with_points_at(result: TracedArray, axis: Any, is_converted: bool) -> TracedArray:
+    """The points, which lie along the first axis, along another one: a view, unless converted."""
+    at = normalize_axis(axis, result.ndim)
+    if is_host_number(axis) and axis == 0:
+        return result
+    moved = moveaxis(result, 0, at) if at else result.as_view()
+    return moved.as_owner() if is_converted else moved
+
+
+def _finished(
+    result: TracedArray, last: TracedArray, extent: AffineExpr, exact: bool, wanted: np.dtype
+) -> TracedArray:
+    """The last element replaced, rounded down for integers, and converted."""
+    computed = result.dtype
+
+    def compute(builder: PayloadBuilder, refs: list[int]) -> int:
+        value = refs[0]
+        if exact:
+            place = [builder.index(AffineExpr.dim(0)), builder.index(extent - 1)]
+            value = builder.op(
+                "select", [builder.op("equal", place, BOOL), refs[1], value], computed
+            )
+        if wanted.kind in "iu":
+            value = builder.op("floor", [value], computed)
+        return builder.cast(value, wanted)
+
+    operands = [Operand(computed, array=result), Operand(computed, array=last)]
+    return emit_elementwise(
+        result.trace,
+        "linspace",
+        operands[: 1 + exact],
+        [computed] * (1 + exact),
+        wanted,
+        compute,
+        kind=Kind.ARRAY,
+    )
+
+
+@handles(np.geomspace)
+def geomspace(
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: Any = True,
+    dtype: Any = None,
+    axis: Any = 0,
+) -> Any:
+    """``np.geomspace`` between positive Python numbers.
+
+    Source: ``numpy._core.function_base.geomspace``.
+    """
+    if not contains_traced([start, stop, num]):
+        return NotImplemented
+    if not all(is_host_number(e) and e > 0 for e in (start, stop)):
+        what = "np.geomspace between arrays, or numbers that are not positive, is not traced"
+        raise unsupported(what, "take np.exp of np.linspace between the logarithms")
+    ends = [operand_of(e) for e in (start, stop)]
+    computed = supported(np.result_type(*(e.promotion for e in ends), 0.0))
+    given, last = _as_float(start, computed), _as_float(stop, computed)
+    logarithms = [call_ufunc(np.log10, e) for e in (given, last)]
+    exponents = linspace(logarithms[0], logarithms[1], num, endpoint=endpoint)
+    result = call_ufunc(np.power, 10.0, exponents)
+    trace, extent = result.trace, result.extents[0]
+    ends_inside = bool(endpoint) and trace.decisions.nonnegative(extent - 2, "two ends")
+
+    def compute(builder: PayloadBuilder, refs: list[int]) -> int:
+        place = builder.index(AffineExpr.dim(0))
+        first = builder.op("equal", [place, builder.const(0, I64)], BOOL)
+        value = builder.op("select", [first, refs[1], refs[0]], computed)
+        if ends_inside:
+            at_end = builder.op("equal", [place, builder.index(extent - 1)], BOOL)
+            value = builder.op("select", [at_end, refs[2], value], computed)
+        return value
+
+    operands = [Operand(computed, array=a) for a in (result, given, last)]
+    wanted = computed if dtype is None else dtype_argument(dtype)
+    made = emit_elementwise(
+        trace, "geomspace", operands, [computed] * 3, computed, compute, kind=Kind.ARRAY
+    )
+    is_converted = wanted != computed
+    converted = HANDLERS["astype"](made, wanted) if is_converted else made
+    return _with_points_at(converted, axis, is_converted)
+
+
+@handles(np.logspace)
+def logspace(
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: Any = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: Any = 0,
+) -> Any:
+    """``np.logspace``: powers of ``base`` at the points of ``linspace``."""
+    if not contains_traced([start, stop, num, base]):
+        return NotImplemented
+    if isinstance(base, TracedArray) and base.ndim:
+        raise unsupported("np.logspace with an array of bases is not traced", MOVE_OUTSIDE)
+    exponents = HANDLERS[np.linspace](start, stop, num, endpoint=endpoint, axis=axis)
+    if exponents is NotImplemented:
+        exponents = array_from(np.linspace(start, stop, num, endpoint=endpoint, axis=axis))
+    result = call_ufunc(np.power, base, exponents)
+    return result if dtype is None else HANDLERS["astype"](result, dtype)
+
+
+__all__ = ["geomspace", "linspace", "logspace"]

@@ -1,0 +1,64 @@
+"""Fresh arrays that are put together from parts: one buffer, one store for each part.
+
+A part is stored straight into its place, so what computes it needs no memory of its own, and a part
+that is itself a view of another array is copied once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.tracer.elementwise.axis_order import Order
+from fusejit.tracer.indexing.stores import assign_operand
+from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.operands import Operand, operand_of
+from fusejit.tracer.values.shapes import Extents
+from fusejit.tracer.values.storage import Storage
+
+ZERO = AffineExpr.const(0)
+
+
+def new_array(trace: Trace, extents: Extents, dtype: np.dtype, order: Order) -> TracedArray:
+    """Memory for an array whose parts are stored one by one."""
+    storage = Storage(trace, dtype, tuple(map(trace.decisions.canonical, extents)))
+    storage.order = order
+    result = TracedArray.whole(storage)
+    storage.to_buffer()
+    return result
+
+
+def section(
+    array: TracedArray,
+    axis: int,
+    start: AffineExpr | int,
+    extent: AffineExpr | int,
+    step: int = 1,
+) -> TracedArray:
+    """``array[start], array[start + step], ..``, ``extent`` of them, along an axis.
+
+    The caller knows that they lie inside.
+    """
+    canonical = array.trace.decisions.canonical
+    results = [AffineExpr.dim(k) for k in range(array.ndim)]
+    results[axis] = results[axis] * step + canonical(AffineExpr.of(start))
+    extents = list(array.extents)
+    extents[axis] = canonical(AffineExpr.of(extent))
+    return array.view(IndexingMap(array.ndim, tuple(results)), tuple(extents))
+
+
+def store(target: TracedArray, value: Any) -> None:
+    """``target[...] = value``; nothing where the target is known to be empty."""
+    constant = target.trace.decisions.constant
+    if any(constant(e) == 0 for e in target.extents):
+        return
+    assign_operand(target, value if isinstance(value, Operand) else operand_of(value))
+
+
+def has_length(trace: Trace, extent: AffineExpr, reason: str) -> bool:
+    """Decide that an extent is not 0: with ``n >= 1`` one variant serves all other lengths."""
+    return trace.decisions.nonnegative(extent - 1, reason)

@@ -1,0 +1,55 @@
+"""``polyval`` and ``vander``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.tracer.elementwise.ufuncs import apply_ufunc
+from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.library.creation import array_from, full_like, zeros_like
+from fusejit.tracer.library.parts import new_array, section, store
+from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.number import TracedNumber
+from fusejit.tracer.values.operands import contains_traced
+
+
+@handles(np.polyval)
+def polyval(p: Any, x: Any) -> Any:
+    """``np.polyval``: Horner's rule, ``((p[0]) x + p[1]) x + ..``."""
+    if not contains_traced([p, x]):
+        return NotImplemented
+    coefficients = list(array_from(p)) if contains_traced(p) else list(np.asarray(p))
+    points = array_from(x)
+    result: Any = zeros_like(points)
+    for coefficient in coefficients:
+        scaled = apply_ufunc(np.multiply, (result, points))
+        result = apply_ufunc(np.add, (scaled, coefficient))
+    return result
+
+
+@handles(np.vander)
+def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
+    """``np.vander``: the powers of each element, multiplied one after the other."""
+    if not contains_traced(x):
+        return NotImplemented
+    points = array_from(x)
+    if points.ndim != 1:
+        raise numpy_raises("ValueError: x must be a one-dimensional array or sequence.")
+    length = points.shape[0] if N is None else N
+    count = length.exact() if isinstance(length, TracedNumber) else int(length)
+    if count < 0:
+        raise numpy_raises("ValueError: negative dimensions are not allowed")
+    dtype = np.promote_types(points.dtype, int)
+    if points.dtype != dtype:
+        points = HANDLERS["astype"](points, dtype)
+    result = new_array(points.trace, (points.extents[0], AffineExpr.const(count)), dtype, None)
+    power: TracedArray = full_like(points, 1)
+    for k in range(count):
+        at = k if increasing else count - 1 - k
+        store(section(result, 1, at, 1)[:, 0], power)
+        power = points if k == 0 else apply_ufunc(np.multiply, (power, points))
+    return result

@@ -1,0 +1,102 @@
+"""``tile`` and ``repeat``: a copy with broadcast axes between the others, then merged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.types import Kind
+from fusejit.tracer.elementwise.generic import copy_of
+from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.indexing.views import normalize_axis
+from fusejit.tracer.library.creation import array_from
+from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.number import TracedNumber
+from fusejit.tracer.values.operands import contains_traced
+
+
+def _count(number: Any, name: str) -> AffineExpr:
+    """A number of repetitions, which is not negative."""
+    if isinstance(number, TracedArray):
+        what = f"np.{name} by an element of an array has a size that depends on the data"
+        raise unsupported(what, "pass the number of repetitions as a Python int")
+    try:
+        count = (
+            number.as_affine()
+            if isinstance(number, TracedNumber)
+            else AffineExpr.const(number.__index__())
+        )
+    except AttributeError as error:
+        raise numpy_raises(f"TypeError: {number!r} is no number of repetitions") from error
+    if not current_trace().decisions.nonnegative(count, "a number of repetitions"):
+        raise numpy_raises("ValueError: repeats may not contain negative values.")
+    return count
+
+
+def _spread(array: TracedArray, axes: list[int | AffineExpr], shape: list[Any]) -> TracedArray:
+    """A copy of shape ``shape`` of a view whose axes are axes of the array (int) or new ones."""
+    extents = tuple(array.extents[a] if isinstance(a, int) else a for a in axes)
+    place = {a: k for k, a in enumerate(axes) if isinstance(a, int)}
+    results = tuple(AffineExpr.dim(place[k]) for k in range(array.ndim))
+    spread = array.view(IndexingMap(len(axes), results), extents)
+    fresh = copy_of(spread, array.dtype, None, "repeat", Kind.ARRAY)
+    result: TracedArray = HANDLERS["reshape"](fresh, tuple(shape))
+    return result
+
+
+@handles(np.tile)
+def tile(A: Any, reps: Any) -> Any:
+    """``np.tile``: the whole array again and again along each axis."""
+    if not contains_traced([A, reps]):
+        return NotImplemented
+    array = array_from(A)
+    given = list(reps) if isinstance(reps, tuple | list | np.ndarray) else [reps]
+    counts = [_count(r, "tile") for r in given]
+    decisions = array.trace.decisions
+    rank = array.ndim
+    array = _with_rank(array, len(counts))
+    counts = [AffineExpr.const(1)] * (array.ndim - len(counts)) + counts
+    once = [decisions.equal(c, 1, "an axis that is not tiled") for c in counts]
+    if all(once):
+        copied = copy_of(array, array.dtype, array.sorted_order(), "copy", Kind.ARRAY)
+        return copied.as_view() if array.ndim > rank else copied
+    axes: list[int | AffineExpr] = []
+    for k, count in enumerate(counts):
+        axes += [k] if once[k] else [count, k]
+    times: list[Any] = [array.trace.number(c) for c in counts]
+    shape = [size * count for size, count in zip(array.shape, times, strict=True)]
+    return _spread(array, axes, shape)
+
+
+def _with_rank(array: TracedArray, rank: int) -> TracedArray:
+    """``ndmin=``: axes of length 1 in front."""
+    if array.kind is not Kind.ARRAY:
+        array = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
+    missing = rank - array.ndim
+    return array[(None,) * missing + (Ellipsis,)] if missing > 0 else array
+
+
+@handles(np.repeat)
+def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
+    """``np.repeat`` by one number: each element several times."""
+    if not contains_traced([a, repeats]):
+        return NotImplemented
+    if isinstance(repeats, list | tuple | np.ndarray | TracedArray):
+        what = "np.repeat with a number of its own for each element is not traced"
+        raise unsupported(what, "repeat outside the decorated function")
+    count = _count(repeats, "repeat")
+    array = _with_rank(array_from(a), 1)
+    if axis is None:
+        array, axis = HANDLERS[np.ravel](array), 0
+    at = normalize_axis(axis, array.ndim)
+    axes: list[int | AffineExpr] = list(range(array.ndim))
+    axes.insert(at + 1, count)
+    shape: list[Any] = list(array.shape)
+    shape[at] = shape[at] * array.trace.number(count)
+    return _spread(array, axes, shape).as_owner()

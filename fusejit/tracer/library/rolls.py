@@ -1,0 +1,165 @@
+"""``np.roll``: up to two parts along each axis that is rolled."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.graph import GenericOp, Init
+from fusejit.ir.graph import Operand as GraphOperand
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.types import IteratorType, Kind
+from fusejit.tracer.elementwise.generic import copy_of
+from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc
+from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.indexing.views import array_operand, normalize_axis
+from fusejit.tracer.library.parts import ZERO, new_array, section, store
+from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.number import TracedNumber, apply_host
+from fusejit.tracer.values.operands import I64, contains_traced
+
+Piece = tuple[AffineExpr, AffineExpr, AffineExpr]  # source, place in the result, extent
+
+
+@handles(np.roll)
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    """``np.roll``: elements that leave at one end enter at the other.
+
+    ``shift`` may be a number of each call: the offset ``shift % n`` is then a symbol.
+    """
+    if not contains_traced(a):
+        return NotImplemented
+    array = array_operand(a)
+    if array.kind is not Kind.ARRAY:
+        array = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
+    if axis is None:
+        flat = roll(HANDLERS[np.ravel](array), shift, 0)
+        return HANDLERS["reshape"](flat, array.shape)
+    shifts = _shifts(array, shift, axis)
+    if any(isinstance(s, TracedArray) for s in shifts):
+        return _gathered(array, shifts)
+    pieces = [_pieces(array, k, offset) for k, offset in enumerate(shifts)]
+    order = array.sorted_order()
+    if all(len(p) == 1 for p in pieces):
+        return copy_of(array, array.dtype, order, "copy", Kind.ARRAY)
+    result = new_array(array.trace, array.extents, array.dtype, order)
+    for chosen in itertools.product(*pieces):
+        source, target = array, result
+        for k, (read, place, extent) in enumerate(chosen):
+            source = section(source, k, read, extent)
+            target = section(target, k, place, extent)
+        store(target, source)
+    return result
+
+
+def _shifts(array: TracedArray, shift: Any, axis: Any) -> list[Any]:
+    """How far each axis is rolled; an axis may occur several times."""
+    axes = list(axis) if isinstance(axis, tuple | list) else [axis]
+    given = list(shift) if isinstance(shift, tuple | list | np.ndarray) else [shift]
+    axes = [normalize_axis(k, array.ndim) for k in axes]
+    if len(axes) != len(given):
+        if len(axes) == 1:
+            axes = axes * len(given)
+        elif len(given) == 1:
+            given = given * len(axes)
+        else:
+            raise numpy_raises("ValueError: shape mismatch of shift and axis")
+    shifts: list[Any] = [0] * array.ndim
+    for k, each in zip(axes, given, strict=True):
+        whole: Any = each
+        if isinstance(each, TracedArray):
+            if each.ndim or each.dtype.kind not in "iu":
+                what = "np.roll by an array of shifts, or by one that is no integer, is not traced"
+                raise unsupported(what, "pass the shifts as Python ints")
+            # within the axis, so that sums of them do not wrap around
+            wide = each if each.dtype == np.uint64 else HANDLERS["astype"](each, I64)
+            whole = HANDLERS["astype"](apply_ufunc(np.remainder, (wide, array.shape[k])), I64)
+        else:
+            whole = apply_host("int", each) if isinstance(each, TracedNumber) else int(each)
+        shifts[k] = whole if type(shifts[k]) is int and not shifts[k] else shifts[k] + whole
+    return shifts
+
+
+def _gathered(array: TracedArray, shifts: list[Any]) -> TracedArray:
+    """``out[i] = array[(i - shift) % n]``, for a shift that only the kernel knows."""
+    trace, rank = array.trace, array.ndim
+    domain = tuple(map(trace.decisions.canonical, array.extents))
+    inputs = [GraphOperand(array.value(), IndexingMap.identity(rank))]
+    known: dict[int, int] = {}
+    for k, shift in enumerate(shifts):
+        if trace.decisions.equal(domain[k], 0, "an axis that is rolled is empty"):
+            return copy_of(array, array.dtype, array.sorted_order(), "copy", Kind.ARRAY)
+        if isinstance(shift, TracedArray):
+            known[k] = len(inputs)
+            inputs.append(GraphOperand(shift.value(), IndexingMap.scalar(rank)))
+    builder = PayloadBuilder([o.value.type.dtype for o in inputs], [array.dtype])
+    subscripts = []
+    for k, shift in enumerate(shifts):
+        place, size = builder.index(AffineExpr.dim(k)), builder.index(domain[k])
+        if k in known:
+            offset = builder.op("remainder", [builder.cast(known[k], I64), size], I64)
+            place = builder.op("subtract", [place, offset], I64)
+        elif type(shift) is not int or shift:
+            offset = builder.index(_offset(array, domain[k], shift))
+            place = builder.op("subtract", [place, offset], I64)
+        if k in known or type(shift) is not int or shift:
+            is_before = builder.op("less", [place, builder.const(0, I64)], BOOL)
+            wrapped = builder.op("add", [place, size], I64)
+            place = builder.op("select", [is_before, wrapped, place], I64)
+        subscripts.append(place)
+    result = trace.new_value(array.dtype, domain, Kind.ARRAY, array.sorted_order())
+    trace.emit(
+        GenericOp(
+            results=(result,),
+            domain=domain,
+            iterators=(IteratorType.PARALLEL,) * rank,
+            inputs=tuple(inputs),
+            inits=(Init(IndexingMap.identity(rank)),),
+            payload=builder.finish([builder.extract(0, subscripts, array.dtype)]),
+            name="roll",
+        )
+    )
+    return TracedArray.of_value(trace, result)
+
+
+def _pieces(array: TracedArray, axis: int, shift: Any) -> list[Piece]:
+    """What is read from where along an axis."""
+    decisions = array.trace.decisions
+    extent = decisions.canonical(array.extents[axis])
+    whole = [(ZERO, ZERO, extent)]
+    if type(shift) is int and shift == 0:
+        return whole
+    offset = _offset(array, extent, shift)
+    if decisions.constant(offset) == 0:
+        return whole
+    rest = decisions.canonical(extent - offset)
+    if type(shift) is int:  # what reads rolls both ways is cut at both ends: know their order
+        decisions.nonnegative(extent - 2 * abs(shift), "a roll by at most half of the axis")
+    return [(ZERO, offset, rest), (rest, ZERO, offset)]
+
+
+def _offset(array: TracedArray, extent: AffineExpr, shift: Any) -> AffineExpr:
+    """``shift % extent``, without a remainder where the shift is within the axis."""
+    decisions = array.trace.decisions
+    amount = shift.as_affine() if isinstance(shift, TracedNumber) else AffineExpr.const(shift)
+    reason = "the shift of a roll is within the axis"
+    if decisions.nonnegative(amount, "the sign of the shift of a roll"):
+        if decisions.nonnegative(extent - 1 - amount, reason):
+            return decisions.canonical(amount)
+    elif decisions.nonnegative(extent + amount, reason):
+        return decisions.canonical(extent + amount)
+    if decisions.equal(extent, 0, "an axis that is rolled is empty"):
+        return ZERO
+    remainder = shift % array.trace.number(extent)
+    if not isinstance(remainder, TracedNumber):
+        return AffineExpr.const(remainder)
+    offset = remainder.as_affine()
+    decisions.assume_nonnegative(offset)
+    decisions.assume_nonnegative(extent - 1 - offset)
+    return offset

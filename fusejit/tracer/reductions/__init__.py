@@ -1,0 +1,1 @@
+"""Functions that combine elements: sums, statistics, scans, products."""

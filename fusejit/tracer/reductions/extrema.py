@@ -1,0 +1,74 @@
+"""Places of extrema: ``argmax`` and ``argmin``, the first of equal elements, the first NaN if any.
+
+``out[i] = min { k : a[i, k] == m[i] or a[i, k] is NaN }`` with ``m`` the maximum, which is NaN if
+any element is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.payload import I64, PayloadBuilder
+from fusejit.tracer.elementwise.generic import emit_elementwise
+from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.indexing.views import normalize_axis
+from fusejit.tracer.library.creation import array_from
+from fusejit.tracer.reductions.over_axes import NO_VALUE, into, is_true, reduce_array
+from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.operands import Operand
+
+_BOOL = np.dtype(np.bool_)
+_NOWHERE = np.iinfo(np.int64).max
+
+
+@handles(np.argmax)
+def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> TracedArray:
+    """``out[i]`` is the first ``k`` with the largest ``a[i, k]``, or with a NaN."""
+    return _first(array_from(a), "argmax", HANDLERS[np.max], axis, out, is_true(keepdims))
+
+
+@handles(np.argmin)
+def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> TracedArray:
+    """``out[i]`` is the first ``k`` with the smallest ``a[i, k]``, or with a NaN."""
+    return _first(array_from(a), "argmin", HANDLERS[np.min], axis, out, is_true(keepdims))
+
+
+def _first(
+    array: TracedArray,
+    name: str,
+    extremum: Callable[..., TracedArray],
+    axis: Any,
+    out: Any,
+    keepdims: bool,
+) -> TracedArray:
+    rank = array.ndim
+    if axis is None:
+        array, along = HANDLERS[np.ravel](array), 0
+    else:
+        array = array if rank else HANDLERS[np.ravel](array)
+        along = normalize_axis(axis, array.ndim)
+    if array.trace.decisions.is_empty(array.extents[along], name):
+        raise numpy_raises(f"ValueError: attempt to get {name} of an empty sequence")
+    largest = extremum(array, axis=along, keepdims=True)
+
+    def place(builder: PayloadBuilder, refs: list[int]) -> int:
+        element, best = refs
+        found = builder.op("equal", [element, best], _BOOL)
+        if array.dtype.kind == "f":
+            is_nan = builder.op("not_equal", [element, element], _BOOL)
+            found = builder.op("logical_or", [found, is_nan], _BOOL)
+        here = builder.index(AffineExpr.dim(along))
+        return builder.op("select", [found, here, builder.const(_NOWHERE, I64)], I64)
+
+    operands = [Operand(o.dtype, array=o) for o in (array, largest)]
+    loop = [array.dtype, array.dtype]
+    places = emit_elementwise(array.trace, name, operands, loop, I64, place, order=None)
+    first = reduce_array(places, name, "min", along, keepdims and axis is not None, I64, False)
+    if keepdims and axis is None:
+        first = HANDLERS["reshape"](first, (1,) * rank).as_owner()
+    return into(first, out)

@@ -1,0 +1,309 @@
+"""Reductions of elements under a mask: ``x[m].mean()`` adds zeros where ``m`` is false.
+
+How many elements there are is a number of the kernel: ``len(x[m])``. The largest of none is an
+error that only the kernel can notice (`Check`).
+
+Numerics: NumPy sums the selected elements one after the other, or by its pairwise scheme; here they
+keep their places among the zeros, in the order of `fusejit.ir.interpreter.summation`. The mean of
+no elements is NaN without NumPy's warning.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import fusejit.tracer.reductions.over_axes
+import fusejit.tracer.reductions.statistics
+import fusejit.tracer.runtime.builtin_functions  # noqa: F401  its handlers are there first
+from fusejit.errors import UnsupportedError
+from fusejit.ir.graph import Check
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.scalar_ops import COMBINERS
+from fusejit.ir.types import Kind
+from fusejit.tracer.elementwise.generic import emit_elementwise
+from fusejit.tracer.elementwise.ufuncs import apply_ufunc
+from fusejit.tracer.indexing.masked import (
+    METHODS_OF_ELEMENTS,
+    REDUCTIONS_OF_ELEMENTS,
+    MaskedElements,
+    as_array,
+    with_trailing_axes,
+)
+from fusejit.tracer.indexing.views import normalize_axes
+from fusejit.tracer.reductions.over_axes import (
+    NO_VALUE,
+    all_of,
+    any_of,
+    into,
+    is_true,
+    max_of,
+    mean_dtype,
+    mean_of,
+    min_of,
+    sum_of,
+)
+from fusejit.tracer.reductions.statistics import (
+    count_nonzero,
+    product,
+    standard_deviation,
+    variance,
+)
+from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.kernel_numbers import as_kernel_number
+from fusejit.tracer.values.operands import F64, I64, Operand, operand_of
+
+
+def _reduced_axes(elements: MaskedElements, axis: Any) -> tuple[tuple[int, ...], bool]:
+    """The axes of the whole array that an axis of ``x[m]`` means; whether the selected one is in.
+
+    The first axis of ``x[m]`` stands for all axes of the mask, which may have none.
+    """
+    rank = elements.mask.type.rank
+    axes: list[int] = []
+    reduced = normalize_axes(axis, elements.ndim)
+    for a in reduced:
+        axes += range(rank) if a == 0 else [a + rank - 1]
+    return tuple(axes), 0 in reduced
+
+
+def _mask(elements: MaskedElements) -> TracedArray:
+    trace, rank = elements.array.trace, elements.array.ndim
+    mask = TracedArray.of_value(trace, elements.mask)
+    return with_trailing_axes(mask, rank - elements.mask.type.rank)
+
+
+def _filled(elements: MaskedElements, array: TracedArray, neutral: Any) -> TracedArray:
+    """The whole array with a neutral element where the mask is false."""
+    chosen: TracedArray = HANDLERS[np.where](_mask(elements), array, array.dtype.type(neutral))
+    return chosen
+
+
+def _keeps(elements: MaskedElements, keepdims: Any, has_selected: bool) -> bool:
+    if is_true(keepdims) and has_selected and elements.mask.type.rank != 1:
+        what = "a reduction with keepdims=True of elements under a mask of no or several axes"
+        raise unsupported(f"{what} is not traced", MOVE_OUTSIDE)
+    return is_true(keepdims)
+
+
+def _not_traced() -> UnsupportedError:
+    return unsupported("a reduction of elements under a mask with these options", MOVE_OUTSIDE)
+
+
+def _neutral(name: str, dtype: np.dtype) -> Any:
+    if name in ("max", "min"):
+        return COMBINERS[name].identity(dtype)
+    return {"sum": 0, "prod": 1, "any": 0, "all": 1}[name]
+
+
+def _count(elements: MaskedElements) -> TracedArray:
+    """How many rows of the first axes are selected, as np.intp."""
+    mask = TracedArray.of_value(elements.array.trace, elements.mask)
+    return sum_of(mask, None, np.intp)
+
+
+def _reduction(name: str, function: Callable[..., Any], has_dtype: bool) -> Callable[..., Any]:
+    def reduce(
+        elements: MaskedElements,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = NO_VALUE,
+    ) -> Any:
+        axes, has_selected = _reduced_axes(elements, axis)
+        options = {"dtype": dtype} if has_dtype else {}
+        options["keepdims"] = _keeps(elements, keepdims, has_selected)
+        if not has_selected:
+            if out is not None:
+                raise unsupported(
+                    "a reduction of elements under a mask with these options", MOVE_OUTSIDE
+                )
+            return elements.like(function(elements.array, axis=axes, **options))
+        if name in ("max", "min"):
+            some = any_of(TracedArray.of_value(elements.array.trace, elements.mask)).value()
+            reason = f"the {name} of the elements that a mask selects"
+            elements.array.trace.emit(Check(condition=some, reason=reason, error=f"no {name}"))
+        filled = _filled(elements, elements.array, _neutral(name, elements.dtype))
+        return into(function(filled, axis=axes, **options), out)
+
+    return reduce
+
+
+def mean(
+    elements: MaskedElements,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = NO_VALUE,
+) -> Any:
+    """``sum / count`` of the selected elements."""
+    axes, has_selected = _reduced_axes(elements, axis)
+    keeps = _keeps(elements, keepdims, has_selected)
+    if not has_selected:
+        if out is not None:
+            raise unsupported(
+                "a reduction of elements under a mask with these options", MOVE_OUTSIDE
+            )
+        return elements.like(mean_of(elements.array, axes, dtype, None, keeps))
+    wanted = mean_dtype(elements.array, dtype, "mean")
+    total = sum_of(_filled(elements, elements.array, 0), axes, wanted, None, keeps)
+    return into(_quotient(total, _count_over(elements, axes), "mean"), out)
+
+
+def _count_over(elements: MaskedElements, axes: tuple[int, ...]) -> Any:
+    count: Any = _count(elements)
+    for a in axes:
+        if a >= elements.mask.type.rank:
+            count = count * elements.array.shape[a]
+    return count
+
+
+def _quotient(total: TracedArray, count: TracedArray, name: str) -> TracedArray:
+    """``total / count`` computed in float64, in the dtype of ``total``."""
+
+    def divided(builder: PayloadBuilder, refs: list[int]) -> int:
+        return builder.op("divide", refs, F64)
+
+    return emit_elementwise(
+        total.trace,
+        name,
+        [Operand(total.dtype, array=total), operand_of(count)],
+        [F64, F64],
+        total.dtype,
+        divided,
+        order=total.storage.order,
+    )
+
+
+def _variance(name: str) -> Callable[..., Any]:
+    def reduce(
+        elements: MaskedElements,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: Any = NO_VALUE,
+    ) -> Any:
+        axes, has_selected = _reduced_axes(elements, axis)
+        keeps = _keeps(elements, keepdims, has_selected)
+        if not has_selected or not isinstance(ddof, int):
+            raise unsupported(
+                "a reduction of elements under a mask with these options", MOVE_OUTSIDE
+            )
+        wanted = mean_dtype(elements.array, dtype, name)
+        count = _count_over(elements, axes)
+        total = sum_of(_filled(elements, elements.array, 0), axes, wanted, None, True)
+        distance = apply_ufunc(
+            np.subtract, (elements.array, _quotient(total, count, f"{name}.mean"))
+        )
+        squares = _filled(elements, apply_ufunc(np.square, (distance,)), 0)
+        total = sum_of(squares, axes, wanted, None, keeps)
+        found = _quotient(total, count - ddof if ddof else count, name)
+        return into(found if name == "var" else apply_ufunc(np.sqrt, (found,)), out)
+
+    return reduce
+
+
+@handles(("masked", "length"))
+def number_of_rows(elements: MaskedElements) -> TracedArray:
+    """``len(x[m])``: how many elements of the mask are true."""
+    return as_kernel_number(_count(elements), Kind.PYTHON, I64)
+
+
+@handles(("masked", "size"))
+def number_of_elements(elements: MaskedElements) -> Any:
+    """``x[m].size``."""
+    size: Any = number_of_rows(elements)
+    for extent in elements.array.shape[elements.mask.type.rank :]:
+        size = size * extent
+    return size
+
+
+def _count_nonzero(elements: MaskedElements, axis: Any = None, *, keepdims: Any = False) -> Any:
+    truth = elements.like(apply_ufunc(np.not_equal, (elements.array, 0)))
+    return HANDLERS["masked", "sum"](truth, axis, np.intp, None, keepdims)
+
+
+def _register(function: Any, plain: Any, of_elements: Callable[..., Any]) -> None:
+    """``function`` of elements under a mask; of anything else it is as before."""
+
+    @functools.wraps(plain)
+    def call(a: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(a, MaskedElements) and not a.is_selected:
+            return of_elements(a, *args, **kwargs)
+        return plain(a, *args, **kwargs)
+
+    HANDLERS[function] = call
+    REDUCTIONS_OF_ELEMENTS.add(function)
+
+
+def _without_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The parameters of ``np.max``: no dtype."""
+
+    def call(
+        elements: MaskedElements, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE
+    ) -> Any:
+        return function(elements, axis, None, out, keepdims)
+
+    return call
+
+
+_SUMS = {"sum": sum_of, "prod": product}
+_PICKS = {"max": max_of, "min": min_of, "any": any_of, "all": all_of}
+_OF_ELEMENTS: dict[str, Callable[..., Any]] = {
+    **{name: _reduction(name, plain, True) for name, plain in _SUMS.items()},
+    **{name: _without_dtype(_reduction(name, f, False)) for name, f in _PICKS.items()},
+    "mean": mean,
+    "var": _variance("var"),
+    "std": _variance("std"),
+}
+_PLAIN = {**_SUMS, **_PICKS, "mean": mean_of, "var": variance, "std": standard_deviation}
+
+
+def _or_of_an_array(name: str) -> Callable[..., Any]:
+    """With ``initial=`` or ``where=`` the elements are an array of their own."""
+
+    def call(elements: MaskedElements, *args: Any, **kwargs: Any) -> Any:
+        if "initial" in kwargs or "where" in kwargs:
+            options = {key: as_array(value) for key, value in kwargs.items()}
+            return HANDLERS[getattr(np, name)](elements.selected(), *args, **options)
+        return _OF_ELEMENTS[name](elements, *args, **kwargs)
+
+    return call
+
+
+for _name in METHODS_OF_ELEMENTS:
+    HANDLERS["masked", _name] = _or_of_an_array(_name)
+    _register(getattr(np, _name), _PLAIN[_name], HANDLERS["masked", _name])
+HANDLERS[np.amax], HANDLERS[np.amin] = HANDLERS[np.max], HANDLERS[np.min]
+_register(np.count_nonzero, count_nonzero, _count_nonzero)
+
+
+def _register_number(function: Any, of_elements: Callable[..., Any]) -> None:
+    """The kernel counts what stays in it; of other elements NumPy makes an array, with a size."""
+    plain = HANDLERS[function]
+
+    @functools.wraps(plain)
+    def call(a: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(a, MaskedElements) and not a.is_selected and a.stays_in_kernel:
+            return of_elements(a, *args, **kwargs)
+        return plain(as_array(a), *args, **kwargs)
+
+    HANDLERS[function] = call
+
+
+@handles(("masked", "shape"))
+def shape_of_elements(elements: MaskedElements) -> tuple[Any, ...]:
+    """``x[m].shape``."""
+    return (number_of_rows(elements), *elements.array.shape[elements.mask.type.rank :])
+
+
+_length: Any = len
+_register_number(_length, number_of_rows)
+_register_number(np.size, number_of_elements)
+_register_number(np.shape, shape_of_elements)

@@ -1,0 +1,175 @@
+"""Reductions made of several ops: var, std, ptp, count_nonzero; and products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fusejit.tracer.elementwise.generic import copy_of
+from fusejit.tracer.elementwise.ufuncs import apply_ufunc
+from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.indexing.views import normalize_axes
+from fusejit.tracer.library.creation import array_from
+from fusejit.tracer.reductions.over_axes import (
+    BOOL,
+    NO_VALUE,
+    accumulate_dtype,
+    arguments,
+    count_of_elements,
+    into,
+    is_true,
+    max_of,
+    mean_dtype,
+    min_of,
+    quotient,
+    reduce_array,
+    register_reduce,
+    sum_of,
+)
+from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.number import is_host_number
+from fusejit.tracer.values.operands import contains_traced, dtype_argument
+
+
+@handles(np.var)
+def variance(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = NO_VALUE,
+    *,
+    where: Any = NO_VALUE,
+    mean: Any = NO_VALUE,
+    correction: Any = NO_VALUE,
+) -> TracedArray:
+    """``sum((a - mean(a)) ** 2) / (count - ddof)``, in two passes as NumPy does.
+
+    Source: ``numpy._core._methods._var``.
+    """
+    array = arguments("var", a, {"where": where, "mean": mean})
+    return into(_variance(array, "var", axis, dtype, _degrees(ddof, correction), keepdims), out)
+
+
+@handles(np.std)
+def standard_deviation(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = NO_VALUE,
+    *,
+    where: Any = NO_VALUE,
+    mean: Any = NO_VALUE,
+    correction: Any = NO_VALUE,
+) -> TracedArray:
+    """The square root of ``np.var``."""
+    array = arguments("std", a, {"where": where, "mean": mean})
+    variance = _variance(array, "std", axis, dtype, _degrees(ddof, correction), keepdims)
+    return into(apply_ufunc(np.sqrt, (variance,)), out)
+
+
+def _methods() -> None:
+    """The methods: as the functions, but without ``correction=``."""
+
+    def method(name: str, function: Any) -> None:
+        @handles(name)
+        def call(
+            a: Any,
+            axis: Any = None,
+            dtype: Any = None,
+            out: Any = None,
+            ddof: Any = 0,
+            keepdims: Any = False,
+            **others: Any,
+        ) -> TracedArray:
+            if not {"where", "mean"}.issuperset(others):
+                raise numpy_raises(f"TypeError: unexpected keyword arguments of {name}")
+            result: TracedArray = function(a, axis, dtype, out, ddof, keepdims, **others)
+            return result
+
+        call.__name__ = name
+
+    method("var", variance)
+    method("std", standard_deviation)
+
+
+_methods()
+
+
+def _degrees(ddof: Any, correction: Any) -> Any:
+    if correction is not NO_VALUE:
+        if ddof != 0:
+            raise numpy_raises("ValueError: ddof and correction can't be provided simultaneously")
+        ddof = correction
+    if not is_host_number(ddof):
+        raise unsupported("ddof= that is not a number is not traced", MOVE_OUTSIDE)
+    return ddof
+
+
+def _variance(
+    array: TracedArray, name: str, axis: Any, dtype: Any, ddof: Any, keepdims: Any
+) -> TracedArray:
+    count = count_of_elements(array, axis, name)
+    is_known = type(ddof) is int and ddof <= 0  # no guard: there is at least one element
+    if not is_known and not count > ddof:
+        raise Declined("NumPy warns: degrees of freedom <= 0")
+    wanted = mean_dtype(array, dtype, name)
+    axes = normalize_axes(axis, array.ndim)
+    if wanted.kind == "f" and len(axes) == 1 and (axes[0] < array.ndim - 1 or array.ndim == 1):
+        # one pass; along rows, which stay in cache, two passes are faster
+        squares = reduce_array(array, name, "deviations", axis, is_true(keepdims), wanted, True)
+        return quotient(squares, count - ddof, name)
+    total = reduce_array(array, f"{name}.mean", "add", axis, True, wanted, True)
+    distance = apply_ufunc(np.subtract, (array, quotient(total, count, f"{name}.mean")))
+    square = apply_ufunc(np.square, (distance,))
+    total = reduce_array(square, name, "add", axis, is_true(keepdims), wanted, True)
+    return quotient(total, count - ddof, name)
+
+
+@handles(np.ptp)
+def peak_to_peak(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE
+) -> TracedArray:
+    """``max(a) - min(a)``."""
+    largest = max_of(a, axis, None, keepdims)
+    return apply_ufunc(np.subtract, (largest, min_of(a, axis, None, keepdims)), out)
+
+
+@handles(np.count_nonzero)
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    """How many elements are not zero, as np.intp."""
+    if not contains_traced(a) and not isinstance(a, np.ndarray):
+        return NotImplemented
+    array = array_from(a)
+    truth = array if array.dtype == BOOL else copy_of(array, BOOL, array.sorted_order(), "astype")
+    return sum_of(truth, axis, np.intp, None, keepdims)
+
+
+@handles(np.prod)
+def product(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = NO_VALUE,
+    initial: Any = NO_VALUE,
+    where: Any = NO_VALUE,
+) -> TracedArray:
+    """``out[i] = prod_k a[i, k]`` in NumPy's accumulation dtype; of floats NumPy computes it."""
+    array = arguments("prod", a, {"initial": initial, "where": where})
+    wanted = accumulate_dtype(array.dtype) if dtype is None else dtype_argument(dtype)
+    if wanted.kind == "f":
+        options: dict[str, Any] = {"axis": axis, "keepdims": is_true(keepdims)}
+        options |= {} if dtype is None else {"dtype": wanted}
+        return into(HANDLERS["host", np.prod](array, **options), out)
+    combiner = "and" if wanted == BOOL else "multiply"
+    return into(reduce_array(array, "prod", combiner, axis, is_true(keepdims), wanted, True), out)
+
+
+register_reduce(np.multiply, product, True, None)

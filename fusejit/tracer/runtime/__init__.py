@@ -1,0 +1,1 @@
+"""One trace: the hooks of staged code, calls and reads, the graph under construction, its end."""

@@ -1,0 +1,389 @@
+"""The object behind ``_st``: the hooks of one staged function within one trace."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from fusejit.errors import FusejitError
+from fusejit.ir.graph import Cond, Loop
+from fusejit.ir.host import Path
+from fusejit.tracer.capture.callables import is_library_module, is_library_object, is_stand_in_type
+from fusejit.tracer.capture.generators import is_pythons
+from fusejit.tracer.control_flow.conditions import (
+    and_,
+    and_value,
+    asserted,
+    chain,
+    choose,
+    none_of,
+    not_,
+    or_,
+    or_value,
+    stop_flag,
+)
+from fusejit.tracer.control_flow.membership import contained
+from fusejit.tracer.control_flow.native_control import NativeIf, NativeLoop
+from fusejit.tracer.control_flow.raises import caught_inside, raises, trying
+from fusejit.tracer.control_flow.regions import Undefined
+from fusejit.tracer.control_flow.staged_for import StagedFor
+from fusejit.tracer.control_flow.staged_if import StagedIf
+from fusejit.tracer.control_flow.staged_while import StagedWhile
+from fusejit.tracer.control_flow.unrolling import within_budget
+from fusejit.tracer.graph_breaks.declined import Declined, Restart
+from fusejit.tracer.runtime.access import Access
+from fusejit.tracer.runtime.context import active_trace
+from fusejit.tracer.runtime.locations import needs_python
+from fusejit.tracer.runtime.outside import Outside
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.either_operators import is_none
+
+Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
+
+
+class Activation:
+    """Hooks of one function; the rewritten code calls the methods (see `rewrite`).
+
+    Parameters
+    ----------
+    function : FunctionType
+        The user's function.
+    path : Path or None
+        Where each call finds the function; None for the traced function itself and for functions
+        that were reached in a way that cannot be followed.
+    entry : FunctionType
+        The traced function: its globals and cells have the short paths ``global:x``, ``closure:w``.
+    """
+
+    slice = staticmethod(slice)
+
+    def __init__(
+        self,
+        function: FunctionType,
+        path: Path | None,
+        entry: FunctionType,
+        outside: Outside,
+        access: Access,
+        invoke: Invoke,
+        exact: Callable[[Any], Any],
+    ) -> None:
+        self._function = function
+        self._path = path
+        self._entry = entry
+        self._outside = outside
+        self._access = access
+        self._invoke = invoke
+        self.sure: frozenset[str] = frozenset()  # see `fusejit.tracer.capture.definite`
+        self._globals: dict[str, Any] = {}
+        self._closure: dict[str, Any] = {}
+        self.attr = access.attr
+        self.item = access.item
+        self.augment = access.augment
+        self.formatted = exact
+
+    # -------------------------------------------------------------------------------------- names
+    def global_path(self, name: str) -> Path | None:
+        """Where each call finds a global of the function."""
+        if self._function.__globals__ is self._entry.__globals__:
+            return Path("global", name)
+        if self._path is None:
+            return None
+        return self._path.attribute("__globals__").item(name)
+
+    def closure_path(self, name: str) -> Path | None:
+        """Where each call finds the contents of a closure cell."""
+        if self._function is self._entry:
+            return Path("closure", name)
+        if self._path is None:
+            return None
+        index = self._function.__code__.co_freevars.index(name)
+        return self._path.attribute("__closure__").item(index).attribute("cell_contents")
+
+    def load_global(self, name: str) -> Any:
+        """A global or builtin name."""
+        if name in self._globals:
+            return self._globals[name]
+        namespace = self._function.__globals__
+        path = self.global_path(name)
+        if name in namespace:
+            value = self._read(path, namespace[name], f"global {name}")
+        else:
+            if path is not None:
+                self._outside.absent(path)
+            known = namespace.get("__builtins__", builtins)
+            table = known if isinstance(known, dict) else vars(known)
+            if name not in table:
+                raise NameError(f"name {name!r} is not defined", name=name)
+            value = table[name]
+            self._outside.read_library(table, name, value)
+        self._globals[name] = value
+        return value
+
+    def load_closure(self, name: str, value: Any) -> Any:
+        """A free variable; ``value`` is what its cell holds now."""
+        if name not in self._closure:
+            self._closure[name] = self._read(self.closure_path(name), value, f"closure {name}")
+        return self._closure[name]
+
+    def _read(self, path: Path | None, value: Any, text: str) -> Any:
+        if path is not None:
+            return self._outside.read(path, value)
+        if is_library_object(value):
+            return value
+        what = f"{self._function.__qualname__} reads {text}, and each call could not find it again"
+        raise needs_python(what, "pass it as an argument")
+
+    def class_binds(self, name: str) -> bool:
+        """Whether the class block that is running has assigned a name."""
+        return name in sys._getframe(1).f_locals
+
+    def store_name(self, origin: str, name: str, value: Any = None) -> NoReturn:
+        """A global or nonlocal name of somebody else is assigned."""
+        kind = "global" if origin == "global" else "nonlocal"
+        raise needs_python(f"assigns the {kind} name {name!r}", "return the new value instead")
+
+    def name_slot(self, origin: str, name: str) -> NameSlot:
+        """A target that refuses."""
+        return NameSlot(self, origin, name)
+
+    # ------------------------------------------------------------------------------- control flow
+    def names(self) -> dict[str, Any]:
+        """The local names of the user's frame."""
+        return dict(sys._getframe(1).f_locals)
+
+    def _key(self, line: int, column: int) -> tuple[Any, ...]:
+        return (self._function.__qualname__, line, column)
+
+    def for_(
+        self,
+        iterable: Any,
+        line: int,
+        column: int,
+        names: tuple[str, ...],
+        targets: tuple[str, ...],
+        live: tuple[str, ...],
+        flags: tuple[str, ...],
+        bound: tuple[str, ...],
+        dead: tuple[str, ...],
+    ) -> StagedFor | NativeLoop:
+        """A ``for`` statement."""
+        key = self._key(line, column)
+        trace = active_trace()
+        if trace is None:
+            return NativeLoop(iterable)
+        loop = StagedFor(trace, key, iterable, names, targets, frozenset(live), flags, bound, dead)
+        loop.sure = self.sure
+        return loop
+
+    def while_(
+        self,
+        line: int,
+        column: int,
+        names: tuple[str, ...],
+        live: tuple[str, ...],
+        flags: tuple[str, ...],
+        dead: tuple[str, ...],
+    ) -> StagedWhile | NativeLoop:
+        """A ``while`` statement."""
+        key = self._key(line, column)
+        trace = active_trace()
+        if trace is None:
+            return NativeLoop()
+        loop = StagedWhile(trace, key, names, frozenset(live), flags, dead)
+        loop.sure = self.sure
+        return loop
+
+    def if_(
+        self, condition: Any, line: int, column: int, names: tuple[str, ...], live: tuple[str, ...]
+    ) -> StagedIf | NativeIf:
+        """An ``if`` statement."""
+        key = self._key(line, column)
+        trace = active_trace()
+        if trace is None:
+            return NativeIf(bool(condition))
+        branches = StagedIf(trace, key, condition, names, frozenset(live))
+        branches.sure = self.sure
+        return branches
+
+    def bound(self, obj: Any) -> Any:
+        """What a name holds that is only handed on: something, or the trace ends."""
+        if isinstance(obj, Undefined):
+            obj()
+        return obj
+
+    def is_none(self, obj: Any) -> Any:
+        """``obj is None``."""
+        return is_none(self.bound(obj))
+
+    items = staticmethod(within_budget)
+    contained = staticmethod(contained)
+    none_of = staticmethod(none_of)
+    stop_flag = staticmethod(stop_flag)
+    not_ = staticmethod(not_)
+    and_ = staticmethod(and_)
+    or_ = staticmethod(or_)
+    and_value = staticmethod(and_value)
+    or_value = staticmethod(or_value)
+    chain = staticmethod(chain)
+    asserted = staticmethod(asserted)
+    raises = staticmethod(raises)
+    is_pythons = staticmethod(is_pythons)
+    trying = staticmethod(trying)
+    choose = staticmethod(choose)
+
+    # --------------------------------------------------------------------------- calls and objects
+    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """``function(*args, **kwargs)``."""
+        return self._invoke(function, args, kwargs)
+
+    def text(self, *parts: Any) -> Any:
+        """An f-string that is printed: its literal parts and its values."""
+        return self._invoke("text", parts, {})
+
+    def decorator(self, function: Any) -> Callable[[Any], Any]:
+        """A decorator, applied through `call`."""
+        return lambda decorated: self._invoke(function, (decorated,), {})
+
+    def attr_slot(self, obj: Any, name: str) -> AttrSlot:
+        """A target ``obj.name``."""
+        return AttrSlot(self._access, obj, name)
+
+    def item_slot(self, obj: Any, key: Any) -> ItemSlot:
+        """A target ``obj[key]``."""
+        return ItemSlot(self._access, obj, key)
+
+    def caught(self, depth: int) -> None:
+        """The user's ``except`` must not swallow what stops the trace."""
+        error = sys.exc_info()[1]
+        if error is None:
+            return
+        if isinstance(error, (FusejitError, Declined, Restart)):
+            raise error
+        caught_inside(error, depth)
+
+    def importing(self, module: str) -> None:
+        """An import statement in the function."""
+        if module.startswith(".") or not is_library_module(module):
+            raise needs_python(f"imports {module}", "import it at the top of the file")
+
+    def same_object(self, left: Any, right: Any) -> bool:
+        """``left is right``."""
+        pair = tuple(map(self.bound, (left, right)))
+        differ = left is not right and any(is_stand_in_type(type(o)) for o in pair)
+        if differ and all(map(_may_be_any_object, pair)):
+            what = "asks whether two arguments are one object"
+            raise needs_python(what, "pass a bool, or two functions, instead")
+        if differ and all(isinstance(o, TracedArray) for o in pair) and any(map(_is_one_of, pair)):
+            what = "asks whether arrays that a condition or a loop has bound are one object"
+            raise needs_python(what, "keep a flag beside the array")
+        self._outside.identify(left)
+        self._outside.identify(right)
+        return left is right
+
+    def identity(self, obj: Any) -> Any:
+        """An operand of ``is`` in a chain of comparisons."""
+        self.bound(obj)
+        if is_stand_in_type(type(obj)) and _may_be_any_object(obj):
+            what = "compares the identity of an argument in a chain of comparisons"
+            raise needs_python(what, "write them one by one")
+        self._outside.identify(obj)
+        return obj
+
+    def subject(self, obj: Any) -> Any:
+        """The subject of ``match``, whose patterns read natively."""
+        path = self._outside.path_of(obj)
+        if path is not None and not self._outside.is_container_copy(obj):
+            what = f"matches {path.user_text()}, an object from outside"
+            raise needs_python(what, "test its attributes with if")
+        return obj
+
+    def pattern_value(self, value: Any) -> None:
+        """A class or dotted name in a pattern, which Python reads again by itself."""
+        if is_stand_in_type(type(value)):
+            raise needs_python("a pattern compares with a number from outside", "test it with if")
+        if isinstance(value, type) and any(issubclass(kind, value) for kind in _STOOD_FOR):
+            what = f"a pattern asks whether something is a {value.__name__}"
+            raise needs_python(what, "test it with isinstance")
+
+
+# what stand-ins stand for: Python's patterns see the stand-in
+_NUMBERS = (t for t in np.sctypeDict.values() if issubclass(t, np.number | np.bool_))
+_STOOD_FOR = (bool, int, float, complex, np.ndarray, *_NUMBERS)
+
+
+def _may_be_any_object(obj: Any) -> bool:
+    """Whether each call decides which object this is: an argument that is an array, a number."""
+    if is_stand_in_type(type(obj)):
+        return not hasattr(type(obj), "is_whole") or obj.path is not None
+    return isinstance(obj, int | float) and type(obj) is not bool
+
+
+def _is_one_of(array: TracedArray) -> bool:
+    """Whether only the kernel knows which of several objects an array is."""
+    root = array.storage.root
+    is_joined = root.is_chosen or bool(root.copied_from) or root.origin is not None
+    op = None if root.value is None else array.trace.defined.get(root.value)
+    return is_joined or isinstance(op, Loop | Cond) or not array.is_known
+
+
+class AttrSlot:
+    """``_st.attr_slot(obj, name).value`` as a target stands for ``obj.name``."""
+
+    __slots__ = ("_access", "_name", "_obj")
+
+    def __init__(self, access: Access, obj: Any, name: str) -> None:
+        self._access, self._obj, self._name = access, obj, name
+
+    @property
+    def value(self) -> Any:
+        """The attribute."""
+        return self._access.attr(self._obj, self._name)
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self._access.store_attr(self._obj, self._name, value)
+
+    @value.deleter
+    def value(self) -> None:
+        self._access.delete_attr(self._obj, self._name)
+
+
+class ItemSlot:
+    """``_st.item_slot(obj, key).value`` as a target stands for ``obj[key]``."""
+
+    __slots__ = ("_access", "_key", "_obj")
+
+    def __init__(self, access: Access, obj: Any, key: Any) -> None:
+        self._access, self._obj, self._key = access, obj, key
+
+    @property
+    def value(self) -> Any:
+        """The item."""
+        return self._access.item(self._obj, self._key)
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self._access.store_item(self._obj, self._key, value)
+
+    @value.deleter
+    def value(self) -> None:
+        self._access.delete_item(self._obj, self._key)
+
+
+class NameSlot:
+    """A global or nonlocal name as a target: every use is refused."""
+
+    __slots__ = ("_activation", "_name", "_origin")
+
+    def __init__(self, activation: Activation, origin: str, name: str) -> None:
+        self._activation, self._origin, self._name = activation, origin, name
+
+    def _refuse(self, value: Any = None) -> NoReturn:
+        self._activation.store_name(self._origin, self._name)
+
+    value = property(_refuse, _refuse, _refuse)

@@ -1,0 +1,245 @@
+"""Python's own functions on traced values: ``len``, ``min``, ``math.sqrt``, ``isinstance`` ..."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.types import Kind
+from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.indexing.masked import as_array
+from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.locations import needs_python
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.number import TracedNumber, apply_host, is_host_number
+from fusejit.tracer.values.operands import contains_traced, operand_of
+
+
+def represented_type(obj: Any) -> type:
+    """The type of what a traced object stands for."""
+    if isinstance(obj, TracedNumber):
+        return type(obj.value)
+    if isinstance(obj, TracedArray):
+        return obj.scalar_type or np.ndarray
+    return type(obj)
+
+
+@handles(isinstance)
+def is_instance(obj: Any, class_or_tuple: Any) -> Any:
+    """``isinstance`` of what the object stands for."""
+    if isinstance(obj, TracedNumber | TracedArray):
+        return issubclass(represented_type(obj), class_or_tuple)
+    return NotImplemented
+
+
+@handles(type)
+def type_of(*args: Any, **kwargs: Any) -> Any:
+    """``type(x)`` of what the object stands for."""
+    if len(args) == 1 and isinstance(args[0], TracedNumber | TracedArray):
+        return represented_type(args[0])
+    return NotImplemented
+
+
+@handles(len)
+def length(obj: Any) -> Any:
+    """``len(x)`` of an array: its first extent as a number."""
+    obj = as_array(obj)
+    if not isinstance(obj, TracedArray):
+        return NotImplemented
+    if not obj.ndim:
+        raise numpy_raises("TypeError: len() of unsized object")
+    return obj.shape[0]
+
+
+@handles(np.shape)
+def shape_of(a: Any) -> Any:
+    """``np.shape``."""
+    return _array_attribute(a, "shape")
+
+
+@handles(np.ndim)
+def ndim_of(a: Any) -> Any:
+    """``np.ndim``."""
+    return _array_attribute(a, "ndim")
+
+
+@handles(np.size)
+def size_of(a: Any, axis: Any = None) -> Any:
+    """``np.size``."""
+    if isinstance(a, TracedArray):
+        axes = axis if isinstance(axis, tuple) else (axis,)
+        return a.size if axis is None else math.prod(a.shape[k] for k in axes)
+    return 1 if isinstance(a, TracedNumber) else NotImplemented
+
+
+def _array_attribute(a: Any, name: str) -> Any:
+    if isinstance(a, TracedArray):
+        return getattr(a, name)
+    if isinstance(a, TracedNumber):
+        return () if name == "shape" else 0
+    return NotImplemented
+
+
+def _question(function: Callable[..., Any]) -> None:
+    """A question about the dtype or the kind of an object, not about its elements."""
+
+    @handles(function)
+    def ask(x: Any) -> Any:
+        x = as_array(x)
+        if isinstance(x, TracedNumber):
+            return function(x.value)
+        if isinstance(x, TracedArray):
+            one = np.ones((1,) * x.ndim, x.dtype)
+            return function(one if x.kind is Kind.ARRAY else one[()])
+        return NotImplemented
+
+    ask.__name__ = function.__name__
+
+
+for _ask in (np.isscalar, np.iscomplexobj, np.isrealobj):
+    _question(_ask)
+
+
+@handles(np.result_type)
+def result_type(*args: Any) -> Any:
+    """``np.result_type``."""
+    if not contains_traced(list(args)):
+        return NotImplemented
+    return np.result_type(
+        *(operand_of(a).promotion if isinstance(a, TracedArray | TracedNumber) else a for a in args)
+    )
+
+
+def _convert(kind: type, op: str) -> None:
+    @handles(kind)
+    def convert(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and isinstance(args[0], TracedNumber):
+            number = args[0]
+            return number if type(number.value) is kind else apply_host(op, number)
+        if len(args) == 1 and isinstance(args[0], TracedArray):
+            if args[0].kind is Kind.ARRAY and not args[0].ndim:
+                return HANDLERS[kind](args[0][()])
+            return kind(args[0])  # raises ConcretizationError
+        return NotImplemented
+
+    convert.__name__ = kind.__name__
+
+
+@handles(bool)
+def truth(x: Any = False) -> Any:
+    """``bool(x)``: a decision."""
+    if isinstance(x, TracedArray) and x.kind is Kind.ARRAY and not x.ndim:
+        return HANDLERS[bool](x[()])
+    return bool(x)
+
+
+@handles("item")
+def item_of(array: TracedArray, place: tuple[Any, ...]) -> Any:
+    """``x.item()``: an element as a Python number."""
+    if len(place) == 1 and not isinstance(place[0], tuple) and array.ndim > 1:
+        array = HANDLERS[np.ravel](array)
+    elif len(place) == 1 and isinstance(place[0], tuple):
+        place = place[0]
+    if not place:
+        if any(
+            not array.trace.decisions.equal(e, 1, "item() of one", or_raises=True)
+            for e in array.extents
+        ):
+            raise numpy_raises("ValueError: can only convert an array of size 1")
+        place = (0,) * array.ndim
+    kind = {"b": bool, "f": float, "c": complex}.get(array.dtype.kind, int)
+    return HANDLERS[kind](array[place])
+
+
+@handles(pow)
+def power(base: Any, exponent: Any, *modulus: Any) -> Any:
+    """``pow(x, y)``; with a modulus each call must have the same ints."""
+    if modulus:
+        return pow(*map(operator.index, (base, exponent, *modulus)))
+    return base**exponent
+
+
+_convert(int, "int")
+_convert(float, "float")
+
+
+def _extremum(function: Callable[..., Any], op: str) -> None:
+    @handles(function)
+    def extremum(*args: Any, **kwargs: Any) -> Any:
+        items = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
+        if kwargs or not contains_traced(list(items)) or not all(map(_is_number, items)):
+            return NotImplemented  # Python's own comparisons then decide
+        best = items[0]
+        for item in items[1:]:
+            if not contains_traced([best, item]):
+                best = function(best, item)
+            elif {represented_type(best), represented_type(item)} == {int}:
+                best = apply_host(op, best, item)
+            else:  # the type of the result depends on which one is chosen
+                chosen = item < best if op == "min" else item > best
+                best = item if chosen else best
+        return best
+
+    extremum.__name__ = function.__name__
+
+
+_extremum(builtins.min, "min")
+_extremum(builtins.max, "max")
+
+
+def _is_number(obj: Any) -> bool:
+    return is_host_number(obj)
+
+
+@handles(builtins.round)
+def round_of(number: Any, *digits: Any) -> Any:
+    """``round(x)``, of a NumPy scalar of the kernel with digits too."""
+    if isinstance(number, TracedArray) and digits:
+        if number.kind is Kind.PYTHON:
+            what = "rounds a Python number that only the kernel knows to some digits"
+            raise needs_python(what, "use np.round(x, digits)")
+        if number.kind is Kind.SCALAR:
+            return HANDLERS[np.round](number, *digits)
+    return NotImplemented if not isinstance(number, TracedNumber) else number.rounded(*digits)
+
+
+@handles(math.isqrt, math.gcd, math.lcm, math.factorial, math.comb, math.perm)
+def exact_integers(*args: Any) -> Any:
+    """Integer functions run on exact ints: natively, through ``__index__``."""
+    return NotImplemented
+
+
+def _scalar_type(kind: type) -> None:
+    @handles(kind)
+    def convert(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs and isinstance(args[0], TracedArray | TracedNumber):
+            if isinstance(args[0], TracedArray) and args[0].ndim:  # itself, if it is of the type
+                return HANDLERS["astype"](args[0], np.dtype(kind), copy=False)
+            result = HANDLERS["astype"](args[0], np.dtype(kind))
+            return result[()] if not result.ndim else result
+        return NotImplemented
+
+    convert.__name__ = kind.__name__
+
+
+for _kind in (
+    np.complex128,
+    np.complex64,
+    np.float64,
+    np.float32,
+    np.int64,
+    np.int32,
+    np.int16,
+    np.int8,
+    np.uint64,
+    np.uint32,
+    np.uint16,
+    np.uint8,
+    np.bool_,
+):
+    _scalar_type(_kind)

@@ -1,0 +1,177 @@
+"""Checks come first: NumPy must find the caller's arrays untouched when it runs a declined call.
+
+Each `Check` moves to the start of the graph with the ops that it needs, which have no effect and
+read memory as it is when the call begins. One that needs memory as it is later (integers that were
+stored before, or that a loop carries) stays where it is; if something of the caller's may have been
+modified by then, the kernel raises the error itself.
+
+Which of many integers its text names is found in the branch that raises: what computes them is
+repeated there, so that the way on stays as it would be::
+
+    check %ok "..." index %i axis 0 size (s0)      ->      if %ok {} else {
+                                                             %j = ...        # as %i
+                                                             check %ok "..." late index %j ..
+                                                           }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fusejit.dataclass import replace
+from fusejit.ir.graph import (
+    OUT_OF_BOUNDS_IF_RUN,
+    Block,
+    Check,
+    Cond,
+    GenericOp,
+    Graph,
+    Load,
+    Op,
+    ReshapeOp,
+    Value,
+    ViewOp,
+    walk,
+)
+from fusejit.ir.host_calls import can_undo, late_ops, sizes_defined
+from fusejit.ir.memory import walk_versions
+from fusejit.ir.verifier.scope import symbols_of
+from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.values.origins import IS_AN_OBJECT
+
+EXTENTS_DIFFER = "ValueError"
+"""The kind of a check that, where it fails, has stores undone: then NumPy runs the call."""
+
+
+BEYOND_RANGE = ("64 bits", "53 bits")
+"""The kinds of checks for numbers that Python has and kernels have not."""
+
+
+def checks_first(graph: Graph, undoes: bool = False) -> None:
+    """Move every check in front of all stores to the caller's memory; decline if one cannot.
+
+    With ``undoes`` NumPy takes over where a check fails that stays behind one.
+    """
+    if not any(isinstance(op, Check) for op in walk(graph.block)):
+        return
+    defined = {value: op for op in walk(graph.block) for value in op.results}
+    outside = {s.value for s in graph.scalars}
+    symbols = frozenset(s.name for s in graph.symbols)
+    moved: dict[Op, None] = {}
+    for op in walk(graph.block):
+        if isinstance(op, Check):
+            needed = _needed(op, defined, outside, symbols)
+            if needed is not None:
+                if op.error == "IndexError" and op not in graph.block.ops:
+                    op.error = OUT_OF_BOUNDS_IF_RUN
+                moved.update(dict.fromkeys([*needed, op]))
+    _take_out(graph.block, moved)
+    graph.block.ops[:0] = moved
+    late = late_ops(graph)
+    for op in walk(graph.block):
+        if isinstance(op, Check):
+            op.is_late = op in late
+            op.shown = op.shown if op.is_late else None  # NumPy words its errors itself
+    _leave_to_numpy(graph, undoes)
+    _search_apart(graph, defined)
+
+
+def _leave_to_numpy(graph: Graph, undoes: bool) -> None:
+    """A check of what was assumed needs NumPy to take over where it fails.
+
+    Behind a store that is what the launcher does for extents that differ: it puts back what the
+    kernels have written.
+    """
+    undo = can_undo(graph)
+    sizes = frozenset(sizes_defined(graph))
+    defined = {value: op for op in walk(graph.block) for value in op.results}
+    for op in walk(graph.block):
+        if isinstance(op, Check) and op.is_late:
+            made = defined.get(op.condition)
+            is_size = made is not None and bool(symbols_of(made) & sizes)
+            if undo and (undoes or op.error == IS_AN_OBJECT):
+                op.error = EXTENTS_DIFFER
+            elif op.error == IS_AN_OBJECT:
+                raise Declined(f"behind an effect it must be known whether {op.reason}")
+            elif is_size and not (undo and op.error == EXTENTS_DIFFER):
+                raise Declined("a size that a host call returns is checked after a store")
+
+
+def _needed(
+    check: Check, defined: dict[Value, Op], outside: set[Value], symbols: frozenset[str]
+) -> list[Op] | None:
+    """The ops that a check needs, in order; None if they cannot run at the start."""
+    found: dict[Op, None] = {}
+
+    def visit(value: Value) -> bool:
+        if value in outside:
+            return True
+        op = defined.get(value)
+        if op is None:  # the argument of a block
+            return False
+        if op in found:
+            return True
+        is_fresh = isinstance(op, Load) and op.version == 0 and op.view.buffer.origin is not None
+        if not is_fresh and not isinstance(op, GenericOp | ViewOp | ReshapeOp):
+            return False
+        if not symbols_of(op) <= symbols or not all(map(visit, op.operand_values)):
+            return False
+        found[op] = None
+        return True
+
+    return list(found) if visit(check.condition) else None
+
+
+def _take_out(block: Block, moved: dict[Op, None]) -> None:
+    for op in block.ops:
+        for inner in op.blocks:
+            _take_out(inner, moved)
+    block.ops[:] = [op for op in block.ops if op not in moved]
+
+
+def _search_apart(graph: Graph, defined: dict[Value, Op]) -> None:
+    """Each check whose text names one of many integers stands in a branch of its own."""
+    branches: dict[Op, Op] = {}
+    for op, counters in walk_versions(graph.block):
+        if isinstance(op, Check) and op.shown is not None and isinstance(op.shown.index, Value):
+            ops: list[Op] = []
+            index = op.shown.index
+            if _can_repeat(index, defined, counters):
+                index = _repeated(index, defined, ops)
+            check = replace(op, shown=replace(op.shown, index=index))
+            branches[op] = Cond(
+                predicate=op.condition,
+                then_block=Block(),
+                else_block=Block(ops=[*ops, check]),
+                location=op.location,
+            )
+    if branches:
+        blocks = [graph.block, *(b for op in walk(graph.block) for b in op.blocks)]
+        for block in blocks:
+            block.ops[:] = [branches.get(op, op) for op in block.ops]
+
+
+def _can_repeat(value: Value, defined: dict[Value, Op], counters: Mapping[int, int]) -> bool:
+    """Whether a value can be computed again: elementwise, from memory as it was then."""
+    op = defined.get(value)
+    if isinstance(op, Load):
+        return counters.get(op.view.buffer.alias_class, 0) == op.version
+    if isinstance(op, ViewOp) or (isinstance(op, GenericOp) and op.is_elementwise):
+        return all(_can_repeat(v, defined, counters) for v in op.operand_values)
+    return True
+
+
+def _repeated(value: Value, defined: dict[Value, Op], ops: list[Op]) -> Value:
+    """The value computed again by ``ops``; what is in memory is read where it is."""
+    op = defined.get(value)
+    if isinstance(op, ViewOp):
+        op = replace(op, source=_repeated(op.source, defined, ops))
+    elif isinstance(op, GenericOp) and op.is_elementwise:
+        inputs = tuple(replace(o, value=_repeated(o.value, defined, ops)) for o in op.inputs)
+        op = replace(op, inputs=inputs)
+    else:
+        return value
+    (result,) = op.results
+    op.results = (replace(result, name=f"{result.name}_again"),)
+    ops.append(op)
+    return op.results[0]

@@ -1,0 +1,286 @@
+"""The entry: a function and the arguments of one call -> `TracedFunction`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import FunctionType
+from typing import Any, cast
+
+from fusejit.errors import FusejitError, NeedsPython, UnsupportedError
+from fusejit.interrupts import is_from_handler
+from fusejit.ir.complex_numbers import NotForComplex
+from fusejit.ir.host import Path
+from fusejit.ir.source import Location
+from fusejit.ir.traced import TracedFunction
+from fusejit.ir.verifier.verify import verify
+from fusejit.tracer.capture import generators
+from fusejit.tracer.capture.source_text import texts_in
+from fusejit.tracer.control_flow import compaction, iteration
+from fusejit.tracer.control_flow.staged_if import StagedIf
+from fusejit.tracer.elementwise import (
+    choices,
+    closeness,
+    composed,
+    math_functions,
+    python_powers,
+    ufuncs,
+    where_arguments,
+)
+from fusejit.tracer.graph_breaks.declined import (
+    WRONG_CALL,
+    Declined,
+    Restart,
+    fault_place,
+    raised_while_tracing,
+)
+from fusejit.tracer.host import draws, effects, host_functions
+from fusejit.tracer.indexing import basic as indexing
+from fusejit.tracer.indexing import gathers, reshapes, strided, takes, views
+from fusejit.tracer.library import (
+    blocks,
+    broadcasting,
+    conversions,
+    creation,
+    diagonals,
+    differences,
+    grids,
+    index_tricks,
+    joins,
+    linspaces,
+    padding,
+    polynomials,
+    progressions,
+    repeats,
+    rolls,
+    splits,
+    triangles,
+    windows,
+)
+from fusejit.tracer.reductions import (
+    contraction,
+    convolutions,
+    counting,
+    covariance,
+    extrema,
+    masked_reductions,
+    nan_functions,
+    norms,
+    order_statistics,
+    outer_products,
+    scans,
+    statistics,
+)
+from fusejit.tracer.reductions import over_axes as reductions
+from fusejit.tracer.runtime import builtin_functions, numpy_forms
+from fusejit.tracer.runtime.context import outside_program
+from fusejit.tracer.runtime.finish import finish
+from fusejit.tracer.runtime.hooks import run_staged
+from fusejit.tracer.runtime.locations import needs_python_where
+from fusejit.tracer.runtime.trace import Trace, bind
+from fusejit.tracer.values import complex_parts, either_operators, kernel_numbers
+from fusejit.tracer.values.shapes import Varies
+
+# importing these modules fills the dispatch table
+HANDLER_MODULES = (
+    blocks,
+    broadcasting,
+    builtin_functions,
+    closeness,
+    choices,
+    compaction,
+    complex_parts,
+    composed,
+    conversions,
+    contraction,
+    convolutions,
+    covariance,
+    creation,
+    diagonals,
+    differences,
+    draws,
+    effects,
+    either_operators,
+    extrema,
+    gathers,
+    generators,
+    grids,
+    indexing,
+    iteration,
+    joins,
+    kernel_numbers,
+    linspaces,
+    masked_reductions,
+    math_functions,
+    nan_functions,
+    norms,
+    numpy_forms,
+    outer_products,
+    padding,
+    polynomials,
+    progressions,
+    python_powers,
+    reductions,
+    repeats,
+    statistics,
+    strided,
+    triangles,
+    reshapes,
+    takes,
+    rolls,
+    scans,
+    splits,
+    ufuncs,
+    views,
+    windows,
+    where_arguments,
+    host_functions,
+    index_tricks,
+    counting,  # these two behind the rows that they fall back to
+    order_statistics,
+)
+MAX_RESTARTS = 50
+
+
+def trace_function(
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    *,
+    decisions: dict[Any, Any] | None = None,
+    is_part: bool = False,
+    undoes: bool = False,
+    texts_are_pythons: bool = False,
+    is_bounded: bool = False,
+) -> TracedFunction:
+    """Run ``fn`` once on stand-ins for its arguments and return its graph.
+
+    Nothing is executed and no argument is modified.
+
+    Parameters
+    ----------
+    fn : callable
+        A Python function.
+    args, kwargs : tuple, mapping
+        The arguments of one call.
+    decisions : dict, optional
+        The decision table of an earlier trace of the same call.
+    is_part : bool
+        Whether the function is a segment of one that runs already: see `fusejit.options`.
+    undoes : bool
+        Whether NumPy takes over where the call would raise behind a store, which is undone.
+    texts_are_pythons : bool
+        Whether text of numbers is left to Python, as another variant would be needed for each.
+    is_bounded : bool
+        Whether Python runs loops that would be unrolled far: see `tracer.control_flow.unrolling`.
+
+    Returns
+    -------
+    TracedFunction
+
+    Raises
+    ------
+    Declined
+        If plain NumPy has to run the call: arguments outside the machinery, or NumPy would raise.
+    UnsupportedError
+        If the function uses something that is not traced.
+    ConcretizationError
+        If Python needs a value that is known only when the kernel runs.
+    """
+    table: dict[Any, Any] = {} if decisions is None else decisions
+    for _ in range(MAX_RESTARTS):
+        try:
+            return _trace_once(
+                fn, args, kwargs, table, is_part, undoes, texts_are_pythons, is_bounded
+            )
+        except Restart:
+            continue
+    raise UnsupportedError(
+        f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}, in {fn.__name__}: tracing did "
+        f"not settle after {MAX_RESTARTS} attempts; please report this, and use "
+        "fuse_jit(enabled=False) meanwhile"
+    )
+
+
+def _trace_once(
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    table: dict[Any, Any],
+    is_part: bool,
+    undoes: bool,
+    texts_are_pythons: bool,
+    is_bounded: bool,
+) -> TracedFunction:
+    bound = bind(fn, args, dict(kwargs))
+    code = fn.__code__
+    location = Location(code.co_filename, code.co_firstlineno, code.co_qualname)
+    trace = Trace(fn.__name__, table, location)
+    trace.is_part = is_part
+    trace.undoes = undoes
+    trace.texts_are_pythons = is_part or texts_are_pythons
+    trace.is_bounded = is_bounded
+    texts = texts_in(cast(FunctionType, fn))
+    with trace.active():
+        paths = {n: Path("arg", n, (), texts.get(n, "")) for n in bound.arguments}
+        arguments = {n: trace.read(paths[n], obj) for n, obj in bound.arguments.items()}
+        result = _run(fn, trace, arguments)
+        traced = finish(trace, result, location)
+    verify(traced.graph)
+    return traced
+
+
+def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any:
+    """The staged function's result; an exception of the user's program is left to plain NumPy."""
+    try:
+        return run_staged(fn, trace, arguments)
+    except Restart:
+        raise
+    except NotForComplex as error:
+        raise Declined(str(error)) from error
+    except (FusejitError, Declined, Varies) as error:
+        for region in reversed(trace.regions):
+            if region.can_unroll:
+                region.decide(True, "unroll")
+        if isinstance(error, Varies):
+            raise _of_varying(trace, error) from error
+        if isinstance(error, Declined) and error.is_numpys:
+            _ask_what_was_guessed(trace, error)
+        raise
+    except Exception as error:
+        if is_from_handler(error):
+            raise
+        with outside_program():
+            text = str(error)
+        if isinstance(error, TypeError) and WRONG_CALL.search(text):
+            raise Declined(f"a call with arguments that are not traced: {text}") from error
+        is_conditional = any(isinstance(region, StagedIf) for region in trace.regions)
+        if is_conditional and isinstance(error, RecursionError):
+            what = f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}, in {fn.__name__}: "
+            what += "a recursion that ends where an element says so is never done while tracing"
+            raise UnsupportedError(f"{what}; write it as a loop") from None
+        if is_conditional and not fault_place(error):
+            what = f"raises {type(error).__name__} where only the kernel knows whether"
+            raise Declined(f"{what}; return a flag, and raise outside") from error
+        _ask_what_was_guessed(trace, error)
+        # raised by the program, by what a hook did for it, or by mistake: the plain function tells
+        raise raised_while_tracing(error, text) from error
+
+
+def _of_varying(trace: Trace, error: Varies) -> NeedsPython:
+    """Leave a statement to Python that has to know an integer while tracing."""
+    if not trace.regions:
+        what = "a size, an index or a bound of a slice depends on an element of an array"
+        return needs_python_where(error, what, "pass the number as an argument of its own")
+    remedy = "write it so that it does not depend on the iteration"
+    made = needs_python_where(error, str(error), remedy)
+    made.is_loop = True
+    return made
+
+
+def _ask_what_was_guessed(trace: Trace, error: Exception) -> None:
+    """Leave it to Python if an exception follows a guess about a size that nobody knew.
+
+    ``if len(np.unique(x)) != 1: raise ValueError`` raises in every trace, and in few calls.
+    """
+    if trace.decisions.first_guess is not None:
+        raise trace.decisions.first_guess from error

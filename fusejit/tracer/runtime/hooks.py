@@ -1,0 +1,212 @@
+"""One run of a staged function: what its hooks share, and the entry of the front end."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from types import CodeType, FunctionType
+from typing import Any, Protocol
+
+from fusejit.errors import UnsupportedError
+from fusejit.ir.host import Path
+from fusejit.ir.traced import LibraryRead
+from fusejit.tracer.capture.plain import vet, vet_arguments
+from fusejit.tracer.capture.staged import staged
+from fusejit.tracer.capture.watch import Watch
+from fusejit.tracer.graph_breaks.declined import Declined, Restart
+from fusejit.tracer.runtime.access import WATCHED
+from fusejit.tracer.runtime.activation import Activation
+from fusejit.tracer.runtime.calls import Calls, Handlers, native_call
+from fusejit.tracer.runtime.locations import mark_entry, unsupported
+from fusejit.tracer.runtime.outside import Outside, Reads
+
+_CONSTANTS = (type(None), bool, int, float, complex, str, bytes)
+
+
+class TraceInterface(Reads, Handlers, Protocol):
+    """What the front end needs of a trace."""
+
+    notes: list[str]
+    is_plain: bool
+    inlined: Callable[[FunctionType, tuple[Any, ...]], Any]
+    library_reads: dict[tuple[int, str], LibraryRead]
+
+
+class Hooks:
+    """The front end's state of one trace.
+
+    Parameters
+    ----------
+    trace : TraceInterface
+        Makes stand-ins, records checks, knows the handlers.
+    entry : FunctionType
+        The function that is traced.
+
+    Attributes
+    ----------
+    outside : Outside
+        What was found outside, and where.
+    """
+
+    def __init__(self, trace: TraceInterface, entry: FunctionType) -> None:
+        self.trace = trace
+        self.entry = entry
+        self.watch = Watch()
+        self.outside = Outside(trace, self.watch.meet)
+        self._calls = Calls(
+            trace, self.outside, self._activate, self._made_here, self.watch.meet_native
+        )
+        self.call = self._calls.invoke
+        trace.inlined = self._calls.inlined
+        trace.library_reads = self.outside.library_reads
+        self.access = self._calls.access
+        self._bound: dict[int, tuple[FunctionType, FunctionType, bool]] = {}
+        self._with_defaults: set[int] = set()
+        self._rewritten: dict[int, CodeType] = {}
+        for function in (*WATCHED, native_call):
+            self.watch.watch_callees(function.__code__)
+
+    def _made_here(self, function: FunctionType) -> bool:
+        return id(function.__code__) in self._rewritten
+
+    def _note_rewritten(self, code: CodeType) -> None:
+        self._rewritten[id(code)] = code
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                self._note_rewritten(constant)
+
+    def _activate(self, function: FunctionType, args: tuple[Any, ...]) -> FunctionType:
+        """The staged form of a function that is called, its default values read by path."""
+        bound, is_plain = self._bind(function)
+        path = self.outside.path_of(function)
+        if is_plain:
+            vet_arguments(function, args, self.outside)
+        elif id(function) not in self._with_defaults:
+            self._with_defaults.add(id(function))
+            self._read_defaults(function, bound, path)
+        return bound
+
+    def _bind(self, function: FunctionType) -> tuple[FunctionType, bool]:
+        """The staged form of a function (the same one each time), and whether it is plain."""
+        if id(function) not in self._bound:
+            path = None if function is self.entry else self.outside.path_of(function)
+            form = staged(function)
+            if form.code is None:
+                bound = function
+                self.trace.is_plain = True
+                self.watch.start()
+                if form.note is not None:
+                    self.trace.notes.append(form.note)
+                for code in vet(function, path, self.entry, self.outside):
+                    self.watch.allow(code)
+            else:
+                activation = Activation(
+                    function,
+                    path,
+                    self.entry,
+                    self.outside,
+                    self.access,
+                    self.call,
+                    self._calls.exact,
+                )
+                activation.sure = form.sure
+                bound = form.bind(activation)
+                self.watch.allow(bound.__code__)
+                self._note_rewritten(bound.__code__)
+            self._bound[id(function)] = (function, bound, form.code is None)
+        return self._bound[id(function)][1:]
+
+    def _read_defaults(
+        self, function: FunctionType, bound: FunctionType, path: Path | None
+    ) -> None:
+        """Default values live outside: a call that leaves an argument out reads them."""
+        if function.__defaults__:
+            at = path.attribute("__defaults__") if path is not None else None
+            bound.__defaults__ = tuple(
+                self._default(function, None if at is None else at.item(i), value)
+                for i, value in enumerate(function.__defaults__)
+            )
+        keyword_only: dict[str, Any] | None = function.__kwdefaults__
+        if keyword_only:
+            at = path.attribute("__kwdefaults__") if path is not None else None
+            bound.__kwdefaults__ = {
+                name: self._default(function, None if at is None else at.item(name), value)
+                for name, value in keyword_only.items()
+            }
+
+    def _default(self, function: FunctionType, path: Path | None, value: Any) -> Any:
+        if isinstance(value, _CONSTANTS):
+            if path is not None:
+                self.outside.fix(path, value)
+            return value
+        if path is None:
+            what = f"a default value of {function.__qualname__} cannot be followed"
+            raise unsupported(what, "pass it as an argument")
+        return self.outside.read(path, value)
+
+    def run(self, arguments: Mapping[str, Any]) -> Any:
+        """Run the entry on stand-ins by parameter name."""
+        for name, standin in arguments.items():
+            self.outside.register(Path("arg", name), standin)
+        args, kwargs = positional_and_keyword(self.entry, arguments)
+        function, is_plain = self._bind(self.entry)
+        if is_plain:
+            vet_arguments(self.entry, (*args, *kwargs.values()), self.outside)
+        with self.watch.active():
+            try:
+                result = function(*args, **kwargs)
+            except (UnsupportedError, Declined, Restart):
+                raise
+            except Exception as error:
+                if self.watch.offence is not None:
+                    raise self.watch.offence from error
+                raise
+        if self.watch.offence is not None:
+            raise self.watch.offence
+        return result
+
+
+@mark_entry
+def run_staged(
+    fn: Callable[..., Any], trace: TraceInterface, bound_arguments: Mapping[str, Any]
+) -> Any:
+    """Run the staged form of ``fn`` on traced stand-ins and return what it returns.
+
+    Parameters
+    ----------
+    fn : FunctionType
+        The user's function, not the decorated one.
+    trace : TraceInterface
+        The trace that the stand-ins belong to; it must be the active one.
+    bound_arguments : mapping of str to object
+        Stand-ins by parameter name, as in `inspect.BoundArguments.arguments` with defaults applied.
+
+    Raises
+    ------
+    UnsupportedError
+        If the function does what cannot be traced; the message has the user's file and line.
+    """
+    if not isinstance(fn, FunctionType):
+        raise TypeError(f"expected a Python function, not {type(fn).__name__}")
+    return Hooks(trace, fn).run(bound_arguments)
+
+
+def positional_and_keyword(
+    function: FunctionType, arguments: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments by parameter name as they are written in a call."""
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    code = function.__code__
+    names = code.co_varnames
+    for name in names[: code.co_argcount]:
+        args.append(arguments[name])
+    end = code.co_argcount + code.co_kwonlyargcount
+    for name in names[code.co_argcount : end]:
+        kwargs[name] = arguments[name]
+    if code.co_flags & inspect.CO_VARARGS:
+        args += arguments.get(names[end], ())
+        end += 1
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        kwargs.update(arguments.get(names[end], {}))
+    return args, kwargs

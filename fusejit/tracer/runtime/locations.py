@@ -1,0 +1,239 @@
+"""Frames of the user: where an op comes from, and tracebacks without fusejit's own frames."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+from collections.abc import Callable, Sequence
+from types import CodeType, FrameType, TracebackType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from fusejit.errors import FusejitError, NeedsPython, UnsupportedError
+from fusejit.ir.source import UNKNOWN, Location
+from fusejit.package_files import is_package_file
+from fusejit.tracer.runtime.context import ACTIVE
+
+F = TypeVar("F", bound=Callable[..., Any])
+E = TypeVar("E", bound=FusejitError)
+
+_NUMPY = os.path.dirname(np.__file__) + os.sep
+LATER = "_st later"  # the parameter of the functions that the rewriter makes of operands
+_internal: dict[str, bool] = {}
+_entries: set[int] = set()
+_codes_for_program: dict[CodeType, int] = {}
+_entry_codes: list[CodeType] = []  # keeps the ids of `_entries` valid
+
+MOVE_OUTSIDE = "move it outside the decorated function and pass its result as an argument"
+
+
+def mark_entry(function: F) -> F:
+    """Declare that the user's frames of a trace are those below a call of ``function``."""
+    code: CodeType = function.__code__
+    _entry_codes.append(code)
+    _entries.add(id(code))
+    return function
+
+
+def for_program(function: F, depth: int = 0) -> F:
+    """Declare that ``function`` does what the program says, so exceptions are the program's.
+
+    ``depth`` says how deep it looks into containers among its arguments: a call looks into all.
+    """
+    _codes_for_program[function.__code__] = depth
+    return function
+
+
+def is_programs(at: TracebackType) -> bool:
+    """Whether an exception began where fusejit did what the program says, with its objects.
+
+    If one of them is traced the fault is not in the program: Python would have another object.
+    """
+    frame = at.tb_frame
+    depth = _codes_for_program.get(frame.f_code)
+    return depth is not None and not any(_has_traced(o, depth) for o in frame.f_locals.values())
+
+
+def _has_traced(obj: Any, depth: int) -> bool:
+    """Whether a stand-in for an object of the program's occurs in nested containers."""
+    if type(obj) in (list, tuple, dict) and depth:
+        items = [*obj.keys(), *obj.values()] if type(obj) is dict else obj
+        return any(_has_traced(item, depth - 1) for item in items)
+    return type(obj).__module__.startswith("fusejit.")
+
+
+def _is_internal(filename: str) -> bool:
+    known = _internal.get(filename)
+    if known is None:
+        known = is_package_file(filename) or filename.startswith(_NUMPY)
+        _internal[filename] = known
+    return known
+
+
+def _is_operand(code: CodeType) -> bool:
+    """Whether it is part of an expression of the program: an operand of ``and``, say."""
+    return code.co_kwonlyargcount == 1 and code.co_varnames[0] == LATER
+
+
+def user_frames() -> list[FrameType]:
+    """The frames of the user's program that run now, from the innermost to the traced function."""
+    frames: list[FrameType] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and id(frame.f_code) not in _entries:
+        if not _is_internal(frame.f_code.co_filename) and not _is_operand(frame.f_code):
+            frames.append(frame)
+        frame = frame.f_back
+    return frames if frame is not None else []
+
+
+def name_in_program(obj: Any) -> str | None:
+    """The name under which the innermost frame of the user knows an object."""
+    for frame in user_frames()[:1]:
+        for name, value in frame.f_locals.items():
+            if value is obj and not name.startswith(("_st", ".")):
+                return name
+    return None
+
+
+def current_location() -> Location:
+    """The user's line that is running now, with the calls it was inlined from.
+
+    Walks from the caller to the first frame outside fusejit and NumPy, and on to the entry of the
+    trace. Outside a trace only the innermost user frame is reported.
+    """
+    return location_of(sys._getframe(1))
+
+
+def location_of(frame: FrameType | None) -> Location:
+    """The user's line that runs in ``frame`` or called it.
+
+    In front of the traced function and behind it, where arguments are read and results handed out,
+    that is the function's own line, not that of whoever called it.
+    """
+    frames: list[FrameType] = []
+    while frame is not None:
+        code = frame.f_code
+        if id(code) in _entries:
+            break
+        if not _is_internal(code.co_filename) and not _is_operand(code):
+            frames.append(frame)
+        frame = frame.f_back
+    trace = ACTIVE.get()
+    is_outside = frame is None or not frames
+    if is_outside and trace is not None and trace.location is not UNKNOWN:
+        return trace.location
+    if not frames:
+        return UNKNOWN
+    return _location(frames[:1] if frame is None else frames)
+
+
+def _location(frames: Sequence[FrameType]) -> Location:
+    """That of the first frame, with the calls it was inlined from."""
+    location: Location | None = None
+    for user in reversed(frames):
+        location = Location(
+            user.f_code.co_filename, user.f_lineno or 0, user.f_code.co_name, location
+        )
+    return location or UNKNOWN
+
+
+def here() -> str:
+    """The user's line that is running now, as messages name it."""
+    at = current_location()
+    return f"{at.file}:{at.line}, in {at.function}"
+
+
+def unsupported(what: str, remedy: str) -> UnsupportedError:
+    """An `UnsupportedError` that names the user's file, line and function.
+
+    Parameters
+    ----------
+    what : str
+        A clause naming what was called or written.
+    remedy : str
+        What to write instead.
+    """
+    return _error(UnsupportedError, what, remedy)
+
+
+def needs_python(what: str, remedy: str) -> NeedsPython:
+    """As `unsupported`, of a statement that Python can run between compiled segments."""
+    return _error(NeedsPython, what, remedy)
+
+
+def _error(kind: type[E], what: str, remedy: str) -> E:
+    return placed(kind(f"{here()}: {what}; {remedy}"))
+
+
+Place = tuple[Location, tuple[int, int] | None]
+"""The user's line that runs, and the expression of the traced function: see `FusejitError`."""
+
+
+def current_place() -> Place:
+    """Where the user's program is."""
+    error = placed(FusejitError())
+    return error.location, error.position
+
+
+def placed(error: E) -> E:
+    """Note in an error which line of the user's runs, and which expression of the function."""
+    error.location = current_location()
+    return placed_in(error, user_frames())
+
+
+def placed_in(error: E, frames: Sequence[FrameType]) -> E:
+    """Note in an error which expression of the function runs, given the frames of the user's."""
+    if frames:
+        code, at = frames[-1].f_code, frames[-1].f_lasti // 2
+        line, _, column, _ = next(itertools.islice(code.co_positions(), at, None))
+        error.position = None if line is None or column is None else (line, column)
+    return error
+
+
+def needs_python_where(raised: BaseException, what: str, remedy: str) -> NeedsPython:
+    """As `needs_python`, at the place where an exception was raised that has left the program."""
+    frames: list[FrameType] = []
+    entry = raised.__traceback__
+    while entry is not None:
+        code = entry.tb_frame.f_code
+        if not _is_internal(code.co_filename) and not _is_operand(code):
+            frames.insert(0, entry.tb_frame)
+        entry = entry.tb_next
+    if not frames:
+        return needs_python(what, remedy)
+    at = _location(frames)
+    error = NeedsPython(f"{at.file}:{at.line}, in {at.function}: {what}; {remedy}")
+    error.location = at
+    return placed_in(error, frames)
+
+
+def strip_frames(error: E) -> E:
+    """Cut fusejit's own frames from the traceback of ``error``, in place, and return it.
+
+    Causes and contexts are cut too. A traceback of nothing but fusejit's frames stays whole.
+    """
+    seen: set[int] = set()
+    pending: list[BaseException | None] = [error]
+    while pending:
+        one = pending.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        one.__traceback__ = _user_frames(one.__traceback__)
+        pending += [one.__cause__, one.__context__]
+    return error
+
+
+def _user_frames(traceback: TracebackType | None) -> TracebackType | None:
+    entries: list[TracebackType] = []
+    entry = traceback
+    while entry is not None:
+        if not is_package_file(entry.tb_frame.f_code.co_filename):
+            entries.append(entry)
+        entry = entry.tb_next
+    result: TracebackType | None = None
+    for kept in reversed(entries):
+        result = TracebackType(result, kept.tb_frame, kept.tb_lasti, kept.tb_lineno)
+    return result or traceback

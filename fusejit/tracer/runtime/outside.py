@@ -1,0 +1,260 @@
+"""Objects found outside the arguments, and the paths on which each call finds them again.
+
+An object is *leaf* (an array, a number: the trace works on a stand-in), *copied* (a list, tuple or
+dict: an eager copy whose elements were read) or *open* (an instance, class, function or module: the
+object itself, whose attributes are read by path when the function asks for them).
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import collections.abc
+import enum
+import functools
+from collections.abc import Callable
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    FunctionType,
+    MethodType,
+    ModuleType,
+    SimpleNamespace,
+)
+from typing import Any, Protocol
+
+import numpy as np
+
+from fusejit.ir.host import Path
+from fusejit.ir.traced import CheckKind, LibraryRead, PathCheck
+from fusejit.tracer.capture.callables import is_library_module, is_named_tuple, is_user_function
+from fusejit.tracer.runtime.locations import needs_python, unsupported
+
+_MUTABLE_TYPES = (
+    set,
+    bytearray,
+    memoryview,
+    array.array,
+    collections.deque,
+    collections.abc.Iterator,
+    list,  # subclasses
+    dict,
+)
+
+# What the trace itself guards, and what is only asked for attributes or called.
+_KNOWN_TYPES = (
+    type(None),
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    range,
+    slice,
+    np.generic,
+    np.ndarray,
+    np.dtype,
+    np.ufunc,
+    type,
+    ModuleType,
+    FunctionType,
+    MethodType,
+    BuiltinFunctionType,
+    SimpleNamespace,
+    functools.partial,
+    type(functools.lru_cache(lambda: None)),
+    type(np.sum),
+    type(Ellipsis),
+)
+# what is checked to be the very object wherever it is found
+_EVERYWHERE = (type, ModuleType, BuiltinFunctionType, np.ufunc, type(np.sum))
+_PROTOCOLS = (
+    "__len__",
+    "__iter__",
+    "__getitem__",
+    "__next__",
+    "__float__",
+    "__index__",
+    "__bool__",
+)
+
+
+class Reads(Protocol):
+    """What `Outside` needs of a trace."""
+
+    def read(self, path: Path, obj: object) -> object:
+        """The stand-in of an outside object; records its checks."""
+
+    def check(self, check: PathCheck) -> None:
+        """Record one check without a stand-in."""
+
+    def is_traced(self, obj: object) -> bool:
+        """Whether it is a stand-in."""
+
+
+class Outside:
+    """The registry: which objects come from outside, and from where.
+
+    Parameters
+    ----------
+    trace : Reads
+        Makes the stand-ins and records the checks.
+    meet : callable
+        Is told of each object.
+    """
+
+    def __init__(self, trace: Reads, meet: Callable[[object], None] = lambda obj: None) -> None:
+        self._trace = trace
+        self._meet = meet
+        self._objects: dict[int, tuple[Path, object]] = {}  # keeps them alive: ids stay valid
+        self._read: dict[Path, object] = {}
+        self._identified: set[Path] = set()
+        self._overwritten: set[Path] = set()
+        self.library_reads: dict[tuple[int, str], LibraryRead] = {}
+
+    def path_of(self, obj: object) -> Path | None:
+        """Where an open or copied object was found; None for everything made in the trace."""
+        entry = self._objects.get(id(obj))
+        return None if entry is None else entry[0]
+
+    def read(self, path: Path, obj: object) -> object:
+        """The stand-in of the object at ``path``; the same one at each read."""
+        if _is_hashable(path):
+            if path not in self._read:
+                self._read[path] = self._read_first(path, obj)
+            return self._read[path]
+        return self._read_first(path, obj)
+
+    def seen(self, path: Path) -> object:
+        """The stand-in that was read at ``path``, None if nothing was."""
+        return self._read.get(path) if _is_hashable(path) else None
+
+    def overwrite(self, path: Path, seen: object) -> None:
+        """What the program sees at ``path`` from now on: an effect has written there."""
+        self._overwritten.add(path)
+        self._read[path] = seen
+
+    def is_overwritten(self, path: Path) -> bool:
+        """Whether an effect has written at ``path``."""
+        return path in self._overwritten
+
+    def _read_first(self, path: Path, obj: object) -> object:
+        self._meet(obj)
+        if isinstance(obj, tuple) and is_named_tuple(obj):
+            self._trace.check(PathCheck(path, CheckKind.TYPE, type(obj)))
+            items = [self.read(path.item(i), item) for i, item in enumerate(obj)]
+            return type(obj)._make(items)  # type: ignore[attr-defined]
+        self._refuse(path, obj)
+        if isinstance(obj, FunctionType):
+            self.note(path, obj)
+        standin = self._trace.read(path, obj)
+        self.register(path, standin)
+        return standin
+
+    def register(self, path: Path, standin: object) -> None:
+        """Note where a stand-in comes from; the elements of copied containers too."""
+        self._meet(standin)
+        if isinstance(standin, (list, tuple)) and type(standin) in (list, tuple):
+            self.note(path, standin)
+            for position, item in enumerate(standin):
+                self.register(path.item(position), item)
+        elif type(standin) is dict:
+            self.note(path, standin)
+            for key, item in standin.items():
+                self.register(path.item(key), item)
+        elif isinstance(standin, tuple) and is_named_tuple(standin):
+            for position, item in enumerate(standin):
+                self.register(path.item(position), item)
+        elif not self._trace.is_traced(standin) and is_open(standin):
+            self._refuse(path, standin)
+            self.note(path, standin)
+
+    def note(self, path: Path, obj: object) -> None:
+        """Remember where an object was found; the first path wins, and is checked to hold it."""
+        if type(obj) is tuple and not obj:  # a singleton
+            return
+        first, _ = self._objects.setdefault(id(obj), (path, obj))
+        if first != path and not isinstance(obj, _EVERYWHERE) and not _is_told_by_code(obj):
+            self._trace.check(PathCheck(path, CheckKind.SAME, first))
+
+    def fix(self, path: Path, value: object) -> None:
+        """Record that the variant is right only for this very value (an int, a string, None)."""
+        self._trace.check(PathCheck(path, CheckKind.EQUAL, value))
+
+    def identify(self, obj: object) -> None:
+        """The program compares the identity of an object: record that it is this very one."""
+        path = self.path_of(obj)
+        if path is None:
+            return
+        if self.is_container_copy(obj):
+            what = f"compares the identity of {path.user_text()}"
+            raise unsupported(what, "compare contents instead")
+        if path not in self._identified:
+            self._identified.add(path)
+            self._trace.check(PathCheck(path, CheckKind.IS, obj))
+
+    def read_library(self, namespace: dict[str, Any], name: str, value: object) -> None:
+        """Record what a module of a library, or `builtins`, holds under a name."""
+        if name in namespace:
+            self.library_reads[id(namespace), name] = LibraryRead(namespace, name, value)
+
+    def absent(self, path: Path) -> None:
+        """Record that a name or attribute does not exist."""
+        if path not in self._read:
+            self._read[path] = None
+            self._trace.check(PathCheck(path, CheckKind.ABSENT, None))
+
+    def is_container_copy(self, obj: object) -> bool:
+        """Whether it is the eager copy of an outside list, tuple or dict."""
+        return type(obj) in (list, tuple, dict) and id(obj) in self._objects
+
+    def _refuse(self, path: Path, obj: object) -> None:
+        """Refuse what would be read behind the trace's back: C containers and iterators."""
+        if type(obj) in (list, tuple, dict) or self._trace.is_traced(obj):
+            return
+        kind = type(obj)
+        if isinstance(obj, _MUTABLE_TYPES):
+            what = f"{path.user_text()} is a {kind.__name__} from outside"
+            raise needs_python(what, "pass its items as a list, tuple or dict")
+        if isinstance(obj, enum.Enum):
+            self.fix(path, obj)
+        elif is_library_module(kind.__module__) and not isinstance(obj, _KNOWN_TYPES):
+            # Decimal, Fraction, datetime, frozenset ...: C code may read them unnoticed
+            if kind.__hash__ is not None and kind.__hash__ is not object.__hash__:
+                self.fix(path, obj)
+            elif any(hasattr(kind, name) for name in _PROTOCOLS):
+                what = f"{path.user_text()} is a {kind.__name__} from outside"
+                raise needs_python(what, "pass numbers, arrays, or lists and dicts of them")
+        elif not isinstance(obj, _KNOWN_TYPES):
+            for name in _PROTOCOLS:  # `for x in obj` runs those of a library unnoticed
+                found = next((c.__dict__[name] for c in kind.__mro__ if name in c.__dict__), None)
+                if found is not None and not is_user_function(found):
+                    what = f"{path.user_text()} is a {kind.__name__}, whose {name} is a library's"
+                    raise needs_python(what, "pass its items as a list, tuple or dict")
+
+
+def is_open(obj: object) -> bool:
+    """Whether attributes of the object are read by path."""
+    if isinstance(obj, ModuleType):
+        return not is_library_module(obj.__name__)
+    if isinstance(obj, type):
+        return not is_library_module(obj.__module__)
+    if obj is None or isinstance(obj, (bool, int, float, complex, str, bytes, np.generic)):
+        return False
+    return not isinstance(obj, (np.ndarray, np.dtype, CellType))
+
+
+def _is_told_by_code(obj: object) -> bool:
+    """Whether it is a function of which the code is all: that is checked wherever it is found."""
+    return isinstance(obj, FunctionType) and not (
+        obj.__closure__ or obj.__defaults__ or obj.__kwdefaults__ or obj.__dict__
+    )
+
+
+def _is_hashable(obj: object) -> bool:
+    try:
+        hash(obj)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,526 @@
+"""Traced arrays: what the user's program computes with while it is traced."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fusejit.errors import ConcretizationError
+from fusejit.ir.access import Access
+from fusejit.ir.affine import Dim
+from fusejit.ir.graph import Block, Value, View, ViewOp
+from fusejit.ir.host import Path
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.types import Kind
+from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.runtime.context import makes_text
+from fusejit.tracer.runtime.dispatch import HANDLERS
+from fusejit.tracer.runtime.layout import arrange
+from fusejit.tracer.runtime.locations import (
+    MOVE_OUTSIDE,
+    here,
+    name_in_program,
+    needs_python,
+    placed,
+)
+from fusejit.tracer.values.number import TracedNumber
+from fusejit.tracer.values.shapes import Extents
+from fusejit.tracer.values.storage import Storage
+
+if TYPE_CHECKING:
+    from fusejit.tracer.runtime.trace import Trace
+
+
+MAX_RANK = 16
+"""Axes of an array, dims of an operation: compilers take ever longer for deeper nests."""
+
+_HASH = "a key of a dict, an element of a set or hash()"
+_TEXT = "text"
+_REMEDY = "Use np.where to choose element by element"
+_REMEDIES = {
+    "an index or a size": "Pass the number as an argument of its own, as a Python int",
+    "tolist()": "Return the array and make the list of the result",
+    "`in`": "Write (x == value).any()",
+    _TEXT: "Return the array and make the text of the result",
+    _HASH: "Use an array as the table (counts[i] += 1)",
+}
+
+
+_PYTHON_TYPES = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
+
+
+def too_many_axes(what: str) -> str:
+    """Why a call is declined whose arrays or operations have too many axes."""
+    return f"{what}: more than {MAX_RANK} are left to NumPy; reshape it to fewer axes"
+
+
+class TracedArray:
+    """A view of a storage: an index map, extents and what NumPy would hand out.
+
+    Attributes
+    ----------
+    storage : Storage
+        Shared by all views of one array.
+    map : IndexingMap
+        From an index of this view to an index of the storage.
+    extents : tuple of AffineExpr
+    kind : Kind
+        ARRAY, or SCALAR for what NumPy returns as a scalar.
+    path : Path or None
+        Where the caller's own array object was found, for an argument itself (not a view of it).
+    access : Access
+        Whether it may be stored into, apart from its memory: broadcasts, windows, diagonals are
+        read-only.
+    is_view : bool
+        Whether NumPy's array is a view, which has a ``base``: also one of all elements.
+    is_known : bool
+        Whether it is known here which object this is: not if only the kernel knows.
+    """
+
+    __slots__ = (
+        "_viewed",
+        "access",
+        "extents",
+        "is_known",
+        "is_view",
+        "kind",
+        "map",
+        "path",
+        "storage",
+    )
+    __array_priority__ = 1000
+
+    def __init__(
+        self, storage: Storage, index_map: IndexingMap, extents: Extents, kind: Kind = Kind.ARRAY
+    ) -> None:
+        if len(extents) > MAX_RANK:
+            raise Declined(too_many_axes(f"an array of {len(extents)} axes"))
+        self.storage = storage
+        self.map = index_map
+        self.extents = extents
+        self.kind = kind
+        self.path: Path | None = None
+        self.access = Access.WRITEABLE
+        self.is_view = False
+        self.is_known = True
+        self._viewed: tuple[Value, Block, Value] | None = None
+
+    # -- construction -----------------------------------------------------------------------------
+    @staticmethod
+    def whole(storage: Storage, kind: Kind = Kind.ARRAY, path: Path | None = None) -> TracedArray:
+        """All of a storage."""
+        array = TracedArray(storage, IndexingMap.identity(storage.rank), storage.extents, kind)
+        array.path = path
+        return array
+
+    @staticmethod
+    def of_value(trace: Trace, value: Value) -> TracedArray:
+        """A fresh result."""
+        return TracedArray.whole(Storage.of_value(trace, value), value.kind)
+
+    def view(self, index_map: IndexingMap, extents: Extents) -> TracedArray:
+        """A view of this view: ``index_map`` takes its indices to indices of this one."""
+        result = TracedArray(self.storage, self.map.compose(index_map), extents)
+        result.access = self.access
+        result.is_view = True
+        return result
+
+    def as_owner(self) -> TracedArray:
+        """All of a fresh array as an array that owns its memory, whatever views it is made of."""
+        if not self.is_whole or self.storage.root is not self.storage:
+            copied: TracedArray = HANDLERS["copy"](self, "K")
+            return copied
+        return TracedArray(self.storage, self.map, self.extents, self.kind)
+
+    def as_view(self) -> TracedArray:
+        """Another object for the same elements: NumPy's function ends with a view."""
+        return self.view(IndexingMap.identity(self.ndim), self.extents)
+
+    def one_of_two(self, other: TracedArray) -> TracedArray:
+        """This view, of which only the kernel knows whether it is the object ``other``."""
+        result = self.view(IndexingMap.identity(self.ndim), self.extents)
+        result.is_known = False
+        result.is_view = self.is_view
+        result.access = max(self.access, other.access)
+        return result
+
+    # -- elements ---------------------------------------------------------------------------------
+    @property
+    def trace(self) -> Trace:
+        """The trace it belongs to."""
+        return self.storage.trace
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all of its storage, axis by axis."""
+        canonical = self.trace.decisions.canonical
+        return self.map.is_identity and all(
+            canonical(a) == canonical(b)
+            for a, b in zip(self.extents, self.storage.extents, strict=True)
+        )
+
+    @property
+    def stores(self) -> Access:
+        """Whether NumPy would let the program store into it in this call."""
+        memory = self.storage.root.array
+        return self.access if memory is None else max(self.access, Access.of(memory))
+
+    def value(self) -> Value:
+        """Its elements at this place of the program."""
+        part = self.storage.seen_through(self)
+        if part is not None:
+            return part
+        base = self.storage.read()
+        if self.is_whole:
+            return base
+        trace = self.trace
+        known = self._viewed
+        if known is None or known[0] is not base or known[1] is not trace.block:
+            result = trace.new_value(self.dtype, self.extents, self.kind)
+            trace.emit(ViewOp(results=(result,), source=base, map=self.map))
+            self._viewed = known = (base, trace.block, result)
+        return known[2]
+
+    def memory(self) -> View:
+        """Its memory: from here on the storage is a buffer."""
+        return View(self.storage.to_buffer(), self.map, self.extents)
+
+    def compare_strides(self, axis: int, other: int) -> int | None:
+        """The sign of ``|stride[axis]| - |stride[other]|``; None where either is 0."""
+        parts = []
+        for a in (axis, other):
+            if self.trace.decisions.constant(self.extents[a]) == 1:
+                return None
+            at = [k for k, r in enumerate(self.map.results) if a in r.dims()]
+            if not at or self.storage.stride_is_zero(at[0]):
+                return None
+            parts.append((at[0], self.map.results[at[0]].coefficient(Dim(a))))
+        (first, step), (second, other_step) = parts
+        return self.storage.compare_strides(first, step, second, other_step)
+
+    def axes_by_motion(self) -> tuple[list[int], list[int]]:
+        """The axes along which memory is walked, and those of stride 0; none that are 1 long."""
+        constant = self.trace.decisions.constant
+        axes = [a for a in range(self.ndim) if constant(self.extents[a]) != 1]
+        moving = [a for a in axes if any(a in r.dims() for r in self.map.results)]
+        moving = [a for a in moving if self.compare_strides(a, a) is not None]
+        return moving, [a for a in axes if a not in moving]
+
+    def sorted_order(self) -> tuple[int, ...] | None:
+        """The axis order of a copy with ``order="K"``: by strides, those that are 0 innermost."""
+        moving, still = self.axes_by_motion()
+
+        def sign(i: int, j: int) -> int:
+            return -(self.compare_strides(i, j) or 0)
+
+        moving.sort(key=functools.cmp_to_key(sign))
+        order = arrange(moving + still, self.ndim)
+        return None if list(order) == sorted(order) else order
+
+    # -- attributes -------------------------------------------------------------------------------
+    @property
+    def dtype(self) -> np.dtype:
+        """The element type."""
+        return self.storage.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.extents)
+
+    @property
+    def shape(self) -> tuple[TracedNumber | int, ...]:
+        """The extents as numbers."""
+        return tuple(self.trace.number(e) for e in self.extents)
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        if self.path is not None or not self.is_known or self.trace.regions:
+            raise needs_python("gives another shape to an array from elsewhere", "use reshape")
+        seen: TracedArray = HANDLERS["reshape"](self, shape, copy=False)
+        self.storage, self.map, self.extents = seen.storage, seen.map, seen.extents
+        self._viewed = None
+
+    @property
+    def size(self) -> Any:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> Any:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
+    def T(self) -> TracedArray:
+        """The axes reversed."""
+        return self.transpose()
+
+    @property
+    def mT(self) -> Any:
+        """The last two axes exchanged."""
+        return HANDLERS[np.matrix_transpose](self)
+
+    @property
+    def real(self) -> TracedArray:
+        """The real parts: a view of complex numbers, and real ones themselves."""
+        result: TracedArray = HANDLERS["part"](self, "real")
+        return result
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value
+
+    @property
+    def imag(self) -> TracedArray:
+        """The imaginary parts, a view."""
+        result: TracedArray = HANDLERS["part"](self, "imag")
+        return result
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self.imag[...] = value
+
+    # -- methods ----------------------------------------------------------------------------------
+    def transpose(self, *axes: Any) -> TracedArray:
+        """A view with the axes permuted."""
+        given: Any = axes or None
+        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], tuple | list)):
+            given = axes[0]
+        result: TracedArray = HANDLERS[np.transpose](self, given)
+        return result
+
+    def item(self, *args: Any) -> Any:
+        """An element as a Python number of the kernel."""
+        return HANDLERS["item"](self, args)
+
+    def tolist(self) -> Any:
+        """The elements are known only when the kernel runs."""
+        raise self._concrete("tolist()")
+
+    def fill(self, value: Any) -> None:
+        """Store one number everywhere."""
+        self[...] = value
+
+    def __getitem__(self, index: Any) -> TracedArray:
+        result: TracedArray = HANDLERS["getitem"](self, index)
+        return result
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        HANDLERS["setitem"](self, index, value)
+
+    def __iter__(self) -> Iterator[TracedArray]:
+        if not self.ndim:
+            raise numpy_raises("TypeError: iteration over a 0-d array")
+        length = self.trace.decisions.exactly(self.extents[0], "a loop over the rows of an array")
+        return (self[i] for i in range(length))
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise numpy_raises("TypeError: len() of unsized object")
+        return self.trace.decisions.exactly(self.extents[0], "len() as an exact int")
+
+    def __bool__(self) -> bool:
+        raise self._concrete("bool(), `if` or `while`")
+
+    def __int__(self) -> int:
+        raise self._concrete("int()")
+
+    def __float__(self) -> float:
+        raise self._concrete("float()")
+
+    def __index__(self) -> int:
+        raise self._concrete("an index or a size")
+
+    def __contains__(self, item: Any) -> bool:
+        raise self._concrete("`in`")
+
+    def _concrete(self, what: str) -> ConcretizationError:
+        error = ConcretizationError(
+            f"{here()}: {what} needs the value of {self._called()}, which is known only when the "
+            f"kernel runs. {_REMEDIES.get(what, _REMEDY)}, or do it outside the decorated function."
+        )
+        return placed(error)
+
+    def _called(self) -> str:
+        """What the program calls the array."""
+        name = name_in_program(self)
+        if name is not None:
+            return repr(name)
+        path = self.storage.path
+        if path is None or path.steps:
+            return "an array element"
+        return f"{'an element of ' * (self.ndim < self.storage.rank)}{path.name!r}"
+
+    def __hash__(self) -> int:
+        if self.kind is Kind.ARRAY:
+            raise TypeError("unhashable type: 'numpy.ndarray'")
+        raise self._concrete(_HASH)
+
+    def __copy__(self) -> TracedArray:
+        copied: TracedArray = HANDLERS["copy"](self, "K")
+        return copied
+
+    def __deepcopy__(self, memo: Any) -> TracedArray:
+        return self.__copy__()
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        what = "a function that fusejit does not trace asked for the elements of an array"
+        raise needs_python(what, MOVE_OUTSIDE)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
+        return HANDLERS["ufunc"](ufunc, method, args, kwargs)
+
+    def __array_function__(
+        self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any
+    ) -> Any:
+        handler = HANDLERS.get(func)
+        if handler is None:
+            name = f"{getattr(func, '__module__', '?')}.{getattr(func, '__name__', func)}"
+            raise needs_python(f"fusejit does not trace {name}", MOVE_OUTSIDE)
+        return HANDLERS["numpy form"](func, handler)(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(np.ndarray, name):
+            raise needs_python(f"fusejit does not trace ndarray.{name}", MOVE_OUTSIDE)
+        raise AttributeError(f"'numpy.ndarray' object has no attribute '{name}'")
+
+    @property
+    def scalar_type(self) -> type | None:
+        """The type of a number: NumPy's, or Python's; None for an array."""
+        if self.kind is Kind.ARRAY:
+            return None
+        return self.dtype.type if self.kind is Kind.SCALAR else _PYTHON_TYPES[self.dtype.kind]
+
+    def user_attribute(self, name: str) -> Any:
+        """``x.name`` in the user's program, to which what only the tracer uses is hidden."""
+        number = self.scalar_type
+        if number is not None and not hasattr(number, name):
+            module = "" if self.kind is Kind.PYTHON else "numpy."
+            raise AttributeError(f"'{module}{number.__name__}' object has no attribute '{name}'")
+        if number is not None and (name in _CHANGING or not hasattr(np.ndarray, name)):
+            raise needs_python(f"fusejit does not trace {name} of numbers", MOVE_OUTSIDE)
+        if name == "trace":  # the name of the sum of the diagonal, too
+            return functools.partial(np.trace, self)
+        return self.__getattr__(name) if name in _INTERNAL else getattr(self, name)
+
+    def __repr__(self) -> str:
+        if makes_text(self.trace):
+            raise self._concrete(_TEXT)
+        extents = " x ".join([*map(str, self.extents), str(self.dtype)])
+        return f"<traced {self.kind.value} {extents}>"
+
+
+# --------------------------------------------------------------------- operators, from the ufuncs
+OPERATORS: dict[str, np.ufunc] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "truediv": np.true_divide,
+    "floordiv": np.floor_divide,
+    "mod": np.remainder,
+    "pow": np.power,
+    "matmul": np.matmul,
+    "lshift": np.left_shift,
+    "rshift": np.right_shift,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "neg": np.negative,
+    "pos": np.positive,
+    "abs": np.absolute,
+    "invert": np.invert,
+}
+_CHANGING = frozenset({"fill", "partition", "put", "resize", "setflags", "sort"})
+"""Methods that change arrays; of NumPy's numbers, which nothing changes, they do nothing."""
+_NO_REFLECTION = {"lt", "le", "gt", "ge", "eq", "ne"}
+
+# ndarray methods that are the function of the same name (or another) applied to the array
+METHODS: dict[str, Any] = {
+    "sum": np.sum,
+    "mean": np.mean,
+    "max": np.max,
+    "min": np.min,
+    "any": np.any,
+    "all": np.all,
+    "prod": np.prod,
+    "var": "var",
+    "std": "std",
+    "clip": "clip",
+    "round": "round",
+    "dot": np.dot,
+    "take": np.take,
+    "argmax": np.argmax,
+    "argmin": np.argmin,
+    "diagonal": np.diagonal,
+    "choose": np.choose,
+    "put": np.put,
+    "astype": "astype",
+    "copy": "copy",
+    "squeeze": np.squeeze,
+    "reshape": "reshape",
+    "ravel": np.ravel,
+    "flatten": "flatten",
+    "swapaxes": np.swapaxes,
+    "cumsum": np.cumsum,
+    "cumprod": np.cumprod,
+    "repeat": np.repeat,
+    "conj": "conjugate",
+    "conjugate": "conjugate",
+}
+
+# names of this class that ndarray does not have, or has for something else
+_INTERNAL = {n for n in vars(TracedArray) if not hasattr(np.ndarray, n)} | {"trace", "view"}
+
+
+def _install() -> None:
+    def operator(ufunc: np.ufunc, reflected: bool) -> Callable[..., Any]:
+        def method(self: TracedArray, *other: Any) -> Any:
+            operands = (*other, self) if reflected else (self, *other)
+            return HANDLERS["operator"](ufunc, operands)
+
+        return method
+
+    def in_place(ufunc: np.ufunc) -> Callable[..., Any]:
+        def method(self: TracedArray, other: Any) -> Any:
+            if self.kind is not Kind.ARRAY:  # scalars are immutable: the name is bound anew
+                return HANDLERS["operator"](ufunc, (self, other))
+            return HANDLERS["operator"](ufunc, (self, other), out=self)
+
+        return method
+
+    def function(name: str, key: Any) -> Callable[..., Any]:
+        def method(self: TracedArray, *args: Any, **kwargs: Any) -> Any:
+            if key not in HANDLERS:
+                return self.__getattr__(name)
+            of_numpy = getattr(np.ndarray, name)
+            return HANDLERS["numpy form"](of_numpy, HANDLERS[key])(self, *args, **kwargs)
+
+        method.__name__ = name
+        return method
+
+    for name, ufunc in OPERATORS.items():
+        setattr(TracedArray, f"__{name}__", operator(ufunc, False))
+        if ufunc.nin == 2 and name not in _NO_REFLECTION:
+            setattr(TracedArray, f"__r{name}__", operator(ufunc, True))
+            setattr(TracedArray, f"__i{name}__", in_place(ufunc))
+    for name, key in METHODS.items():
+        setattr(TracedArray, name, function(name, key))
+
+
+_install()

@@ -1,0 +1,444 @@
+"""Traced numbers: sizes, number arguments and what Python computes from them."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.index_symbols import LARGEST_COEFFICIENT, LARGEST_SYMBOL
+from fusejit.ir.host import HOST_OPS, HostExpr
+from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.runtime.context import makes_text
+from fusejit.tracer.runtime.dispatch import HANDLERS
+from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.values.shapes import host_of
+
+if TYPE_CHECKING:
+    from fusejit.tracer.runtime.trace import Trace
+
+Condition = tuple[str, AffineExpr, bool]  # "ge" or "eq", compared with 0, whether it is negated
+_LIMIT = 1 << 62
+
+
+class TracedNumber:
+    """A number that each call computes anew: an expression and its value in this call.
+
+    Deliberately not an ``int``: C code would read past every hook.
+
+    Attributes
+    ----------
+    value : int, float, bool or numpy.generic
+        The value in this call; its type is the type in every call.
+    expr : HostExpr
+        How the launcher computes it.
+    affine : AffineExpr or None
+        For Python ints: the expression over symbols that it is.
+    condition : tuple or None
+        For the result of an integer comparison: what it asks of an affine expression.
+    """
+
+    __slots__ = ("affine", "condition", "expr", "trace", "value")
+
+    def __init__(
+        self,
+        trace: Trace,
+        value: Any,
+        expr: HostExpr,
+        affine: AffineExpr | None = None,
+        condition: Condition | None = None,
+    ) -> None:
+        self.trace = trace
+        self.value = value
+        self.expr = expr
+        self.affine = affine
+        self.condition = condition
+
+    @staticmethod
+    def of_affine(trace: Trace, affine: AffineExpr) -> TracedNumber:
+        """An int that is an affine expression of symbols."""
+        return TracedNumber(trace, trace.decisions.hint(affine), host_of(affine), affine)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it varies within a call: an induction variable and what is computed from it."""
+        is_local = self.trace.decisions.is_local
+        if self.affine is not None:
+            return is_local(self.affine)
+        return self.condition is not None and is_local(self.condition[1])
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether it is a NumPy scalar, whose dtype counts in NEP 50."""
+        return isinstance(self.value, np.generic)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of a NumPy scalar."""
+        if not self.is_strong:
+            raise AttributeError(f"'{type(self.value).__name__}' object has no attribute 'dtype'")
+        dtype: np.dtype = self.value.dtype
+        return dtype
+
+    def as_scalar(self) -> Any:
+        """A NumPy scalar as the traced array of rank 0 that has the same interface."""
+        return HANDLERS["scalar"](self)
+
+    def __getattr__(self, name: str) -> Any:
+        kind = type(self.value)
+        if not hasattr(kind, name):
+            raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
+        if self.is_strong and not name.startswith("__"):
+            return self.as_scalar().user_attribute(name)
+        if name in ("real", "imag") and kind in (int, float):
+            return self if name == "real" else kind(0)
+        raise needs_python(f"fusejit does not trace {kind.__name__}.{name}", MOVE_OUTSIDE)
+
+    def user_attribute(self, name: str) -> Any:
+        """``p.name`` in the user's program, to which what only the tracer uses is hidden."""
+        if name == "trace" or not hasattr(type(self.value), name):
+            return self.__getattr__(name)
+        return getattr(self, name)
+
+    def __getitem__(self, index: Any) -> Any:
+        if not self.is_strong:
+            kind = type(self.value).__name__
+            raise numpy_raises(f"TypeError: '{kind}' object is not subscriptable")
+        return self.as_scalar()[index]
+
+    def __divmod__(self, other: Any) -> Any:
+        if not is_host_number(other):
+            return HANDLERS["not a number"](self, other)
+        return apply_host("floordiv", self, other), apply_host("mod", self, other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        if not is_host_number(other):
+            return HANDLERS["not a number"](self, other)
+        return apply_host("floordiv", other, self), apply_host("mod", other, self)
+
+    # -- what needs the value ---------------------------------------------------------------------
+    def __bool__(self) -> bool:
+        decisions = self.trace.decisions
+        if self.condition is not None:
+            kind, affine, negated = self.condition
+            holds = decisions.nonnegative(affine) if kind == "ge" else decisions.equal(affine, 0)
+            return holds is not negated
+        if self.affine is not None:
+            return not decisions.equal(self.affine, 0)
+        expr = self.expr
+        if type(self.value) is not bool:
+            expr = HostExpr("truth", (expr,))
+        return decisions.condition(expr, bool(self.value), "a condition on numbers")
+
+    def exact(self) -> Any:
+        """The value, guarded: every call must have the same one."""
+        if type(self.value) is bool:
+            return bool(self)
+        if self.affine is not None:
+            return self.trace.decisions.exactly(self.affine, "a number that had to be exact")
+        reason = "a number that had to be exact"
+        if self.value != self.value:
+            raise needs_python("a NaN had to be an exact number", "pass another number")
+        same = HostExpr("eq", (self.expr, HostExpr.const(self.value)))
+        self.trace.decisions.condition(same, True, reason)
+        if self.value == 0 and isinstance(self.value, float | np.floating):
+            sign = HostExpr("copysign", (HostExpr.const(1.0), self.expr))
+            positive = HostExpr("ge", (sign, HostExpr.const(0)))
+            self.trace.decisions.condition(positive, math.copysign(1.0, self.value) > 0, reason)
+        return self.value
+
+    def as_affine(self) -> AffineExpr:
+        """The int it is, as an affine expression: bools and NumPy integers are converted."""
+        if self.affine is not None:
+            return self.affine
+        if not isinstance(self.value, int | np.integer):
+            raise numpy_raises("TypeError: an integer is needed")
+        return self.trace.symbol(HostExpr("int", (self.expr,)), int(self.value))
+
+    def __index__(self) -> int:
+        if not isinstance(self.value, int | np.integer):
+            kind = type(self.value).__name__
+            raise numpy_raises(f"TypeError: '{kind}' object cannot be interpreted as an integer")
+        return int(self.exact())
+
+    def __int__(self) -> int:
+        return int(self.exact())
+
+    def __float__(self) -> float:
+        return float(self.exact())
+
+    def __hash__(self) -> int:
+        return hash(self.exact())
+
+    # text that the program makes is Python's; what `explain` and errors say has a form of its own
+    def in_text(self) -> Any:
+        """The value that text of the program shows: exact, or Python's to find in each call."""
+        if self.trace.texts_are_pythons:
+            raise needs_python("makes text of a number that each call has anew", MOVE_OUTSIDE)
+        self.trace.shows_numbers = True
+        return self.exact()
+
+    def __format__(self, spec: str) -> str:
+        return format(self.in_text() if makes_text(self.trace) else self.value, spec)
+
+    def __str__(self) -> str:
+        return str(self.in_text()) if makes_text(self.trace) else repr(self)
+
+    def __repr__(self) -> str:
+        if makes_text(self.trace):
+            return repr(self.in_text())
+        return f"<traced number {self.expr} = {self.value!r}>"
+
+    def __copy__(self) -> TracedNumber:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> TracedNumber:
+        return self
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        what = f"a function that fusejit does not trace asked for the value of {self.expr}"
+        raise needs_python(what, MOVE_OUTSIDE)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
+        return HANDLERS["ufunc"](ufunc, method, args, kwargs)
+
+    def rounded(self, *digits: Any) -> Any:
+        """``round(x)``; with digits the value has to be exact."""
+        if digits:
+            return round(self.exact(), *map(operator.index, digits))
+        return apply_host("round", self)
+
+    def is_integer(self) -> Any:
+        """``x.is_integer()``, of floats and of NumPy's numbers."""
+        if not hasattr(type(self.value), "is_integer"):
+            return self.__getattr__("is_integer")
+        return apply_host("is_integer", self)
+
+    def item(self, *at: Any) -> Any:
+        """A NumPy scalar as a Python number."""
+        _ = self.dtype
+        if at not in ((), (0,), (-1,), ((),)):
+            raise needs_python("fusejit does not trace item of numbers", MOVE_OUTSIDE)
+        kind = self.value.dtype.kind
+        if kind == "b":
+            return apply_host("truth", self)
+        return apply_host("float" if kind == "f" else "int", self)
+
+
+# ---------------------------------------------------------------------------------------- arithmeti
+def is_host_number(obj: Any) -> bool:
+    """Whether ``obj`` can stand in host arithmetic."""
+    return isinstance(obj, TracedNumber | int | float | np.generic)
+
+
+def value_of(obj: Any) -> Any:
+    """The value in this call."""
+    return obj.value if isinstance(obj, TracedNumber) else obj
+
+
+def expr_of(obj: Any) -> HostExpr:
+    """How the launcher computes it."""
+    return obj.expr if isinstance(obj, TracedNumber) else HostExpr.const(obj)
+
+
+def _affine_of(obj: Any) -> AffineExpr | None:
+    if isinstance(obj, TracedNumber):
+        if obj.affine is None and type(obj.value) is bool:
+            return obj.as_affine()
+        return obj.affine
+    if isinstance(obj, int):
+        return AffineExpr.const(int(obj)) if abs(obj) < _LIMIT else None
+    return None
+
+
+MOST_ATOMS = 100  # of an affine number
+MOST_NODES = 1000
+"""Of the expression of a number. ``x = x * (1 - x)`` doubles it each time, and its text with it."""
+
+
+def apply_host(op: str, *operands: Any) -> Any:
+    """One row of `HOST_OPS` on numbers; declines where Python would raise."""
+    trace = next(o.trace for o in operands if isinstance(o, TracedNumber))
+    affine = [_affine_of(o) for o in operands]
+    if all(a is not None for a in affine):
+        done = _apply_affine(trace, op, [a for a in affine if a is not None])
+        if done is not None and not _is_large(done):
+            return done
+    if any(isinstance(o, TracedNumber) and o.is_local for o in operands):
+        return HANDLERS["kernel_arithmetic"](op, operands)
+    if op == "pow":
+        _guard_power(trace, *operands)
+    try:
+        with np.errstate(all="ignore"):  # the launcher warns
+            value = HOST_OPS[op].function(*map(value_of, operands))
+    except (ArithmeticError, ValueError, TypeError) as error:
+        raise numpy_raises(error) from error
+    if isinstance(value, complex) and not isinstance(value, float):
+        raise Declined("a complex number")
+    if op in ("truediv", "floordiv", "mod"):
+        _guard_division(trace, affine[1], *operands)
+    expr = HostExpr(op, tuple(map(expr_of, operands)))
+    if expr.num_nodes > MOST_NODES:
+        what = "a number is computed from arguments in many steps, without arrays"
+        raise needs_python(what, "Python does that as fast; compute it outside")
+    if type(value) is int:
+        return _derived(trace, expr, value, affine if op in ("mul", "min", "max", "abs") else ())
+    return TracedNumber(trace, value, expr)
+
+
+def _derived(trace: Trace, expr: HostExpr, value: int, operands: Any) -> TracedNumber:
+    """An int that is not affine: a symbol of its own."""
+    if abs(value) >= _LIMIT:
+        raise Declined("integer arithmetic beyond 62 bits")
+    decisions = trace.decisions
+    signs = [a is not None and decisions.proves_nonnegative(a) for a in operands]
+    if expr.op == "mul" and all(signs):
+        known = HANDLERS["product"](trace, operands)
+        if known is not None:
+            return TracedNumber.of_affine(trace, known)
+    low = 0 if expr.op == "abs" or (signs and all(signs)) else None
+    symbol = trace.symbol(expr, value, low)
+    if expr.op in ("min", "max"):
+        for a in operands:
+            decisions.assume_nonnegative(a - symbol if expr.op == "min" else symbol - a)
+    return TracedNumber.of_affine(trace, symbol)
+
+
+def _is_large(result: Any) -> bool:
+    """Whether it is an affine expression of large coefficients, or of many quotients.
+
+    It becomes a symbol of its own. A kernel should not multiply by the former; the text of the
+    latter may double with each operation: ``k = k // 2 + k // 3``.
+    """
+    if not isinstance(result, TracedNumber) or result.affine is None:
+        return False
+    if result.affine.num_nodes > MOST_ATOMS:
+        return True
+    size = sum(abs(c) for _, c in result.affine.terms)
+    return size > LARGEST_COEFFICIENT or abs(result.affine.constant) > LARGEST_SYMBOL
+
+
+def _apply_affine(trace: Trace, op: str, operands: list[AffineExpr]) -> Any:
+    """Integer arithmetic and comparisons that stay affine; None where they do not."""
+    left = trace.decisions.canonical(operands[0])
+    if len(operands) == 1:
+        if op == "neg":
+            return trace.number(-left)
+        if op in ("pos", "int", "floor", "ceil", "round"):
+            return trace.number(left)
+        if op == "abs" and trace.decisions.proves_nonnegative(left):
+            return trace.number(left)
+        return None
+    right = trace.decisions.canonical(operands[1])
+    if op == "add":
+        return trace.number(left + right)
+    if op == "sub":
+        return trace.number(left - right)
+    if op == "mul" and (left.is_constant or right.is_constant):
+        return trace.number(left * right.constant if right.is_constant else right * left.constant)
+    if op in ("floordiv", "mod") and right.is_constant:
+        if not right.constant:
+            raise numpy_raises("ZeroDivisionError")
+        known = left.floordiv(right.constant) if op == "floordiv" else left.mod(right.constant)
+        return trace.number(known)
+    if op in ("min", "max"):
+        for small, large in ((left, right), (right, left)):
+            if trace.decisions.proves_nonnegative(large - small):
+                return trace.number(small if op == "min" else large)
+        return None
+    condition: Condition | None = {
+        "ge": ("ge", left - right, False),
+        "lt": ("ge", left - right, True),
+        "le": ("ge", right - left, False),
+        "gt": ("ge", right - left, True),
+        "eq": ("eq", left - right, False),
+        "ne": ("eq", left - right, True),
+    }.get(op)
+    if condition is None:
+        return None
+    value = HOST_OPS[op].function(*map(trace.decisions.hint, (left, right)))
+    expr = HostExpr(op, (host_of(left), host_of(right)))
+    return TracedNumber(trace, value, expr, None, condition)
+
+
+def _guard_power(trace: Trace, base: Any, exponent: Any) -> None:
+    """Decide what the type of ``base ** exponent`` depends on."""
+    b, e = value_of(base), value_of(exponent)
+    if isinstance(b, np.generic) or isinstance(e, np.generic):
+        return
+    zero = HostExpr.const(0)
+    decide = trace.decisions.condition
+    if isinstance(b, int) and isinstance(e, int):
+        if isinstance(exponent, TracedNumber):
+            decide(HostExpr("ge", (expr_of(exponent), zero)), e >= 0, "the sign of an exponent")
+    elif isinstance(base, TracedNumber) or isinstance(exponent, TracedNumber):
+        decide(HostExpr("ge", (expr_of(base), zero)), b >= 0, "the sign of the base of a power")
+        if b < 0 and isinstance(exponent, TracedNumber) and isinstance(e, float):
+            raise Declined("a negative number to a power")
+
+
+def _guard_division(trace: Trace, affine: AffineExpr | None, number: Any, divisor: Any) -> None:
+    """Python raises where it divides by zero, also for a quotient that nothing needs."""
+    by_numpy = isinstance(value_of(number), np.generic) or isinstance(value_of(divisor), np.generic)
+    if by_numpy or not isinstance(divisor, TracedNumber):
+        return
+    reason = "a number is divided by it"
+    if affine is not None:
+        trace.decisions.equal(affine, 0, reason)
+    else:
+        is_zero = HostExpr("eq", (divisor.expr, HostExpr.const(0)))
+        trace.decisions.condition(is_zero, False, reason)
+
+
+_BINARY = {
+    "add": "add",
+    "sub": "sub",
+    "mul": "mul",
+    "truediv": "truediv",
+    "floordiv": "floordiv",
+    "mod": "mod",
+    "pow": "pow",
+    "lshift": "lshift",
+    "rshift": "rshift",
+    "and": "bitand",
+    "or": "bitor",
+    "xor": "bitxor",
+}
+_COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+_UNARY = {"neg": "neg", "pos": "pos", "invert": "invert", "abs": "abs"}
+_ROUNDING = {"floor": "floor", "ceil": "ceil"}
+
+
+def _install() -> None:
+    def binary(op: str, reflected: bool) -> Callable[[TracedNumber, Any], Any]:
+        def method(self: TracedNumber, other: Any) -> Any:
+            if isinstance(other, complex | np.complexfloating):
+                operands = (other, self) if reflected else (self, other)
+                return HANDLERS["complex arithmetic"](op, operands)
+            if not is_host_number(other):
+                return HANDLERS["not a number"](self, other)
+            return apply_host(op, other, self) if reflected else apply_host(op, self, other)
+
+        return method
+
+    def unary(op: str) -> Callable[[TracedNumber], Any]:
+        def method(self: TracedNumber) -> Any:
+            return apply_host(op, self)
+
+        return method
+
+    for python_name, op in _BINARY.items():
+        setattr(TracedNumber, f"__{python_name}__", binary(op, False))
+        setattr(TracedNumber, f"__r{python_name}__", binary(op, True))
+    for op in _COMPARISONS:
+        setattr(TracedNumber, f"__{op}__", binary(op, False))
+    for python_name, op in (_UNARY | _ROUNDING).items():
+        setattr(TracedNumber, f"__{python_name}__", unary(op))
+    TracedNumber.__round__ = TracedNumber.rounded  # type: ignore[attr-defined]
+
+
+_install()

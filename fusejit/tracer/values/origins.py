@@ -1,0 +1,148 @@
+"""Which object a name holds where only the kernel knows: an argument, a view of it, or a new array.
+
+::
+
+    while err > tol:        no iteration: x is what it was, perhaps the caller's own array
+        x = x - step(x)
+    return x
+
+The trace has one array for both cases, a copy of the elements. Beside it runs a number, ``which``:
+0 stands for the array itself and ``k`` for the ``k``-th object that it may be instead. The launcher
+hands out that object (`fusejit.ir.traced.ChoiceLeaf`). The numbers cost something in every
+iteration, so they are computed only after an attempt to trace has shown that one is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from fusejit.dataclass import dataclass
+from fusejit.ir.graph import Check
+from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.types import Kind
+from fusejit.tracer.elementwise.generic import emit_elementwise
+from fusejit.tracer.graph_breaks.declined import Restart
+from fusejit.tracer.values.operands import I64, operand_of
+
+if TYPE_CHECKING:
+    from fusejit.tracer.runtime.trace import Trace
+    from fusejit.tracer.values.array import TracedArray
+    from fusejit.tracer.values.storage import Storage
+
+BOOL = np.dtype(np.bool_)
+OBJECT_OF = "object of "  # how the names of the numbers begin: no names of a program
+_TRACKED = ("origins", "tracked")
+IS_AN_OBJECT = "object"
+"""The kind of a check that an array is its own: behind a store NumPy must be able to take over."""
+
+
+@dataclass(eq=False, slots=True)
+class Origin:
+    """What an array may be instead of itself.
+
+    Attributes
+    ----------
+    array : TracedArray
+        The array; its views are others.
+    objects : tuple of TracedArray
+        What it may be instead.
+    which : TracedArray or None
+        The number; None if the numbers are not computed in this attempt.
+    require_own : callable or None
+        Starts the trace again with a check that the array is its own; None if it often is not.
+    """
+
+    array: TracedArray
+    objects: tuple[TracedArray, ...]
+    which: TracedArray | None = None
+    require_own: Callable[[], NoReturn] | None = None
+
+    def roots(self) -> set[Storage]:
+        """The memory of the other objects."""
+        return {obj.storage.root for obj in self.objects}
+
+
+def are_tracked(trace: Trace) -> bool:
+    """Whether the numbers are computed in this attempt."""
+    return _TRACKED in trace.table
+
+
+def track(trace: Trace) -> None:
+    """See to it that the numbers are computed: start the trace again if they are not."""
+    if not are_tracked(trace):
+        trace.table[_TRACKED] = True
+        raise Restart
+
+
+def is_outside(storage: Storage) -> bool:
+    """Whether an array has, or may have, memory of the caller's or an object known elsewhere."""
+    is_argument = storage.buffer is not None and storage.buffer.origin is not None
+    return is_argument or storage.origin is not None
+
+
+def number_of(
+    obj: TracedArray, known: Callable[[TracedArray], Any], trace: Trace
+) -> TracedArray | int:
+    """Which object an array is, as a number of the current block.
+
+    Parameters
+    ----------
+    obj : TracedArray
+    known : callable
+        The number of an array that is there outside of the region; None for one made in it.
+    trace : Trace
+    """
+    number = known(obj)
+    if number is not None:
+        return number  # type: ignore[no-any-return]
+    origin = obj.storage.root.origin
+    if origin is None:
+        return 0
+    track(trace)
+    assert origin.which is not None
+    result: TracedArray | int = 0
+    for k, other in enumerate(origin.objects, 1):
+        result = _chosen(trace, origin.which, k, number_of(other, known, trace), result)
+    return result
+
+
+def _chosen(trace: Trace, which: TracedArray, k: int, one: Any, other: Any) -> Any:
+    """``one if which == k else other``."""
+    if isinstance(one, int) and isinstance(other, int) and one == other:
+        return one
+
+    def select(builder: PayloadBuilder, refs: list[int]) -> int:
+        is_it = builder.op("equal", [refs[0], builder.const(k, I64)], BOOL)
+        return builder.op("select", [is_it, refs[1], refs[2]], I64)
+
+    return emit_elementwise(
+        trace,
+        "origin",
+        [operand_of(which), operand_of(one), operand_of(other)],
+        [I64, I64, I64],
+        I64,
+        select,
+        extents=(),
+        kind=Kind.PYTHON,
+        order=None,
+    )
+
+
+def check_own(trace: Trace, which: TracedArray) -> None:
+    """See to it that an array is its own in this call."""
+    ok = emit_elementwise(
+        trace,
+        "origin",
+        [operand_of(which)],
+        [I64],
+        BOOL,
+        lambda builder, refs: builder.op("equal", [refs[0], builder.const(0, I64)], BOOL),
+        extents=(),
+        kind=Kind.PYTHON,
+        order=None,
+    )
+    reason = "a loop has bound an array anew"
+    trace.emit(Check(condition=ok.value(), reason=reason, error=IS_AN_OBJECT))

@@ -1,0 +1,147 @@
+"""Storages whose memory is that of another one, seen with its axes split or merged."""
+
+from __future__ import annotations
+
+from fusejit.ir.analysis.reassociation import Reassociation
+from fusejit.ir.graph import Alias, Block, Buffer, ReshapeOp, Value
+from fusejit.ir.host import HostExpr
+from fusejit.ir.types import TensorType
+from fusejit.tracer.runtime.locations import current_location
+from fusejit.tracer.values.shapes import Extents, host_of
+from fusejit.tracer.values.storage import Storage
+
+
+class ReshapedStorage(Storage):
+    """What ``reshape`` gives where NumPy gives a view: all stores go through to ``base``.
+
+    Attributes
+    ----------
+    base : Storage
+        Its memory. While it is a pure value, so is this one.
+    reassociation : Reassociation
+        From the axes of ``base`` to the axes of this storage.
+    """
+
+    def __init__(self, base: Storage, reassociation: Reassociation, extents: Extents) -> None:
+        self.base = base
+        self.reassociation = reassociation
+        self._reshaped: tuple[Value, Value, Block] | None = None  # where it was made
+        super().__init__(base.trace, base.dtype, extents)
+        self.has_gaps = base.has_gaps
+        self.order = reassociation.order(base.order)
+        self.path = base.path
+        if base.array is not None and not base.is_dense:
+            sizes = tuple(map(base.trace.decisions.hint, extents))
+            self.array = base.array.reshape(sizes)
+
+    @property
+    def root(self) -> Storage:
+        """The storage whose memory it is."""
+        return self.base.root
+
+    @property
+    def buffer(self) -> Buffer | None:
+        """The alias of the base's buffer, once that has one."""
+        if self._buffer is None and self.root.buffer is not None:
+            self._buffer = self._make_alias()
+        return self._buffer
+
+    @buffer.setter
+    def buffer(self, buffer: Buffer | None) -> None:
+        self._buffer = buffer
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the strides follow from order and extents."""
+        return self.base.is_dense
+
+    def read(self) -> Value:
+        """All elements at this place of the program."""
+        if self.value is not None:  # the copy that is handed out
+            return self.value
+        if self.buffer is not None:
+            return super().read()
+        source = self.base.read()
+        if self.buffer is not None:  # the base held nothing yet
+            return super().read()
+        if self._reshaped is not None:
+            of, value, block = self._reshaped
+            if of is source and self.trace.is_open(block):
+                return value
+        value = self._reshape_of(source, self.reassociation, self.extents, self.order)
+        self._reshaped = (source, value, self.trace.block)
+        return value
+
+    def replace(self, value: Value) -> None:
+        """Take on a fresh value, for every view of the base too."""
+        value.order = self.order
+        back = self.reassociation.inverse()
+        self.base.replace(self._reshape_of(value, back, self.base.extents, self.base.order))
+
+    def to_buffer(self) -> Buffer:
+        """The memory, which from here on is what counts."""
+        self.base.to_buffer()
+        buffer = self.buffer
+        assert buffer is not None
+        return buffer
+
+    def _make_alias(self) -> Buffer:
+        trace = self.trace
+        base = self.base.to_buffer()
+        alias = Buffer(
+            trace.unique_name(f"{base.name}_r"),
+            TensorType(self.dtype, tuple(map(trace.decisions.canonical, self.extents))),
+            base.alias_class,
+            None,
+            self.order,
+            base.layout,
+            base.root.writeable,
+            base,
+            self.reassociation,
+        )
+        trace.graph.buffers.append(alias)
+        op = Alias(buffer=alias)
+        op.location = current_location()
+        trace.append(op, self.home)  # whoever reads it first may be inside a loop that ends
+        return alias
+
+    def _reshape_of(
+        self,
+        source: Value,
+        reassociation: Reassociation,
+        extents: Extents,
+        order: tuple[int, ...] | None,
+    ) -> Value:
+        result = self.trace.new_value(self.dtype, extents, order=order)
+        self.trace.emit(ReshapeOp(results=(result,), source=source, reassociation=reassociation))
+        return result
+
+    def stride_expr(self, axis: int) -> HostExpr:
+        """The stride of an axis in bytes, as the launcher finds it."""
+        groups = self.reassociation.groups
+        if not self.reassociation.expands:
+            return self.base.stride_expr(groups[axis][-1])
+        at = next(k for k, group in enumerate(groups) if axis in group)
+        expr = self.base.stride_expr(at)
+        for inner in groups[at]:
+            if inner > axis:
+                expr = HostExpr("mul", (expr, host_of(self.extents[inner])))
+        return expr
+
+
+def reshaped_storage(base: Storage, reassociation: Reassociation, extents: Extents) -> Storage:
+    """The storage of the reshape: the one before it, where it takes back the last reshape."""
+    canonical = base.trace.decisions.canonical
+    if (
+        isinstance(base, ReshapedStorage)
+        and base.reassociation == reassociation.inverse()
+        and list(map(canonical, base.base.extents)) == list(map(canonical, extents))
+    ):
+        return base.base
+    key = (reassociation, tuple(map(canonical, extents)))
+    if key not in base.reshapes:
+        base.reshapes[key] = ReshapedStorage(base, reassociation, extents)
+    return base.reshapes[key]
+
+
+__all__ = ["ReshapedStorage", "reshaped_storage"]

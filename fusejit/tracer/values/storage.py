@@ -1,0 +1,254 @@
+"""Where the elements of a traced array are: a pure value, or a buffer once something is stored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fusejit.ir.graph import Alloc, Block, Buffer, Layout, Value, View
+from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.source import UNKNOWN
+from fusejit.ir.types import Kind, TensorType
+from fusejit.tracer.graph_breaks.declined import Declined, Restart
+from fusejit.tracer.runtime.locations import current_location, unsupported
+from fusejit.tracer.values.shapes import Extents
+
+if TYPE_CHECKING:
+    from fusejit.tracer.runtime.trace import Trace
+    from fusejit.tracer.values.array import TracedArray
+    from fusejit.tracer.values.origins import Origin
+
+
+def mutation_key(trace: Trace, value: Value) -> tuple[Any, ...]:
+    """The decision that values made at a line are memory from the start."""
+    return ("mutated", str(trace.defined[value].location))
+
+
+class Storage:
+    """Shared by all views of one array.
+
+    Attributes
+    ----------
+    value : Value or None
+        The elements, as long as nothing was stored into a part of them. Neither a value nor a
+        buffer is what ``np.empty`` returns.
+    order : tuple of int or None
+        Axes from the outermost to the innermost; None is C order.
+    array : numpy.ndarray or None
+        The argument or constant in this call: its strides are the hints of `compare_strides`.
+    """
+
+    has_gaps = False  # between elements that follow each other
+
+    def __init__(self, trace: Trace, dtype: np.dtype, extents: Extents) -> None:
+        self.trace = trace
+        self.dtype = dtype
+        self.extents = extents
+        self.value: Value | None = None
+        self._buffer: Buffer | None = None
+        self.order: tuple[int, ...] | None = None
+        self.path: Path | None = None
+        self.array: np.ndarray | None = None
+        self.reshapes: dict[Any, Storage] = {}
+        self.num_stores = 0
+        # a copy where NumPy has a view: of what, after how many stores, may it be handed out
+        self.copied_from: dict[Storage, int] = {}
+        self.may_leave = True
+        self.is_chosen = False  # from two arrays by a condition: NumPy has one of them
+        self.front: Extents | None = None  # what all of it is to the program, if rows are spare
+        self.places: Any = None  # of a copy: where stores into all of it go, too
+        self.copied_why = "a reshaped view that was copied"
+        self.origin: Origin | None = None  # what the array may be instead of a copy
+        self._loaded: tuple[int, Block, Value] | None = None
+        self.location = current_location() if trace.regions else UNKNOWN
+        self.home = trace.block  # where it was made: it is visible there and in blocks inside
+
+    @staticmethod
+    def of_value(trace: Trace, value: Value) -> Storage:
+        """The storage of a result that nothing was stored into."""
+        storage = Storage(trace, value.type.dtype, value.type.extents)
+        storage.value = value
+        storage.order = value.order
+        if trace.table and value.kind is Kind.ARRAY and mutation_key(trace, value) in trace.table:
+            storage.to_buffer()
+        return storage
+
+    @staticmethod
+    def of_buffer(
+        trace: Trace, buffer: Buffer, path: Path | None = None, array: np.ndarray | None = None
+    ) -> Storage:
+        """The storage of an argument, a constant or ``np.empty``."""
+        storage = Storage(trace, buffer.type.dtype, buffer.type.extents)
+        storage.buffer = buffer
+        storage.order = buffer.order
+        storage.path = path
+        storage.array = array
+        return storage
+
+    @property
+    def buffer(self) -> Buffer | None:
+        """The memory, for arguments and for arrays that are written."""
+        return self._buffer
+
+    @buffer.setter
+    def buffer(self, buffer: Buffer | None) -> None:
+        self._buffer = buffer
+
+    @property
+    def root(self) -> Storage:
+        """The storage whose memory it is."""
+        return self
+
+    def is_all_of(self, index_map: IndexingMap, extents: Extents) -> bool:
+        """Whether a part of it is what the program knows as the array."""
+        canonical = self.trace.decisions.canonical
+        known = self.extents if self.front is None else self.front
+        return index_map.is_identity and [*map(canonical, known)] == [*map(canonical, extents)]
+
+    @property
+    def rank(self) -> int:
+        """The number of axes."""
+        return len(self.extents)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the strides follow from order and extents."""
+        return self.buffer is None or self.buffer.layout is Layout.CONTIGUOUS
+
+    def read(self) -> Value:
+        """All elements at this place of the program."""
+        trace = self.trace
+        if self.copied_from:
+            self.require_unchanged_base()
+            if trace.is_repeated_since(self.home):
+                trace.copies_read_in_loops.append(self)
+        if not trace.is_open(self.home):
+            made = f" at line {self.location.line}" if self.location.line else ""
+            what = f"a value made{made} inside a loop or conditional of the kernel is used outside"
+            raise unsupported(
+                what, "assign it to a name that has a number or an array of this kind before"
+            )
+        if self.buffer is None:
+            if self.value is not None:
+                return self.value
+            self.to_buffer()
+        assert self.buffer is not None
+        here = (trace.versions[self.buffer.alias_class], trace.block)
+        if self._loaded is None or self._loaded[0] != here[0] or self._loaded[1] is not here[1]:
+            self._loaded = (*here, trace.load(self.buffer))
+        return self._loaded[2]
+
+    def seen_through(self, view: TracedArray) -> Value | None:
+        """The elements of a view, where they are not read of all elements."""
+        return None
+
+    def note_copied(self, base: Storage, may_leave: bool, why: str = "") -> None:
+        """Note that NumPy has a view of ``base`` here: it must not be told from the copy."""
+        self.copied_from[base] = base.num_stores
+        self.may_leave &= may_leave
+        self.copied_why = why or self.copied_why
+
+    def require_unchanged_base(self) -> None:
+        """Decline if something was stored into what this is a copy of."""
+        if any(base.num_stores != after for base, after in self.copied_from.items()):
+            self.require_own()
+            raise Declined(f"{self.copied_why} is read after a store to its base")
+
+    def require_own(self) -> None:
+        """Start again with a check that a copy is what NumPy has too, if it nearly always is."""
+        if self.origin is not None and self.origin.require_own is not None:
+            self.origin.require_own()
+
+    def replace(self, value: Value) -> None:
+        """Take on a fresh value, for every view of the array."""
+        assert self.buffer is None
+        if self.home is not self.trace.block:
+            if self.value is not None:
+                self._restart_as_buffer()
+            self.trace.store(View.whole(self.to_buffer()), value)
+            self.forward(value)
+            return
+        value.order = self.order
+        self.value = value
+        if self.trace.table and mutation_key(self.trace, value) in self.trace.table:
+            self.to_buffer()
+
+    def _restart_as_buffer(self) -> None:
+        """A value that a loop or a conditional changes in place has to be memory from the start."""
+        assert self.value is not None
+        self.trace.table[mutation_key(self.trace, self.value)] = True
+        raise Restart
+
+    def forward(self, value: Value) -> None:
+        """Note that the whole buffer has just been given ``value``."""
+        assert self.buffer is not None
+        trace = self.trace
+        self._loaded = (trace.versions[self.buffer.alias_class], trace.block, value)
+
+    def to_buffer(self) -> Buffer:
+        """The memory, which from here on is what counts."""
+        if self.buffer is not None:
+            return self.buffer
+        trace = self.trace
+        if self.value is not None and self.home is not trace.block:
+            self._restart_as_buffer()
+        buffer = Buffer(
+            trace.unique_name("b0"),
+            TensorType(self.dtype, tuple(map(trace.decisions.canonical, self.extents))),
+            trace.new_alias_class(),
+            order=self.order,
+        )
+        trace.graph.buffers.append(buffer)
+        alloc = Alloc(buffer=buffer)
+        alloc.location = current_location()
+        trace.append(alloc, self.home)
+        self.buffer = buffer
+        if self.value is not None:
+            trace.store(View.whole(buffer), self.value)
+            self.forward(self.value)
+            self.value = None
+        return buffer
+
+    # -- strides ----------------------------------------------------------------------------------
+    def stride_is_zero(self, axis: int) -> bool:
+        """Whether all indices of an axis are one element; guarded where the strides are free."""
+        if self.array is None or self.is_dense:
+            return False
+        expr = HostExpr("eq", (self.stride_expr(axis), HostExpr.const(0)))
+        is_zero = self.array.strides[axis] == 0
+        return self.trace.decisions.condition(expr, is_zero, "the argument is a broadcast array")
+
+    def compare_strides(self, axis: int, step: int, other: int, other_step: int) -> int:
+        """The sign of ``|step * stride[axis]| - |other_step * stride[other]|``."""
+        order = self.order or tuple(range(self.rank))
+        at, other_at = order.index(axis), order.index(other)
+        if at > other_at:
+            return -self.compare_strides(other, other_step, axis, step)
+        step, other_step = abs(step), abs(other_step)
+        if step >= other_step:
+            return 1
+        decisions, reason = self.trace.decisions, "the order of the axes"
+        if not self.is_dense:
+            left = HostExpr("mul", (HostExpr.const(step), self.stride_expr(axis)))
+            right = HostExpr("mul", (HostExpr.const(other_step), self.stride_expr(other)))
+            absolute = [HostExpr("abs", (e,)) for e in (left, right)]
+            assert self.array is not None
+            strides = self.array.strides
+            answer = abs(step * strides[axis]) >= abs(other_step * strides[other])
+            decisions.condition(HostExpr("ge", tuple(absolute)), answer, reason)
+            return 1 if answer else -1
+        # stride[axis] = stride[other] * (the extents from `other` outwards)
+        factor: Any = step
+        for inner in order[at + 1 : other_at + 1]:
+            factor = self.trace.number(self.extents[inner]) * factor
+        if isinstance(factor, int):
+            return 1 if factor >= other_step else -1
+        assert factor.affine is not None  # a product of sizes is one symbol
+        return 1 if decisions.at_most(other_step, factor.affine, reason) else -1
+
+    def stride_expr(self, axis: int) -> HostExpr:
+        """The stride of an axis in bytes, as the launcher finds it."""
+        assert self.path is not None
+        return HostExpr.path(self.path.attribute("strides").item(axis))
