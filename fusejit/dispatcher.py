@@ -399,12 +399,13 @@ class Dispatcher:
     def raising(self, args: tuple[Any, ...]) -> Any:
         """A call that is expected to raise: if it does, others like it are run by Python at once.
 
-        Not under ``fullgraph=True``: one that does not raise must not be run by Python unseen.
+        Not under ``fullgraph=True``: one that does not raise must not be run by Python unseen. Nor
+        where what can be compiled shall be: others like it may not raise.
         """
         try:
             return self.plain(*args)
         except Exception:
-            if not self.options.fullgraph:
+            if self.options.retires and not self.options.fullgraph:
                 self.raised.add(args, cast(Any, self.function))
             raise
 

@@ -44,7 +44,8 @@ def _stores(kind: Callable[[Any, str], bool]) -> Proof:
 DECLINES: tuple[Liberty, ...] = (
     Liberty(
         re.compile(
-            r"((\w+ has )?(dtype|type)|an operand of type) (?P<dtype>float16)"
+            r"(Python runs statements of \w+: )?"
+            r"((.+ has )?(dtype|type)|an operand of type) (?P<dtype>float16)"
             r"(; (kernels compute in float32 and float64: convert it|move it outside) .*)?"
         ),
         _has_dtype,

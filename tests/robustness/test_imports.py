@@ -101,6 +101,14 @@ def test_parts_import_only_what_they_may(part: str) -> None:
                 assert imported in ALLOWED[part] or imported == part, f"{path}: {name}"
 
 
+def test_rooms_are_small() -> None:
+    """A newcomer can read the list of a folder of the compiler."""
+    rooms = {path.parent for path in FILES if part_of(path) in {*STAGES, "ir", "explain", "mlir"}}
+    sizes = {room.name: len([*room.glob("[a-z]*.py")]) for room in rooms}
+    assert len(sizes) > 25
+    assert max(sizes.values()) <= 25, sizes
+
+
 def test_only_codegen_imports_a_compiler() -> None:
     users = {part_of(f) for f in FILES if {n.split(".")[0] for n in imports_of(f)} & COMPILERS}
     assert users - {"testing"} == {"codegen"}
