@@ -22,7 +22,7 @@ from benchmarks.machine import available_cores
 from benchmarks.programs import PROGRAMS
 from benchmarks.programs.program import Program
 from fusejit import fuse_jit
-from fusejit.codegen.backend.pool import set_num_threads
+from fusejit.codegen.machine.pool import set_num_threads
 
 DEFAULT = ("principal_components", "jacobi_solver")
 SECONDS = 20.0

@@ -7,7 +7,7 @@ from fusejit.errors import ConcretizationError, FusejitError, UnsupportedError
 
 if TYPE_CHECKING:
     from fusejit import mlir
-    from fusejit.fuse.folding.policy import FusionCandidate
+    from fusejit.fuse.grouping.policy import FusionCandidate
 
 __version__ = "0.1.0"
 __all__ = [
@@ -28,7 +28,7 @@ def __getattr__(name: str) -> Any:
 
         return found
     if name == "FusionCandidate":
-        from fusejit.fuse.folding.policy import FusionCandidate
+        from fusejit.fuse.grouping.policy import FusionCandidate
 
         return FusionCandidate
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

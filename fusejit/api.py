@@ -17,7 +17,7 @@ from fusejit.options import Options, check_fusion, options_from_environment
 from fusejit.variants import Variants
 
 if TYPE_CHECKING:
-    from fusejit.fuse.folding.policy import FusionPolicyFn
+    from fusejit.fuse.grouping.policy import FusionPolicyFn
     from fusejit.pipeline import Traced
 
 __all__ = ["FuseWarning", "Fused", "Variants", "fuse_jit"]

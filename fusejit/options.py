@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FUSIONS = ("auto", "aggressive", "none")
-"""Policies that have a name (`fusejit.fuse.folding.policy`)."""
+"""Policies that have a name (`fusejit.fuse.grouping.policy`)."""
 
 COMPILE_SECONDS = 10.0
 """Processor time that compiling a function may take by default."""
@@ -60,7 +60,7 @@ class Options:
         Threads a kernel may use; None for the usable cores.
     fusion : str or callable
         The policy: ``"auto"``, ``"none"``, ``"aggressive"``, or a function that decides about each
-        legal fold (`fusejit.fuse.folding.policy`).
+        legal fold (`fusejit.fuse.grouping.policy`).
     retires : bool
         True: Python runs what costs more compiled than it gains (`fusejit.profit`).
     is_part : bool

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from fusejit.codegen.backend.compile import ArgType, Kernel, compile_kernel, python_kernel
-from fusejit.codegen.backend.emit import emit_kernel
 from fusejit.codegen.backend.shared_text import share_functions, share_kernels
-from fusejit.codegen.backend.target import host_target
 from fusejit.codegen.backend.text_names import text_form
 from fusejit.codegen.intrinsics.table import INTRINSICS, load_providers
 from fusejit.codegen.launcher.generate import LauncherSource, compile_launcher, launcher_source
 from fusejit.codegen.lower.schedule import lower
+from fusejit.codegen.machine.target import host_target
+from fusejit.codegen.text.emit import emit_kernel
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.dot import graph_dot, schedule_dot
 from fusejit.errors import UnsupportedError
@@ -32,9 +32,9 @@ from fusejit.failures import Watched
 from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.fuse.folding.driver import fold_producers
 from fusejit.fuse.folding.joined import read_parts
-from fusejit.fuse.folding.policy import Policy, PolicyFailed, policy
 from fusejit.fuse.folding.siblings import merge_siblings
 from fusejit.fuse.grouping.group import form_groups
+from fusejit.fuse.grouping.policy import Policy, PolicyFailed, policy
 from fusejit.fuse.grouping.schedule import make_schedule
 from fusejit.fuse.loops.hoist import hoist_invariants
 from fusejit.fuse.loops.independent import mark_independent_loops

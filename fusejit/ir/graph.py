@@ -14,10 +14,10 @@ from typing import Any
 
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.reassociation import Reassociation
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import Payload
+from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.types import IteratorType, Kind, TensorType
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.reassociation import Reassociation
 from fusejit.ir.graph import (
     GenericOp,
     HostScalar,
@@ -23,6 +22,7 @@ from fusejit.ir.graph import (
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import identity_payload
+from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import IteratorType, Kind, TensorType
 from fusejit.mlir.bindings import mlir_modules
 from fusejit.mlir.export.ops import INDEX_OPS

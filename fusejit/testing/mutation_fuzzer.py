@@ -33,9 +33,9 @@ from typing import Any
 import numpy as np
 
 from fusejit.api import FuseWarning
-from fusejit.codegen.launcher.late_errors import LATE_TEXTS
+from fusejit.codegen.lower.late_errors import LATE_TEXTS
 from fusejit.errors import FAULT, ConcretizationError, UnsupportedError
-from fusejit.fuse.folding.policy import POLICIES
+from fusejit.fuse.grouping.policy import POLICIES
 from fusejit.testing.fused_otherwise import FusedOtherwise
 from fusejit.testing.join_programs import make_join_program
 from fusejit.testing.library_programs import make_library_program

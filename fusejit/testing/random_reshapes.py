@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.reassociation import Reassociation
 from fusejit.ir.graph import GenericOp, Graph, HostSymbol, Init, Op, Operand, ReshapeOp, Value
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.mlir.sizes import host
 from fusejit.testing.random_graphs import RandomProgram, random_graph

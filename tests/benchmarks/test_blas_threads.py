@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from benchmarks.blas_threads import CALLS, DEFAULT, compare, table_lines
 from benchmarks.programs import PROGRAMS
-from fusejit.codegen.backend.pool import get_num_threads, set_num_threads
+from fusejit.codegen.machine.pool import get_num_threads, set_num_threads
 
 
 def test_every_engine_has_its_turns() -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
-from fusejit.codegen.backend.emit import statement_lines
 from fusejit.codegen.loop_passes.branch_checks import ask_in_front
+from fusejit.codegen.text.emit import statement_lines
 from fusejit.ir.loops import Apply, Exit, If, Let, Number, Stmt, Var
 from fusejit.testing.oracle import decorate
 

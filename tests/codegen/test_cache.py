@@ -41,7 +41,7 @@ PROGRAM = f"""
 import sys
 from pathlib import Path
 import numpy as np
-from fusejit.codegen.backend import pool
+from fusejit.codegen.machine import pool
 from fusejit.codegen.backend.compile import ArgType, compile_kernel
 v = ArgType("array", np.dtype("f8"), 1)
 pool.set_num_threads(2)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fusejit.codegen.backend import cores
+from fusejit.codegen.machine import cores
 
 BOUND = 64
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fusejit.codegen.backend.emit import statement_lines
 from fusejit.codegen.loop_passes.interruptible import interruptible
+from fusejit.codegen.text.emit import statement_lines
 from fusejit.ir.loops import For, Integer, Let, Number, ParallelFor, Stmt, Var, While
 from fusejit.ir.polynomial import Polynomial
 

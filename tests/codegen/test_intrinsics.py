@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from fusejit.codegen.backend.compile import ArgType, Kernel, compile_kernel
-from fusejit.codegen.backend.probe import probe
 from fusejit.codegen.intrinsics.arithmetic import TOKENS
 from fusejit.codegen.intrinsics.memory import flat, free_scratch, get, heap_scratch, put, scratch
 from fusejit.codegen.intrinsics.table import DTYPE_TOKENS, INTRINSICS, load_providers, register
+from fusejit.codegen.machine.probe import probe
 from fusejit.ir.scalar_ops import FITS
 
 INTEGERS = [name for name, dtype in DTYPE_TOKENS.items() if dtype.kind in "iu"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fusejit.codegen.launcher import late_errors
 from fusejit.codegen.launcher import runtime as launch_runtime
-from fusejit.codegen.launcher.late_errors import LATE_KINDS
+from fusejit.codegen.lower import late_errors
+from fusejit.codegen.lower.late_errors import LATE_KINDS
 
 
 def test_no_two_errors_have_one_kind() -> None:

@@ -19,7 +19,7 @@ from fusejit.codegen.backend.loop_hints import (
     hints,
     wants_wide_registers,
 )
-from fusejit.codegen.backend.probe import probe
+from fusejit.codegen.machine.probe import probe
 from fusejit.testing.oracle import check
 
 TABLE = np.arange(256)[::-1].astype(np.uint8)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.codegen.backend.target import host_target
+from fusejit.codegen.machine.target import host_target
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
 from fusejit.ir.source import UNKNOWN
 from fusejit.ir.text.parser import parse_graph

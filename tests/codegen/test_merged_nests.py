@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from fusejit import fuse_jit
 from fusejit.codegen.backend.compile import ArgType, python_kernel
-from fusejit.codegen.backend.emit import emit_kernel
 from fusejit.codegen.intrinsics.table import INTRINSICS, load_providers
 from fusejit.codegen.loop_passes.loop_fusion import merge_nests
 from fusejit.codegen.loop_passes.temporal_tiling import move_time_loops
+from fusejit.codegen.text.emit import emit_kernel
 from fusejit.ir.loops import (
     Apply,
     Element,

@@ -16,8 +16,8 @@ import pytest
 
 from fusejit.codegen.backend import native_text, numba_private
 from fusejit.codegen.backend.compile import ArgType, Kernel, compile_kernel
-from fusejit.codegen.backend.probe import probe
 from fusejit.codegen.backend.text_names import Places, text_form
+from fusejit.codegen.machine.probe import probe
 from fusejit.ir.affine import parse_affine_expr
 from fusejit.options import Options
 from fusejit.pipeline import trace

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit import fuse_jit
-from fusejit.codegen.bufferize import blocks
+from fusejit.codegen.lower import blocks
 from fusejit.testing.oracle import decorate
 
 

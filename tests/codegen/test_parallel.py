@@ -12,15 +12,15 @@ import time
 import numpy as np
 import pytest
 
-from fusejit.codegen.backend import pool
 from fusejit.codegen.backend.compile import ArgType, compile_kernel
-from fusejit.codegen.backend.cores import available_cores
 from fusejit.codegen.intrinsics.parallel import (
     BORDER_MULTIPLE,
     ROUNDED_FROM,
     chunk_bounds,
     parallel_for,
 )
+from fusejit.codegen.machine import pool
+from fusejit.codegen.machine.cores import available_cores
 
 SOURCE = """
 def body(lo, hi, p_a, p_o, c):
@@ -186,7 +186,7 @@ def kernel(o):
 PROGRAM = f"""
 import os, threading
 import numpy as np
-from fusejit.codegen.backend import pool
+from fusejit.codegen.machine import pool
 from fusejit.codegen.backend.compile import ArgType, compile_kernel
 
 BEFORE
@@ -286,7 +286,7 @@ def test_tbb_is_used_where_it_is_installed():
 
 def test_importing_starts_no_thread():
     text = (
-        "import os, fusejit.codegen.backend.compile, fusejit.codegen.backend.pool;"
+        "import os, fusejit.codegen.backend.compile, fusejit.codegen.machine.pool;"
         "print(len(os.listdir('/proc/self/task')))"
     )
     if not os.path.exists("/proc/self/task"):

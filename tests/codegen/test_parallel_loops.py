@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fusejit import FuseWarning, fuse_jit
-from fusejit.codegen.backend import pool
+from fusejit.codegen.machine import pool
 from fusejit.ir.loops import Integer
 from fusejit.ir.polynomial import Polynomial
 from fusejit.testing.compare import Bound
@@ -384,7 +384,7 @@ def test_small_loops_that_are_launched_all_the_same(
 ) -> None:
     enough = Integer(Polynomial.const(10**6))
     monkeypatch.setattr(
-        "fusejit.codegen.nests.parallel_loops.loop_work", lambda loop, trips: enough
+        "fusejit.codegen.lower.parallel_loops.loop_work", lambda loop, trips: enough
     )
     monkeypatch.setattr("fusejit.fuse.loops.loop_fission.LAUNCH_NS", 0)
     monkeypatch.setattr("fusejit.fuse.loops.loop_fission.BLOCK", 32)

@@ -5,10 +5,10 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.codegen.backend.compile import ArgType, compile_kernel
-from fusejit.codegen.backend.pool import start_pool
 from fusejit.codegen.intrinsics import streaming
 from fusejit.codegen.intrinsics.table import DTYPE_TOKENS
 from fusejit.codegen.intrinsics_jit import streaming as streaming_jit
+from fusejit.codegen.machine.pool import start_pool
 
 SOURCE = """
 def chunk0(lo, hi, p_o, p_a):

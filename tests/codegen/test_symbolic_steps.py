@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.codegen.backend.probe import probe
+from fusejit.codegen.machine.probe import probe
 from fusejit.testing.compare import Bound
 from fusejit.testing.oracle import check
 

@@ -17,12 +17,12 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
-from fusejit.codegen.backend import probe as probing
-from fusejit.codegen.backend.probe import VectorSupport, external_symbols, probe
 from fusejit.codegen.intrinsics import vector_math
 from fusejit.codegen.intrinsics.math_table import MATH_FUNCTIONS
 from fusejit.codegen.intrinsics.table import INTRINSICS
 from fusejit.codegen.intrinsics_jit import vector_math as jitted
+from fusejit.codegen.machine import probe as probing
+from fusejit.codegen.machine.probe import VectorSupport, external_symbols, probe
 from fusejit.dataclass import replace
 
 FLOATS = (np.float32, np.float64)
@@ -79,7 +79,7 @@ def test_every_name_is_registered_with_a_twin_and_a_jitted_meaning() -> None:
 def test_the_twin_side_does_not_import_numba() -> None:
     code = (
         "import sys, fusejit.codegen.intrinsics.vector_math\n"
-        "import fusejit.codegen.backend.probe as p; p.probe()\n"
+        "import fusejit.codegen.machine.probe as p; p.probe()\n"
         "sys.exit('numba' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.codegen.backend import numba_private
 from fusejit.codegen.intrinsics_jit import draws as draws_jit
+from fusejit.codegen.machine import ziggurat
 from fusejit.ir.draws import INLINE_DRAWS
 from fusejit.testing.compare import Bound, assert_same
 from fusejit.testing.oracle import check
@@ -71,7 +71,7 @@ def test_numpys_own_functions_where_numba_has_no_tables(monkeypatch: pytest.Monk
     def drawn(rng: Any, n: int) -> Any:
         return rng.standard_normal(n), rng.standard_exponential(n) + 0
 
-    for module in (numba_private, draws_jit):
+    for module in (ziggurat, draws_jit):
         monkeypatch.setattr(module, "ziggurat_tables", dict)
     monkeypatch.setenv("FUSEJIT_CACHE", "0")
     one, other = rng(), rng()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.codegen.backend.pool import set_num_threads
+from fusejit.codegen.machine.pool import set_num_threads
 from fusejit.ir.interpreter.summation import ordered_sum
 from fusejit.testing.compare import Bound, assert_same, sum_bound
 from fusejit.testing.oracle import check, decorate

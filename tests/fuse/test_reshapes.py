@@ -13,23 +13,23 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.explain.remedies import REMEDIES
+from fusejit.fuse.canonical.cancelled_reshapes import cancel_reshapes
 from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.fuse.folding.driver import fold_producers
 from fusejit.fuse.reshaping import regroup, reshapes
 from fusejit.fuse.reshaping.regroup import DimGroup, Refused, Regrouping, dim_groups
 from fusejit.fuse.reshaping.reshapes import (
     _Session,
-    cancel_reshapes,
     move_reshapes_down,
     move_reshapes_up,
     note_reshapes,
 )
 from fusejit.fuse.reshaping.unroll import unroll_small_reductions
 from fusejit.fuse.rewrite import definitions
-from fusejit.ir.analysis.reassociation import Reassociation
 from fusejit.ir.graph import GenericOp, Graph, ReshapeOp, Value
 from fusejit.ir.indexing_map import parse_indexing_map
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
+from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.schedule import FusionReport
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph

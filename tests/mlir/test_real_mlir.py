@@ -12,7 +12,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.dataclass import replace
-from fusejit.fuse.folding.policy import POLICIES
+from fusejit.fuse.grouping.policy import POLICIES
 from fusejit.ir.graph import GenericOp, walk
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
 from fusejit.ir.scalar_ops import SCALAR_OPS

@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from fusejit.fuse.folding.policy import POLICIES
+from fusejit.fuse.grouping.policy import POLICIES
 from fusejit.ir.graph import Graph
 from fusejit.ir.interpreter.interpret import interpret
 from fusejit.ir.schedule import FusionReport

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit.api import FuseWarning, fuse_jit
-from fusejit.codegen.bufferize import blocks
+from fusejit.codegen.lower import blocks
 from fusejit.testing.oracle import check
 
 

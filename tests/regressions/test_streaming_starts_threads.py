@@ -8,7 +8,7 @@ import sys
 PROGRAM = """
 import numpy as np
 from fusejit import fuse_jit
-from fusejit.codegen.backend import pool
+from fusejit.codegen.machine import pool
 
 f = fuse_jit(lambda a, b: a * b + a)
 assert "stream_for(" in f.trace(np.ones(9), np.ones(9)).fuse().lower().source

@@ -21,8 +21,6 @@ _CODE_MAKERS = (
     "backend.native_loader",
     "backend.native_text",
     "backend.numba_private",
-    "backend.pool",
-    "backend.probe",
     "backend.text_expressions",
     "backend.text_names",
     "intrinsics.draws",
@@ -49,6 +47,9 @@ _CODE_MAKERS = (
     "intrinsics_jit.streaming",
     "intrinsics_jit.uniform_division",
     "intrinsics_jit.vector_math",
+    "machine.pool",
+    "machine.probe",
+    "machine.ziggurat",
 )
 """Modules that decide which machine code a given source text becomes."""
 
@@ -86,8 +87,8 @@ def environment_key() -> str:
     import llvmlite
     import llvmlite.binding as llvm  # not at import: naming a kernel is the first need of LLVM
 
-    from fusejit.codegen.backend.probe import probe
     from fusejit.codegen.intrinsics.streaming import stream_from_bytes
+    from fusejit.codegen.machine.probe import probe
 
     features = llvm.get_host_cpu_features()
     facts = {

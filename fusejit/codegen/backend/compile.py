@@ -253,7 +253,7 @@ def _compile_native(
 def _load_cached(cache: DiskCache, key: str) -> Callable[..., int] | None:
     """The entry from disk; None if it is not there or cannot run in this process."""
     from fusejit.codegen.backend import native_loader
-    from fusejit.codegen.backend.probe import load_library
+    from fusejit.codegen.machine.probe import load_library
 
     found = cache.get(key)
     if found is None:
@@ -303,7 +303,7 @@ def compile_kernel(
     cache_enabled, cache_dir, cache_bytes
         Whether, where (default ``~/.cache/fusejit``) and up to which size object code is kept.
     num_threads : int, optional
-        Calls `fusejit.codegen.backend.pool.set_num_threads` first.
+        Calls `fusejit.codegen.machine.pool.set_num_threads` first.
     vector_width : {0, 128, 256, 512}
         Preferred register width in bits; 0 leaves it to LLVM.
     keep_gil_when_small : bool
@@ -320,7 +320,7 @@ def compile_kernel(
     numba.core.errors.TypingError
         If the text does not type: an internal error of the emitter.
     """
-    from fusejit.codegen.backend import pool
+    from fusejit.codegen.machine import pool
 
     if num_threads is not None:
         pool.set_num_threads(num_threads)
@@ -339,7 +339,7 @@ def _loaded_or_compiled(
     source: str, signature: tuple[ArgType, ...], options: _Options, cache: DiskCache | None
 ) -> Kernel:
     """A kernel from the cache, or compiled and put there."""
-    from fusejit.codegen.backend import pool
+    from fusejit.codegen.machine import pool
 
     start = time.perf_counter()
     pool.register_pool_symbol()

@@ -37,7 +37,7 @@ from fusejit.codegen.backend.native_layout import (
     TYPE_NUM,
 )
 from fusejit.codegen.backend.native_loader import NDARRAY_TYPE_SYMBOL, STATUS_MISMATCH
-from fusejit.codegen.backend.numba_api import cgutils, ir, populate_array, types
+from fusejit.codegen.machine.numba_api import cgutils, ir, populate_array, types
 
 Value = Any
 

@@ -17,11 +17,11 @@ from typing import Any, cast
 import llvmlite.binding as llvm
 import numpy as np
 
-from fusejit.codegen.backend.pool import register_pool_symbol
 from fusejit.codegen.intrinsics.draws import register_draw_symbols
 from fusejit.codegen.intrinsics.late_values import register_late_symbol
 from fusejit.codegen.intrinsics.polling import register_main_thread
 from fusejit.codegen.intrinsics.products import register_product_symbols
+from fusejit.codegen.machine.pool import register_pool_symbol
 
 NDARRAY_TYPE_SYMBOL = "fusejit_ndarray_type"
 """LLVM symbol whose address is the type object of `numpy.ndarray`."""

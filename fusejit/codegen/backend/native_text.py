@@ -23,11 +23,11 @@ from typing import Any
 
 from fusejit.budget import check_budget
 from fusejit.codegen.backend.loop_hints import Hints, hints, wants_wide_registers
-from fusejit.codegen.backend.numba_api import TypingError, cgutils, ir, types
 from fusejit.codegen.backend.text_expressions import ExpressionWriter, Typed, Unwritten
 from fusejit.codegen.backend.text_names import Form, Places
 from fusejit.codegen.intrinsics_jit.memory import prefer_widest
 from fusejit.codegen.intrinsics_jit.parallel import TextBody
+from fusejit.codegen.machine.numba_api import TypingError, cgutils, ir, types
 
 Value = Any
 _I32, _I64 = ir.IntType(32), ir.IntType(64)

@@ -29,7 +29,7 @@ from fusejit.budget import check_budget, enter
 from fusejit.codegen.backend import native_loader
 from fusejit.codegen.backend.loop_hints import loop_depth
 from fusejit.codegen.backend.native_loader import STATUS_MISMATCH
-from fusejit.codegen.backend.numba_api import from_dtype, types
+from fusejit.codegen.machine.numba_api import from_dtype, types
 from fusejit.dataclass import dataclass
 from fusejit.interrupts import is_from_handler
 
@@ -65,8 +65,6 @@ _LARGE = 2000
 
 _LLVM_WITH_OPTION = (20, 21, 22)
 """Versions of LLVM that are known to have ``-disable-lsr``: an unknown option ends the process."""
-
-_TAILS = ("nor_r", "nor_inv_r", "exp_r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,26 +121,6 @@ def _contexts() -> tuple[Any, Any]:
         target.typing_context.refresh()
         target.target_context.refresh()
     return target.typing_context, target.target_context
-
-
-@functools.cache
-def ziggurat_tables() -> dict[str, Any]:
-    """NumPy's tables of the ziggurat, which Numba has copied; empty where it has none.
-
-    ``wi``, ``ki``, ``fi`` of the normal and ``we``, ``ke``, ``fe`` of the exponential distribution,
-    and ``nor_r``, ``nor_inv_r``, ``exp_r``, where their tails begin.
-    """
-    try:
-        constants = _numba(".np.random._constants")
-        arrays = {
-            n: getattr(constants, f"{n}_double") for n in ("wi", "ki", "fi", "we", "ke", "fe")
-        }
-        numbers = {n: float(getattr(constants, f"ziggurat_{n}")) for n in _TAILS}
-    except (ImportError, AttributeError):
-        return {}
-    if any(a.shape != (256,) or a.dtype.str not in ("<f8", "<u8") for a in arrays.values()):
-        return {}
-    return {**arrays, **numbers}
 
 
 def private_api_works() -> bool:

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from fusejit.codegen.backend.numba_api import ir, types
+from fusejit.codegen.machine.numba_api import ir, types
 from fusejit.dataclass import dataclass
 
 Value = Any

@@ -15,8 +15,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from fusejit.codegen.bufferize.hazards import FREE, Overlap, overlap_of
-from fusejit.codegen.loop_passes.rotations import Rotation, rotations_of
-from fusejit.codegen.nests.scatter_operands import reads_allow_scatter
+from fusejit.codegen.bufferize.rotations import Rotation, rotations_of
+from fusejit.codegen.bufferize.scatter_operands import reads_allow_scatter
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.analysis.writes import store_that_takes
 from fusejit.ir.draws import is_host_call

@@ -8,10 +8,10 @@ import numpy as np
 
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.reassociation import Reassociation
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import Element, Expr
 from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import part_dtype
 
 

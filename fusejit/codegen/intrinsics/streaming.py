@@ -41,7 +41,7 @@ def stream_from_bytes() -> int:
 
     Below, its arrays stay in the caches together, and who reads the result finds it there.
     """
-    from fusejit.codegen.backend.target import host_target  # imports modules that register twins
+    from fusejit.codegen.machine.target import host_target  # imports modules that register twins
 
     return host_target().last_level_bytes // 4 * 3
 

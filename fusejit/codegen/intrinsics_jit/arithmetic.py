@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from fusejit.codegen.backend.numba_api import TypingError, from_dtype, intrinsic, ir, types
 from fusejit.codegen.intrinsics.table import DTYPE_TOKENS
 from fusejit.codegen.intrinsics_jit.division import (
     emit_float_floordiv,
@@ -17,6 +16,7 @@ from fusejit.codegen.intrinsics_jit.division import (
     emit_int_mod,
     emit_near_mod,
 )
+from fusejit.codegen.machine.numba_api import TypingError, from_dtype, intrinsic, ir, types
 
 Value = Any
 Emit = Callable[[Any, Any, list[Value]], Value]

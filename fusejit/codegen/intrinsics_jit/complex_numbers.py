@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusejit.codegen.backend.numba_api import TypingError, intrinsic, ir, types
 from fusejit.codegen.intrinsics_jit.memory import FlatPointer
+from fusejit.codegen.machine.numba_api import TypingError, intrinsic, ir, types
 
 Value = Any
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusejit.codegen.backend.numba_api import cgutils, ir
+from fusejit.codegen.machine.numba_api import cgutils, ir
 
 Value = Any
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fusejit.codegen.backend.numba_api import TypingError, cgutils, intrinsic, ir, types
-from fusejit.codegen.backend.numba_private import ziggurat_tables
 from fusejit.codegen.intrinsics.draws import DRAW_SYMBOL
 from fusejit.codegen.intrinsics_jit.memory import FlatPointer, mark_scope
+from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
+from fusejit.codegen.machine.ziggurat import ziggurat_tables
 
 Value = Any
 

@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fusejit.codegen.backend.numba_api import (
+from fusejit.codegen.intrinsics.journal import FIRST_ENTRIES, GROWTH, SHARE
+from fusejit.codegen.intrinsics_jit.memory import FlatPointer, _itemsize, mark_scope
+from fusejit.codegen.machine.numba_api import (
     TypingError,
     cgutils,
     intrinsic,
@@ -25,8 +27,6 @@ from fusejit.codegen.backend.numba_api import (
     register_model,
     types,
 )
-from fusejit.codegen.intrinsics.journal import FIRST_ENTRIES, GROWTH, SHARE
-from fusejit.codegen.intrinsics_jit.memory import FlatPointer, _itemsize, mark_scope
 
 Value = Any
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fusejit.codegen.backend.numba_api import TypingError, cgutils, intrinsic, ir, types
 from fusejit.codegen.intrinsics.lanes import FEW, FOLDS, HANDFUL
 from fusejit.codegen.intrinsics_jit.memory import FlatPointer, mark_scope, prefer_widest
+from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
 from fusejit.ir.interpreter.summation import LANES
 
 Value = Any

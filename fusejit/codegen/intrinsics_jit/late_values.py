@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusejit.codegen.backend.numba_api import TypingError, intrinsic, ir, types
 from fusejit.codegen.intrinsics.late_values import LATE_SYMBOL, NUM_SLOTS, SLOT_SHIFT
+from fusejit.codegen.machine.numba_api import TypingError, intrinsic, ir, types
 
 _INT64 = ir.IntType(64)
 

@@ -10,7 +10,9 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from fusejit.codegen.backend.numba_api import (
+from fusejit.codegen.intrinsics.memory import MAX_SCOPES, MAX_STACK_BYTES
+from fusejit.codegen.intrinsics_jit.arithmetic import token_type
+from fusejit.codegen.machine.numba_api import (
     TypingError,
     cgutils,
     intrinsic,
@@ -20,9 +22,7 @@ from fusejit.codegen.backend.numba_api import (
     register_model,
     types,
 )
-from fusejit.codegen.backend.probe import probe
-from fusejit.codegen.intrinsics.memory import MAX_SCOPES, MAX_STACK_BYTES
-from fusejit.codegen.intrinsics_jit.arithmetic import token_type
+from fusejit.codegen.machine.probe import probe
 
 Value = Any
 

@@ -16,8 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from fusejit.codegen.backend.numba_api import TypingError, cgutils, intrinsic, ir, types
-from fusejit.codegen.backend.pool import POOL_SYMBOL, WORD_BUSY, WORD_LAUNCH, WORD_THREADS
 from fusejit.codegen.intrinsics.parallel import (
     BORDER_MULTIPLE,
     CHUNK_NS,
@@ -26,6 +24,8 @@ from fusejit.codegen.intrinsics.parallel import (
     SERIAL_BELOW_NS,
     UNEVEN_CHUNKS_PER_THREAD,
 )
+from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
+from fusejit.codegen.machine.pool import POOL_SYMBOL, WORD_BUSY, WORD_LAUNCH, WORD_THREADS
 
 Value = Any
 

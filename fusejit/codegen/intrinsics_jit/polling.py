@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusejit.codegen.backend.numba_api import (
+from fusejit.codegen.intrinsics.polling import (
+    CHECK_NS,
+    MAIN_THREAD_SYMBOL,
+    NEVER,
+    POLL_NS,
+    can_raise,
+)
+from fusejit.codegen.machine.numba_api import (
     TypingError,
     cgutils,
     intrinsic,
@@ -12,13 +19,6 @@ from fusejit.codegen.backend.numba_api import (
     models,
     register_model,
     types,
-)
-from fusejit.codegen.intrinsics.polling import (
-    CHECK_NS,
-    MAIN_THREAD_SYMBOL,
-    NEVER,
-    POLL_NS,
-    can_raise,
 )
 
 _I32, _I64 = ir.IntType(32), ir.IntType(64)

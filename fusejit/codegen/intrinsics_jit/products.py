@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusejit.codegen.backend.numba_api import TypingError, cgutils, intrinsic, ir, types
 from fusejit.codegen.intrinsics.products import DOT_SYMBOL, PRODUCT_SYMBOL
 from fusejit.codegen.intrinsics_jit.memory import FlatPointer
+from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
 
 Value = Any
 

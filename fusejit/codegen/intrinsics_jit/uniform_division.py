@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusejit.codegen.backend.numba_api import TypingError, cgutils, intrinsic, ir, types
+from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
 
 Value = Any
 

@@ -24,7 +24,9 @@ from numba.core import types
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
-from fusejit.codegen.backend.probe import (
+from fusejit.codegen.intrinsics.math_table import MATH_FUNCTIONS, MathFunction
+from fusejit.codegen.intrinsics_jit.memory import prefer_vector_width, prefer_widest
+from fusejit.codegen.machine.probe import (
     FLOAT_BITS,
     VectorForm,
     VectorSupport,
@@ -32,8 +34,6 @@ from fusejit.codegen.backend.probe import (
     probe,
     scalar_symbol,
 )
-from fusejit.codegen.intrinsics.math_table import MATH_FUNCTIONS, MathFunction
-from fusejit.codegen.intrinsics_jit.memory import prefer_vector_width, prefer_widest
 
 _PURE = ("nounwind", "willreturn", "memory(none)")
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from fusejit.codegen.launcher import runtime as launch_runtime
 from fusejit.codegen.launcher.compared import Compared
-from fusejit.codegen.launcher.late_errors import late_places, rolled_back
 from fusejit.codegen.launcher.library_state import HAVE_VERSIONS, LibraryState
 from fusejit.codegen.launcher.miss import MISS
-from fusejit.codegen.lower.host_text import host_text
+from fusejit.codegen.lower.late_errors import late_places, rolled_back
+from fusejit.codegen.text.host_text import host_text
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.access import ACCESS_BITS, WRITEABLE_BIT
 from fusejit.ir.affine import AffineExpr, Dim

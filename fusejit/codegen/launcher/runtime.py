@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from fusejit.codegen.launcher.late_errors import EXTENTS_DIFFER as EXTENTS_DIFFER_STATUS
-from fusejit.codegen.launcher.late_errors import LatePlace, raise_at, raise_late
 from fusejit.codegen.launcher.miss import Miss
+from fusejit.codegen.lower.late_errors import EXTENTS_DIFFER as EXTENTS_DIFFER_STATUS
+from fusejit.codegen.lower.late_errors import LatePlace, raise_at, raise_late
 from fusejit.errors import NumpyRaises
 from fusejit.ir.access import Access, broadcast_access, mark, strided
 from fusejit.ir.source import Location

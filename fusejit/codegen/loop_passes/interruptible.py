@@ -27,8 +27,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.codegen.analysis.kernel_statements import flat
-from fusejit.codegen.backend.emit import expression, names_in
 from fusejit.codegen.intrinsics.polling import FIRST_UNITS, INTERRUPTED
+from fusejit.codegen.text.emit import expression, names_in
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.loops import (
     Apply,

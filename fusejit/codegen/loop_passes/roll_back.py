@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fusejit.codegen.analysis.kernel_statements import changed, flat
-from fusejit.codegen.backend.emit import expression, names_in
+from fusejit.codegen.text.emit import expression, names_in
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.loops import (
     Apply,

@@ -24,8 +24,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.codegen.bufferize.kernel_memory import NO_MEMORY
 from fusejit.codegen.bufferize.operands import Located, Memory, dense_strides, extent_polynomials
+from fusejit.codegen.lower.kernel_memory import NO_MEMORY
 from fusejit.codegen.lower.store_writer import StoreWriter
 from fusejit.codegen.nests.nest import point_cost_ps
 from fusejit.dataclass import replace

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fusejit.codegen.backend.emit import names_in, statement_lines
-from fusejit.codegen.lower.host_text import host_text, is_kernel_guard
 from fusejit.codegen.nests.nest import token
+from fusejit.codegen.text.emit import names_in, statement_lines
+from fusejit.codegen.text.host_text import host_text, is_kernel_guard
 from fusejit.ir.graph import Buffer, Graph, Guard, Layout, Write, walk
 from fusejit.ir.host import Path
 from fusejit.ir.loops import Apply, Exit, If, KernelParameter, Let, LoopKernel, Stmt

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.codegen.bufferize.bufferization import copy_op
-from fusejit.codegen.bufferize.kernel_memory import KernelMemory
 from fusejit.codegen.bufferize.operands import Located, dense_strides, extent_polynomials
-from fusejit.codegen.launcher.late_errors import late_status
+from fusejit.codegen.lower.kernel_memory import KernelMemory
+from fusejit.codegen.lower.late_errors import late_status
 from fusejit.codegen.lower.product_writer import has_call, is_addressable, product_call
 from fusejit.codegen.nests.accumulators import accumulators
 from fusejit.codegen.nests.elementwise import lower_elementwise

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.codegen.bufferize.blocks import BlockWriter
-from fusejit.codegen.bufferize.kernel_memory import Enclosing
 from fusejit.codegen.bufferize.operands import Located, Memory
-from fusejit.codegen.loop_passes.rotations import Rotation
+from fusejit.codegen.bufferize.rotations import Rotation
+from fusejit.codegen.lower.blocks import BlockWriter
+from fusejit.codegen.lower.kernel_memory import Enclosing
 from fusejit.codegen.nests.nest import token
 from fusejit.dataclass import replace
 from fusejit.errors import UnsupportedError

@@ -12,7 +12,6 @@ from fusejit.codegen.analysis.kernel_statements import changed
 from fusejit.codegen.bufferize.bufferization import place
 from fusejit.codegen.bufferize.in_place import overwritten_products
 from fusejit.codegen.bufferize.operands import Located, Memory, dense_strides, extent_polynomials
-from fusejit.codegen.launcher.late_errors import rolled_back
 from fusejit.codegen.loop_passes.branch_checks import ask_in_front
 from fusejit.codegen.loop_passes.buffer_reuse import reuse_memory
 from fusejit.codegen.loop_passes.common_loads import load_in_front
@@ -28,7 +27,8 @@ from fusejit.codegen.loop_passes.seldom_wraps import wrap_seldom
 from fusejit.codegen.loop_passes.symbolic_steps import hide_steps
 from fusejit.codegen.loop_passes.temporal_tiling import move_time_loops
 from fusejit.codegen.lower.kernel_top import kernel_top
-from fusejit.codegen.nests.parallel_loops import ParallelLoopWriter
+from fusejit.codegen.lower.late_errors import rolled_back
+from fusejit.codegen.lower.parallel_loops import ParallelLoopWriter
 from fusejit.codegen.nests.short_nests import write_short_nests
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (

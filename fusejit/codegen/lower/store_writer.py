@@ -119,7 +119,7 @@ class StoreWriter(KernelWriter):
         target: Located,
         mask: Located | None,
     ) -> None:
-        """A store whose producer reads what it writes: see `fusejit.codegen.bufferize.blocks`."""
+        """A store whose producer reads what it writes: see `fusejit.codegen.lower.blocks`."""
         raise NotImplementedError
 
     def scatter(self, op: Scatter) -> None:

@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fusejit.dataclass import dataclass, field, replace
+from fusejit.fuse.canonical.cancelled_reshapes import cancel_reshapes
 from fusejit.fuse.folding.legality import Illegal
 from fusejit.fuse.reshaping.regroup import Refused, Regrouping, dim_groups
-from fusejit.fuse.rewrite import definitions, rewrite_blocks, substitute_values, used_values
-from fusejit.ir.analysis.reassociation import Reassociation
+from fusejit.fuse.rewrite import definitions, rewrite_blocks, used_values
 from fusejit.ir.graph import (
     Block,
     ConstantOp,
@@ -36,29 +36,8 @@ from fusejit.ir.graph import (
     View,
     ViewOp,
 )
+from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.schedule import FusionReport, Refusal
-
-
-def cancel_reshapes(graph: Graph) -> Graph:
-    """A reshape that takes back the one before it is what that one reshaped."""
-    defined = definitions(graph.block)
-    same: dict[Value, Value] = {}
-
-    def collect(block: Block, leaving: frozenset[Value]) -> Block:
-        for op in block.ops:
-            if not isinstance(op, ReshapeOp) or op.results[0] in leaving:
-                continue
-            inner = defined.get(op.source)
-            if (
-                isinstance(inner, ReshapeOp)
-                and inner.reassociation == op.reassociation.inverse()
-                and inner.source.type == op.results[0].type
-            ):
-                same[op.results[0]] = inner.source
-        return block
-
-    rewrite_blocks(graph, collect)
-    return substitute_values(graph, same)
 
 
 def move_reshapes_up(graph: Graph) -> Graph:

@@ -12,8 +12,8 @@ import numpy as np
 from fusejit.errors import InternalError
 from fusejit.ir.access import strided
 from fusejit.ir.affine import AffineExpr, Dim
-from fusejit.ir.analysis.reassociation import Reassociation
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.reassociation import Reassociation
 
 Symbols = Mapping[str, int]
 

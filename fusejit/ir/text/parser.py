@@ -12,7 +12,6 @@ from typing import TypeVar
 from fusejit.dataclass import replace
 from fusejit.errors import ParseError
 from fusejit.ir.affine import AffineExpr, parse_affine_expr
-from fusejit.ir.analysis.reassociation import Reassociation
 from fusejit.ir.graph import (
     Alias,
     Alloc,
@@ -44,6 +43,7 @@ from fusejit.ir.graph import (
 )
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap, parse_indexing_map, split_top_level
+from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.scalar_ops import COMBINERS
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.text.host_parser import parse_host_expr

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.reassociation import Reassociation
 from fusejit.ir.graph import (
     Alias,
     Alloc,
@@ -27,6 +26,7 @@ from fusejit.ir.graph import (
     ViewOp,
     Write,
 )
+from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.scalar_ops import SCALAR_OPS
 from fusejit.ir.types import DTYPES, Kind, TensorType, part_dtype
 from fusejit.ir.verifier.graph import buffer_complaints, view_complaints

@@ -10,11 +10,11 @@ import numpy as np
 from fusejit.dataclass import replace
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.reassociation import Reassociation
 from fusejit.ir.graph import Buffer, GenericOp, Graph, Init, Load, Op, Operand, Value, View
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import identity_payload
+from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.text.printer import print_op
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.mlir.export.ops import literal, mlir_type

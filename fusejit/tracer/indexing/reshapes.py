@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr, Dim
-from fusejit.ir.analysis.reassociation import Reassociation
 from fusejit.ir.graph import Layout
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import result_order
 from fusejit.tracer.elementwise.generic import copy_of

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fusejit.ir.analysis.reassociation import Reassociation
 from fusejit.ir.graph import Alias, Block, Buffer, ReshapeOp, Value
 from fusejit.ir.host import HostExpr
+from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import TensorType
 from fusejit.tracer.runtime.locations import current_location
 from fusejit.tracer.values.shapes import Extents, host_of

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from fusejit.codegen.backend.cores import available_cores
+from fusejit.codegen.machine.cores import available_cores
 from fusejit.interrupts import apart
 
 TBB = "libtbb.so.12"

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.codegen.bufferize.kernel_memory import NO_MEMORY, Enclosing
+from fusejit.codegen.lower.kernel_memory import NO_MEMORY, Enclosing
 from fusejit.codegen.lower.region_writer import RegionWriter
 from fusejit.codegen.nests.work import is_uneven, loop_work
 from fusejit.ir.graph import Loop

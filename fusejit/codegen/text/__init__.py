@@ -1,0 +1,1 @@
+"""Statements and host expressions as text."""

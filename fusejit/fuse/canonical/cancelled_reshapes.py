@@ -1,0 +1,28 @@
+"""Reshapes that take each other back."""
+
+from __future__ import annotations
+
+from fusejit.fuse.rewrite import definitions, rewrite_blocks, substitute_values
+from fusejit.ir.graph import Block, Graph, ReshapeOp, Value
+
+
+def cancel_reshapes(graph: Graph) -> Graph:
+    """A reshape that takes back the one before it is what that one reshaped."""
+    defined = definitions(graph.block)
+    same: dict[Value, Value] = {}
+
+    def collect(block: Block, leaving: frozenset[Value]) -> Block:
+        for op in block.ops:
+            if not isinstance(op, ReshapeOp) or op.results[0] in leaving:
+                continue
+            inner = defined.get(op.source)
+            if (
+                isinstance(inner, ReshapeOp)
+                and inner.reassociation == op.reassociation.inverse()
+                and inner.source.type == op.results[0].type
+            ):
+                same[op.results[0]] = inner.source
+        return block
+
+    rewrite_blocks(graph, collect)
+    return substitute_values(graph, same)
