@@ -24,7 +24,7 @@ def require_writeable(target: TracedArray) -> None:
     if storage.root.copied_from:
         storage.root.require_own()
         raise Declined(f"a store into {storage.root.copied_why}")
-    if any(storage.stride_is_zero(axis) for axis in range(storage.rank)):
+    if any(storage.has_overlap(axis) for axis in range(storage.rank)):
         raise Declined("a store into an array whose elements overlap")
 
 

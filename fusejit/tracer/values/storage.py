@@ -220,6 +220,14 @@ class Storage:
         is_zero = self.array.strides[axis] == 0
         return self.trace.decisions.condition(expr, is_zero, "the argument is a broadcast array")
 
+    def has_overlap(self, axis: int) -> bool:
+        """Whether the elements along an axis are one and the same.
+
+        NumPy's new axes have a stride of 0 too, and length 1, which is known where it is so.
+        """
+        has_one = self.array is not None and self.array.shape[axis] == 1
+        return not has_one and self.stride_is_zero(axis)
+
     def compare_strides(self, axis: int, step: int, other: int, other_step: int) -> int:
         """The sign of ``|step * stride[axis]| - |other_step * stride[other]|``."""
         order = self.order or tuple(range(self.rank))
