@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from fusejit.ir.graph import Origin
-from fusejit.ir.source import Location
+if TYPE_CHECKING:
+    from fusejit.ir.graph import Origin
+    from fusejit.ir.source import Location
 
 
 def by_line(origins: Iterable[Origin]) -> list[tuple[Location, str]]:
