@@ -32,8 +32,13 @@ class TimeIsUp(Exception):
     """What the handler of a user's time limit raises."""
 
 
+_places: list[str] = []
+"""Where handlers have interrupted this process: the stack, for who must find a lost exception."""
+
+
 def _late(signum: int, frame: Any) -> None:
-    raise TimeIsUp(signum)
+    _places.append("".join(traceback.format_stack(frame)))
+    raise KeyboardInterrupt if signum == signal.SIGINT else TimeIsUp(signum)
 
 
 @contextmanager
@@ -100,7 +105,9 @@ def run(seed: int, interruptions: int) -> int:
     """
     draw = random.Random(seed)
     signal.signal(signal.SIGUSR1, _late)
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
+    signal.signal(
+        signal.SIGINT, _late
+    )
     lost: list[Any] = []
     sys.unraisablehook = lost.append  # what is raised in a finalizer, Python itself cannot pass on
     met = 0
@@ -109,6 +116,7 @@ def run(seed: int, interruptions: int) -> int:
         by = draw.choice([signal.SIGINT, signal.SIGUSR1])
         wanted = KeyboardInterrupt if by == signal.SIGINT else TimeIsUp
         lost.clear()
+        _places.clear()
         caught: BaseException | None = None
         programs = _programs(draw)
         is_sent = threading.Event()
@@ -124,7 +132,8 @@ def run(seed: int, interruptions: int) -> int:
             caught = error
         assert caught is None or type(caught) is wanted, caught
         if is_sent.is_set() and not lost:
-            assert caught is not None, f"{wanted.__name__} was lost"
+            place = _places[-1] if _places else "nowhere: no handler has run"
+            assert caught is not None, f"{wanted.__name__} was lost; it was raised at\n{place}"
         met += caught is not None
         from fusejit import fuse_jit
 
@@ -185,7 +194,7 @@ def main(arguments: list[str]) -> int:
             continue
         if done.returncode:
             failed += 1
-            print(f"seed {seed}: status {done.returncode}\n{done.stderr[-3000:]}")
+            print(f"seed {seed}: status {done.returncode}\n{done.stderr[-6000:]}")
         else:
             met += int(done.stdout)
     seconds = time.monotonic() - start

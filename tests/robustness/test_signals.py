@@ -210,4 +210,4 @@ def test_interruptions_at_random_times() -> None:
         timeout=240,
         check=False,
     )
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
