@@ -14,8 +14,12 @@ Examples
 
 from __future__ import annotations
 
+import _thread
+import atexit
+import contextlib
 import contextvars
 import functools
+import os
 import signal
 import sys
 import threading
@@ -41,34 +45,63 @@ def apart(work: Callable[[], Result]) -> Result:
     BaseException
         What ``work`` raises, or what a handler raises.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if threading.get_ident() != threading.main_thread().ident:
         return _at_work(work)
     outcome: list[Result] = []
     failure: list[BaseException] = []
-    is_done = threading.Event()
+    context = contextvars.copy_context()
+    is_done = _thread.allocate_lock()
+    is_done.acquire()
 
     def run() -> None:
+        _unfinished[id(is_done)] = is_done
         try:
-            outcome.append(_at_work(work))
+            outcome.append(context.run(_at_work, work))
         except BaseException as error:
             failure.append(error)
         finally:
-            is_done.set()
+            _unfinished.pop(id(is_done), None)
+            is_done.release()
 
-    context = contextvars.copy_context()
-    # not a daemon: the interpreter must not end while LLVM is at work
-    thread = threading.Thread(target=context.run, args=(run,), name="fusejit compiler")
-    try:
-        thread.start()
-    except RuntimeError:  # no more threads: a limit, or the interpreter is about to end
+    if not started(run):
         return _at_work(work)
-    is_done.wait()
+    is_done.acquire()
     if failure:
         try:
             raise failure[0]
         finally:
             failure.clear()  # the frame and the traceback would keep each other
     return outcome[0]
+
+
+def started(run: Callable[[], None]) -> bool:
+    """Start a thread, which the interpreter does not wait for; False if there can be none.
+
+    `threading.Thread.start` and `threading.Event.wait` are Python code that holds locks. If a
+    handler raises in them, their own ends fail, and a RuntimeError takes the place of what it
+    raised. What the main thread does with threads is done by `_thread` alone.
+    """
+    try:
+        _thread.start_new_thread(run, ())
+    except RuntimeError:  # a limit, or the interpreter is about to end
+        return False
+    return True
+
+
+_unfinished: dict[int, _thread.LockType] = {}
+
+
+def _wait_for_work() -> None:
+    """Before the interpreter ends: it must not while LLVM is at work."""
+    while _unfinished:
+        with contextlib.suppress(KeyError):  # it has just ended
+            _, is_done = _unfinished.popitem()
+            is_done.acquire()
+
+
+atexit.register(_wait_for_work)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unfinished.clear)
 
 
 def _at_work(work: Callable[[], Result]) -> Result:

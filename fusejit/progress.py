@@ -7,18 +7,21 @@ Nothing is shown before `DELAY`, and nothing at all where standard error is no t
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from fusejit.interrupts import started
+
 DELAY = 2.0
 """Seconds before anything is shown."""
 
 _EVERY = 0.25
+_LONGEST_SHOW = 1.0
 _START_OF_LINE, _ERASE = "\r", "\x1b[K"
 
 
@@ -88,25 +91,26 @@ def shown(name: str, stage: Callable[[], str], stream: TextIO | None = None) -> 
     if not _is_terminal(stream):
         yield
         return
-    line, is_over = Progress(name, stage, stream), threading.Event()
+    line = Progress(name, stage, stream)
+    is_over, has_ended = _thread.allocate_lock(), _thread.allocate_lock()
+    is_over.acquire()
+    has_ended.acquire()
 
     def run() -> None:
         wait = DELAY
-        while not is_over.wait(wait):
+        while not is_over.acquire(timeout=wait):
             line.show()
             wait = _EVERY
+        has_ended.release()
 
-    thread = threading.Thread(target=run, name="fusejit progress", daemon=True)
+    is_shown = False
     try:
-        thread.start()
-    except RuntimeError:  # no more threads
-        yield
-        return
-    try:
+        is_shown = started(run)
         yield
     finally:
-        is_over.set()
-        thread.join()
+        is_over.release()
+        if is_shown:
+            has_ended.acquire(timeout=_LONGEST_SHOW)  # a forked child has no such thread
         line.end()
 
 

@@ -105,9 +105,7 @@ def run(seed: int, interruptions: int) -> int:
     """
     draw = random.Random(seed)
     signal.signal(signal.SIGUSR1, _late)
-    signal.signal(
-        signal.SIGINT, _late
-    )
+    signal.signal(signal.SIGINT, _late)
     lost: list[Any] = []
     sys.unraisablehook = lost.append  # what is raised in a finalizer, Python itself cannot pass on
     met = 0

@@ -38,7 +38,7 @@ ALLOWED = {
     "errors": set(),
     "budget": {"errors", "progress"},
     "identity": set(),
-    "progress": set(),
+    "progress": {"interrupts"},
     "call_kinds": {"declined_calls"},
     "dataclass": set(),
     "options": {"dataclass"},

@@ -143,16 +143,26 @@ def host_array(result: Any, dtype: np.dtype, rank: int) -> npt.NDArray[Any]:
 
 
 def host_result(
-    result: Any, dtype: np.dtype, rank: int, order: tuple[int, ...] | None
+    result: Any, dtype: np.dtype, rank: int, order: tuple[int, ...] | None, is_late: bool
 ) -> npt.NDArray[Any]:
-    """What a host function returned, as the array that kernels read: dense in its axis order."""
+    """What a host function returned, as the array that kernels read: dense in its axis order.
+
+    Raises
+    ------
+    RuntimeError
+        As `host_array`; or if it lies in another order, which would be that of what is computed
+        from it. It is copied instead if it ``is_late``: the call cannot start anew.
+    """
     array = host_array(result, dtype, rank)
-    if order is None:
-        return array if array.flags.c_contiguous else np.ascontiguousarray(array)
-    if array.transpose(order).flags.c_contiguous:
+    found = array if order is None else array.transpose(order)
+    if found.flags.c_contiguous:
         return array
+    if not is_late and not np.empty_like(found).flags.c_contiguous:
+        raise RuntimeError("fusejit: a host function returned an array in another axis order")
+    if order is None:
+        return np.ascontiguousarray(array)
     inverse = tuple(order.index(axis) for axis in range(len(order)))
-    return np.ascontiguousarray(array.transpose(order)).transpose(inverse)
+    return np.ascontiguousarray(found).transpose(inverse)
 
 
 def require_shape(array: npt.NDArray[Any], shape: tuple[int, ...]) -> None:

@@ -125,8 +125,8 @@ class LauncherSteps(LauncherNames):
         for at, slot in enumerate(step.outs):
             made = f"made[{at}], {self.bind('dtype', slot.dtype)}, {len(slot.extents)}"
             is_read = slot.name in self.names_used
-            text = f"host_result({made}, {slot.order})" if is_read else f"host_array({made})"
-            lines.append(f"{slot.name} = {text}")
+            read = f"host_result({made}, {slot.order}, {step.is_late})"
+            lines.append(f"{slot.name} = {read if is_read else f'host_array({made})'}")
         lines += [f"{name} = {step.outs[at].name}.shape[{axis}]" for name, at, axis in step.sizes]
         lines += [
             f"require_shape({s.name}, {shape_text(s.extents)})" for s in step.outs if s.extents

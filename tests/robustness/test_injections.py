@@ -1,0 +1,60 @@
+"""A handler raises at each instruction while the main thread waits for the compiler.
+
+`threading.Thread.start` and `threading.Event.wait`, which it used for that, put a RuntimeError in
+the place of what was raised in them: then the call ran as plain NumPy, and a user's time limit, or
+Ctrl-C, was lost. Seen once in some hundred interruptions at random times.
+"""
+
+import contextlib
+import os
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fusejit.interrupts import apart
+from fusejit.testing.injections import lost_exceptions
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+
+
+def works() -> None:
+    assert apart(lambda: 6 * 7) == 42
+    assert threading.active_count() == 1
+
+
+def test_each_instruction_of_the_wait_for_the_compiler() -> None:
+    assert next(lost_exceptions(works, within=apart.__code__), None) is None
+
+
+def test_what_is_lost_is_found() -> None:
+    def loses() -> None:
+        with contextlib.suppress(Exception):  # what no code of ours may do
+            apart(lambda: 6 * 7)
+
+    assert next(lost_exceptions(loses, within=apart.__code__), None)
+
+
+def test_the_interpreter_ends_behind_the_work(
+    run_python: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    script = tmp_path / "ends.py"
+    script.write_text(
+        "import signal, threading, time\n"
+        "from fusejit.interrupts import apart\n"
+        "def late(number, frame):\n"
+        "    raise TimeoutError\n"
+        "signal.signal(signal.SIGALRM, late)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0.2)\n"
+        "def work():\n"
+        "    time.sleep(1)\n"
+        "    print('work has ended')\n"
+        "try:\n"
+        "    apart(work)\n"
+        "except TimeoutError:\n"
+        "    print('raised')\n"
+    )
+    done = run_python(script)
+    assert done.stdout.split("\n") == ["raised", "work has ended", ""], done.stderr
