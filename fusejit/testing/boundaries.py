@@ -71,7 +71,7 @@ STATEMENTS = (
     "BOX.add({0}, 2 * {0})",
     "BOX.last = {0} * 2",
     "{0} = first(({0}, 1))",
-    "KEPT.append(str(np.max({0} * 2)) if np.size({0}) else f'{{np.size({0})}}')",
+    "KEPT.append(str(np.max({0} * 2) + 0) if np.size({0}) else f'{{np.size({0})}}')",
 )
 _OFTEN = 0.35  # of the places in front of a statement
 

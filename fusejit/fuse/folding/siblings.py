@@ -274,9 +274,11 @@ def _may_move_up(
 ) -> bool:
     """Whether ``op`` may run where ``to`` does: what it reads, but for ``to``, is defined there.
 
-    Integers of the kernel are bound there, and what has been checked of them is.
+    Integers of the kernel are bound there, and what has been checked of them is, as that an array
+    of so many elements is as long as the domain.
     """
-    start, varying = context.place(to), symbols_of(op) - fixed
+    read = {name for v in op.operand_values for e in v.type.extents for name in e.symbols()}
+    start, varying = context.place(to), (symbols_of(op) | read) - fixed
     if varying and context.is_checked_between(to, op):
         return False
     if any(context.is_bound_behind(name, to) for name in varying):

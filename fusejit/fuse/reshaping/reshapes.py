@@ -24,10 +24,12 @@ from fusejit.fuse.folding.legality import Illegal
 from fusejit.fuse.reshaping.regroup import Refused, Regrouping, dim_groups
 from fusejit.fuse.rewrite import definitions, rewrite_blocks, used_values
 from fusejit.ir.graph import (
+    Bind,
     Block,
     ConstantOp,
     GenericOp,
     Graph,
+    HostCall,
     Layout,
     Load,
     Op,
@@ -38,6 +40,7 @@ from fusejit.ir.graph import (
 )
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.schedule import FusionReport, Refusal
+from fusejit.ir.verifier.scope import symbols_of
 
 
 def move_reshapes_up(graph: Graph) -> Graph:
@@ -152,6 +155,9 @@ class _Session:
             raise Refused("producer is parallel", f"reduction producer {producer.name}")
         if op.source in self.leaving or self.users(op.source) != [op]:
             raise Refused("the value is used once", f"%{op.source.name} is also used as it is")
+        late = self._symbols_between(producer, op) & symbols_of(op)
+        if late:
+            raise Refused("sizes are known", f"{', '.join(sorted(late))} is computed behind it")
         init = producer.inits[producer.results.index(op.source)]
         groups = dim_groups(op.reassociation, init.map, op.results[0].type.extents)
         regrouping = Regrouping(producer, groups)
@@ -160,6 +166,16 @@ class _Session:
             raise Refused("the value is the only result", f"{producer.name} has several results")
         self._require_free(regrouping)
         return regrouping
+
+    def _symbols_between(self, first: Op, last: Op) -> set[str]:
+        """The integers that ops between two others name."""
+        found: set[str] = set()
+        for op in self.ops[self.ops.index(first) : self.ops.index(last)]:
+            if isinstance(op, Bind):
+                found.add(op.symbol)
+            elif isinstance(op, HostCall):
+                found.update(op.sizes)
+        return found
 
     # -- down -----------------------------------------------------------------------------------
     def down(self, op: ReshapeOp) -> bool:

@@ -245,7 +245,10 @@ class _Interpreter:
             self.define(value, array)
 
     def load(self, view: View) -> np.ndarray:
-        return gather(self.buffers[view.buffer], view.map, self.shape(view.extents), self.symbols)
+        array = self.buffers[view.buffer]
+        value = gather(array, view.map, self.shape(view.extents), self.symbols)
+        value.flags.writeable = array.flags.writeable  # a host function may hand out a view of it
+        return value
 
     def store(self, op: Store) -> None:
         target = self.buffers[op.view.buffer]

@@ -23,7 +23,7 @@ from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
 from fusejit.tracer.indexing.reassociate import Group, finest, match_axes, new_extents
 from fusejit.tracer.indexing.views import array_operand, permuted
 from fusejit.tracer.runtime.dispatch import handles
-from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.locations import needs_python, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.products import product
 from fusejit.tracer.values.reshaped import reshaped_storage
@@ -198,10 +198,21 @@ def _contiguous_copy(array: TracedArray, is_decided: bool = True) -> TracedArray
     """A fresh array in C order; ``is_decided`` if NumPy copies only because of the strides."""
     decisions = array.trace.decisions
     if is_decided:
+        _require_elements(array)
         for extent in array.extents:
             if decisions.equal(extent, 1, "an axis of length 1 has no stride"):
                 raise Declined("a reshape for which an axis happens to have length 1")
     return copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
+
+
+def _require_elements(array: TracedArray) -> None:
+    """A copy can be told from a view without elements if that cannot be written."""
+    given = array.storage.root.array
+    if not array.access and (given is None or given.flags.writeable):
+        return
+    for extent in array.extents:
+        if array.trace.decisions.equal(extent, 0, "an array without elements is in order"):
+            raise needs_python("views a read-only array without elements", "leave it out")
 
 
 def _place(array: TracedArray, axis: int) -> tuple[int, int] | None:
@@ -219,6 +230,7 @@ def _moves_as_one(array: TracedArray, outer: int, inner: int) -> bool:
     places = _place(array, outer), _place(array, inner)
     if places[0] is None or places[1] is None:
         if places[0] is places[1]:
+            _require_elements(array)
             raise Declined("a reshape of a broadcast array")
         return False
     (at, step), (inner_at, inner_step) = places[0], places[1]
@@ -251,19 +263,20 @@ def is_contiguous(array: TracedArray) -> bool:
     if not array.ndim:
         return True
     place = _place(array, array.ndim - 1)
-    if place is None or place[1] != 1 or array.storage.has_gaps:
+    if place is None or abs(place[1]) != 1 or array.storage.has_gaps:
         return False
     storage, trace = array.storage, array.trace
+    is_forward = place[1] == 1
     order = storage.order or tuple(range(storage.rank))
     inner = order[order.index(place[0]) + 1 :]
     if storage.is_dense:
         sizes = [trace.decisions.constant(storage.extents[k]) for k in inner]
-        is_unit = all(size == 1 for size in sizes)
+        is_unit = is_forward and all(size == 1 for size in sizes)
     elif storage.buffer is not None and storage.buffer.layout is Layout.UNIT and not inner:
-        is_unit = True
+        is_unit = is_forward
     else:
         assert storage.array is not None
-        itemsize = storage.dtype.itemsize
+        itemsize = storage.dtype.itemsize * place[1]
         expr = HostExpr("eq", (storage.stride_expr(place[0]), HostExpr.const(itemsize)))
         unit = storage.array.strides[place[0]] == itemsize
         is_unit = trace.decisions.condition(expr, unit, "the innermost stride is one item")

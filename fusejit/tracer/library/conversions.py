@@ -61,6 +61,21 @@ def axes_of_order(array: TracedArray, order: Any) -> Order:
     return order_argument(order, array.ndim)
 
 
+@handles("axes of contiguous order")
+def axes_of_contiguous_order(array: TracedArray) -> Order:
+    """The axis order of a contiguous array, for an array of another shape.
+
+    Axes of length 1 have a say in that of other arrays: their strides are compared too.
+    """
+    if array.ndim < 2 or is_in_order(array, "C"):
+        return None
+    if not is_in_order(array, "F"):
+        raise unsupported(
+            "gives another shape to what is made like an array with gaps", 'pass order="C"'
+        )
+    return order_argument("F", array.ndim)
+
+
 def _is_ordered(array: TracedArray, order: Any) -> bool:
     """Whether an array has what ``order`` asks for already."""
     order = _order(order)

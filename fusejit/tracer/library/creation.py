@@ -137,6 +137,8 @@ def _like(
     wanted = array.dtype if dtype is None else dtype_argument(dtype)
     extents = array.extents if shape is None else shape_argument(trace, shape)
     if order in ("K", "A", "k", "a") and len(extents) == array.ndim:
+        if shape is not None and order in ("K", "k"):
+            return trace, extents, wanted, HANDLERS["axes of contiguous order"](array)
         return trace, extents, wanted, HANDLERS["axes of order"](array, order)
     order = "C" if order in ("K", "A", "k", "a") else order
     return trace, extents, wanted, order_argument(order, len(extents))
