@@ -39,6 +39,7 @@ REMEDIES: dict[str, str] = {
     "reductions keep their order": "reduce over the axis as it was before the reshape",
     "dims stand together": "reshape before transposing",
     "whole axes are read": "slice after the reshape",
+    "sizes are known": "take the size from an argument, or reshape before the arithmetic",
     "index sizes are known": "make the index array after the reshape",
     "the value is used once": "reshape every use of it, or none",
     "the value is the only result": "nothing: both results are computed in one loop",

@@ -318,6 +318,21 @@ def test_a_value_that_is_used_twice_stays():
     assert [r.rule for r in report.refused] == ["the value is used once"]
 
 
+def test_a_size_that_is_named_behind_the_producer_stays_behind_it():
+    product = (
+        '%n = generic "product" domain () ins () outs (write) { t0 = index (s0) : i64; '
+        "t1 = index (s1) : i64; t2 = multiply t0, t1 : i64; yield t2 } : i64 python\nbind at0 = %n"
+    )
+    reshaped = COLLAPSE.replace("s2", "at0")
+    producer, consumer = exp("t", "s0, s1", "%m", "s0 x s1"), exp("r", "at0", "%c", "at0")
+    graph = graph_of(f"{producer}\n{product}\n{reshaped}\n{consumer}\nreturn %r")
+    verify(graph)
+    assert move_reshapes_up(graph) is graph
+    report = FusionReport()
+    note_reshapes(graph, report)
+    assert [r.rule for r in report.refused] == ["sizes are known"]
+
+
 def op_of(body: str) -> GenericOp:
     (op,) = [op for op in graph_of(body).block.ops if isinstance(op, GenericOp)]
     return op

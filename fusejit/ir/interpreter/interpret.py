@@ -334,6 +334,9 @@ class _Interpreter:
             except (ImportError, AttributeError, ValueError) as error:
                 raise InternalError(f"no host function {op.function!r} was given") from error
         arguments = [as_numpy_would(v, self.values[v]) for v in op.arguments]
+        for value, argument in zip(op.arguments, arguments, strict=True):
+            if isinstance(argument, np.ndarray) and not self.values[value].flags.writeable:
+                argument.flags.writeable = False
         objects = [o.evaluate(self.paths, {}) for o in op.objects]
         returned = call_with(op, function, arguments, objects)
         parts = list(returned) if isinstance(returned, tuple) else [returned]
