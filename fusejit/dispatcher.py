@@ -233,7 +233,7 @@ class Dispatcher:
         entry = error.__traceback__
         while entry is not None and entry.tb_frame.f_code not in by_code:
             entry = entry.tb_next
-        if entry is None or not is_raised_by_us(error):
+        if entry is None or not is_raised_by_us(error) or is_from_handler(error):
             return None
         variant = by_code[entry.tb_frame.f_code]
         if not variant.launcher.can_start_anew(entry.tb_lineno):

@@ -12,8 +12,11 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from fusejit import fuse_jit
+from fusejit.dispatcher import Dispatcher
 from fusejit.interrupts import apart
 from fusejit.testing.injections import lost_exceptions
 
@@ -27,6 +30,20 @@ def works() -> None:
 
 def test_each_instruction_of_the_wait_for_the_compiler() -> None:
     assert next(lost_exceptions(works, within=apart.__code__), None) is None
+
+
+def test_each_step_of_a_first_launch() -> None:
+    def chain(x):
+        return np.exp(-x) + np.sqrt(np.abs(x))
+
+    x = np.linspace(-1, 1, 40)
+
+    def launches() -> None:
+        np.testing.assert_allclose(fuse_jit(chain)(x), chain(x), rtol=1e-12)
+
+    launches()  # all that it needs is loaded
+    within = Dispatcher.launched.__code__
+    assert next(lost_exceptions(launches, within=within), None) is None
 
 
 def test_what_is_lost_is_found() -> None:
