@@ -6,9 +6,7 @@ to a `Dispatcher`, which has the carrier's slow calls from then on.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 
 from fusejit.carrier import Carrier, no_variant
@@ -126,15 +124,4 @@ def _dispatcher_class() -> type[Dispatcher]:
 
         return Dispatcher
 
-    return load() if _is_called_by_a_finder() else apart(load)
-
-
-def _is_called_by_a_finder() -> bool:
-    """Whether an import hook runs below: it has the lock that imports of other threads wait for."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        code = frame.f_code
-        if code.co_name == "_find_spec" and code.co_filename.startswith("<frozen importlib"):
-            return True
-        frame = frame.f_back
-    return False
+    return apart(load)

@@ -14,6 +14,7 @@ Examples
 
 from __future__ import annotations
 
+import _imp
 import _thread
 import atexit
 import contextlib
@@ -38,15 +39,17 @@ def apart(work: Callable[[], Result]) -> Result:
     """The result of ``work()``, which no signal can end in the middle.
 
     If a handler raises meanwhile, the caller gets that exception at once; the work goes on to its
-    end, unseen. Threads other than the main one run no handlers, and do the work themselves.
+    end, unseen. Threads other than the main one run no handlers, and do the work themselves; so
+    does an import hook, whose lock the imports of other threads wait for.
 
     Raises
     ------
     BaseException
         What ``work`` raises, or what a handler raises.
     """
-    if threading.get_ident() != threading.main_thread().ident:
+    if threading.get_ident() != threading.main_thread().ident or _is_called_by_a_finder():
         return _at_work(work)
+    _give_back_import_lock()
     outcome: list[Result] = []
     failure: list[BaseException] = []
     context = contextvars.copy_context()
@@ -72,6 +75,28 @@ def apart(work: Callable[[], Result]) -> Result:
         finally:
             failure.clear()  # the frame and the traceback would keep each other
     return outcome[0]
+
+
+def _is_called_by_a_finder() -> bool:
+    """Whether an import hook runs below."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "_find_spec" and code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _give_back_import_lock() -> None:
+    """Give back the lock of all imports, if an import that was interrupted has left it taken.
+
+    `importlib` takes it in Python code. A handler that raises between two of its instructions
+    leaves the main thread with it, which is free to import; other threads would wait for ever.
+    """
+    with contextlib.suppress(RuntimeError):  # another thread has it
+        while _imp.lock_held():
+            _imp.release_lock()
 
 
 def started(run: Callable[[], None]) -> bool:

@@ -10,6 +10,7 @@ signal, and says where the exception did not come out, or where a second call do
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import sys
@@ -20,8 +21,9 @@ from types import CodeType
 from typing import Any
 
 import numpy as np
+from numpy.testing import assert_allclose
 
-_LONGEST_S = 20
+_LONGEST_S = 10
 _END, _LOST = 100, 101
 
 
@@ -81,14 +83,12 @@ def lost_exceptions(
 
 def _interrupted(work: Callable[[], None], at: int, within: CodeType | None) -> int:
     """In a child: the status with which it ends."""
-    signal.alarm(_LONGEST_S)
+    faulthandler.dump_traceback_later(_LONGEST_S, exit=True, file=2)
     unraisable: list[Any] = []
     sys.unraisablehook = unraisable.append  # what is raised in a finalizer, Python cannot pass on
-    place = ""
 
     def handler(signum: int, frame: Any) -> None:
-        nonlocal place
-        place = "".join(traceback.format_stack(frame.f_back))
+        print("".join(traceback.format_stack(frame.f_back)), file=sys.stderr, flush=True)
         raise Injected
 
     left = at
@@ -131,7 +131,6 @@ def _interrupted(work: Callable[[], None], at: int, within: CodeType | None) -> 
     if left > 0:
         return _END
     if is_lost:
-        print(place, file=sys.stderr)
         return _LOST
     work()
     return 0
@@ -147,7 +146,7 @@ def _first_call() -> None:
         return np.exp(-x * 0.3) + np.sqrt(np.abs(x)) / (1.5 + x * x)
 
     x = np.linspace(-1, 1, 40)
-    np.testing.assert_allclose(fuse_jit(chain)(x), chain(x), rtol=1e-12)
+    assert_allclose(fuse_jit(chain)(x), chain(x), rtol=1e-12)
 
 
 def main(arguments: list[str]) -> int:

@@ -182,7 +182,8 @@ class _Checked:
     ) -> None:
         """The interpreted graphs of the variant, if it is known which one served the call."""
         variant = decorated.variants[0] if len(decorated.variants) else None
-        if variant is None or (variant in known and len(known) > 1):
+        is_known = variant not in known or (len(known) == 1 and not decorated.variants.opened)
+        if variant is None or not is_known:
             return
         traced = variant.traced
         for stage, graph in (("traced", traced.graph), ("fused", variant.schedule.graph)):

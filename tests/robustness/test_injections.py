@@ -75,3 +75,18 @@ def test_the_interpreter_ends_behind_the_work(
     )
     done = run_python(script)
     assert done.stdout.split("\n") == ["raised", "work has ended", ""], done.stderr
+
+
+def test_the_import_lock_that_an_interrupted_import_has_left(
+    run_python: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    script = tmp_path / "imports.py"
+    script.write_text(
+        "import _imp, faulthandler\n"
+        "import numpy as np\n"
+        "from fusejit import fuse_jit\n"
+        "faulthandler.dump_traceback_later(60, exit=True)\n"
+        "_imp.acquire_lock()\n"
+        "assert fuse_jit(lambda x: x + 1)(np.ones(3)).sum() == 6\n"
+    )
+    run_python(script)
