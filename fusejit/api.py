@@ -36,8 +36,11 @@ class Fused(Protocol[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function; same results as the undecorated one."""
 
-    def explain(self, *args: P.args, **kwargs: P.kwargs) -> str:
-        """What is fused for these arguments, what is not, and why. Runs nothing."""
+    def explain(self, *args: Any, passes: bool = False, **kwargs: Any) -> str:
+        """What is fused for these arguments, what is not, and why. Runs nothing.
+
+        With ``passes`` also what each pass did, and how long it took.
+        """
 
     def trace(self, *args: P.args, **kwargs: P.kwargs) -> Traced:
         """The traced graph; ``.fuse().lower().source`` goes on step by step. Runs nothing."""
@@ -172,10 +175,10 @@ def _decorated_function(function: Callable[..., Any], options: Options) -> Any:
 
         return told.traced(state.dispatcher, args, kwargs)
 
-    def explain(*args: Any, **kwargs: Any) -> str:
+    def explain(*args: Any, passes: bool = False, **kwargs: Any) -> str:
         from fusejit import told
 
-        return told.explained(state.dispatcher, args, kwargs)
+        return told.explained(state.dispatcher, args, kwargs, passes)
 
     def mlir(*args: Any, fused: bool = False, **kwargs: Any) -> str:
         from fusejit import told

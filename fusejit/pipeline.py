@@ -22,6 +22,7 @@ from fusejit.codegen.backend.shared_text import share_functions, share_kernels
 from fusejit.codegen.backend.text_names import text_form
 from fusejit.codegen.intrinsics.table import INTRINSICS, load_providers
 from fusejit.codegen.launcher.generate import LauncherSource, compile_launcher, launcher_source
+from fusejit.codegen.lower.kernel_passes import KERNEL_PASSES
 from fusejit.codegen.lower.schedule import lower
 from fusejit.codegen.machine.target import host_target
 from fusejit.codegen.text.emit import emit_kernel
@@ -47,6 +48,7 @@ from fusejit.identity import own_signature
 from fusejit.ir.graph import Graph, HostCall, Op, walk
 from fusejit.ir.host_calls import object_texts
 from fusejit.ir.loops import KernelParameter
+from fusejit.ir.pass_log import PassLog
 from fusejit.ir.program import (
     HostCond,
     HostStepCall,
@@ -124,7 +126,15 @@ def _for_fusion(rewrite: Callable[[Graph], Graph]) -> GraphPass:
     return lambda graph, at: graph if at.policy is None else rewrite(graph)
 
 
-# The passes over graphs, in order. Each returns the same object when it changed nothing.
+def _verified(run: GraphPass, at: PassContext, known: set[Op], graph: Graph) -> Graph:
+    after = run(graph, at)
+    if after is not graph:
+        verify(after, known)
+    return after
+
+
+# The passes over graphs, in order; those over kernels are `KERNEL_PASSES`. Each of these returns
+# the same object when it changed nothing.
 PASSES: tuple[tuple[str, GraphPass], ...] = (
     ("canonicalize", lambda graph, at: canonicalize(graph)),
     ("hoist what is the same in each iteration", _hoist),
@@ -155,6 +165,7 @@ class Traced:
     options: Options
     target: Target
     seconds: dict[str, float] = field(default_factory=dict)
+    log: PassLog = field(default_factory=PassLog)
 
     @property
     def graph(self) -> Graph:
@@ -174,14 +185,12 @@ class Traced:
         graph = self.graph
         verified: set[Op] = set()
         with self.watched() as watched:
+            start = time.perf_counter()
             for at, (name, run) in enumerate(PASSES):
                 watched.enter([n for n, _ in PASSES[at:]], partial(print_graph, graph))
-                start = time.perf_counter()
-                after = run(graph, context)
-                if after is not graph:
-                    verify(after, verified)
-                self.seconds[name] = time.perf_counter() - start
-                graph = after
+                apply = partial(_verified, run, context, verified)
+                graph = self.log.run("graph", name, apply, graph, print_graph)
+            self.seconds["fuse"] = time.perf_counter() - start
             watched.enter(["group", "schedule"], partial(print_graph, graph))
             _dump(self.options, "fused", lambda: print_graph(graph))
             start = time.perf_counter()
@@ -231,7 +240,8 @@ class Fused:
         with self.before.watched() as watched:
             watched.enter(["lower", "emit"], partial(print_graph, self.graph))
             merge = self.before.options.fusion in MERGING
-            program = lower(self.schedule, self.before.traced.checks, merge)
+            log = self.before.log
+            program = lower(self.schedule, self.before.traced.checks, merge, log)
             load_providers()
             names = frozenset(INTRINSICS) | {"nan", "inf"}
             calls = [s for s in walk_steps(program.steps) if isinstance(s, KernelCall)]
@@ -401,7 +411,8 @@ def trace(
             texts_are_pythons=options.python_texts,
             is_bounded=not options.fullgraph,
         )
-        stage = Traced(function, traced, options, host_target())
+        log = PassLog(is_detailed=bool({"passes", "all"} & options.dump), show=_show)
+        stage = Traced(function, traced, options, host_target(), log=log)
         stage.seconds["trace"] = time.perf_counter() - start
         if options.fullgraph:
             _require_no_boundary(traced.graph)
@@ -503,4 +514,8 @@ def _dump(options: Options, stage: str, text: Callable[[], str]) -> None:
         print(f"-- {stage} --\n{text()}", file=sys.stderr)
 
 
-__all__ = ["PASSES", "Compiled", "Fused", "Lowered", "Traced", "staged", "trace"]
+def _show(of: str, name: str, text: str) -> None:
+    print(f"-- {of}: {name} --\n{text}", file=sys.stderr)
+
+
+__all__ = ["KERNEL_PASSES", "PASSES", "Compiled", "Fused", "Lowered", "Traced", "staged", "trace"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from fusejit.dispatcher import Dispatcher
 from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
-from fusejit.explain import explain_text, segments_text, sizes_of_call
+from fusejit.explain import explain_text, passes_text, segments_text, sizes_of_call
 from fusejit.pipeline import Traced, trace
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.runtime.locations import strip_frames
@@ -37,14 +37,18 @@ def mlir(state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], fused
     return stage.fuse().mlir() if fused else stage.mlir()
 
 
-def explained(state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """What is fused in a call, what is not, and why."""
+def explained(
+    state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], passes: bool
+) -> str:
+    """What is fused in a call, what is not, and why; what each pass did, if that is asked for."""
     name = state.function.__name__
     known = state.given_up(args, kwargs)
     if known is not None:
         return f"{name} runs as plain NumPy for this call: {known}\n"
     try:
-        lowered = trace(state.function, args, kwargs, state.options).fuse().lower()
+        stage = trace(state.function, args, kwargs, state.options)
+        stage.log.is_detailed |= passes
+        lowered = stage.fuse().lower()
     except Declined as declined:
         for segmented in state.variants.of_kinds:
             if segmented.takes(list(state.bound(args, kwargs).values())):
@@ -59,4 +63,6 @@ def explained(state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         if shown is None:
             return f"{name} runs as plain NumPy for this call: {error}\n"
         return segments_text(shown, name)
-    return explain_text(lowered, sizes_of_call(lowered, state.bound(args, kwargs)), state.variants)
+    sizes = sizes_of_call(lowered, state.bound(args, kwargs))
+    text = explain_text(lowered, sizes, state.variants)
+    return f"{text}\n{passes_text(stage.log)}" if passes else text

@@ -24,7 +24,7 @@ from fusejit.ir.complex_numbers import RULES
 from fusejit.ir.host_calls import host_function
 from fusejit.ir.scalar_ops import EXTREMA, SCALAR_OPS, UFUNC_ROWS, ScalarOp
 from fusejit.ir.types import DTYPES
-from fusejit.pipeline import PASSES
+from fusejit.pipeline import KERNEL_PASSES, PASSES
 from fusejit.tracer.host.host_functions import ROWS
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.values.array import METHODS, OPERATORS
@@ -357,6 +357,11 @@ def passes() -> str:
     return "".join(f"{at}. {name}\n" for at, (name, _) in enumerate(PASSES, 1))
 
 
+def kernel_passes() -> str:
+    """The passes over the loops of a kernel, in order."""
+    return "".join(f"{at}. {name}\n" for at, (name, _) in enumerate(KERNEL_PASSES, 1))
+
+
 def layout() -> str:
     """Every file of the package with the first line of its docstring."""
     lines: list[str] = []
@@ -389,6 +394,7 @@ IN_KERNELS_TOO = {np.sort, np.median, np.bincount}
 """Functions of the table of host calls that some programs run in a kernel."""
 SECTIONS: dict[str, Callable[[], str]] = {
     "passes": passes,
+    "kernel passes": kernel_passes,
     "layout": layout,
     "environment": environment,
     "dtypes": dtypes,

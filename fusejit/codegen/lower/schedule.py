@@ -12,24 +12,12 @@ from fusejit.codegen.analysis.kernel_statements import changed
 from fusejit.codegen.bufferize.bufferization import place
 from fusejit.codegen.bufferize.in_place import overwritten_products
 from fusejit.codegen.bufferize.operands import Located, Memory, dense_strides, extent_polynomials
-from fusejit.codegen.loop_passes.branch_checks import ask_in_front
-from fusejit.codegen.loop_passes.buffer_reuse import reuse_memory
-from fusejit.codegen.loop_passes.common_loads import load_in_front
-from fusejit.codegen.loop_passes.index_checks import facts_of_symbols, prove_checks
-from fusejit.codegen.loop_passes.interruptible import interruptible
-from fusejit.codegen.loop_passes.invariant_division import prepare_divisors
-from fusejit.codegen.loop_passes.invariant_offsets import hoist_offsets
-from fusejit.codegen.loop_passes.loop_fusion import merge_nests
-from fusejit.codegen.loop_passes.loop_inversion import move_tests
-from fusejit.codegen.loop_passes.near_remainders import try_near_remainders
+from fusejit.codegen.loop_passes.index_checks import facts_of_symbols
 from fusejit.codegen.loop_passes.roll_back import may_end, with_journal
-from fusejit.codegen.loop_passes.seldom_wraps import wrap_seldom
-from fusejit.codegen.loop_passes.symbolic_steps import hide_steps
-from fusejit.codegen.loop_passes.temporal_tiling import move_time_loops
+from fusejit.codegen.lower.kernel_passes import KernelContext, run_kernel_passes
 from fusejit.codegen.lower.kernel_top import kernel_top
 from fusejit.codegen.lower.late_errors import rolled_back
 from fusejit.codegen.lower.parallel_loops import ParallelLoopWriter
-from fusejit.codegen.nests.short_nests import write_short_nests
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Alloc,
@@ -58,6 +46,7 @@ from fusejit.ir.loops import (
     Stmt,
     Var,
 )
+from fusejit.ir.pass_log import PassLog
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import (
     ArrayRef,
@@ -79,32 +68,27 @@ from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.ir.types import Kind
 
 
-def lower(schedule: Schedule, checks: Sequence[PathCheck], merge: bool = True) -> Program:
+def lower(
+    schedule: Schedule,
+    checks: Sequence[PathCheck],
+    merge: bool = True,
+    log: PassLog | None = None,
+) -> Program:
     """Lower a schedule; ``checks`` tell which argument arrays there are and how they lie.
 
-    With ``merge``, neighbouring nests over the same points become one.
+    With ``merge``, neighbouring nests over the same points become one. The passes over kernels are
+    recorded in the log.
     """
-    return _Lowering(schedule, checks, merge).run()
-
-
-# What is done to the statements of a kernel once their checks are proved, in order.
-STATEMENT_PASSES = (
-    ask_in_front,
-    wrap_seldom,
-    move_tests,
-    reuse_memory,
-    write_short_nests,
-    load_in_front,
-    hoist_offsets,
-    hide_steps,
-    prepare_divisors,
-)
+    return _Lowering(schedule, checks, merge, PassLog() if log is None else log).run()
 
 
 class _Lowering(ParallelLoopWriter):
-    def __init__(self, schedule: Schedule, checks: Sequence[PathCheck], merge: bool) -> None:
+    def __init__(
+        self, schedule: Schedule, checks: Sequence[PathCheck], merge: bool, log: PassLog
+    ) -> None:
         super().__init__(schedule.graph, place(schedule))
         self.merge = merge
+        self.log = log
         self.overwritten = overwritten_products(schedule, self.placement)
         self.classes = {c.path: c.expected for c in checks if c.kind is CheckKind.ARRAY}
         self.groups = [
@@ -386,16 +370,16 @@ class _Lowering(ParallelLoopWriter):
         is_first = not self.num_kernels
         if not statements and not is_first:
             return
-        if self.merge:
-            notes = self.program.nest_notes
-            statements = move_time_loops(merge_nests(statements, notes), notes)
-        dtypes = {f"p_{name}": dtype for name, (dtype, _) in self.arrays.items()}
-        statements = try_near_remainders(prove_checks(statements, self._facts, dtypes))
-        for rewrite in STATEMENT_PASSES:
-            statements = rewrite(statements)
-        if not self.draws:  # a handler could draw as well, while the generator is locked
-            statements = interruptible(statements)
-        statements = self._with_journal(statements)
+        context = KernelContext(
+            f"kernel {self.num_kernels}",
+            self.merge,
+            self.draws,
+            self._facts,
+            {f"p_{name}": dtype for name, (dtype, _) in self.arrays.items()},
+            self.program.nest_notes,
+            self._with_journal,
+        )
+        statements = run_kernel_passes(statements, context, self.log)
         kernel = kernel_top(
             self.program, statements, self.arrays, self.classes, self.num_kernels, self.symbols
         )

@@ -1,0 +1,123 @@
+"""The passes over the loops of a kernel, in order; those over graphs are in `fusejit.pipeline`.
+
+Each takes the statements of one kernel, whole, and returns them changed. What they need of the
+graph is in the context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from fusejit.codegen.loop_passes.branch_checks import ask_in_front
+from fusejit.codegen.loop_passes.buffer_reuse import reuse_memory
+from fusejit.codegen.loop_passes.common_loads import load_in_front
+from fusejit.codegen.loop_passes.index_checks import CallFacts, prove_checks
+from fusejit.codegen.loop_passes.interruptible import interruptible
+from fusejit.codegen.loop_passes.invariant_division import prepare_divisors
+from fusejit.codegen.loop_passes.invariant_offsets import hoist_offsets
+from fusejit.codegen.loop_passes.loop_fusion import merge_nests
+from fusejit.codegen.loop_passes.loop_inversion import move_tests
+from fusejit.codegen.loop_passes.near_remainders import try_near_remainders
+from fusejit.codegen.loop_passes.seldom_wraps import wrap_seldom
+from fusejit.codegen.loop_passes.symbolic_steps import hide_steps
+from fusejit.codegen.loop_passes.temporal_tiling import move_time_loops
+from fusejit.codegen.nests.short_nests import write_short_nests
+from fusejit.codegen.text.emit import statement_lines
+from fusejit.dataclass import dataclass
+from fusejit.ir.loops import Stmt
+from fusejit.ir.pass_log import PassLog
+from fusejit.ir.program import NestNote
+
+Statements = list[Stmt]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelContext:
+    """What the passes may ask, and where they report.
+
+    Attributes
+    ----------
+    name : str
+        Of the kernel, for the log.
+    merges : bool
+        Whether neighbouring nests may become one.
+    draws : bool
+        Whether it draws random numbers: a handler of a signal could draw as well, while the
+        generator is locked.
+    facts : callable
+        What is known of the integers of the kernel.
+    dtypes : dict of str to dtype
+        Of what pointers point to.
+    notes : list of NestNote
+        Why nests were merged, or were not.
+    journal : callable
+        Has a kernel undo its stores where NumPy has to run the call.
+    """
+
+    name: str
+    merges: bool
+    draws: bool
+    facts: Callable[[], CallFacts]
+    dtypes: Mapping[str, np.dtype]
+    notes: list[NestNote]
+    journal: Callable[[Statements], Statements]
+
+
+KernelPass = Callable[[Statements, KernelContext], Statements]
+
+
+def _always(rewrite: Callable[[Statements], Statements]) -> KernelPass:
+    return lambda statements, at: rewrite(statements)
+
+
+def _merge(statements: Statements, at: KernelContext) -> Statements:
+    return merge_nests(statements, at.notes) if at.merges else statements
+
+
+def _tile(statements: Statements, at: KernelContext) -> Statements:
+    return move_time_loops(statements, at.notes) if at.merges else statements
+
+
+def _prove(statements: Statements, at: KernelContext) -> Statements:
+    return prove_checks(statements, at.facts, at.dtypes)
+
+
+def _poll(statements: Statements, at: KernelContext) -> Statements:
+    return statements if at.draws else interruptible(statements)
+
+
+KERNEL_PASSES: tuple[tuple[str, KernelPass], ...] = (
+    ("merge nests over the same points", _merge),
+    ("tile loops over time", _tile),
+    ("prove checks of indices", _prove),
+    ("take near remainders without a division", _always(try_near_remainders)),
+    ("ask checks in front of branches", _always(ask_in_front)),
+    ("count from the end where a comparison fails", _always(wrap_seldom)),
+    ("ask the conditions of loops at their end", _always(move_tests)),
+    ("reuse memory", _always(reuse_memory)),
+    ("compute a few points on the spot", _always(write_short_nests)),
+    ("load in front of branches", _always(load_in_front)),
+    ("hoist offsets", _always(hoist_offsets)),
+    ("hide steps through memory", _always(hide_steps)),
+    ("prepare divisors", _always(prepare_divisors)),
+    ("look at the clock", _poll),
+    ("undo stores", lambda statements, at: at.journal(statements)),
+)
+
+
+def run_kernel_passes(statements: Statements, at: KernelContext, log: PassLog) -> Statements:
+    """All passes of `KERNEL_PASSES`, in order."""
+    for name, rewrite in KERNEL_PASSES:
+        apply = _of_context(rewrite, at)
+        statements = log.run(at.name, name, apply, statements, _text)
+    return statements
+
+
+def _of_context(rewrite: KernelPass, at: KernelContext) -> Callable[[Statements], Statements]:
+    return lambda statements: rewrite(statements, at)
+
+
+def _text(statements: Statements) -> str:
+    return "\n".join(statement_lines(statements))
