@@ -11,6 +11,8 @@ import math
 
 from fusejit.ir.affine import AffineExpr, Atom, FloorDiv, Mod, Sym
 
+_MOST_ROUNDS = 64
+
 
 class Equalities:
     """A set of equalities between affine expressions of symbols."""
@@ -27,7 +29,7 @@ class Equalities:
         """The expression with everything replaced that is known to be equal to something else."""
         if not self:
             return expr
-        while True:
+        for _ in range(_MOST_ROUNDS):  # equal after each; rules that lead in a circle must not last
             before = expr
             if self._symbols and any(s in self._symbols for s in expr.symbols()):
                 expr = expr.substitute(symbols=self._symbols)
@@ -65,11 +67,11 @@ class Equalities:
             for key, old in quotients:
                 expr = AffineExpr(((key, 1),), 0)
                 del self._quotients[key]
-                new = self.canonical(expr)
-                if new == expr:
-                    self._quotients[key] = old
+                new, value = self.canonical(expr), self.canonical(old)
+                if new == expr and not _occurs(key, value):
+                    self._quotients[key] = value
                 else:
-                    pending.append(new - old)
+                    pending.append(new - value)
             pending += self._combinations
             self._combinations = []
         return replaced

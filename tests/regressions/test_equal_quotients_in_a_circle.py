@@ -1,0 +1,33 @@
+"""Equalities of quotients that lead in a circle: ``s0 // 2`` was replaced by a quotient of
+``(s0 + 1) // 2``, and that by ``s0 - 1``, which makes ``s0 // 2`` of it again, for ever.
+
+The campaign found it: a call was traced without end, whatever the budget.
+"""
+
+import numpy as np
+
+from fusejit.ir.affine import parse_affine_expr
+from fusejit.testing.oracle import check
+from fusejit.tracer.runtime.equalities import Equalities
+
+
+def quarters(a):
+    a[..., 1:][:-1] = (a[::2, 1::2] + 1.5) * a[1::2, 2:0:-1].T
+    return a
+
+
+def test_a_program():
+    check(quarters, (np.ones((2, 2)),), (np.arange(4.0).reshape(2, 2),))
+
+
+def test_equal_expressions_have_one_form():
+    equal = Equalities()
+    one = parse_affine_expr("(s0) floordiv 2")
+    other = parse_affine_expr("((s0 + 1) floordiv 2 + 1) floordiv 2")
+    third = parse_affine_expr("(s0 + 1) floordiv 2")
+    equal.add(one - other)
+    equal.add(third - parse_affine_expr("s0 - 1"))
+    assert equal.canonical(one) == equal.canonical(other)
+    assert equal.canonical(third) == parse_affine_expr("s0 - 1")
+    for expr in (one, other, third):  # nothing is left to replace
+        assert equal.canonical(equal.canonical(expr)) == equal.canonical(expr)
