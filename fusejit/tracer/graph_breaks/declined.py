@@ -58,6 +58,8 @@ def numpy_raises(error: BaseException | str, otherwise: str = "") -> Exception:
     trace = active_trace()
     if not otherwise and trace is not None and trace.regions:  # what it stands in may not run
         otherwise = f"{text}, in a block that did not run"
+    if not otherwise and trace is not None and trace.assumes_sizes:
+        otherwise = f"{text}, of sizes that are not as assumed"
     if catcher == "with" and not otherwise:
         otherwise = f"a `with` has ended {text}"
     return Declined(NumpyRaises(f"NumPy raises {text}", otherwise))

@@ -217,6 +217,7 @@ def check_equal(trace: Trace, left: AffineExpr, right: AffineExpr, reason: str) 
     def is_equal(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
         return builder.op("equal", [ref(left), ref(right)], _BOOL)
 
+    trace.assumes_sizes = True
     ok = scalar(trace, "same_extent", _BOOL, is_equal)
     trace.emit(Check(condition=ok, reason=reason, error="ValueError"))
 
@@ -301,6 +302,7 @@ def assume(trace: Trace, comparison: str, expr: AffineExpr, reason: str) -> None
     def holds(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
         return builder.op(comparison, [ref(expr), builder.const(0, I64)], _BOOL)
 
+    trace.assumes_sizes = True
     ok = scalar(trace, "as_assumed", _BOOL, holds)
     trace.emit(Check(condition=ok, reason=reason or "a size is as assumed", error="ValueError"))
 

@@ -173,6 +173,7 @@ def without_leading_ones(array: TracedArray, rank: int) -> TracedArray:
         if not array.trace.decisions.equal(
             extent, 1, "a leading axis of length 1 is dropped", or_raises=True
         ):
-            raise numpy_raises("ValueError: setting an array element with a sequence")
+            what = "ValueError: setting an array element with a sequence"
+            raise numpy_raises(what, "what is stored has more axes, and no elements")
     index: tuple[Any, ...] = (0,) * extra + (Ellipsis,)
     return array[index]

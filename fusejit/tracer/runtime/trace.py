@@ -126,6 +126,7 @@ class Trace:
         self._num_values = 0
         self._num_ops = 0
         self._num_locals = 0
+        self.assumes_sizes = False  # the kernel checks some that only the call knows
         self.known_progressions: dict[Any, TracedArray] = {}  # of slices with a kernel's step
         self.made_within: set[Value] = set()  # integers that are no indices from the end
         self.progressions: set[Value] = set()  # integers of rank 1 of which no two are equal
