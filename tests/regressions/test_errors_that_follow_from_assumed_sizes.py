@@ -37,10 +37,10 @@ A = np.arange(36.0).reshape(6, 6) + 0.5
 A[2, 3] = 1
 
 
-@pytest.mark.parametrize(
-    ("program", "x"),
-    [(rows, A), (third, np.array([2.5, -1.5, -1.5, -0.5])), (diagonal, np.zeros(0))],
-)
+CALLS = [(rows, A), (third, np.array([2.5, -1.5, -1.5, -0.5])), (diagonal, np.zeros(0))]
+
+
+@pytest.mark.parametrize(("program", "x"), CALLS)
 def test_it_runs_and_nobody_says_it_is_a_fault(program, x):
     fused = fuse_jit(program)
     with warnings.catch_warnings(record=True) as told:
