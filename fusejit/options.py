@@ -10,7 +10,7 @@
 | FUSEJIT_NUM_THREADS     | threads a kernel may use                            | usable cores     |
 | FUSEJIT_FUSION          | policy of functions that name none: auto, none, ... | auto             |
 | FUSEJIT_COMPILE_SECONDS | processor time that compiling a function may take   | 10               |
-| FUSEJIT_DUMP            | prints graph,fused,schedule,loops,source,passes,all |                  |
+| FUSEJIT_DUMP            | print graph,fused,schedule,loops,source,all; passes |                  |
 | FUSEJIT_DUMP_DIR        | where the IR before a failing pass is saved         | temporary folder |
 | FUSEJIT_RETIRE          | 0: what can be compiled is, even if it does not pay | 1                |
 | FUSEJIT_UNJITTED        | 1: kernels run as plain Python, for debuggers       | 0                |

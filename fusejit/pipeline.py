@@ -411,7 +411,7 @@ def trace(
             texts_are_pythons=options.python_texts,
             is_bounded=not options.fullgraph,
         )
-        log = PassLog(is_detailed=bool({"passes", "all"} & options.dump), show=_show)
+        log = PassLog(is_detailed="passes" in options.dump, show=_show)
         stage = Traced(function, traced, options, host_target(), log=log)
         stage.seconds["trace"] = time.perf_counter() - start
         if options.fullgraph:

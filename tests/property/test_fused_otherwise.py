@@ -29,10 +29,10 @@ def test_a_stage_that_fails_under_one_policy(
 ) -> None:
     lower = pipeline.lower
 
-    def fails_unmerged(schedule: Any, checks: Any, merge: bool) -> Any:
+    def fails_unmerged(schedule: Any, checks: Any, merge: bool, log: Any) -> Any:
         if not merge:
             raise KeyError("planted")
-        return lower(schedule, checks, merge)
+        return lower(schedule, checks, merge, log)
 
     monkeypatch.setattr(pipeline, "lower", fails_unmerged)
     check_program(PROGRAM, tmp_path, How(fusion="auto", others=("aggressive",)))

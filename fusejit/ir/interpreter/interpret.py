@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.errors import InternalError
+from fusejit.ir.access import is_writeable
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Alias,
@@ -247,7 +248,7 @@ class _Interpreter:
     def load(self, view: View) -> np.ndarray:
         array = self.buffers[view.buffer]
         value = gather(array, view.map, self.shape(view.extents), self.symbols)
-        value.flags.writeable = array.flags.writeable  # a host function may hand out a view of it
+        value.flags.writeable = is_writeable(array)  # a host function may hand out a view of it
         return value
 
     def store(self, op: Store) -> None:
@@ -335,7 +336,7 @@ class _Interpreter:
                 raise InternalError(f"no host function {op.function!r} was given") from error
         arguments = [as_numpy_would(v, self.values[v]) for v in op.arguments]
         for value, argument in zip(op.arguments, arguments, strict=True):
-            if isinstance(argument, np.ndarray) and not self.values[value].flags.writeable:
+            if isinstance(argument, np.ndarray) and not is_writeable(self.values[value]):
                 argument.flags.writeable = False
         objects = [o.evaluate(self.paths, {}) for o in op.objects]
         returned = call_with(op, function, arguments, objects)

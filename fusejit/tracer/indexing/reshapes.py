@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.access import is_writeable
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.graph import Layout
 from fusejit.ir.host import HostExpr
@@ -208,7 +209,7 @@ def _contiguous_copy(array: TracedArray, is_decided: bool = True) -> TracedArray
 def _require_elements(array: TracedArray) -> None:
     """A copy can be told from a view without elements if that cannot be written."""
     given = array.storage.root.array
-    if not array.access and (given is None or given.flags.writeable):
+    if not array.access and (given is None or is_writeable(given)):
         return
     for extent in array.extents:
         if array.trace.decisions.equal(extent, 0, "an array without elements is in order"):
