@@ -31,6 +31,7 @@ from fusejit.dot import graph_dot, schedule_dot
 from fusejit.errors import UnsupportedError
 from fusejit.failures import Watched
 from fusejit.fuse.canonical.canonicalize import canonicalize
+from fusejit.fuse.canonical.early_checks import ask_checks_early
 from fusejit.fuse.folding.driver import fold_producers
 from fusejit.fuse.folding.joined import read_parts
 from fusejit.fuse.folding.siblings import merge_siblings
@@ -137,6 +138,7 @@ def _verified(run: GraphPass, at: PassContext, known: set[Op], graph: Graph) -> 
 # the same object when it changed nothing.
 PASSES: tuple[tuple[str, GraphPass], ...] = (
     ("canonicalize", lambda graph, at: canonicalize(graph)),
+    ("ask checks early", lambda graph, at: ask_checks_early(graph)),
     ("hoist what is the same in each iteration", _hoist),
     ("split loops that carry numbers", lambda graph, at: split_loops(graph, at.target, at.report)),
     ("fold producers into consumers", _fold),

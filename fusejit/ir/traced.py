@@ -36,7 +36,7 @@ class ArrayClass:
     ndim: int
     order: tuple[int, ...]
     layout: Layout
-    writeable: bool  # whether the variant writes into it
+    writeable: bool  # whether the variant serves writeable ones alone: it writes into them, mostly
 
 
 @dataclass(frozen=True, slots=True)

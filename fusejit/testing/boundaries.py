@@ -19,10 +19,10 @@ from fusejit.api import FuseWarning
 from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit.testing.compare import EXACT, assert_same, clone
 from fusejit.testing.mutation_expressions import is_exact
-from fusejit.testing.mutation_fuzzer import LONGEST_IN_NUMPY, SLOWEST, without_late_text
+from fusejit.testing.mutation_fuzzer import LONGEST_IN_NUMPY, SLOWEST
 from fusejit.testing.mutation_maker import make_program
 from fusejit.testing.mutation_programs import MutationProgram, Statement, deadline
-from fusejit.testing.oracle import compare_outcomes, decorate, no_faults, run
+from fusejit.testing.oracle import compare_outcomes, decorate, no_faults, run, without_late_text
 
 OUTSIDE = """\
 import contextlib

@@ -33,7 +33,6 @@ from typing import Any
 import numpy as np
 
 from fusejit.api import FuseWarning
-from fusejit.codegen.lower.late_errors import LATE_TEXTS
 from fusejit.errors import FAULT, ConcretizationError, UnsupportedError
 from fusejit.fuse.grouping.policy import POLICIES
 from fusejit.testing.fused_otherwise import FusedOtherwise
@@ -42,7 +41,15 @@ from fusejit.testing.library_programs import make_library_program
 from fusejit.testing.mutation_expressions import is_exact
 from fusejit.testing.mutation_maker import make_program
 from fusejit.testing.mutation_programs import MutationProgram, deadline
-from fusejit.testing.oracle import Outcome, compare_outcomes, decorate, interpreted, no_faults, run
+from fusejit.testing.oracle import (
+    Outcome,
+    compare_outcomes,
+    decorate,
+    interpreted,
+    no_faults,
+    run,
+    without_late_text,
+)
 
 LONGEST_IN_NUMPY = 2.0  # seconds for one call; another one's sizes may make a loop endless
 _BETWEEN_TALLIES = 500
@@ -177,14 +184,6 @@ def _check_calls(
 def _compare(expected: Outcome, where: str, outcome: Outcome, what: str = "") -> None:
     text = f"{where}, {what}" if what else where
     compare_outcomes(without_late_text(expected, outcome), outcome, where=text)
-
-
-def without_late_text(expected: Outcome, actual: Outcome) -> Outcome:
-    """``expected`` with the general text of an error that kernels find late, if it is one."""
-    late = actual.error
-    if type(late) is type(expected.error) and str(late) in LATE_TEXTS:
-        return replace(expected, error=late)
-    return expected
 
 
 def reason(message: str) -> str:

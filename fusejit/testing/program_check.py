@@ -35,6 +35,7 @@ from fusejit.testing.oracle import (
     named_arguments,
     paths_of,
     run,
+    without_late_text,
 )
 from fusejit.testing.program_facts import Facts, observe
 from fusejit.testing.program_shrink import shrink
@@ -132,6 +133,7 @@ class _Checked:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", FuseWarning)
                 actual = run(decorated, args)
+            expected = without_late_text(expected, actual)
             counted = decorated.variants.declined - before
             reasons = _reasons_of_python(decorated)
             cause = _declined(actual, counted)

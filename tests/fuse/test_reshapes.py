@@ -333,6 +333,31 @@ def test_a_size_that_is_named_behind_the_producer_stays_behind_it():
     assert [r.rule for r in report.refused] == ["sizes are known"]
 
 
+def test_sizes_that_are_checked_behind_the_producer_keep_the_reshape_there():
+    """In front of the check, the producer might read behind the end of what it reads."""
+    product = (
+        '%n = generic "product" domain () ins () outs (write) { t0 = index (s0) : i64; '
+        "t1 = index (s1) : i64; t2 = multiply t0, t1 : i64; yield t2 } : i64 python\nbind at0 = %n"
+    )
+    check = (
+        '%c = generic "c" domain () ins (%n) outs (write) { t0 = const 3 : i64; '
+        't1 = less t0, in0 : i1; yield t1 } : i1 python\ncheck %c "c"'
+    )
+    reshaped = COLLAPSE.replace("s2", "at0")
+    producer, consumer = exp("t", "s0, s1", "%m", "s0 x s1"), exp("r", "at0", "%c0", "at0")
+    reshaped = reshaped.replace("%c", "%c0")
+    graph = graph_of(f"{product}\n{producer}\n{check}\n{reshaped}\n{consumer}\nreturn %r")
+    verify(graph)
+    assert move_reshapes_up(graph) is graph
+    report = FusionReport()
+    note_reshapes(graph, report)
+    ((refusal),) = report.refused
+    assert refusal.rule == "sizes are known"
+    assert refusal.reason.endswith("that they fit the reshape is checked behind it")
+    fixed = graph_of(f"{product}\n{check}\n{producer}\n{reshaped}\n{consumer}\nreturn %r")
+    assert move_reshapes_up(fixed) is not fixed
+
+
 def op_of(body: str) -> GenericOp:
     (op,) = [op for op in graph_of(body).block.ops if isinstance(op, GenericOp)]
     return op
@@ -413,7 +438,7 @@ def test_refusals_downwards(rule):
         producer, reshape = "", COLLAPSE.replace("%t", "%m")
     graph = graph_of(f"{producer}\n{reshape}\n{consumer}\n{end}")
     verify(graph)
-    session = _Session(graph.block, leaving_of(graph), definitions(graph.block))
+    session = _Session(graph.block, leaving_of(graph), definitions(graph.block), frozenset())
     (op,) = [op for op in graph.block.ops if isinstance(op, ReshapeOp)]
     with pytest.raises(Refused, match=f"{rule}: {reason}"):
         (session.moved_up if rule.startswith("both") else session.moved_down)(op)

@@ -61,3 +61,18 @@ def test_read_only_arrays_without_elements():
     for array in arrays[1:]:
         fused = fuse_jit(flat)
         assert not fused(array).flags.writeable
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.notices.FuseWarning")
+def test_read_only_arrays_without_elements_after_others():
+    """The variant of a writeable array does not serve one that is none."""
+    given = np.arange(12.0).reshape(3, 4)
+    locked = given.copy()
+    locked.flags.writeable = False
+    broadcast = np.broadcast_arrays(np.zeros((1, 4)), np.zeros((0, 4)))[0]
+    calls = [given, locked, given[:0], locked[:0], broadcast, given]
+    check(every_second, *[(a,) for a in calls], variants=None)
+
+
+def every_second(a):
+    return a[..., 1::2].reshape(-1, order="F")

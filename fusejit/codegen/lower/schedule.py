@@ -24,6 +24,7 @@ from fusejit.ir.graph import (
     Bind,
     Block,
     Buffer,
+    Check,
     Cond,
     GenericOp,
     HostCall,
@@ -300,6 +301,8 @@ class _Lowering(ParallelLoopWriter):
             return None
         if self._are_bound_behind(root, result.type.extents):
             return None
+        if self._is_checked_behind(root, result):
+            return None
         name, memory = self._add_slot(result.type.dtype, result.type.extents, None)
         strides = dense_strides(extent_polynomials(root.type.extents))
         identity = IndexingMap.identity(root.type.rank)
@@ -318,6 +321,17 @@ class _Lowering(ParallelLoopWriter):
             for op in self.binds
             if self.positions[op] > self._position(value)
         )
+
+    def _is_checked_behind(self, value: Value, result: Value) -> bool:
+        """Whether a kernel may write ``value`` before it is sure that it has as many elements as
+        its reshape ``result``."""
+        extents = (*value.type.extents, *result.type.extents)
+        symbols = frozenset[str]().union(*(e.symbols() for e in extents))
+        places = range(self._position(value), self._position(result))
+        is_checked = any(
+            isinstance(op, Check) for op, place in self.positions.items() if place in places
+        )
+        return is_checked and not symbols <= {s.name for s in self.graph.symbols}
 
     def _copy_results(self) -> None:
         """Results that nothing computes into a slot: copies of loads, broadcasts, constants."""

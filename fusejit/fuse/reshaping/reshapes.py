@@ -26,6 +26,7 @@ from fusejit.fuse.rewrite import definitions, rewrite_blocks, used_values
 from fusejit.ir.graph import (
     Bind,
     Block,
+    Check,
     ConstantOp,
     GenericOp,
     Graph,
@@ -56,9 +57,10 @@ def move_reshapes_down(graph: Graph) -> Graph:
 def note_reshapes(graph: Graph, report: FusionReport) -> Graph:
     """Report why the reshapes that still stand between two ops do; the graph stays as it is."""
     outer = definitions(graph.block)
+    fixed = frozenset(s.name for s in graph.symbols)
 
     def note(block: Block, leaving: frozenset[Value]) -> Block:
-        session = _Session(block, leaving, outer)
+        session = _Session(block, leaving, outer, fixed)
         for op in block.ops:
             if not isinstance(op, ReshapeOp):
                 continue
@@ -87,11 +89,12 @@ Move = Callable[["_Session", ReshapeOp], bool]
 
 def _moved(graph: Graph, move: Move) -> Graph:
     outer = definitions(graph.block)
+    fixed = frozenset(s.name for s in graph.symbols)
 
     def rewrite(block: Block, leaving: frozenset[Value]) -> Block:
         if not any(isinstance(op, ReshapeOp) for op in block.ops):
             return block
-        session = _Session(block, leaving, outer)
+        session = _Session(block, leaving, outer, fixed)
         session.run(move)
         return replace(block, ops=session.ops) if session.changed else block
 
@@ -100,11 +103,12 @@ def _moved(graph: Graph, move: Move) -> Graph:
 
 @dataclass(slots=True)
 class _Session:
-    """One block whose reshapes are being moved."""
+    """One block whose reshapes are being moved; ``fixed`` are the integers that each call has."""
 
     block: Block
     leaving: frozenset[Value]
     defined: dict[Value, Op]
+    fixed: frozenset[str]
     ops: list[Op] = field(init=False)
     changed: bool = False
 
@@ -158,6 +162,8 @@ class _Session:
         late = self._symbols_between(producer, op) & symbols_of(op)
         if late:
             raise Refused("sizes are known", f"{', '.join(sorted(late))} is computed behind it")
+        if self._is_checked_between(producer, op) and not self._symbols(op) <= self.fixed:
+            raise Refused("sizes are known", "that they fit the reshape is checked behind it")
         init = producer.inits[producer.results.index(op.source)]
         groups = dim_groups(op.reassociation, init.map, op.results[0].type.extents)
         regrouping = Regrouping(producer, groups)
@@ -176,6 +182,16 @@ class _Session:
             elif isinstance(op, HostCall):
                 found.update(op.sizes)
         return found
+
+    def _is_checked_between(self, first: Op, last: Op) -> bool:
+        ops = self.ops[self.ops.index(first) : self.ops.index(last)]
+        return any(isinstance(op, Check) for op in ops)
+
+    @staticmethod
+    def _symbols(op: ReshapeOp) -> frozenset[str]:
+        """The integers in the extents on both sides."""
+        extents = (*op.source.type.extents, *op.results[0].type.extents)
+        return frozenset[str]().union(*(e.symbols() for e in extents))
 
     # -- down -----------------------------------------------------------------------------------
     def down(self, op: ReshapeOp) -> bool:

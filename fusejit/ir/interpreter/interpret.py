@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.errors import InternalError
-from fusejit.ir.access import is_writeable
+from fusejit.ir.access import Access, mark
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Alias,
@@ -205,7 +205,7 @@ class _Interpreter:
                 arrays = [np.asarray(op.number, op.results[0].type.dtype)]
             case ViewOp():
                 shape = self.shape(op.results[0].type.extents)
-                arrays = [gather(self.values[op.source], op.map, shape, self.symbols)]
+                arrays = [self.gathered(self.values[op.source], op.map, shape)]
             case ReshapeOp():
                 shape = self.shape(op.results[0].type.extents)
                 arrays = [reshaped(self.values[op.source], op.reassociation, shape)]
@@ -247,8 +247,14 @@ class _Interpreter:
 
     def load(self, view: View) -> np.ndarray:
         array = self.buffers[view.buffer]
-        value = gather(array, view.map, self.shape(view.extents), self.symbols)
-        value.flags.writeable = is_writeable(array)  # a host function may hand out a view of it
+        return self.gathered(array, view.map, self.shape(view.extents))
+
+    def gathered(
+        self, array: np.ndarray, indexing_map: IndexingMap, shape: tuple[int, ...]
+    ) -> np.ndarray:
+        """A copy that allows the stores a view would: a host function may hand out a view of it."""
+        value = gather(array, indexing_map, shape, self.symbols)
+        mark(value, Access.of(array))
         return value
 
     def store(self, op: Store) -> None:
@@ -336,8 +342,8 @@ class _Interpreter:
                 raise InternalError(f"no host function {op.function!r} was given") from error
         arguments = [as_numpy_would(v, self.values[v]) for v in op.arguments]
         for value, argument in zip(op.arguments, arguments, strict=True):
-            if isinstance(argument, np.ndarray) and not is_writeable(self.values[value]):
-                argument.flags.writeable = False
+            if isinstance(argument, np.ndarray):
+                mark(argument, max(Access.of(argument), Access.of(self.values[value])))
         objects = [o.evaluate(self.paths, {}) for o in op.objects]
         returned = call_with(op, function, arguments, objects)
         parts = list(returned) if isinstance(returned, tuple) else [returned]

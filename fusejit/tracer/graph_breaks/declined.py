@@ -55,14 +55,20 @@ def numpy_raises(error: BaseException | str, otherwise: str = "") -> Exception:
     catcher = _catcher()
     if catcher == "try":
         return needs_python(f"{text}, which the program may catch", CATCH_NOTHING)
-    trace = active_trace()
-    if not otherwise and trace is not None and trace.regions:  # what it stands in may not run
-        otherwise = f"{text}, in a block that did not run"
-    if not otherwise and trace is not None and trace.assumes_sizes:
-        otherwise = f"{text}, of sizes that are not as assumed"
+    otherwise = otherwise or _if_it_does_not(text)
     if catcher == "with" and not otherwise:
         otherwise = f"a `with` has ended {text}"
     return Declined(NumpyRaises(f"NumPy raises {text}", otherwise))
+
+
+def _if_it_does_not(text: str) -> str:
+    """What was the case if Python and NumPy do not raise what has been met while tracing."""
+    trace = active_trace()
+    if trace is not None and trace.regions:
+        return f"{text}, in a block that did not run"
+    if trace is not None and trace.assumes_sizes:
+        return f"{text}, of sizes that are not as assumed"
+    return ""
 
 
 def raised_while_tracing(error: BaseException, text: str) -> Declined:
@@ -75,7 +81,7 @@ def raised_while_tracing(error: BaseException, text: str) -> Declined:
     place = fault_place(error)
     if place:
         return Declined(NumpyRaises(f"NumPy raises {what}", f"{FAULT}: {what} ({place})"))
-    return Declined(NumpyRaises(f"NumPy raises {what}"))
+    return Declined(NumpyRaises(f"NumPy raises {what}", _if_it_does_not(what)))
 
 
 def fault_place(error: BaseException) -> str:

@@ -182,9 +182,10 @@ def host_call(
         probe.rng = None if rng is None else rng.like
         try:
             runs, assignments = probe.run()
-            break
         except _SizesAreKnown:
             continue
+        if not (_has_order(runs[0]) and _some_axis_is_one(arguments.traced)):
+            break
     results, sizes = _results(probe, runs, assignments, probe.of_this_call())
     values = tuple(
         o.value() if isinstance(o, TracedArray) else trace.scalar(o) for o in arguments.traced
@@ -202,6 +203,26 @@ def host_call(
     made = [TracedArray.of_value(trace, r) for r in results]
     pairs = zip(made, runs[0].parts, strict=True)
     return runs[0].build([m.as_view() if _is_view(like) else m for m, like in pairs])
+
+
+def _has_order(found: Found) -> bool:
+    """Whether some result is an array in another order than C."""
+    arrays = [p for p in found.parts if isinstance(p, np.ndarray) and p.ndim > 1 and p.size]
+    return any(normal_order(classify(a)[0]) is not None for a in arrays)
+
+
+def _some_axis_is_one(arguments: Sequence[TracedArray | TracedNumber]) -> bool:
+    """Whether an axis turns out to be 1 long of an argument that is not in C order.
+
+    Along such an axis there is no order, and the results may lie in another one.
+    """
+    arrays = [a for a in arguments if isinstance(a, TracedArray) and a.sorted_order() is not None]
+    return any(
+        a.trace.decisions.equal(extent, 1, "the order of the axes")
+        for a in arrays
+        for extent in a.extents
+        if a.trace.decisions.constant(extent) is None and not a.trace.decisions.is_local(extent)
+    )
 
 
 def _is_view(obj: Any) -> bool:

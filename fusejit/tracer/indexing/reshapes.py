@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.access import is_writeable
+from fusejit.ir.access import Access
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.graph import Layout
 from fusejit.ir.host import HostExpr
@@ -208,8 +208,10 @@ def _contiguous_copy(array: TracedArray, is_decided: bool = True) -> TracedArray
 
 def _require_elements(array: TracedArray) -> None:
     """A copy can be told from a view without elements if that cannot be written."""
-    given = array.storage.root.array
-    if not array.access and (given is None or is_writeable(given)):
+    root = array.storage.root
+    if array.stores is Access.WRITEABLE:
+        if root.path is not None:
+            array.trace.writeable.add(root.path)
         return
     for extent in array.extents:
         if array.trace.decisions.equal(extent, 0, "an array without elements is in order"):

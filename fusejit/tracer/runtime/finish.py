@@ -102,7 +102,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     refuse_late_raises(trace.graph, trace.tries)
     _drop_implied_guards(trace)
     _require_bounded_symbols(trace)
-    _mark_written_arguments(trace)
+    _mark_writeable_arguments(trace)
     return TracedFunction(
         trace.graph,
         trace.checks,
@@ -462,9 +462,10 @@ def _require_bounded_symbols(trace: Trace) -> None:
             raise Declined("a size or an index depends on an integer beyond 47 bits")
 
 
-def _mark_written_arguments(trace: Trace) -> None:
-    written = {b.origin.attr for b in trace.graph.buffers if b.origin is not None and b.writeable}
+def _mark_writeable_arguments(trace: Trace) -> None:
+    stored = {b.origin.attr for b in trace.graph.buffers if b.origin is not None and b.writeable}
+    writeable = stored | trace.writeable
     for k, check in enumerate(trace.checks):
-        if check.kind is CheckKind.ARRAY and check.path in written:
+        if check.kind is CheckKind.ARRAY and check.path in writeable:
             expected: ArrayClass = replace(check.expected, writeable=True)
             trace.checks[k] = replace(check, expected=expected)

@@ -106,6 +106,7 @@ class Trace:
         self.checks: list[PathCheck] = []
         self.constants: dict[str, np.ndarray] = {}
         self.notes: list[str] = []
+        self.writeable: set[Path] = set()  # of arrays that have to be, if not for a store
         self.written: list[Any] = []  # outside objects to which effects have written
         self.computes_everywhere = False  # of elements that a mask does not select, too
         self.imaginary: dict[Storage, TracedNumber] = {}  # n * 1j, of integers n of the call
