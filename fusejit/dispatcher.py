@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
+from fusejit.alternation import Alternation
 from fusejit.budget import Allowance, compiling
 from fusejit.call_kinds import CallKinds
 from fusejit.carrier import Body, no_variant
@@ -87,6 +88,7 @@ class Dispatcher:
         self.fused = FusedFunctions() if decorated.fused is None else decorated.fused
         self.run_plain = self.by_position()
         self.carrier = decorated.carrier
+        self.alternation = Alternation(self.carrier.serve_first)
         self.carrier.ask(self.slow, self.rescued)
         if not self.options.enabled:
             self.carrier.serve_first(self.disabled)
@@ -110,7 +112,7 @@ class Dispatcher:
                 variant.renew()
                 result = self.launched(variant, args)
                 if not isinstance(result, Miss):
-                    self.carrier.serve_first(variant.launch)
+                    self.alternation.changed([v.launch for v in seen], variant.launch)
                     return result
                 missed = missed if result is MISS else result
             segmented, of_kinds = self.variants.segmented_for(args), self.variants.of_kinds
@@ -249,7 +251,7 @@ class Dispatcher:
         with self.lock:
             kept = tuple(v for v in self.variants.compiled if v is not variant)
             self.variants.compiled = kept
-            if self.carrier.first is variant.launch:
+            if self.carrier.first in (variant.launch, self.alternation.asks):
                 self.carrier.serve_first(no_variant)
 
     # -- a new variant --------------------------------------------------------------------------

@@ -1,0 +1,90 @@
+"""A call site that gives other dtypes in turn: several launchers are asked, one after the other."""
+
+import numpy as np
+import pytest
+
+from fusejit import fuse_jit
+from fusejit.alternation import CHANGES, IN_A_ROW, MOST
+from fusejit.decorated import dispatcher_of
+from fusejit.testing.compare import assert_same, clone
+
+
+def scaled(x, by):
+    x[1:] *= by
+    return x / 2 + by, x
+
+
+def array(dtype):
+    return np.arange(4).astype(dtype)
+
+
+@pytest.fixture
+def slow_calls(monkeypatch):
+    """How often the slow way of a call of a function was gone."""
+    counts = []
+
+    def count(function):
+        state = dispatcher_of(function)
+        slow = state.slow
+        state.carrier.ask(lambda *args: (counts.append(args), slow(*args))[1], state.rescued)
+        return counts
+
+    return count
+
+
+def test_dtypes_in_turn(slow_calls):
+    fused = fuse_jit(scaled)
+    dtypes = [np.float64, np.int64, np.float32]
+
+    def in_turn(times):
+        for _ in range(times):
+            for dtype in dtypes:
+                args = array(dtype), 3
+                expected = scaled(*(theirs := clone(args)))
+                assert_same((expected, theirs), (fused(*args), args))
+
+    in_turn(1)
+    counts = slow_calls(fused)
+    in_turn(10)
+    assert len(counts) == CHANGES + 1
+    for _ in range(IN_A_ROW + 3):  # one alone is asked again
+        fused(array(np.int64), 3)
+    assert len(counts) == CHANGES + 1
+    alone = [v for v in fused.variants.compiled if v.launch is dispatcher_of(fused).carrier.first]
+    assert [v.launch(array(np.int64), 3)[0].dtype for v in alone] == [np.float64]
+    in_turn(5)
+    assert len(fused.variants) == 3
+
+
+def test_errors_in_turn():
+    fused = fuse_jit(scaled)
+    for _ in range(3 * CHANGES):
+        for dtype in (np.float64, np.int64, np.int8):
+            fused(array(dtype), 3)
+            with pytest.raises(ValueError, match="could not be broadcast"):
+                fused(array(dtype), np.arange(9))
+            if dtype is np.int8:
+                with pytest.raises(OverflowError, match="1000 out of bounds for int8"):
+                    fused(array(dtype), 1000)
+
+
+def test_more_than_are_asked():
+    fused = fuse_jit(lambda x: x + x)
+    dtypes = [np.float64, np.float32, *(f"{k}{n}" for k in "iu" for n in (1, 2, 4, 8)), np.bool_]
+    assert len(dtypes) > MOST
+    for _ in range(3 * CHANGES):
+        for dtype in dtypes:
+            assert_same(array(dtype) + array(dtype), fused(array(dtype)))
+    assert len(fused.variants) == len(dtypes)
+
+
+def test_a_function_that_changes(slow_calls):
+    """What replaces a name that the function reads is noticed by each launcher."""
+    by = 2
+    fused = fuse_jit(lambda x: x * by + 1)
+    for _ in range(2 * CHANGES):
+        for dtype in (np.float64, np.int64):
+            fused(array(dtype))
+    by = 3
+    for dtype in (np.float64, np.int64):
+        assert_same(array(dtype) * 3 + 1, fused(array(dtype)))
