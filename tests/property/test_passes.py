@@ -93,6 +93,27 @@ HALVES = """graph @halves
 """
 
 
+# What a kernel asks about a length behind what it computes without it.
+CHECKED = """graph @checked
+  symbol s0 = size(arg:x, 0)
+  buffer @x : s0 x f64 = arg:x class 0 readonly
+{
+  %n = generic "number" domain () ins () outs (write) { t0 = index (s0 + -1) : i64; yield t0 } : i64 python
+  bind at0 = %n
+  %x = load @x v0 : s0 x f64
+  %v = generic "exp" domain (s0) ins (%x) outs (write) { t0 = exp in0 : f64; yield t0 } : s0 x f64
+  %c = generic "same_extent" domain () ins () outs (write) { t0 = const 1 : i64; t1 = index (at0) : i64; t2 = less t0, t1 : i1; yield t2 } : i1 python
+  check %c "an extent is at least 2" raises "ValueError"
+  %w = generic "sin" domain (at0) ins (%v [(d0) -> (d0 + 1)]) outs (write) { t0 = sin in0 : f64; yield t0 } : at0 x f64
+  return %v, %w
+}
+"""
+
+
+def checked(seed: int) -> RandomProgram:
+    return RandomProgram(parse_graph(CHECKED), {"x": np.random.default_rng(seed).random(5)})
+
+
 def halves(seed: int) -> RandomProgram:
     return RandomProgram(parse_graph(HALVES), {"x": np.random.default_rng(seed).random(5)})
 
@@ -116,6 +137,7 @@ MAKERS: dict[str, Callable[[int], RandomProgram]] = {
     "diamond": diamond,
     "loops": loops,
     "halves": halves,
+    "checked": checked,
 }
 SEEDS = range(120)
 # The result is the same graph: it only reports.
