@@ -3,11 +3,13 @@
 Each program runs in a process of its own, its whole file decorated
 (`benchmarks.ordinary.decorated`), at its larger test size, in turn with the undecorated one. A row
 says how long the first call took, the median of both forms in the steady state, their ratio (above
-1: faster than undecorated), and which bars it misses: at most 5 % and 2 us a call more than
-undecorated, a first call of at most 2 s, and no warning. The disk cache is off. The last lines sum
+1: faster than undecorated), how many calls of decorated functions a run makes, and which bars it
+misses: at most 5 % and 2 us a call more than undecorated, a first call of at most 2 s, and no
+warning. "5% and 2 us" is told of those that are slower by more than that in a whole run. The disk cache is off. The last lines sum
 up.
 """
 
+import functools
 import json
 import os
 import statistics
@@ -38,12 +40,15 @@ class Times:
         Medians of later calls, decorated and undecorated.
     is_told
         Whether a warning says that something runs as plain NumPy.
+    calls
+        Of decorated functions, in one run of the undecorated program.
     """
 
     first: float
     ours: float
     theirs: float
     is_told: bool = False
+    calls: int = 1
 
     @property
     def ratio(self) -> float:
@@ -53,8 +58,10 @@ class Times:
     def misses(self) -> list[str]:
         """Which bars it misses."""
         found = []
-        if self.ours > SLOWER * self.theirs + SPARE_S:
+        if self.ours > SLOWER * self.theirs + SPARE_S * self.calls:
             found.append("slower")
+        elif self.ours > SLOWER * self.theirs + SPARE_S:
+            found.append("5% and 2 us")
         if self.first > FIRST_S:
             found.append("first call")
         if self.is_told:
@@ -100,6 +107,15 @@ def times_of(name: str) -> Times:
     plain = decorated(program, lambda function: function)
     fused = decorated(program, fuse_jit)
     size = program.sizes[1]
+    counts = [0]
+
+    def counting(function: Callable[..., object]) -> Callable[..., object]:
+        @functools.wraps(function)
+        def counted(*args: object, **kwargs: object) -> object:
+            counts[0] += 1
+            return function(*args, **kwargs)
+
+        return counted
 
     def call(form: object) -> Callable[[], object]:
         def run() -> object:
@@ -115,16 +131,18 @@ def times_of(name: str) -> Times:
         out, sys.stdout = sys.stdout, nowhere
         try:
             times = measured(call(fused), call(plain))
+            call(decorated(program, counting))()
         finally:
             sys.stdout = out
-    return replace(times, is_told=any(issubclass(w.category, FuseWarning) for w in given))
+    is_told = any(issubclass(w.category, FuseWarning) for w in given)
+    return replace(times, is_told=is_told, calls=max(counts[0], 1))
 
 
 def row(name: str, times: Times) -> str:
     """The row of one program."""
     return (
         f"{name:28s} first {times.first:6.2f} s   ours {times.ours * 1e6:10.1f} us   "
-        f"undecorated {times.theirs * 1e6:10.1f} us   {times.ratio:6.2f}x   "
+        f"undecorated {times.theirs * 1e6:10.1f} us   {times.ratio:6.2f}x   {times.calls:6d} calls   "
         f"{', '.join(times.misses())}"
     )
 
@@ -132,13 +150,15 @@ def row(name: str, times: Times) -> str:
 def summary(every: Sequence[Times]) -> list[str]:
     """How many programs miss which bar, and by how much at most."""
     slower = [times.ratio for times in every if "slower" in times.misses()]
+    in_a_run = len(slower) + sum("5% and 2 us" in times.misses() for times in every)
     late = [times.first for times in every if "first call" in times.misses()]
     told = sum(times.is_told for times in every)
     ratios = sorted(times.ratio for times in every)
     lines = [
         f"{len(every)} programs: median {statistics.median(ratios):.2f}x of undecorated, "
         f"from {ratios[0]:.2f}x to {ratios[-1]:.1f}x",
-        f"slower than {SLOWER - 1:.0%} and {SPARE_S * 1e6:.0f} us: {len(slower)}",
+        f"slower than {SLOWER - 1:.0%} and {SPARE_S * 1e6:.0f} us a call: {len(slower)}; "
+        f"than {SLOWER - 1:.0%} and {SPARE_S * 1e6:.0f} us a run: {in_a_run}",
         f"first calls above {FIRST_S:.0f} s: {len(late)}",
         f"with a warning: {told}",
     ]

@@ -42,7 +42,7 @@ from fusejit.options import Options
 from fusejit.outside import resolver
 from fusejit.package_files import is_raised_by_us
 from fusejit.pipeline import Compiled, Lowered, Traced, trace
-from fusejit.profit import profit
+from fusejit.profit import Profit, profit
 from fusejit.raised_calls import RaisedCalls
 from fusejit.retiring import RetiredFunction, may_be_retired
 from fusejit.segments import (
@@ -62,6 +62,7 @@ from fusejit.tracer.control_flow.raises import may_raise_late
 from fusejit.tracer.graph_breaks.declined import SHARED_MEMORY, Declined
 from fusejit.tracer.graph_breaks.foreign import foreign_arguments, is_operand
 from fusejit.tracer.runtime.locations import strip_frames
+from fusejit.trial import CALLS, Trial, may_be_tried
 
 MOST_OF_KINDS = 4  # forms in segments for arguments of kinds that no kernel is given
 MOST_OF_A_PART = 4  # variants, before lists and texts it is given are left to Python
@@ -89,6 +90,7 @@ class Dispatcher:
         self.run_plain = self.by_position()
         self.carrier = decorated.carrier
         self.alternation = Alternation(self.carrier.serve_first)
+        self.trial: Trial | None = None
         self.carrier.ask(self.slow, self.rescued)
         if not self.options.enabled:
             self.carrier.serve_first(self.disabled)
@@ -112,7 +114,7 @@ class Dispatcher:
                 variant.renew()
                 result = self.launched(variant, args)
                 if not isinstance(result, Miss):
-                    self.alternation.changed([v.launch for v in seen], variant.launch)
+                    self.alternation.changed([*map(self.asked, seen)], self.asked(variant))
                     return result
                 missed = missed if result is MISS else result
             segmented, of_kinds = self.variants.segmented_for(args), self.variants.of_kinds
@@ -151,7 +153,7 @@ class Dispatcher:
         result = self.launched(made, args)
         if not isinstance(result, Miss):
             self.kinds.note_variant(args)
-            self.carrier.serve_first(made.launch)
+            self.carrier.serve_first(self.asked(made))
             return result
         if result not in LEFT_TO_NUMPY:
             self.drop(made)
@@ -251,7 +253,7 @@ class Dispatcher:
         with self.lock:
             kept = tuple(v for v in self.variants.compiled if v is not variant)
             self.variants.compiled = kept
-            if self.carrier.first in (variant.launch, self.alternation.asks):
+            if self.carrier.first in (self.asked(variant), self.alternation.asks):
                 self.carrier.serve_first(no_variant)
 
     # -- a new variant --------------------------------------------------------------------------
@@ -304,16 +306,22 @@ class Dispatcher:
 
     def variant(self, args: tuple[Any, ...]) -> Compiled | SegmentedFunction | RetiredFunction:
         """The whole function as one variant."""
+        known = self.tried_again(args)
+        if known is not None:
+            return known
         seconds = self.parts_time if self.options.is_part else self.options.compile_seconds
         with compiling(self.function.__name__, seconds):
             traced = trace(self.function, *self.split(args), self.options_now())
             if self.options.on_error and may_raise_late(traced.graph):
                 return self.entered(self.apart(traced, args))
-            if (retired := self.retire(traced, args)) is not None:
-                return retired
+            estimate = self.estimate(traced, args)
+            if estimate is not None and may_be_retired(estimate, is_part=self.options.is_part):
+                return self.retire(estimate, args)
             lowered = traced.fuse().lower()
             variant = lowered.compile()
         self.variants.compiled = (variant, *self.variants.compiled)
+        if estimate is not None and may_be_tried(estimate, traced.graph):
+            self.try_out(variant, estimate, args)
         if self.options.is_part:  # nobody but us has its arguments
             self.newest = lowered, sizes_of_call(lowered, self.named(args))
         return variant
@@ -358,23 +366,63 @@ class Dispatcher:
             changed()
 
     # -- what does not pay ----------------------------------------------------------------------
-    def retire(self, traced: Traced, args: tuple[Any, ...]) -> RetiredFunction | None:
-        """Leave calls like this one to Python, if compiling does not pay for them."""
+    def estimate(self, traced: Traced, args: tuple[Any, ...]) -> Profit | None:
+        """What calls like this one cost; None where nothing is left to Python for that."""
         if self.options.fullgraph or not self.options.retires:
             return None
         find = resolver(self.function, self.named(args), traced.traced.constants)
-        estimate = profit(traced.traced, find, is_part=self.options.is_part)
-        if not may_be_retired(estimate, is_part=self.options.is_part):
-            return None
+        return profit(traced.traced, find, is_part=self.options.is_part)
+
+    def retire(
+        self, estimate: Profit, args: tuple[Any, ...], variant: Compiled | None = None
+    ) -> RetiredFunction:
+        """Leave calls like this one to Python, as compiling does not pay for them."""
         looks = FIRST_LOOK
         if self.retired is not None:
             looks = LATER_LOOKS * self.retired.next_look
-        self.retired = RetiredFunction(estimate, cast(Any, self.function), args, looks)
+        self.retired = RetiredFunction(estimate, cast(Any, self.function), args, looks, variant)
         self.variants.retired = str(estimate)
         self.serve_python(self.retired.guard)
         for changed in self.watchers:
             changed()
         return self.retired
+
+    def asked(self, variant: Compiled) -> Callable[..., Any]:
+        """What a call asks of a variant: its launcher, or the trial that times it."""
+        trial = self.trial
+        return trial.launch if trial is not None and trial.variant is variant else variant.launch
+
+    def try_out(self, variant: Compiled, estimate: Profit, args: tuple[Any, ...]) -> None:
+        """Have the clock decide between Python and the only variant that there is."""
+
+        def decided(trial: Trial, is_pythons: bool) -> None:
+            with self.lock:
+                if self.trial is not trial:
+                    return
+                asked, self.trial = self.carrier.first, None
+                if is_pythons and self.variants.compiled == (variant,):
+                    self.variants.compiled = ()
+                    ours, pythons = trial.ours_ns / CALLS, trial.pythons_ns / CALLS
+                    timed = replace(estimate, numpy_ns=pythons, compiled_ns=ours)
+                    self.retire(timed, args, variant)
+                elif asked == trial.launch:
+                    self.carrier.serve_first(variant.launch)
+
+        if self.variants.compiled == (variant,):
+            self.trial = Trial(variant, self.run_plain, decided)
+
+    def tried_again(self, args: tuple[Any, ...]) -> Compiled | None:
+        """The variant that was slower than Python by the clock, if it serves a call."""
+        retired = self.retired
+        if retired is None or retired.variant is None or self.variants.compiled:
+            return None
+        variant = retired.variant
+        variant.renew()
+        if isinstance(self.launched(variant, args), Miss):
+            return None
+        self.variants.compiled, self.variants.retired = (variant,), ""
+        self.try_out(variant, retired.estimate, args)
+        return variant
 
     @property
     def is_plain(self) -> bool:

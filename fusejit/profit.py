@@ -22,6 +22,7 @@ from fusejit.ir.graph import (
     Alloc,
     Bind,
     Block,
+    Check,
     Cond,
     GenericOp,
     Graph,
@@ -31,6 +32,7 @@ from fusejit.ir.graph import (
     Op,
     Scatter,
     Store,
+    Value,
     ViewOp,
     walk,
 )
@@ -54,13 +56,14 @@ ELEMENT_PS = 700  # an element of a temporary that is written and read again
 DRAW = 300
 
 # ours
-HAND_OVER = 180
+HAND_OVER = 130
 PART = 200  # more, for a segment
 ARGUMENT = 25
 GUARD = 40
 VALUE_GUARD = 250  # another value makes another variant, which is asked in its turn
-RESULT = 60
-LAUNCH = 80  # a kernel, at the top
+GENERATOR = 400  # of random numbers: its lock, and where its state lies
+RESULT = 110
+LAUNCH = 40  # a kernel, at the top
 LIBRARY = 250  # besides the product itself
 STEP = 1200  # a kernel that the launcher runs in a loop of its own
 HOST_CALL = 900  # what a call of NumPy costs besides itself
@@ -82,12 +85,15 @@ class Profit:
         Whether it has no arrays and no loops.
     is_conditional : bool
         Whether other values may lead another way through the program.
+    is_guess : bool
+        Whether only the kernel knows how often some loop runs.
     """
 
     numpy_ns: float
     compiled_ns: float
     is_scalar: bool
     is_conditional: bool
+    is_guess: bool = False
 
     @property
     def pays(self) -> bool:
@@ -120,7 +126,9 @@ def profit(traced: TracedFunction, find: Callable[[Path], Any], *, is_part: bool
     numpy_ns, kernel_ns = estimate.block(graph.block, 0)
     arrays = sum(buffer.origin is not None for buffer in graph.buffers)
     handed = arrays + len(graph.scalars) + len(graph.symbols) + len(traced.checks) / 2
-    results = len(graph.block.yields)
+    draws = [op for op in walk(graph.block) if isinstance(op, HostCall) and op.inline]
+    kernel_ns += GENERATOR * len({op.arguments for op in draws})
+    results = len({r for r in graph.results if isinstance(r, Value)})
     ours = HAND_OVER + is_part * PART + ARGUMENT * handed + RESULT * results + kernel_ns
     ours += sum(VALUE_GUARD if _asks_value(guard.expr) else GUARD for guard in graph.guards)
     is_scalar = not arrays and not any(_makes_arrays(op) for op in walk(graph.block))
@@ -130,6 +138,7 @@ def profit(traced: TracedFunction, find: Callable[[Path], Any], *, is_part: bool
         ours,
         is_scalar,
         is_conditional=asks or bool(graph.guards),
+        is_guess=estimate.is_guess,
     )
 
 
@@ -139,6 +148,9 @@ class _Estimate:
     def __init__(self, graph: Graph, sizes: Mapping[str, int]) -> None:
         self.sizes = dict(sizes)
         self.graph = graph
+        self.is_guess = False
+        self.assumed: set[str] = set()
+        self.asked = _only_asked(graph)
 
     def block(self, block: Block, depth: int) -> tuple[float, float]:
         """A block that the launcher runs, in ``depth`` loops of its own, if it has host calls."""
@@ -168,10 +180,10 @@ class _Estimate:
         if isinstance(op, GenericOp):
             return self.generic(op)
         if isinstance(op, Bind):
-            self.sizes.setdefault(op.symbol, ASSUMED)
+            self.assume(op.symbol)
         elif isinstance(op, HostCall):
             for name in op.sizes:
-                self.sizes.setdefault(name, ASSUMED)
+                self.assume(name)
             return (DRAW, DRAW / 30) if op.inline else (0.0, HOST_CALL)
         elif isinstance(op, Scatter):
             points = self.points(op.value.type.extents)
@@ -193,6 +205,8 @@ class _Estimate:
     def generic(self, op: GenericOp) -> tuple[float, float]:
         points = self.points(op.domain)
         own = points * (POINT_PS + payload_ps(op.payload)) / 1000
+        if not op.domain and (not op.payload.instrs or self.asked.issuperset(op.results)):
+            return 0.0, own  # a name, and what only we ask
         if not op.domain:
             kinds = {v.kind for v in op.results}
             return (STATEMENT if kinds == {Kind.PYTHON} else SCALAR), own
@@ -222,21 +236,40 @@ class _Estimate:
     def trips(self, op: Loop) -> int:
         """How often the body runs, as far as it is known."""
         if op.condition is not None or op.lower is None or op.upper is None:
+            self.is_guess = True
             return UNTIL
         distance = self.size(op.upper) - self.size(op.lower)
+        self.is_guess |= not self.assumed.isdisjoint(op.upper.symbols() | op.lower.symbols())
         return max(0, -(-distance // op.step))
 
     def points(self, extents: tuple[AffineExpr, ...]) -> int:
         return math.prod(max(0, self.size(extent)) for extent in extents)
 
+    def assume(self, name: str) -> None:
+        """Take an integer that nothing is known of for a few."""
+        if name not in self.sizes:
+            self.sizes[name] = ASSUMED
+            self.assumed.add(name)
+
     def size(self, expr: AffineExpr) -> int:
         """The value of an expression; what only the kernel knows is taken for a few."""
         for name in expr.symbols():
-            self.sizes.setdefault(name, ASSUMED)
+            self.assume(name)
         try:
             return expr.evaluate(symbols=self.sizes)
         except ZeroDivisionError:
             return ASSUMED
+
+
+def _only_asked(graph: Graph) -> frozenset[Value]:
+    """The conditions of checks: Python does not compute them."""
+    asked: set[Value] = set()
+    used: set[Value] = {r for r in graph.results if isinstance(r, Value)} | {*graph.block.yields}
+    for op in walk(graph.block):
+        (asked if isinstance(op, Check) else used).update(op.operand_values)
+        for block in op.blocks:
+            used.update(block.yields)
+    return frozenset(asked - used)
 
 
 def _is_launchers(op: Op) -> bool:

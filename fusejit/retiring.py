@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected
+from fusejit.pipeline import Compiled
 from fusejit.profit import Profit
 from fusejit.settling import FEW, FIRST_LOOK, ROOM, size_of
 
@@ -42,6 +43,8 @@ class RetiredFunction:
         Those of the call that was looked at.
     next_look : int
         After how many calls another one is looked at, as sizes may hide in objects.
+    variant : Compiled, optional
+        What was compiled and was slower by the clock; it is timed anew where it is looked at.
 
     Attributes
     ----------
@@ -55,8 +58,10 @@ class RetiredFunction:
         function: FunctionType,
         args: Sequence[Any],
         next_look: int = FIRST_LOOK,
+        variant: Compiled | None = None,
     ) -> None:
         self.estimate = estimate
+        self.variant = variant
         is_looked_at = next_look <= LAST_LOOK and estimate.is_conditional
         has_arrays = any(isinstance(arg, np.ndarray) for arg in args)
         self.depends_on_sizes = not estimate.is_scalar or has_arrays or is_looked_at

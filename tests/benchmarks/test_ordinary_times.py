@@ -43,6 +43,8 @@ def test_first_calls_and_medians_are_told_apart() -> None:
         (Times(0.1, 1e-6, 1e-6), []),
         (Times(0.1, 2.9e-6, 1e-6), []),
         (Times(0.1, 3.2e-6, 1e-6), ["slower"]),
+        (Times(0.1, 3.2e-6, 1e-6, calls=2), ["5% and 2 us"]),
+        (Times(0.1, 5.2e-6, 1e-6, calls=2), ["slower"]),
         (Times(0.1, 1.04, 1.0), []),
         (Times(2.5, 1.06, 1.0), ["slower", "first call"]),
     ],
@@ -53,10 +55,11 @@ def test_bars(times: Times, misses: list[str]) -> None:
 
 def test_the_summary_counts_what_misses_a_bar() -> None:
     every = [Times(0.1, 1.0, 2.0), Times(2.5, 2.0, 1.0, True), Times(0.1, 1.0, 1.0)]
+    every.append(Times(0.1, 1.1, 1.0, calls=50_000))
     assert summary(every) == [
-        "3 programs: median 1.00x of undecorated, from 0.50x to 2.0x",
-        "slower than 5% and 2 us: 1",
+        "4 programs: median 0.95x of undecorated, from 0.50x to 2.0x",
+        "slower than 5% and 2 us a call: 1; than 5% and 2 us a run: 2",
         "first calls above 2 s: 1",
         "with a warning: 1",
     ]
-    assert row("name", every[1]).endswith("0.50x   slower, first call, told of")
+    assert row("name", every[1]).endswith("0.50x        1 calls   slower, first call, told of")

@@ -1,0 +1,53 @@
+"""Whether a graph may be computed twice, and has the bits that Python and NumPy have.
+
+Kernels add and round as IEEE 754 says (nothing is reassociated but sums of floats over a dim), so
+an operation on two numbers has the same bits everywhere. Functions such as ``exp`` are other code
+than NumPy's, and differ in the last place.
+"""
+
+from __future__ import annotations
+
+from fusejit.ir.graph import GenericOp, Graph, HostCall, walk
+from fusejit.ir.host_calls import is_effect
+from fusejit.ir.payload import Instr
+
+# of floats; everything else is exact for integers and bools alone
+EXACT_OF_FLOATS = frozenset(
+    {
+        *("const", "index", "extract", "cast", "select", "copysign", "sign", "signbit"),
+        *("add", "subtract", "multiply", "divide", "sqrt", "square", "negative"),
+        *("absolute", "fabs", "ceil", "floor", "rint", "trunc"),
+        *("maximum", "minimum", "fmax", "fmin", "isfinite", "isinf", "isnan"),
+        *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+        *("logical_and", "logical_or", "logical_xor", "logical_not"),
+    }
+)
+
+
+def is_repeatable(graph: Graph) -> bool:
+    """Whether a call leaves nothing behind but its results: no store, draw or text."""
+    return not any(is_effect(op) for op in walk(graph.block))
+
+
+def is_exact(graph: Graph) -> bool:
+    """Whether all that is computed has the bits of Python and NumPy."""
+    return all(_is_exact(op) for op in walk(graph.block) if isinstance(op, GenericOp)) and not any(
+        isinstance(op, HostCall) for op in walk(graph.block)
+    )
+
+
+def _is_exact(op: GenericOp) -> bool:
+    reduces_floats = any(
+        init.combiner is not None and result.type.dtype.kind not in "iub"
+        for init, result in zip(op.inits, op.results, strict=True)
+    )
+    inputs = [operand.value.type.dtype for operand in op.inputs]
+    if reduces_floats or op.library_call is not None:
+        return False
+    dtypes = [*inputs, *(i.dtype for i in op.payload.instrs), *(r.type.dtype for r in op.results)]
+    are_whole = all(dtype.kind in "iub" for dtype in dtypes)
+    return are_whole or all(map(_is_exact_instr, op.payload.instrs))
+
+
+def _is_exact_instr(instr: Instr) -> bool:
+    return instr.dtype.kind != "c" and instr.op in EXACT_OF_FLOATS

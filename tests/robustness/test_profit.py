@@ -1,0 +1,109 @@
+"""What a program costs both ways is counted by what NumPy and Python would do, and what we do."""
+
+import math
+
+import numpy as np
+import pytest
+
+from fusejit import fuse_jit
+from fusejit.outside import resolver
+from fusejit.profit import (
+    ARGUMENT,
+    DRAW,
+    GENERATOR,
+    RESULT,
+    STATEMENT,
+    Profit,
+    profit,
+)
+
+
+def estimate(function, *args) -> Profit:
+    traced = fuse_jit(function, fullgraph=True).trace(*args).traced
+    named = dict(zip(function.__code__.co_varnames, args, strict=False))
+    return profit(traced, resolver(function, named, traced.constants))
+
+
+def logarithm(x):
+    return math.log(x[0] + 1)
+
+
+def power(x):
+    return np.exp(x[0] + 1)
+
+
+def test_what_only_we_ask_costs_python_nothing():
+    """``math.log`` has a domain, `np.exp` has none."""
+    x = np.arange(3.0)
+    checked, plain = estimate(logarithm, x), estimate(power, x)
+    assert plain.numpy_ns - checked.numpy_ns == pytest.approx(70 - STATEMENT)  # of NumPy's kind
+
+
+def one(x):
+    return x[0] + 1
+
+
+def three(x):
+    return x[0] + 1, x[1] + 1, x[2] + 1
+
+
+def test_each_result_counts_once():
+    x = np.arange(3.0)
+    few, many = estimate(one, x), estimate(three, x)
+    assert 2 * RESULT <= many.compiled_ns - few.compiled_ns < 2 * RESULT + 50
+    assert not few.is_guess
+
+
+def twice(x):
+    y = x[0] + 1
+    return y, y
+
+
+def test_one_result_that_stands_twice():
+    x = np.arange(3.0)
+    assert estimate(twice, x).compiled_ns == estimate(one, x).compiled_ns
+
+
+def drawn(x, rng):
+    return x[0] + rng.random()
+
+
+def drawn_twice(x, rng):
+    return x[0] + rng.random() + rng.random()
+
+
+def test_a_generator_is_handed_over_once():
+    x, rng = np.arange(3.0), np.random.default_rng(0)
+    first, second = estimate(drawn, x, rng), estimate(drawn_twice, x, rng)
+    added = first.compiled_ns - estimate(one, x).compiled_ns
+    assert GENERATOR < added < GENERATOR + 4 * ARGUMENT
+    assert second.compiled_ns - first.compiled_ns < DRAW / 10
+    assert second.numpy_ns - first.numpy_ns >= DRAW
+
+
+def until(n):
+    k = 0
+    while n > 1:
+        n = n // 2
+        k += 1
+    return k
+
+
+def of_data(x, at):
+    total = 0
+    for k in range(at[0]):
+        total += k
+    return total
+
+
+def counted(x):
+    total = 0.0
+    for k in range(len(x)):
+        total += x[k] * k
+    return total
+
+
+def test_what_is_a_guess():
+    assert estimate(until, 9).is_guess
+    assert estimate(of_data, np.arange(3.0), np.array([2])).is_guess
+    assert not estimate(counted, np.arange(3.0)).is_guess

@@ -1,0 +1,227 @@
+"""The clock decides between a variant and Python where both give the same bits."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import fusejit.dispatcher
+from fusejit import fuse_jit
+from fusejit.codegen.launcher.miss import MISS
+from fusejit.decorated import dispatcher_of
+from fusejit.ir.analysis.exactness import is_exact, is_repeatable
+from fusejit.settling import FIRST_LOOK
+from fusejit.trial import CALLS, WARM_UP, Trial
+
+TRIED = WARM_UP + CALLS
+
+
+def first_above(x, limit):
+    i = 0
+    while i < len(x) and x[i] <= limit:
+        i += 1
+    return i
+
+
+class Machine:
+    """A clock, and what the two forms take by it."""
+
+    def __init__(self, ours: int, pythons: int) -> None:
+        self.now, self.ours, self.pythons = 0, ours, pythons
+        self.computed = []
+
+    def clock(self) -> int:
+        return self.now
+
+    def launch(self, *args):
+        self.now += self.ours
+        self.computed.append("ours")
+        return sum(args)
+
+    def plain(self, *args):
+        self.now += self.pythons
+        self.computed.append("pythons")
+        return sum(args)
+
+
+class Variant:
+    def __init__(self, launch) -> None:
+        self.launch = launch
+
+
+def trial_of(machine, decided, launch=None, plain=None):
+    variant = Variant(launch or machine.launch)
+    return Trial(variant, plain or machine.plain, decided, machine.clock)
+
+
+@pytest.mark.parametrize(("ours", "pythons"), [(5, 9), (9, 5), (7, 7)])
+def test_each_form_computes_a_few_calls(ours, pythons):
+    told = []
+    machine = Machine(ours, pythons)
+    trial = trial_of(machine, lambda trial, is_pythons: told.append(is_pythons))
+    for _ in range(TRIED + 3):
+        assert trial.launch(1, 2) == 3
+    assert told == [pythons < ours]
+    assert (trial.ours_ns, trial.pythons_ns) == (CALLS * ours, CALLS * pythons)
+    assert machine.computed[:4] == ["ours", "pythons", "pythons", "ours"]
+    assert machine.computed[-3:] == ["ours"] * 3
+
+
+def test_what_ends_a_trial():
+    told = []
+    machine = Machine(9, 5)
+
+    def decided(trial, is_pythons):
+        told.append(is_pythons)
+
+    def fails(*args):
+        raise ValueError("only in Python")
+
+    trial = trial_of(machine, decided, plain=fails)
+    assert [trial.launch(1), trial.launch(2)] == [1, 2]
+    assert told == [False]
+    missing = trial_of(machine, decided, launch=lambda *args: MISS)
+    assert [missing.launch(1) for _ in range(2 * TRIED)] == [MISS] * 2 * TRIED
+    assert told == [False]
+
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    trial = trial_of(machine, decided, plain=interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        trial.launch(1)
+    assert told == [False]
+    trial = trial_of(machine, decided, plain=lambda *args: trial.launch(*args))  # a recursion
+    for _ in range(TRIED):
+        assert trial.launch(4) == 4
+    assert len(told) == 2
+
+
+@pytest.fixture(autouse=True)
+def retiring(monkeypatch):
+    """Calls that do not pay are left to Python, as they are without a setting of the tests."""
+    monkeypatch.setenv("FUSEJIT_RETIRE", "1")
+
+
+@pytest.fixture
+def timed(monkeypatch):
+    """What the forms of a function take while they are tried."""
+    machine = Machine(0, 0)
+
+    class Timed(Trial):
+        def _runs_plainly(self, args):
+            machine.now += machine.pythons
+            return super()._runs_plainly(args)
+
+        def _runs_compiled(self, args):
+            machine.now += machine.ours
+            return super()._runs_compiled(args)
+
+    monkeypatch.setattr(fusejit.dispatcher, "Trial", functools.partial(Timed, clock=machine.clock))
+    return machine
+
+
+def calls(fused, times):
+    x = np.arange(9.0)
+    for k in range(times):
+        assert fused(x, k % 5 + 0.5) == k % 5 + 1
+
+
+def test_a_slow_variant_is_left_to_python_and_tried_again(timed):
+    timed.ours, timed.pythons = 9, 5
+    fused = fuse_jit(first_above)
+    calls(fused, TRIED + 2)
+    state = dispatcher_of(fused)
+    assert not fused.variants.compiled
+    assert "retired, Python runs it: NumPy 0.0 us, compiled 0.0 us" in repr(fused.variants)
+    assert state.carrier.guard is not None
+    calls(fused, FIRST_LOOK - 2)
+    assert not fused.variants.compiled
+    timed.ours, timed.pythons = 5, 9
+    calls(fused, 2)  # looked at: the same variant is asked, and nothing traced
+    assert len(fused.variants) == 1
+    assert fused.variants[0] is state.retired.variant
+    calls(fused, TRIED + 1)
+    assert state.trial is None
+    assert state.carrier.first is fused.variants[0].launch
+    assert "retired" not in repr(fused.variants)
+
+
+def test_a_fast_variant_stays(timed):
+    timed.ours, timed.pythons = 5, 9
+    fused = fuse_jit(first_above)
+    calls(fused, 3 * TRIED)
+    state = dispatcher_of(fused)
+    assert state.trial is None
+    assert state.carrier.first is fused.variants[0].launch
+
+
+def test_other_arguments_during_a_trial(timed):
+    timed.ours, timed.pythons = 9, 5
+    fused = fuse_jit(first_above)
+    for k in range(2 * TRIED):
+        for dtype in (np.float64, np.int32):
+            assert fused(np.arange(9, dtype=dtype), k % 5) == k % 5 + 1
+    assert len(fused.variants) == 2  # each may be the faster one
+
+
+def test_not_where_nothing_is_left_to_python(timed):
+    timed.ours, timed.pythons = 9, 5
+    fused = fuse_jit(first_above, fullgraph=True)
+    calls(fused, 3 * TRIED)
+    assert len(fused.variants) == 1
+    assert dispatcher_of(fused).trial is None
+
+
+def stores(x, limit):
+    i = 0
+    while i < len(x) and x[i] <= limit:
+        x[i] = 0
+        i += 1
+    return i
+
+
+def of_functions(x, limit):
+    i = 0
+    while i < len(x) and np.exp(x[i]) <= limit:
+        i += 1
+    return i
+
+
+def draws(x, rng):
+    i = 0
+    while i < len(x) and rng.random() < x[i]:
+        i += 1
+    return i
+
+
+def total(x, limit):
+    return float(x.sum()) > limit
+
+
+@pytest.mark.parametrize(
+    ("function", "repeats", "exact"),
+    [
+        (first_above, True, True),
+        (stores, False, True),
+        (of_functions, True, False),
+        (draws, False, False),
+        (total, True, False),
+    ],
+)
+def test_what_may_be_tried(function, repeats, exact):
+    other = np.random.default_rng(0) if function is draws else 3.0
+    graph = fuse_jit(function, fullgraph=True).trace(np.arange(5.0), other).graph
+    assert (is_repeatable(graph), is_exact(graph)) == (repeats, exact)
+
+
+def test_effects_happen_once():
+    """A program with effects is not computed twice."""
+    fused, x = fuse_jit(stores), np.arange(9.0)
+    for k in range(2 * TRIED):
+        x[:] = np.arange(9.0)
+        assert fused(x, k % 5) == k % 5 + 1
+        assert x[: k % 5 + 1].tolist() == [0] * (k % 5 + 1)
+    drawn, ours, theirs = fuse_jit(draws), np.random.default_rng(1), np.random.default_rng(1)
+    for _ in range(2 * TRIED):
+        assert drawn(np.full(20, 0.7), ours) == draws(np.full(20, 0.7), theirs)
