@@ -5,8 +5,8 @@ Each program runs in a process of its own, its whole file decorated
 says how long the first call took, the median of both forms in the steady state, their ratio (above
 1: faster than undecorated), how many calls of decorated functions a run makes, and which bars it
 misses: at most 5 % and 2 us a call more than undecorated, a first call of at most 2 s, and no
-warning. "5% and 2 us" is told of those that are slower by more than that in a whole run. The disk cache is off. The last lines sum
-up.
+warning. "5% and 2 us" is told of those that are slower by more than that in a whole run. The disk
+cache is off. The last lines sum up.
 """
 
 import functools
@@ -142,8 +142,8 @@ def row(name: str, times: Times) -> str:
     """The row of one program."""
     return (
         f"{name:28s} first {times.first:6.2f} s   ours {times.ours * 1e6:10.1f} us   "
-        f"undecorated {times.theirs * 1e6:10.1f} us   {times.ratio:6.2f}x   {times.calls:6d} calls   "
-        f"{', '.join(times.misses())}"
+        f"undecorated {times.theirs * 1e6:10.1f} us   {times.ratio:6.2f}x   "
+        f"{times.calls:6d} calls   {', '.join(times.misses())}"
     )
 
 
