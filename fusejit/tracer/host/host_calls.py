@@ -30,7 +30,7 @@ from fusejit.tracer.capture.callables import is_named_tuple
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
 from fusejit.tracer.host.stand_in_arrays import elements, laid_out, other_elements
 from fusejit.tracer.indexing.masked import MaskedElements
-from fusejit.tracer.indexing.reshapes import is_contiguous, without_ones
+from fusejit.tracer.indexing.reshapes import is_contiguous, require_elements, without_ones
 from fusejit.tracer.indexing.views import permuted
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
@@ -462,7 +462,10 @@ class _Probe:
             return array.item()
         order = obj.sorted_order()
         has_gaps = order is not None and not _is_dense(obj, order)
-        return laid_out(array, order, has_gaps=has_gaps, still=obj.axes_by_motion()[1])
+        made = laid_out(array, order, has_gaps=has_gaps, still=obj.axes_by_motion()[1])
+        if not made.size:  # what NumPy makes of no elements may be a view, which shares no memory
+            require_elements(obj)
+        return made
 
     def _require_fresh(self, part: Any, stand_ins: Sequence[Any]) -> None:
         if not isinstance(part, np.ndarray | np.generic | bool | int | float):

@@ -199,14 +199,14 @@ def _contiguous_copy(array: TracedArray, is_decided: bool = True) -> TracedArray
     """A fresh array in C order; ``is_decided`` if NumPy copies only because of the strides."""
     decisions = array.trace.decisions
     if is_decided:
-        _require_elements(array)
+        require_elements(array)
         for extent in array.extents:
             if decisions.equal(extent, 1, "an axis of length 1 has no stride"):
                 raise Declined("a reshape for which an axis happens to have length 1")
     return copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
 
 
-def _require_elements(array: TracedArray) -> None:
+def require_elements(array: TracedArray) -> None:
     """A copy can be told from a view without elements if that cannot be written."""
     root = array.storage.root
     if array.stores is Access.WRITEABLE:
@@ -233,7 +233,7 @@ def _moves_as_one(array: TracedArray, outer: int, inner: int) -> bool:
     places = _place(array, outer), _place(array, inner)
     if places[0] is None or places[1] is None:
         if places[0] is places[1]:
-            _require_elements(array)
+            require_elements(array)
             raise Declined("a reshape of a broadcast array")
         return False
     (at, step), (inner_at, inner_step) = places[0], places[1]

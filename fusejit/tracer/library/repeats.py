@@ -11,6 +11,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.indexing.reshapes import require_elements
 from fusejit.tracer.indexing.views import normalize_axis
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.context import current_trace
@@ -66,6 +67,7 @@ def tile(A: Any, reps: Any) -> Any:
     if all(once):
         copied = copy_of(array, array.dtype, array.sorted_order(), "copy", Kind.ARRAY)
         return copied.as_view() if array.ndim > rank else copied
+    require_elements(array)  # or NumPy repeats nothing, and hands out the array itself
     axes: list[int | AffineExpr] = []
     for k, count in enumerate(counts):
         axes += [k] if once[k] else [count, k]
