@@ -11,15 +11,18 @@ needlessly runs as plain NumPy, and is right.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from types import FunctionType
 from typing import Any, cast
 
 import numpy as np
 
 from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected
+from fusejit.codegen.launcher.miss import MISS
 from fusejit.dataclass import dataclass
 from fusejit.ir.access import ACCESS_BITS
+
+Launch = Callable[..., Any]
 
 _MOST = 64  # entries; the one that was not met for longest goes
 _MOST_PARTS = 16  # of a tuple
@@ -98,6 +101,37 @@ class DeclinedCalls:
         guard = CallGuard(cast(Any, expected), due, function)
         self._guarded = entry, guard
         return guard
+
+    def passing(
+        self,
+        args: tuple[Any, ...],
+        function: FunctionType,
+        run: Callable[[str], Callable[..., Any]],
+    ) -> tuple[Hashable, Callable[..., Any]] | None:
+        """What serves calls of this kind among others, and a key for it; None if it is too early.
+
+        Parameters
+        ----------
+        args : tuple
+        function : FunctionType
+            Its code and default values must stay what they are.
+        run : callable
+            Given why they are declined, what runs them.
+        """
+        entry = self._known.get(_kind(args))
+        expected = [*map(_expected, args)]
+        if entry is None or entry.calls < _OFTEN or None in expected:
+            return None
+        asks, runs = CallGuard(cast(Any, expected), NEVER, function).asks, run(entry.cause)
+
+        def call(*args: Any) -> Any:
+            calls = entry.calls + 1
+            if asks(*args) or (not entry.is_final and calls & entry.calls == 0):
+                return MISS  # the one that makes their number a power of two is looked at
+            entry.calls = calls
+            return runs(*args)
+
+        return ("declined", id(entry)), call
 
     def recount(self) -> None:
         """Count the calls that have passed; the last one did not."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, cast
 
-from fusejit.alternation import Alternation
+from fusejit.alternation import Alternation, Rank, Way, guarded
 from fusejit.budget import Allowance, compiling
 from fusejit.call_kinds import CallKinds
 from fusejit.carrier import Body, no_variant
@@ -89,7 +90,7 @@ class Dispatcher:
         self.fused = FusedFunctions() if decorated.fused is None else decorated.fused
         self.run_plain = self.by_position()
         self.carrier = decorated.carrier
-        self.alternation = Alternation(self.carrier.serve_first)
+        self.alternation = Alternation(self.carrier.serve_first, self.launchers)
         self.trial: Trial | None = None
         self.carrier.ask(self.slow, self.rescued)
         if not self.options.enabled:
@@ -114,7 +115,7 @@ class Dispatcher:
                 variant.renew()
                 result = self.launched(variant, args)
                 if not isinstance(result, Miss):
-                    self.alternation.changed([*map(self.asked, seen)], self.asked(variant))
+                    self.alternation.served_by(self.asked(variant))
                     return result
                 missed = missed if result is MISS else result
             segmented, of_kinds = self.variants.segmented_for(args), self.variants.of_kinds
@@ -122,7 +123,7 @@ class Dispatcher:
                 self.serve_segments(segmented)
                 return segmented.run(*args)
             if self.retired is not None and self.retired.serves(args):
-                self.serve_python(self.retired.guard)
+                self.serve_retired(self.retired.guard)
                 return self.plain(*args)
             if missed.is_fault:
                 self.declined.add_kind(args, missed.reason, is_final=True)
@@ -169,19 +170,36 @@ class Dispatcher:
         return segmented.run(*args) if segmented is not None and self.identity.holds() else MISS
 
     def serve_segments(self, segmented: SegmentedFunction) -> None:
-        """Have segments serve calls, unless a variant does."""
-        if self.variants.compiled or segmented not in self.variants.opened:
+        """Have segments serve calls, among others; alone unless a variant does."""
+        if segmented not in self.variants.opened:
             return
-        if segmented.served is not None:
-            self.carrier.serve_body(*segmented.served)
-        else:
+        served = segmented.served
+        if served is not None:
+            body, guard = served
+
+            def alone() -> bool:
+                if self.variants.compiled or segmented.served is not served:
+                    return False
+                self.carrier.serve_body(body, guard)
+                return True
+
+            self.alternation.served(Way(guarded(guard, body.run), Rank.SEGMENTS, guard, alone))
+        elif not self.variants.compiled:
             is_for_all = segmented is self.variants.segmented
             self.carrier.serve_first(self.run_segments if is_for_all else no_variant)
 
-    def serve_python(self, guard: CallGuard) -> None:
+    def serve_retired(self, guard: CallGuard) -> None:
+        """Have Python serve calls that a guard lets pass, among others."""
+        way = guarded(guard, self.run_plain)
+        alone = partial(self.serve_python, guard)
+        self.alternation.served(Way(way, Rank.PYTHON, guard, alone))
+
+    def serve_python(self, guard: CallGuard) -> bool:
         """Have the function's own statements serve calls, unless a variant does."""
-        if not self.variants.compiled:
-            self.carrier.serve_body(self.own_body(), guard)
+        if self.variants.compiled:
+            return False
+        self.carrier.serve_body(self.own_body(), guard)
+        return True
 
     def own_body(self) -> Body:
         """The statements of the function."""
@@ -209,6 +227,7 @@ class Dispatcher:
             self.variants.retired = ""
             self.retired = None
             self.declined = DeclinedCalls(guesses=not self.options.fullgraph)
+            self.alternation.forget(no_variant)
             self.carrier.renew(self.function, self.signature)
             if not self.options.enabled:
                 self.carrier.serve_first(self.disabled)
@@ -253,7 +272,8 @@ class Dispatcher:
         with self.lock:
             kept = tuple(v for v in self.variants.compiled if v is not variant)
             self.variants.compiled = kept
-            if self.carrier.first in (self.asked(variant), self.alternation.asks):
+            self.alternation.forget(no_variant)
+            if self.carrier.first == self.asked(variant):
                 self.carrier.serve_first(no_variant)
 
     # -- a new variant --------------------------------------------------------------------------
@@ -361,6 +381,7 @@ class Dispatcher:
 
     def segments_changed(self, segmented: SegmentedFunction) -> None:
         """Have segments serve calls as they are now, and tell who asks whether they pay."""
+        self.alternation.forget(no_variant)
         self.serve_segments(segmented)
         for changed in self.watchers:
             changed()
@@ -382,6 +403,7 @@ class Dispatcher:
             looks = LATER_LOOKS * self.retired.next_look
         self.retired = RetiredFunction(estimate, cast(Any, self.function), args, looks, variant)
         self.variants.retired = str(estimate)
+        self.alternation.forget(no_variant)
         self.serve_python(self.retired.guard)
         for changed in self.watchers:
             changed()
@@ -391,6 +413,10 @@ class Dispatcher:
         """What a call asks of a variant: its launcher, or the trial that times it."""
         trial = self.trial
         return trial.launch if trial is not None and trial.variant is variant else variant.launch
+
+    def launchers(self) -> list[Callable[..., Any]]:
+        """What calls ask of all variants."""
+        return [*map(self.asked, self.variants.compiled)]
 
     def try_out(self, variant: Compiled, estimate: Profit, args: tuple[Any, ...]) -> None:
         """Have the clock decide between Python and the only variant that there is."""
@@ -443,6 +469,7 @@ class Dispatcher:
         """Ask anew whether compiling pays, at the next call."""
         if self.retired is not None:
             self.retired.look_again()
+            self.alternation.forget(no_variant)
             if not self.variants.compiled:
                 self.carrier.serve_first(no_variant)
 
@@ -595,12 +622,30 @@ class Dispatcher:
 
     def serve_declined(self, args: tuple[Any, ...], cause: str) -> None:
         """Have the function's own statements serve calls that are always declined."""
-        if self.variants.compiled or self.variants.segmented or self.retired:
-            return
-        guard = self.declined.guard(args, cast(Any, self.function))
-        if guard is not None:
+        function = cast(Any, self.function)
+
+        def alone() -> bool:
+            if self.variants.compiled or self.variants.segmented or self.retired:
+                return False
+            guard = self.declined.guard(args, function)
+            if guard is None:
+                return False
             self.variants.passed = cause, guard
-            self.serve_python(guard)
+            return self.serve_python(guard)
+
+        def run(cause: str) -> Callable[..., Any]:
+            counts, plain = self.variants.declined, self.run_plain
+
+            def declined(*args: Any) -> Any:
+                counts[cause] += 1
+                return plain(*args)
+
+            return declined
+
+        passing = self.declined.passing(args, function, run)
+        if passing is not None:
+            key, call = passing
+            self.alternation.served(Way(call, Rank.DECLINED, key, alone))
 
     def note(self, cause: str) -> None:
         """Count a declined call; the first one of a cause warns at the user's line.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.alternation import CHANGES, IN_A_ROW, MOST
+from fusejit.alternation import CHANGES, IN_A_ROW
 from fusejit.decorated import dispatcher_of
 from fusejit.testing.compare import assert_same, clone
 
@@ -68,10 +68,9 @@ def test_errors_in_turn():
                     fused(array(dtype), 1000)
 
 
-def test_more_than_are_asked():
+def test_many_dtypes():
     fused = fuse_jit(lambda x: x + x)
     dtypes = [np.float64, np.float32, *(f"{k}{n}" for k in "iu" for n in (1, 2, 4, 8)), np.bool_]
-    assert len(dtypes) > MOST
     for _ in range(3 * CHANGES):
         for dtype in dtypes:
             assert_same(array(dtype) + array(dtype), fused(array(dtype)))
@@ -88,3 +87,61 @@ def test_a_function_that_changes(slow_calls):
     by = 3
     for dtype in (np.float64, np.int64):
         assert_same(array(dtype) * 3 + 1, fused(array(dtype)))
+
+
+class Box:
+    def __init__(self, x) -> None:
+        self.x = x
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.x, dtype)
+
+
+class Case(Box):
+    pass
+
+
+def doubled(x, by):
+    return np.asarray(x) * 2 + by
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.notices.FuseWarning")
+def test_kinds_that_no_kernel_is_given(slow_calls):
+    """Objects of two classes, arrays of Python's objects, and arrays that are compiled."""
+    fused = fuse_jit(doubled)
+    kinds = [Box([1, 2]), Case([3]), np.array([1, 2], object), np.arange(3.0), np.arange(3)]
+
+    def in_turn(times):
+        for _ in range(times):
+            for x in kinds:
+                assert_same(doubled(x, 1), fused(x, 1))
+
+    in_turn(40)  # until kinds that are declined pass
+    counts = slow_calls(fused)
+    in_turn(40)
+    assert len(counts) < 40 * len(kinds) / 10
+    before = sum(fused.variants.declined.values())
+    in_turn(3)
+    assert sum(fused.variants.declined.values()) - before in (0, 6, 9)
+    for x in kinds:  # each alone
+        for _ in range(IN_A_ROW + 3):
+            assert_same(doubled(x, 1), fused(x, 1))
+    in_turn(3)
+
+
+def test_code_that_is_replaced():
+    """Ways that have served calls are forgotten with the code."""
+    fused = fuse_jit(doubled)
+    for _ in range(3 * CHANGES):
+        for dtype in (np.float64, np.int64):
+            assert_same(doubled(array(dtype), 1), fused(array(dtype), 1))
+    code = doubled.__code__
+    try:
+        doubled.__code__ = (lambda x, by: np.asarray(x) - by).__code__
+        for _ in range(3):
+            for dtype in (np.float64, np.int64):
+                assert_same(array(dtype) - 1, fused(array(dtype), 1))
+    finally:
+        doubled.__code__ = code
+    for dtype in (np.float64, np.int64):
+        assert_same(array(dtype) * 2 + 1, fused(array(dtype), 1))
