@@ -40,10 +40,9 @@ from fusejit.interrupts import CALLED_BY_NUMBA, compiler_is_taken, is_from_handl
 from fusejit.locks import ForkSafeLock
 from fusejit.notices import warn
 from fusejit.options import Options
-from fusejit.outside import resolver
 from fusejit.package_files import is_raised_by_us
+from fusejit.paying import Paying
 from fusejit.pipeline import Compiled, Lowered, Traced, trace
-from fusejit.profit import Profit, profit
 from fusejit.raised_calls import RaisedCalls
 from fusejit.retiring import RetiredFunction, may_be_retired
 from fusejit.segments import (
@@ -57,13 +56,12 @@ from fusejit.segments import (
     opened_for_kinds,
     opened_singly,
 )
-from fusejit.settling import FIRST_LOOK, LATER_LOOKS
 from fusejit.tracer.capture.source_text import find_source, texts_in
 from fusejit.tracer.control_flow.raises import may_raise_late
 from fusejit.tracer.graph_breaks.declined import SHARED_MEMORY, Declined
 from fusejit.tracer.graph_breaks.foreign import foreign_arguments, is_operand
 from fusejit.tracer.runtime.locations import strip_frames
-from fusejit.trial import CALLS, Trial, may_be_tried
+from fusejit.trial import may_be_tried
 
 MOST_OF_KINDS = 4  # forms in segments for arguments of kinds that no kernel is given
 MOST_OF_A_PART = 4  # variants, before lists and texts it is given are left to Python
@@ -78,8 +76,6 @@ class Dispatcher:
         self.function = decorated.function
         self.options = decorated.options
         self.variants = decorated.variants
-        self.retired: RetiredFunction | None = None
-        self.watchers: list[Callable[[], None]] = []  # told when it changes whether it pays
         self.declined = DeclinedCalls(guesses=not self.options.fullgraph)
         self.kinds = CallKinds()
         self.raised = RaisedCalls()
@@ -90,8 +86,8 @@ class Dispatcher:
         self.fused = FusedFunctions() if decorated.fused is None else decorated.fused
         self.run_plain = self.by_position()
         self.carrier = decorated.carrier
-        self.alternation = Alternation(self.carrier.serve_first, self.launchers)
-        self.trial: Trial | None = None
+        self.paying = Paying(self)
+        self.alternation = Alternation(self.carrier.serve_first, self.paying.launchers)
         self.carrier.ask(self.slow, self.rescued)
         if not self.options.enabled:
             self.carrier.serve_first(self.disabled)
@@ -115,15 +111,16 @@ class Dispatcher:
                 variant.renew()
                 result = self.launched(variant, args)
                 if not isinstance(result, Miss):
-                    self.alternation.served_by(self.asked(variant))
+                    self.alternation.served_by(self.paying.asked(variant))
                     return result
                 missed = missed if result is MISS else result
             segmented, of_kinds = self.variants.segmented_for(args), self.variants.of_kinds
             if segmented is not None:
                 self.serve_segments(segmented)
                 return segmented.run(*args)
-            if self.retired is not None and self.retired.serves(args):
-                self.serve_retired(self.retired.guard)
+            retired = self.paying.retired
+            if retired is not None and retired.serves(args):
+                self.serve_retired(retired.guard)
                 return self.plain(*args)
             if missed.is_fault:
                 self.declined.add_kind(args, missed.reason, is_final=True)
@@ -154,7 +151,7 @@ class Dispatcher:
         result = self.launched(made, args)
         if not isinstance(result, Miss):
             self.kinds.note_variant(args)
-            self.carrier.serve_first(self.asked(made))
+            self.carrier.serve_first(self.paying.asked(made))
             return result
         if result not in LEFT_TO_NUMPY:
             self.drop(made)
@@ -225,7 +222,7 @@ class Dispatcher:
             self.variants.of_kinds = ()
             self.raised.forget()
             self.variants.retired = ""
-            self.retired = None
+            self.paying.retired = None
             self.declined = DeclinedCalls(guesses=not self.options.fullgraph)
             self.alternation.forget(no_variant)
             self.carrier.renew(self.function, self.signature)
@@ -273,7 +270,7 @@ class Dispatcher:
             kept = tuple(v for v in self.variants.compiled if v is not variant)
             self.variants.compiled = kept
             self.alternation.forget(no_variant)
-            if self.carrier.first == self.asked(variant):
+            if self.carrier.first == self.paying.asked(variant):
                 self.carrier.serve_first(no_variant)
 
     # -- a new variant --------------------------------------------------------------------------
@@ -326,7 +323,7 @@ class Dispatcher:
 
     def variant(self, args: tuple[Any, ...]) -> Compiled | SegmentedFunction | RetiredFunction:
         """The whole function as one variant."""
-        known = self.tried_again(args)
+        known = self.paying.tried_again(args)
         if known is not None:
             return known
         seconds = self.parts_time if self.options.is_part else self.options.compile_seconds
@@ -334,14 +331,14 @@ class Dispatcher:
             traced = trace(self.function, *self.split(args), self.options_now())
             if self.options.on_error and may_raise_late(traced.graph):
                 return self.entered(self.apart(traced, args))
-            estimate = self.estimate(traced, args)
+            estimate = self.paying.estimate(traced, args)
             if estimate is not None and may_be_retired(estimate, is_part=self.options.is_part):
-                return self.retire(estimate, args)
+                return self.paying.retire(estimate, args)
             lowered = traced.fuse().lower()
             variant = lowered.compile()
         self.variants.compiled = (variant, *self.variants.compiled)
         if estimate is not None and may_be_tried(estimate, traced.graph):
-            self.try_out(variant, estimate, args)
+            self.paying.try_out(variant, estimate, args)
         if self.options.is_part:  # nobody but us has its arguments
             self.newest = lowered, sizes_of_call(lowered, self.named(args))
         return variant
@@ -383,95 +380,7 @@ class Dispatcher:
         """Have segments serve calls as they are now, and tell who asks whether they pay."""
         self.alternation.forget(no_variant)
         self.serve_segments(segmented)
-        for changed in self.watchers:
-            changed()
-
-    # -- what does not pay ----------------------------------------------------------------------
-    def estimate(self, traced: Traced, args: tuple[Any, ...]) -> Profit | None:
-        """What calls like this one cost; None where nothing is left to Python for that."""
-        if self.options.fullgraph or not self.options.retires:
-            return None
-        find = resolver(self.function, self.named(args), traced.traced.constants)
-        return profit(traced.traced, find, is_part=self.options.is_part)
-
-    def retire(
-        self, estimate: Profit, args: tuple[Any, ...], variant: Compiled | None = None
-    ) -> RetiredFunction:
-        """Leave calls like this one to Python, as compiling does not pay for them."""
-        looks = FIRST_LOOK
-        if self.retired is not None:
-            looks = LATER_LOOKS * self.retired.next_look
-        self.retired = RetiredFunction(estimate, cast(Any, self.function), args, looks, variant)
-        self.variants.retired = str(estimate)
-        self.alternation.forget(no_variant)
-        self.serve_python(self.retired.guard)
-        for changed in self.watchers:
-            changed()
-        return self.retired
-
-    def asked(self, variant: Compiled) -> Callable[..., Any]:
-        """What a call asks of a variant: its launcher, or the trial that times it."""
-        trial = self.trial
-        return trial.launch if trial is not None and trial.variant is variant else variant.launch
-
-    def launchers(self) -> list[Callable[..., Any]]:
-        """What calls ask of all variants."""
-        return [*map(self.asked, self.variants.compiled)]
-
-    def try_out(self, variant: Compiled, estimate: Profit, args: tuple[Any, ...]) -> None:
-        """Have the clock decide between Python and the only variant that there is."""
-
-        def decided(trial: Trial, is_pythons: bool) -> None:
-            with self.lock:
-                if self.trial is not trial:
-                    return
-                asked, self.trial = self.carrier.first, None
-                if is_pythons and self.variants.compiled == (variant,):
-                    self.variants.compiled = ()
-                    ours, pythons = trial.ours_ns / CALLS, trial.pythons_ns / CALLS
-                    timed = replace(estimate, numpy_ns=pythons, compiled_ns=ours)
-                    self.retire(timed, args, variant)
-                elif asked == trial.launch:
-                    self.carrier.serve_first(variant.launch)
-
-        if self.variants.compiled == (variant,):
-            self.trial = Trial(variant, self.run_plain, decided)
-
-    def tried_again(self, args: tuple[Any, ...]) -> Compiled | None:
-        """The variant that was slower than Python by the clock, if it serves a call."""
-        retired = self.retired
-        if retired is None or retired.variant is None or self.variants.compiled:
-            return None
-        variant = retired.variant
-        variant.renew()
-        if isinstance(self.launched(variant, args), Miss):
-            return None
-        self.variants.compiled, self.variants.retired = (variant,), ""
-        self.try_out(variant, retired.estimate, args)
-        return variant
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the function itself runs for all calls so far, as compiling it does not pay."""
-        if self.variants.compiled:
-            return False
-        opened = self.variants.opened
-        return self.retired is not None if not opened else all(s.is_plain for s in opened)
-
-    @property
-    def depends_on_sizes(self) -> bool:
-        """Whether larger arguments may change that."""
-        if self.variants.opened:
-            return any(segmented.depends_on_sizes for segmented in self.variants.opened)
-        return self.retired is not None and self.retired.depends_on_sizes
-
-    def look_again(self) -> None:
-        """Ask anew whether compiling pays, at the next call."""
-        if self.retired is not None:
-            self.retired.look_again()
-            self.alternation.forget(no_variant)
-            if not self.variants.compiled:
-                self.carrier.serve_first(no_variant)
+        self.paying.tell()
 
     def raising(self, args: tuple[Any, ...]) -> Any:
         """A call that is expected to raise: if it does, others like it are run by Python at once.
@@ -570,8 +479,8 @@ class Dispatcher:
         """What Python calls in ``caller`` instead of ``function``, which is decorated."""
         segmented = self.variants.segmented
         if segmented is None or function is not self.carrier.function:
-            is_plain = self.retired is not None and not self.variants.compiled
-            if is_plain and not self.depends_on_sizes and function is self.carrier.function:
+            is_plain = self.paying.retired is not None and not self.variants.compiled
+            if is_plain and not self.paying.depends_on_sizes and function is self.carrier.function:
                 return self.function
             return function
         if self.variants.compiled and caller is not self.function:
@@ -625,7 +534,7 @@ class Dispatcher:
         function = cast(Any, self.function)
 
         def alone() -> bool:
-            if self.variants.compiled or self.variants.segmented or self.retired:
+            if self.variants.compiled or self.variants.segmented or self.paying.retired:
                 return False
             guard = self.declined.guard(args, function)
             if guard is None:

@@ -559,7 +559,7 @@ class _Helper:
 def _is_retired(fused: Callable[..., Any]) -> bool:
     """Whether a fused form runs the function itself, whatever the sizes of arguments."""
     state = dispatcher_of(fused)
-    return state is not None and state.is_plain and not state.depends_on_sizes
+    return state is not None and state.paying.is_plain and not state.paying.depends_on_sizes
 
 
 class CallSite:
@@ -586,18 +586,18 @@ class CallSite:
     @property
     def is_fused(self) -> bool:
         """Whether it calls a fused function that pays."""
-        return not all(state is not None and state.is_plain for state in self._states())
+        return not all(state is not None and state.paying.is_plain for state in self._states())
 
     @property
     def depends_on_sizes(self) -> bool:
         """Whether larger arguments may change that."""
-        return any(state is not None and state.depends_on_sizes for state in self._states())
+        return any(state is not None and state.paying.depends_on_sizes for state in self._states())
 
     def look_again(self) -> None:
         """Ask anew whether its functions pay, at their next calls."""
         for state in self._states():
             if state is not None:
-                state.look_again()
+                state.paying.look_again()
 
     def _states(self) -> list[Any]:
         return [dispatcher_of(function) for function in self.functions]
@@ -607,7 +607,7 @@ def _watch(fused: Callable[..., Any], helper: _Helper) -> None:
     """Have a function that is opened decide anew when what it calls has changed."""
     state = dispatcher_of(fused)
     if state is not None:
-        state.watchers.append(helper.decide_again)
+        state.paying.watchers.append(helper.decide_again)
 
 
 def _is_decorated(function: Any) -> bool:
@@ -676,14 +676,14 @@ class SegmentCall:
         """Whether Python runs its statements, as compiling them does not pay."""
         if self.opened is not None:
             return self.opened.is_plain
-        return self.chosen is not None and (self.state is None or self.state.is_plain)
+        return self.chosen is not None and (self.state is None or self.state.paying.is_plain)
 
     @property
     def depends_on_sizes(self) -> bool:
         """Whether larger arguments may change that."""
         if self.opened is not None:
             return self.opened.depends_on_sizes
-        return self.state is not None and bool(self.state.depends_on_sizes)
+        return self.state is not None and bool(self.state.paying.depends_on_sizes)
 
     def look_again(self) -> None:
         """Ask anew whether compiling it pays, at the next call."""
@@ -691,7 +691,7 @@ class SegmentCall:
         if inner is not None and inner.settling is not None:
             inner.settling.look_again()
         elif self.state is not None:
-            self.state.look_again()
+            self.state.paying.look_again()
 
     def __call__(self, *args: Any) -> Any:
         if self.chosen is None:

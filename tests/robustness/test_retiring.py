@@ -157,7 +157,7 @@ def test_a_function_of_numbers_is_python_s() -> None:
     agree(root, fused, (2.0,), (3.0,))
     assert len(fused.variants) == 0
     assert "retired, Python runs it: NumPy" in repr(fused.variants)
-    assert fused.__fusejit_state__.dispatcher.retired.guard.is_open
+    assert fused.__fusejit_state__.dispatcher.paying.retired.guard.is_open
 
 
 def test_a_function_of_numbers_with_branches_is_python_s_for_good_after_some_calls() -> None:
@@ -166,7 +166,7 @@ def test_a_function_of_numbers_with_branches_is_python_s_for_good_after_some_cal
 
     fused = retiring(sign)
     agree(sign, fused, *[(k % 3 - 1,) for k in range(400)])
-    assert fused.__fusejit_state__.dispatcher.retired.guard.is_open
+    assert fused.__fusejit_state__.dispatcher.paying.retired.guard.is_open
 
 
 def test_functions_of_arrays_and_loops_over_elements_stay_compiled() -> None:

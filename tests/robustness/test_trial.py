@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pytest
 
-import fusejit.dispatcher
+import fusejit.paying
 from fusejit import fuse_jit
 from fusejit.codegen.launcher.miss import MISS
 from fusejit.decorated import dispatcher_of
@@ -117,7 +117,7 @@ def timed(monkeypatch):
             machine.now += machine.ours
             return super()._runs_compiled(args)
 
-    monkeypatch.setattr(fusejit.dispatcher, "Trial", functools.partial(Timed, clock=machine.clock))
+    monkeypatch.setattr(fusejit.paying, "Trial", functools.partial(Timed, clock=machine.clock))
     return machine
 
 
@@ -140,9 +140,9 @@ def test_a_slow_variant_is_left_to_python_and_tried_again(timed):
     timed.ours, timed.pythons = 5, 9
     calls(fused, 2)  # looked at: the same variant is asked, and nothing traced
     assert len(fused.variants) == 1
-    assert fused.variants[0] is state.retired.variant
+    assert fused.variants[0] is state.paying.retired.variant
     calls(fused, TRIED + 1)
-    assert state.trial is None
+    assert state.paying.trial is None
     assert state.carrier.first is fused.variants[0].launch
     assert "retired" not in repr(fused.variants)
 
@@ -152,7 +152,7 @@ def test_a_fast_variant_stays(timed):
     fused = fuse_jit(first_above)
     calls(fused, 3 * TRIED)
     state = dispatcher_of(fused)
-    assert state.trial is None
+    assert state.paying.trial is None
     assert state.carrier.first is fused.variants[0].launch
 
 
@@ -170,7 +170,7 @@ def test_not_where_nothing_is_left_to_python(timed):
     fused = fuse_jit(first_above, fullgraph=True)
     calls(fused, 3 * TRIED)
     assert len(fused.variants) == 1
-    assert dispatcher_of(fused).trial is None
+    assert dispatcher_of(fused).paying.trial is None
 
 
 def stores(x, limit):
