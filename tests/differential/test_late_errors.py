@@ -201,3 +201,36 @@ def test_exceptions_of_calls_end_where_numpys_do(
     assert frames[0] == frames[1]
     assert frames[0][0][0] == program.__name__
     capsys.readouterr()
+
+
+def stored_at_moved(x: Any, k: Any) -> Any:
+    k[1:] += 2
+    x[k] = 2.0
+    return x
+
+
+@pytest.mark.parametrize(
+    ("indices", "is_named"),
+    [
+        (np.array([1, 9, 8]), True),
+        (np.array([1, 9, 8])[::-1], True),
+        (np.array([1, 9, 8], np.int32), True),
+        (np.array([1, 9, 8], np.int32)[::-1], False),  # cast in the order of memory
+        (np.array([[1, 9], [8, 7]]), True),
+        (np.array([[1, 9], [8, 7]])[::-1, ::-1], False),
+        (np.array([[1, 9], [8, 7]], order="F"), False),
+    ],
+)
+def test_which_index_is_named(indices: Any, is_named: bool) -> None:
+    """NumPy's first one, or none: it does not always look in C order."""
+    expected = run(stored_at_moved, (np.arange(3.0), indices))
+    fused = decorate(stored_at_moved, jit=False)
+    good = clone(indices)  # of the same strides
+    good[...] = -1
+    assert run(fused, (np.arange(3.0), good)).error is None
+    actual = run(fused, (np.arange(3.0), indices))
+    assert isinstance(expected.error, IndexError)
+    assert isinstance(actual.error, IndexError)
+    words = str(actual.error) == str(expected.error), "for its axis" in str(actual.error)
+    assert words == (is_named, not is_named)
+    np.testing.assert_array_equal(actual.args[1], expected.args[1])

@@ -249,8 +249,21 @@ def check_index(trace: Trace, integers: TracedArray, extent: AffineExpr, axis: i
     known, dtype = trace.decisions.constant(extent), integers.dtype
     if known is not None and dtype.kind == "u" and known > np.iinfo(dtype).max:
         return  # bytes into a table of 256
-    shown = ir.CheckedIndex(integers.value(), axis, trace.decisions.canonical(extent))
+    shown = None
+    if _is_looked_at_in_order(integers):
+        shown = ir.CheckedIndex(integers.value(), axis, trace.decisions.canonical(extent))
     check_that(trace, integers, _reach, extent, shown)
+
+
+def _is_looked_at_in_order(integers: TracedArray) -> bool:
+    """Whether NumPy meets integers in C order, and so names the first one that is out of bounds.
+
+    It casts others than int64 in the order of memory, and goes through several axes in that order.
+    """
+    if integers.dtype == np.int64 and integers.ndim < 2:
+        return True
+    storage = integers.storage
+    return integers.is_whole and storage.is_dense and storage.order is None
 
 
 def _reach(builder: PayloadBuilder, ref: int, dtype: np.dtype) -> int:
