@@ -32,6 +32,9 @@ Result = TypeVar("Result")
 
 CALLED_BY_NUMBA = "it is called by Numba, which compiles or is being imported"
 _COMPILERS = ("numba", "llvmlite")
+LONGEST_WAIT = 0.05
+"""Seconds. A signal that comes just before a wait begins does not end it (CPython looks for
+signals, then waits): its handler runs at the end of the wait."""
 _COMPILES: contextvars.ContextVar[bool] = contextvars.ContextVar("_COMPILES", default=False)
 
 
@@ -68,7 +71,8 @@ def apart(work: Callable[[], Result]) -> Result:
 
     if not started(run):
         return _at_work(work)
-    is_done.acquire()
+    while not is_done.acquire(timeout=LONGEST_WAIT):
+        pass
     if failure:
         try:
             raise failure[0]
