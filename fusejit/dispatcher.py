@@ -222,7 +222,7 @@ class Dispatcher:
             self.variants.of_kinds = ()
             self.raised.forget()
             self.variants.retired = ""
-            self.paying.retired = None
+            self.paying.retired = self.paying.trial = None
             self.declined = DeclinedCalls(guesses=not self.options.fullgraph)
             self.alternation.forget(no_variant)
             self.carrier.renew(self.function, self.signature)

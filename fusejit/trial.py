@@ -3,7 +3,8 @@
 `fusejit.profit` estimates from sizes alone, so that a choice is the same in every run; how often a
 ``while`` goes round it can only guess. Where all that a variant computes has the very bits of
 Python and NumPy, and a call leaves nothing behind but its results, a few calls are computed by both
-and timed. Which one is chosen can then be seen on the clock alone.
+and timed. Which one is chosen can then be seen on the clock alone. Calls that take long when they
+are compiled are left out: Python might take a hundred times as long.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from fusejit.ir.graph import Graph
 from fusejit.pipeline import Compiled
 from fusejit.profit import Profit
 
-WARM_UP = 2  # calls that are computed by both, and not counted
+WARM_UP = 2  # calls, before any is timed
 CALLS = 16  # that are computed by both, and timed
+LONG_NS = 20_000  # a call that is so long when compiled is not computed by Python
+MOST_LONG = 3  # such calls, before the variant is taken for the faster one
 NEAR = 2.0  # times as fast as NumPy; what the estimate takes for faster is not tried
 
 
@@ -56,7 +59,8 @@ class Trial:
     ) -> None:
         self.variant = variant
         self.ours_ns = self.pythons_ns = 0
-        self.calls = 0
+        self.calls = self.timed = 0
+        self._long_calls = 0
         self._plain = plain
         self._decided = decided
         self._clock = clock
@@ -74,26 +78,26 @@ class Trial:
             self._is_busy = False
 
     def _timed(self, args: tuple[Any, ...]) -> Any:
-        plain_first = self.calls % 2
         begin = self._clock()
-        if plain_first and not self._runs_plainly(args):
-            plain_first = 0
-        middle = self._clock()
         result = self._runs_compiled(args)
-        end = self._clock()
+        ours_ns = self._clock() - begin
         if result.__class__ is Miss:
             return result
-        pythons_ns, ours_ns = middle - begin, end - middle
-        if not plain_first:
-            begin = self._clock()
-            if not self._runs_plainly(args):
-                return result
-            pythons_ns = self._clock() - begin
         self.calls += 1
-        if self.calls > WARM_UP:
-            self.ours_ns += ours_ns
-            self.pythons_ns += pythons_ns
-        if self.calls >= WARM_UP + CALLS and self._is_open:
+        if self.calls <= WARM_UP:
+            return result
+        if ours_ns > LONG_NS:
+            self._long_calls += 1
+            if self._long_calls >= MOST_LONG:
+                self._end(False)
+            return result
+        begin = self._clock()
+        if not self._runs_plainly(args):
+            return result
+        self.pythons_ns += self._clock() - begin
+        self.ours_ns += ours_ns
+        self.timed += 1
+        if self.timed >= CALLS and self._is_open:
             self._end(self.pythons_ns < self.ours_ns)
         return result
 

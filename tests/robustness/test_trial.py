@@ -11,7 +11,7 @@ from fusejit.codegen.launcher.miss import MISS
 from fusejit.decorated import dispatcher_of
 from fusejit.ir.analysis.exactness import is_exact, is_repeatable
 from fusejit.settling import FIRST_LOOK
-from fusejit.trial import CALLS, WARM_UP, Trial
+from fusejit.trial import CALLS, LONG_NS, WARM_UP, Trial
 
 TRIED = WARM_UP + CALLS
 
@@ -63,8 +63,27 @@ def test_each_form_computes_a_few_calls(ours, pythons):
         assert trial.launch(1, 2) == 3
     assert told == [pythons < ours]
     assert (trial.ours_ns, trial.pythons_ns) == (CALLS * ours, CALLS * pythons)
-    assert machine.computed[:4] == ["ours", "pythons", "pythons", "ours"]
+    assert machine.computed[: WARM_UP + 4] == ["ours"] * WARM_UP + ["ours", "pythons"] * 2
     assert machine.computed[-3:] == ["ours"] * 3
+
+
+def test_long_calls_are_not_computed_by_python():
+    """A loop over a million elements takes Python a second."""
+    told = []
+    machine = Machine(LONG_NS + 1, 100 * LONG_NS)
+    trial = trial_of(machine, lambda trial, is_pythons: told.append(is_pythons))
+    for _ in range(TRIED):
+        trial.launch(1, 2)
+    assert told == [False]
+    assert "pythons" not in machine.computed
+    told.clear()
+    machine = Machine(9, 5)
+    trial = trial_of(machine, lambda trial, is_pythons: told.append(is_pythons))
+    for at in range(TRIED + 1):
+        machine.ours = LONG_NS + 1 if at == 5 else 9  # something else ran meanwhile
+        trial.launch(1, 2)
+    assert told == [True]
+    assert machine.computed.count("pythons") == CALLS
 
 
 def test_what_ends_a_trial():
@@ -78,7 +97,7 @@ def test_what_ends_a_trial():
         raise ValueError("only in Python")
 
     trial = trial_of(machine, decided, plain=fails)
-    assert [trial.launch(1), trial.launch(2)] == [1, 2]
+    assert [trial.launch(k) for k in range(WARM_UP + 2)] == [*range(WARM_UP + 2)]
     assert told == [False]
     missing = trial_of(machine, decided, launch=lambda *args: MISS)
     assert [missing.launch(1) for _ in range(2 * TRIED)] == [MISS] * 2 * TRIED
@@ -88,6 +107,8 @@ def test_what_ends_a_trial():
         raise KeyboardInterrupt
 
     trial = trial_of(machine, decided, plain=interrupted)
+    for _ in range(WARM_UP):
+        trial.launch(1)
     with pytest.raises(KeyboardInterrupt):
         trial.launch(1)
     assert told == [False]
