@@ -305,6 +305,13 @@ class Dispatcher:
             if self.options.fullgraph:
                 raise strip_frames(error) from error.__cause__
             return self.left_to_python(error, args)
+        except Exception as error:
+            # of ours, in a stage that no report is written of; a warning may be made an error
+            if is_from_handler(error) or isinstance(error, Warning) or not is_raised_by_us(error):
+                raise
+            text = str(self.fault(error, "decide what pays"))
+            self.declined.add_kind(args, text, is_final=True)
+            return text
 
     def options_now(self) -> Options:
         """The options; where another number is shown in text, Python makes the text from now on."""

@@ -170,7 +170,7 @@ def _table(expected: Sequence[Expected], due: int, pairs: Sequence[tuple[int, in
     words = [0, due, len(pairs), len(expected), *(word for pair in pairs for word in pair)]
     for one in expected:
         kind, dtype = (0 if part is None else id(part) for part in (one.kind, one.dtype))
-        words += [kind, dtype, one.ndim, one.limit]
+        words += [kind, dtype, one.ndim, min(one.limit, UNLIMITED)]
     return bytearray(struct.pack(f"{len(words)}q", *words))
 
 
