@@ -8,15 +8,16 @@ asks for them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.shapes import Decisions
 
 _REASON = "the order of the axes"
-_MOST_UNKNOWN = 5  # lengths of which all sets are tried; of more, each one and all of them
+_MOST_UNKNOWN = 5  # lengths of which all sets are tried
 
 
 def joined_order(parts: Sequence[TracedArray], axis: int) -> Order:
@@ -31,15 +32,38 @@ def joined_order(parts: Sequence[TracedArray], axis: int) -> Order:
     decisions = parts[0].trace.decisions
     stride = functools.cache(functools.partial(_compare, parts))
     while True:
-        ones = frozenset(e for p in parts for e in p.extents if decisions.constant(e) == 1)
-        order = _sorted_axes(parts, ones, stride)
-        for lengths in _sets_that_matter(parts, axis, ones, order, stride):
-            if any(decisions.equal(length, 1, _REASON) for length in lengths):
+        lengths = [tuple(map(decisions.canonical, p.extents)) for p in parts]
+        ones = frozenset(e for each in lengths for e in each if decisions.constant(e) == 1)
+        order = _sorted_axes(lengths, ones, stride)
+        unknown = functools.partial(_unknown, decisions)
+        along = unknown([each[axis] for each in lengths])
+        for some in (*_subsets(unknown(sum(lengths, ()))), *_subsets(along)):
+            matters = _matter(some, lengths, axis, ones, order, stride)
+            if matters and any(decisions.equal(length, 1, _REASON) for length in some):
                 break  # it is constant from here on
         else:
             return None if order == sorted(order) else tuple(order)
 
 
+def _unknown(decisions: Decisions, lengths: Iterable[AffineExpr]) -> list[AffineExpr]:
+    """Those that a call may have with 1 or more."""
+    return [
+        e
+        for e in dict.fromkeys(lengths)
+        if decisions.constant(e) is None and not decisions.is_local(e)
+    ]
+
+
+def _subsets(lengths: Sequence[AffineExpr]) -> Iterator[tuple[AffineExpr, ...]]:
+    """All that are not empty; of many lengths, those of one, of all but one, and all."""
+    counts: Iterable[int] = range(1, len(lengths) + 1)
+    if len(lengths) > _MOST_UNKNOWN:
+        counts = (1, len(lengths) - 1, len(lengths))
+    return (some for count in counts for some in combinations(lengths, count))
+
+
+Lengths = Sequence[tuple[AffineExpr, ...]]
+"""Of each part along each axis; equal ones are the same expression."""
 Compare = Callable[[int, int, int], int]
 
 
@@ -52,21 +76,19 @@ def _compare(parts: Sequence[TracedArray], part: int, axis: int, other: int) -> 
     return array.compare_strides(axis, other) or 0
 
 
-def _sorted_axes(
-    parts: Sequence[TracedArray], ones: frozenset[AffineExpr], stride: Compare
-) -> list[int]:
+def _sorted_axes(lengths: Lengths, ones: frozenset[AffineExpr], stride: Compare) -> list[int]:
     """The axes from the outermost to the innermost where ``ones`` are the lengths that are 1.
 
     Source: ``PyArray_CreateMultiSortedStridePerm`` of NumPy, an insertion sort.
     """
-    order = list(range(parts[0].ndim))
+    order = list(range(len(lengths[0])))
     for i in range(1, len(order)):
         axis, position = order[i], i
         for j in range(i - 1, -1, -1):
             known = [
                 stride(k, axis, order[j])
-                for k, p in enumerate(parts)
-                if p.extents[axis] not in ones and p.extents[order[j]] not in ones
+                for k, own in enumerate(lengths)
+                if own[axis] not in ones and own[order[j]] not in ones
             ]
             if not known:
                 continue
@@ -79,22 +101,15 @@ def _sorted_axes(
     return order
 
 
-def _sets_that_matter(
-    parts: Sequence[TracedArray],
+def _matter(
+    some: Sequence[AffineExpr],
+    lengths: Lengths,
     joined: int,
     ones: frozenset[AffineExpr],
     order: Sequence[int],
     stride: Compare,
-) -> Iterator[list[AffineExpr]]:
-    """Lengths that are not known and, if all were 1, would leave longer axes in another order."""
-    decisions = parts[0].trace.decisions
-    unknown = [e for p in parts for e in p.extents if decisions.constant(e) is None]
-    unknown = [e for e in dict.fromkeys(unknown) if not decisions.is_local(e)]
-    counts = range(1, len(unknown) + 1)
-    if len(unknown) > _MOST_UNKNOWN:
-        counts = (1, len(unknown))  # type: ignore[assignment]
-    for lengths in (list(c) for count in counts for c in combinations(unknown, count)):
-        now = ones.union(lengths)
-        long = [a for a in order if a == joined or parts[0].extents[a] not in now]
-        if [a for a in _sorted_axes(parts, now, stride) if a in long] != long:
-            yield lengths
+) -> bool:
+    """Whether some lengths would leave longer axes in another order, if they were 1."""
+    now = ones.union(some)
+    long = [a for a in order if a == joined or lengths[0][a] not in now]
+    return [a for a in _sorted_axes(lengths, now, stride) if a in long] != long
