@@ -38,21 +38,21 @@ def power(operands: Sequence[Operand], loop: list[np.dtype]) -> Compute:
             require_number_fits(operand, dtype)
             if operand.literal is not None:
                 literal_as(operand.literal, dtype)
-        number = _integer_exponent(exponent)
+        number = _integer_exponent(exponent, base)
     scalar_base = base.array is not None and base.array.kind is Kind.SCALAR
     if known == 0.5 and (scalar_base or base.array is None):
         known = None  # NumPy's scalar power does not use sqrt
 
     def compute(builder: PayloadBuilder, refs: list[int]) -> int:
         x = refs[0]
+        if number is not None:
+            return _repeated(builder, x, number, dtype)
         if known == 0.5:
             return builder.op("sqrt", [x], dtype)
         if known == -1:
             return builder.op("reciprocal", [x], dtype)
         if known in (0, 1, 2):
             return _repeated(builder, x, int(known), dtype)
-        if number is not None:
-            return _repeated(builder, x, number, dtype)
         return builder.op("power", refs, dtype)
 
     return compute
@@ -63,8 +63,11 @@ def float_power(operands: Sequence[Operand], loop: list[np.dtype]) -> Compute:
     return lambda builder, refs: builder.op("power", refs, F64)
 
 
-def _integer_exponent(exponent: Operand) -> int | None:
-    """The exponent of integers if it is constant; it is never negative, or NumPy raises."""
+def _integer_exponent(exponent: Operand, base: Operand) -> int | None:
+    """The exponent of integers if it is constant; it is never negative, or NumPy raises.
+
+    It does not where there are no elements, which may as well be raised to 0.
+    """
     negative = f"ValueError: {NEGATIVE}"
     if exponent.array is not None:
         if exponent.array.dtype.kind == "i":
@@ -72,11 +75,23 @@ def _integer_exponent(exponent: Operand) -> int | None:
         return None
     if exponent.number is None:
         if exponent.literal < 0:
+            if _has_no_elements(base):
+                return 0
             raise numpy_raises(negative)
         return int(exponent.literal)
     if exponent.number.value.__class__ is not bool and apply_host("lt", exponent.number, 0):
+        if _has_no_elements(base):
+            return 0
         raise numpy_raises(negative)
     return None
+
+
+def _has_no_elements(operand: Operand) -> bool:
+    array = operand.array
+    reason = "an array without elements has no powers"
+    return array is not None and any(
+        array.trace.decisions.equal(extent, 0, reason) for extent in array.extents
+    )
 
 
 def _check_exponents(exponents: TracedArray) -> None:

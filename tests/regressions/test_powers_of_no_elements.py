@@ -1,0 +1,51 @@
+"""Integers to negative powers raise for each element: for none, nothing raises.
+
+The judge found it in SciPy's ``chi_gen._entropy``, whose asymptotic formula is given what is left
+of an array; that NumPy raises was said of each call.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from fusejit import fuse_jit
+
+
+def inverse(x):
+    return (x**-1,)
+
+
+def power(x, k):
+    return (x**k,)
+
+
+def powers(x):
+    return np.power(x, -2), x.T**-3
+
+
+ARRAYS = [
+    np.zeros(0, int),
+    np.arange(3),
+    np.zeros((0, 3), int),
+    np.zeros((3, 0), np.int8),
+    np.zeros(0),
+    np.ones((2, 2), int),
+]
+
+
+def outcome(function, *args):
+    try:
+        return [(r.dtype, r.shape) for r in function(*args)]
+    except ValueError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("program", [inverse, power, powers])
+def test_no_elements(program):
+    fused = fuse_jit(program)
+    more = (-1,) if program is power else ()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for array in (*ARRAYS, *reversed(ARRAYS)):
+            assert outcome(fused, array, *more) == outcome(program, array, *more)
