@@ -17,7 +17,7 @@ from fusejit.pipeline import Compiled, Traced
 from fusejit.profit import Profit, profit
 from fusejit.retiring import RetiredFunction
 from fusejit.settling import FIRST_LOOK, LATER_LOOKS
-from fusejit.trial import CALLS, Trial
+from fusejit.trial import Trial
 
 if TYPE_CHECKING:
     from fusejit.dispatcher import Dispatcher
@@ -92,10 +92,12 @@ class Paying:
                 asked, self.trial = self._of.carrier.first, None
                 if is_pythons and self._of.variants.compiled == (variant,):
                     self._of.variants.compiled = ()
-                    ours, pythons = trial.ours_ns / CALLS, trial.pythons_ns / CALLS
+                    ours, pythons = trial.ours_ns / trial.timed, trial.pythons_ns / trial.timed
                     timed = replace(estimate, numpy_ns=pythons, compiled_ns=ours)
                     self.retire(timed, args, variant)
-                elif asked == trial.launch:
+                    return
+                self._of.alternation.forget(trial.launch)
+                if asked == trial.launch:
                     self._of.carrier.serve_first(variant.launch)
 
         if self._of.variants.compiled == (variant,):

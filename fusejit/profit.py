@@ -22,6 +22,7 @@ from fusejit.ir.graph import (
     Alloc,
     Bind,
     Block,
+    Buffer,
     Check,
     Cond,
     GenericOp,
@@ -151,6 +152,7 @@ class _Estimate:
         self.is_guess = False
         self.assumed: set[str] = set()
         self.asked = _only_asked(graph)
+        self.augmented = _augmented(graph)
 
     def block(self, block: Block, depth: int) -> tuple[float, float]:
         """A block that the launcher runs, in ``depth`` loops of its own, if it has host calls."""
@@ -190,6 +192,8 @@ class _Estimate:
             return (ASSIGN + 4 * points, 2 * points) if points > 1 else (SCALAR, 2)
         elif isinstance(op, Store):
             points = self.points(op.view.extents)
+            if op in self.augmented:
+                return 0.0, 0.3 * points
             is_element = not op.view.extents
             return (SCALAR if is_element else ASSIGN + 0.5 * points), 0.3 * points
         elif isinstance(op, Load):
@@ -270,6 +274,24 @@ def _only_asked(graph: Graph) -> frozenset[Value]:
         for block in op.blocks:
             used.update(block.yields)
     return frozenset(asked - used)
+
+
+def _augmented(graph: Graph) -> frozenset[Op]:
+    """The stores of ``x += y`` to whole arrays: the ufunc itself writes there."""
+    loaded: dict[Value, Buffer] = {}
+    makers: dict[Value, GenericOp] = {}
+    found: set[Op] = set()
+    for op in walk(graph.block):
+        if isinstance(op, Load) and op.view.extents == op.view.buffer.type.extents:
+            loaded[op.results[0]] = op.view.buffer
+        elif isinstance(op, GenericOp):
+            makers.update(dict.fromkeys(op.results, op))
+        elif isinstance(op, Store) and op.view.extents == op.view.buffer.type.extents:
+            maker = makers.get(op.value)
+            read = () if maker is None else (loaded.get(v) for v in maker.operand_values)
+            if op.view.extents and any(buffer is op.view.buffer for buffer in read):
+                found.add(op)
+    return frozenset(found)
 
 
 def _is_launchers(op: Op) -> bool:

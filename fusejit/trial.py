@@ -3,8 +3,9 @@
 `fusejit.profit` estimates from sizes alone, so that a choice is the same in every run; how often a
 ``while`` goes round it can only guess. Where all that a variant computes has the very bits of
 Python and NumPy, and a call leaves nothing behind but its results, a few calls are computed by both
-and timed. Which one is chosen can then be seen on the clock alone. Calls that take long when they
-are compiled are left out: Python might take a hundred times as long.
+and timed. Which one is chosen can then be seen on the clock alone. Python might take a hundred
+times as long: so calls that take long when they are compiled are left out, and two decide where
+Python takes long.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from fusejit.profit import Profit
 
 WARM_UP = 2  # calls, before any is timed
 CALLS = 16  # that are computed by both, and timed
-LONG_NS = 20_000  # a call that is so long when compiled is not computed by Python
+ENOUGH_NS = 1_000_000  # of Python's, after which two calls decide
+LONG_NS = 1_000_000  # a call that is so long when compiled is not computed by Python
 MOST_LONG = 3  # such calls, before the variant is taken for the faster one
 NEAR = 2.0  # times as fast as NumPy; what the estimate takes for faster is not tried
 
@@ -97,7 +99,8 @@ class Trial:
         self.pythons_ns += self._clock() - begin
         self.ours_ns += ours_ns
         self.timed += 1
-        if self.timed >= CALLS and self._is_open:
+        is_enough = self.pythons_ns > ENOUGH_NS and self.timed >= 2
+        if (self.timed >= CALLS or is_enough) and self._is_open:
             self._end(self.pythons_ns < self.ours_ns)
         return result
 

@@ -9,10 +9,12 @@ from fusejit import fuse_jit
 from fusejit.outside import resolver
 from fusejit.profit import (
     ARGUMENT,
+    ASSIGN,
     DRAW,
     GENERATOR,
     RESULT,
     STATEMENT,
+    UFUNC,
     Profit,
     profit,
 )
@@ -107,3 +109,24 @@ def test_what_is_a_guess():
     assert estimate(until, 9).is_guess
     assert estimate(of_data, np.arange(3.0), np.array([2])).is_guess
     assert not estimate(counted, np.arange(3.0)).is_guess
+
+
+def adds(x, y):
+    x += y
+
+
+def stores_a_sum(x, y):
+    x[:] = x * 2 + y
+
+
+def stores_into_a_part(x, y):
+    x[1:] += y[1:]
+
+
+def test_an_augmented_assignment_is_one_ufunc():
+    """``x[:] = x + y`` is one more, and so is the store into the part that ``x[1:] += y`` is."""
+    x, y = np.arange(3.0), np.ones(3)
+    added, stored = estimate(adds, x, y), estimate(stores_a_sum, x, y)
+    assert UFUNC <= added.numpy_ns < UFUNC + 10 < UFUNC + ASSIGN
+    assert estimate(stores_into_a_part, x, y).numpy_ns > UFUNC + ASSIGN
+    assert stored.numpy_ns >= 2 * UFUNC

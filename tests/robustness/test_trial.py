@@ -11,7 +11,7 @@ from fusejit.codegen.launcher.miss import MISS
 from fusejit.decorated import dispatcher_of
 from fusejit.ir.analysis.exactness import is_exact, is_repeatable
 from fusejit.settling import FIRST_LOOK
-from fusejit.trial import CALLS, LONG_NS, WARM_UP, Trial
+from fusejit.trial import CALLS, ENOUGH_NS, LONG_NS, WARM_UP, Trial
 
 TRIED = WARM_UP + CALLS
 
@@ -84,6 +84,16 @@ def test_long_calls_are_not_computed_by_python():
         trial.launch(1, 2)
     assert told == [True]
     assert machine.computed.count("pythons") == CALLS
+
+
+def test_two_calls_that_take_python_long_decide():
+    told = []
+    machine = Machine(LONG_NS // 9, 2 * ENOUGH_NS)
+    trial = trial_of(machine, lambda trial, is_pythons: told.append(is_pythons))
+    for _ in range(TRIED):
+        trial.launch(1, 2)
+    assert told == [False]
+    assert machine.computed.count("pythons") == trial.timed == 2
 
 
 def test_what_ends_a_trial():
