@@ -9,7 +9,8 @@ cannot be compiled runs as plain NumPy on the caller's own arguments, before any
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, cast
 
@@ -305,13 +306,6 @@ class Dispatcher:
             if self.options.fullgraph:
                 raise strip_frames(error) from error.__cause__
             return self.left_to_python(error, args)
-        except Exception as error:
-            # of ours, in a stage that no report is written of; a warning may be made an error
-            if is_from_handler(error) or isinstance(error, Warning) or not is_raised_by_us(error):
-                raise
-            text = str(self.fault(error, "decide what pays"))
-            self.declined.add_kind(args, text, is_final=True)
-            return text
 
     def options_now(self) -> Options:
         """The options; where another number is shown in text, Python makes the text from now on."""
@@ -338,9 +332,10 @@ class Dispatcher:
             traced = trace(self.function, *self.split(args), self.options_now())
             if self.options.on_error and may_raise_late(traced.graph):
                 return self.entered(self.apart(traced, args))
-            estimate = self.paying.estimate(traced, args)
-            if estimate is not None and may_be_retired(estimate, is_part=self.options.is_part):
-                return self.paying.retire(estimate, args)
+            with self.failing("decide what pays"):
+                estimate = self.paying.estimate(traced, args)
+                if estimate is not None and may_be_retired(estimate, is_part=self.options.is_part):
+                    return self.paying.retire(estimate, args)
             lowered = traced.fuse().lower()
             variant = lowered.compile()
         self.variants.compiled = (variant, *self.variants.compiled)
@@ -580,6 +575,16 @@ class Dispatcher:
         if self.options.warn and text not in self.fused.told:
             self.fused.told.add(text)
             warn(text)
+
+    @contextmanager
+    def failing(self, stage: str) -> Iterator[None]:
+        """What fails in a stage that has no IR is a fault of fusejit."""
+        try:
+            yield
+        except Exception as error:
+            if is_from_handler(error) or isinstance(error, Warning | FusejitError):
+                raise  # a warning may have been made an error
+            raise self.fault(error, stage) from error
 
     def fault(self, error: Exception, stage: str) -> InternalError:
         """A fault of fusejit in a stage that has no IR, with a report."""

@@ -460,7 +460,7 @@ def test_every_reason_to_refuse_is_tested_and_has_a_remedy():
 
 
 # ----------------------------------------------------------------------------------- unrolling
-def test_a_short_sum_is_a_tree():
+def test_a_handful_is_added_in_turn():
     becomes(
         unroll_small_reductions,
         """
@@ -468,7 +468,21 @@ def test_a_short_sum_is_a_tree():
         return %r
         """,
         """
-        %r = generic "sum" domain (s0) ins (%l [(d0) -> (d0, 0)], %l [(d0) -> (d0, 1)], %l [(d0) -> (d0, 2)]) outs (write) { t0 = add in0, in2 : f64; t1 = add t0, in1 : f64; t2 = const 0.0 : f64; t3 = add t2, t1 : f64; yield t3 } : s0 x f64
+        %r = generic "sum" domain (s0) ins (%l [(d0) -> (d0, 0)], %l [(d0) -> (d0, 1)], %l [(d0) -> (d0, 2)]) outs (write) { t0 = add in0, in1 : f64; t1 = add t0, in2 : f64; t2 = const 0.0 : f64; t3 = add t2, t1 : f64; yield t3 } : s0 x f64
+        return %r
+        """,
+    )
+
+
+def test_a_short_sum_is_a_tree():
+    becomes(
+        unroll_small_reductions,
+        """
+        %r = generic "sum" domain (s0, 9) iterators (parallel, reduction) ins (%f [(d0, d1) -> (d1)]) outs (add [(d0, d1) -> (d0)]) { yield in0 } : s0 x f64
+        return %r
+        """,
+        """
+        %r = generic "sum" domain (s0) ins (%f [(d0) -> (0)], %f [(d0) -> (1)], %f [(d0) -> (2)], %f [(d0) -> (3)], %f [(d0) -> (4)], %f [(d0) -> (5)], %f [(d0) -> (6)], %f [(d0) -> (7)], %f [(d0) -> (8)]) outs (write) { t0 = add in0, in8 : f64; t1 = add t0, in4 : f64; t2 = add in1, in5 : f64; t3 = add in2, in6 : f64; t4 = add in3, in7 : f64; t5 = add t1, t3 : f64; t6 = add t2, t4 : f64; t7 = add t5, t6 : f64; t8 = const 0.0 : f64; t9 = add t8, t7 : f64; yield t9 } : s0 x f64
         return %r
         """,
     )

@@ -8,7 +8,7 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.ir.graph import GenericOp
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
-from fusejit.ir.interpreter.summation import ordered_deviations
+from fusejit.ir.interpreter.summation import FEWEST, ordered_deviations
 from fusejit.mlir.export.plain_reductions import with_plain_reductions
 
 SIZES = (1, 2, 3, 7, 39, 41, 129, 1025, 2500)
@@ -25,11 +25,20 @@ def exact(values):
     return float(sum((v - mean) ** 2 for v in numbers))
 
 
-@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("n", [n for n in SIZES if n < 2 or n >= FEWEST])
 def test_equal_numbers_have_none(n):
     for number in (0.1, 1e8, -3e-30, 1e300):
         assert ordered_deviations(np.full(n, number)) == 0
     assert ordered_deviations(np.full(n, np.float32(0.1))) == 0
+
+
+@pytest.mark.parametrize("n", range(1, FEWEST))
+def test_few_numbers_have_the_bits_of_numpy(n):
+    rng = np.random.default_rng(n)
+    for dtype in (np.float32, np.float64):
+        for _ in range(20):
+            values = (rng.standard_normal(n) * 10.0 ** rng.integers(-3, 3, n)).astype(dtype)
+            assert ordered_deviations(values) == np.square(values - values.mean()).sum()
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e4, 1e8, 1e12])

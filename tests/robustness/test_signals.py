@@ -196,6 +196,7 @@ sys.meta_path.insert(0, Finder())
 def f(x):
     return np.exp(-x * x) + x
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
 x = np.linspace(0, 1, 10)
 try:
     f(x)

@@ -1,14 +1,15 @@
 """What reductions need of lanes: filling them, folding them, and numbering them.
 
-``fold_add(lanes)`` merges lane ``j`` with lane ``j + half`` until one is left, as
-`fusejit.ir.interpreter.summation` writes it; the memory of the lanes is left as it was.
-``few_add(lanes)`` does
-so with `FEW` lanes, ``handful_add`` with `HANDFUL`: where no more are filled the others would add
-nothing.
+``fold_add(lanes, m)`` merges lane ``j`` with lane ``j + half`` until one is left, as
+`fusejit.ir.interpreter.summation` writes it for ``m`` numbers: one lane after the other where they
+are fewer than `FEWEST`. The memory of the lanes is left as it was. ``few_add(lanes)`` does so with
+`FEW` lanes where they are not, ``handful_add`` with `FEWEST` where they are: the other lanes would
+add nothing.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -16,12 +17,12 @@ import numpy as np
 
 from fusejit.codegen.intrinsics.memory import Flat, put
 from fusejit.codegen.intrinsics.table import register, twin
-from fusejit.ir.interpreter.summation import LANES
+from fusejit.ir.interpreter.summation import FEWEST, LANES, lanes_of
 
 PLAIN_LANES = 128
 """Lanes where the order of merging does not show: the fastest number."""
 
-FEW, HANDFUL = 32, 8
+FEW = 32
 """Lanes that reductions of at most so many numbers need."""
 
 FOLDS: dict[str, tuple[int, str]] = {
@@ -33,23 +34,24 @@ FOLDS: dict[str, tuple[int, str]] = {
 """Combiner -> number of lanes, what merges two of them."""
 
 
-def _twin(combiner: str, lanes: int) -> Callable[[Flat], Any]:
-    merged = FOLDS[combiner][1]
-    merge: np.ufunc = getattr(np, merged)
+def _twin(combiner: str, lanes: int) -> Callable[..., Any]:
+    merge: np.ufunc = getattr(np, FOLDS[combiner][1])
 
-    def fold(pointer: Flat) -> Any:
+    def fold(pointer: Flat, numbers: int = lanes) -> Any:
         values = [pointer.memory[pointer.index(j)] for j in range(lanes)]
+        if min(numbers, lanes - 1) < FEWEST:
+            return functools.reduce(merge, values[:FEWEST])
         while len(values) > 1:
             half = len(values) // 2
             values = [merge(values[j], values[j + half]) for j in range(half)]
         return values[0]
 
-    fold.__doc__ = f"Merge {lanes} lanes with {merged} in a halving tree."
+    fold.__doc__ = f"Merge {lanes} lanes with {FOLDS[combiner][1]}, a handful of numbers in turn."
     return fold
 
 
 for _combiner, (_lanes, _) in FOLDS.items():
-    for _kind, _count in (("fold", _lanes), ("few", FEW), ("handful", HANDFUL)):
+    for _kind, _count in (("fold", _lanes), ("few", FEW), ("handful", FEWEST)):
         _name = f"{_kind}_{_combiner}"
         register(_name, _twin(_combiner, _count), f"fusejit.codegen.intrinsics_jit.lanes:{_name}")
 
@@ -77,9 +79,15 @@ def fill(pointer: Flat, start: int, count: int, value: Any) -> None:
 def lane_width(n: int) -> int:
     """How many lanes n numbers fill, rounded up to a power of two, at least 1, at most LANES."""
     width = 1
-    while width < min(n, LANES):
+    while width < min(n, lanes_of(n)):
         width *= 2
     return width
+
+
+@twin("lane_spacing", "fusejit.codegen.intrinsics_jit.lanes:lane_spacing")
+def lane_spacing(n: int) -> int:
+    """How far apart two numbers of one lane are, of n numbers: LANES, or 1 if there is one lane."""
+    return lanes_of(n)
 
 
 @twin("reverse_bits", "fusejit.codegen.intrinsics_jit.lanes:reverse_bits")

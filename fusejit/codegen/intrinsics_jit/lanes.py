@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
-from fusejit.codegen.intrinsics.lanes import FEW, FOLDS, HANDFUL
+from fusejit.codegen.intrinsics.lanes import FEW, FOLDS
 from fusejit.codegen.intrinsics_jit.memory import FlatPointer, mark_scope, prefer_widest
 from fusejit.codegen.machine.numba_api import TypingError, cgutils, intrinsic, ir, types
-from fusejit.ir.interpreter.summation import LANES
+from fusejit.ir.interpreter.summation import FEWEST, LANES
 
 Value = Any
 _INT32 = ir.IntType(32)
@@ -35,41 +36,91 @@ def _merge(builder: Any, merged: str, left: Value, right: Value) -> Value:
     return builder.call(function, [left, right], fastmath=_OPEN_ZERO)
 
 
-def _fold(name: str, combiner: str, lanes: int) -> Any:
+def _load(builder: Any, pointer: Value, count: int) -> Value:
+    wide = ir.VectorType(pointer.type.pointee, count).as_pointer()
+    return builder.load(builder.bitcast(pointer, wide), align=64)
+
+
+def _tree(builder: Any, merged: str, pointer: Value, count: int) -> Value:
+    """Merge ``count`` lanes in a halving tree of vector registers."""
+    vector = _load(builder, pointer, count)
+    while count > 1:
+        count //= 2
+        left = _half(builder, vector, 0, count)
+        right = _half(builder, vector, count, count)
+        vector = _merge(builder, merged, left, right)
+    return builder.extract_element(vector, ir.Constant(_INT32, 0))
+
+
+def _in_turn(builder: Any, merged: str, pointer: Value) -> Value:
+    """Merge lanes one after the other: those that fewer than `FEWEST` numbers fill."""
+    vector = _load(builder, pointer, FEWEST)
+    lanes = [_half(builder, vector, at, 1) for at in range(FEWEST - 1)]
+    total = functools.reduce(functools.partial(_merge, builder, merged), lanes)
+    return builder.extract_element(total, ir.Constant(_INT32, 0))
+
+
+def _is_ordered(merged: str) -> bool:
+    """Whether the order of merging shows."""
+    return merged in ("add", "multiply")
+
+
+def _fold(name: str, combiner: str) -> Any:
+    lanes, merged = FOLDS[combiner]
+
+    def fold(typing_context: Any, pointer: Any, numbers: Any) -> Any:
+        if not isinstance(pointer, FlatPointer) or not isinstance(pointer.dtype, types.Float):
+            raise TypingError(f"{name}({pointer})")
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
+            if not _is_ordered(merged):
+                return _tree(builder, merged, args[0], lanes)
+            total = cgutils.alloca_once(builder, args[0].type.pointee)
+            least = ir.Constant(args[1].type, FEWEST)
+            with builder.if_else(builder.icmp_signed("<", args[1], least)) as (few, many):
+                with few:
+                    builder.store(_in_turn(builder, merged, args[0]), total)
+                with many:
+                    builder.store(_tree(builder, merged, args[0], lanes), total)
+            return builder.load(total)
+
+        return pointer.dtype(pointer, types.int64), codegen
+
+    fold.__name__ = name
+    fold.__doc__ = f"Merge {lanes} lanes, into which so many numbers were put, with {merged}."
+    made: Callable[..., Any] = intrinsic(fold)
+    return made
+
+
+def _fold_of_few(name: str, combiner: str, lanes: int) -> Any:
     merged = FOLDS[combiner][1]
+    is_in_turn = lanes == FEWEST and _is_ordered(merged)
 
     def fold(typing_context: Any, pointer: Any) -> Any:
         if not isinstance(pointer, FlatPointer) or not isinstance(pointer.dtype, types.Float):
             raise TypingError(f"{name}({pointer})")
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
-            element = args[0].type.pointee
-            wide = ir.VectorType(element, lanes)
-            vector = builder.load(builder.bitcast(args[0], wide.as_pointer()), align=64)
-            count = lanes
-            while count > 1:
-                count //= 2
-                left = _half(builder, vector, 0, count)
-                right = _half(builder, vector, count, count)
-                vector = _merge(builder, merged, left, right)
-            return builder.extract_element(vector, ir.Constant(_INT32, 0))
+            if is_in_turn:
+                return _in_turn(builder, merged, args[0])
+            return _tree(builder, merged, args[0], lanes)
 
         return pointer.dtype(pointer), codegen
 
     fold.__name__ = name
-    fold.__doc__ = f"Merge {lanes} lanes with {merged} in a halving tree of vector registers."
+    fold.__doc__ = f"Merge {lanes} lanes with {merged}."
     made: Callable[..., Any] = intrinsic(fold)
     return made
 
 
 fold_add, fold_multiply, fold_max, fold_min = (
-    _fold(f"fold_{combiner}", combiner, lanes) for combiner, (lanes, _) in FOLDS.items()
+    _fold(f"fold_{combiner}", combiner) for combiner in FOLDS
 )
 few_add, few_multiply, few_max, few_min = (
-    _fold(f"few_{combiner}", combiner, FEW) for combiner in FOLDS
+    _fold_of_few(f"few_{combiner}", combiner, FEW) for combiner in FOLDS
 )
 handful_add, handful_multiply, handful_max, handful_min = (
-    _fold(f"handful_{combiner}", combiner, HANDFUL) for combiner in FOLDS
+    _fold_of_few(f"handful_{combiner}", combiner, FEWEST) for combiner in FOLDS
 )
 
 
@@ -117,7 +168,7 @@ def fill(typing_context: Any, pointer: Any, start: Any, count: Any, value: Any) 
 
 @intrinsic
 def lane_width(typing_context: Any, n: Any) -> Any:
-    """``1 << bits(min(n, LANES) - 1)``, and 1 for n below 2."""
+    """``1 << bits(min(n, LANES) - 1)``, and 1 for n below FEWEST."""
     if not isinstance(n, types.Integer):
         raise TypingError(f"lane_width({n})")
 
@@ -128,7 +179,21 @@ def lane_width(typing_context: Any, n: Any) -> Any:
         below = builder.sub(capped, one)
         zeros = builder.ctlz(below, ir.Constant(ir.IntType(1), 0))
         width = builder.shl(one, builder.sub(ir.Constant(_INT64, 64), zeros))
-        return builder.select(builder.icmp_signed("<", capped, ir.Constant(_INT64, 2)), one, width)
+        are_few = builder.icmp_signed("<", capped, ir.Constant(_INT64, FEWEST))
+        return builder.select(are_few, one, width)
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def lane_spacing(typing_context: Any, n: Any) -> Any:
+    """``LANES``, and 1 for n below FEWEST."""
+    if not isinstance(n, types.Integer):
+        raise TypingError(f"lane_spacing({n})")
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Value:
+        are_few = builder.icmp_signed("<", args[0], ir.Constant(_INT64, FEWEST))
+        return builder.select(are_few, ir.Constant(_INT64, 1), ir.Constant(_INT64, LANES))
 
     return types.int64(types.int64), codegen
 

@@ -252,7 +252,7 @@ def _column_sums(
 ) -> list[Stmt]:
     """Statements that leave a block's totals of a tile of columns in row 0 of the stacks."""
     first = Body()
-    first.let("rows", Apply(f"((m - lane + {LANES - 1}) // {LANES})", ()))
+    first.let("rows", Apply(f"select(spacing == 1, m, ((m - lane + {LANES - 1}) // {LANES}))", ()))
     first.let("head", Apply(f"((rows - 1) % {_ROWS_AT_ONCE} + 1)", ()))
     begin: list[Stmt] = []
     for count in range(_ROWS_AT_ONCE, 0, -1):
@@ -278,6 +278,7 @@ def _column_sums(
     lanes.extend(_push_row(accs))
     return [
         let("width", "lane_width(m)"),
+        let("spacing", "lane_spacing(m)"),
         let("top", "0"),
         If(
             Apply("m > 0", ()),
@@ -312,7 +313,7 @@ def _lane_rows(
     for acc in plain(accs):
         start = acc.identity if begins else Element(f"stack{acc.suffix}", at)
         body.append(Let(f"lane_sum{acc.suffix}", start))
-    row = name("base") + name("lane") + (number + name("i")) * LANES
+    row = name("base") + name("lane") + (number + name("i")) * name("spacing")
     replacements = {column.var: name("c0") + name("c"), loop.var: row}
     lets, results = reduction_point(nest, replacements)
     step: list[Stmt] = list(lets)

@@ -1,9 +1,8 @@
 """Squared deviations from the mean, in one pass: what ``var`` and ``std`` reduce.
 
 The order is that of `fusejit.ir.interpreter.summation.ordered_deviations`. A partial result is a
-pair, the mean
-of some numbers (less the first number of all) and their squares about it; how many they are follows
-from where they stand. Pairs merge as
+pair, the mean of some numbers (less the first number of all, unless they are fewer than FEWEST) and
+their squares about it; how many they are follows from where they stand. Pairs merge as
 
     distance = mean1 - mean0
     mean     = mean0 + distance * (n1 / (n0 + n1))
@@ -18,7 +17,7 @@ from collections.abc import Sequence
 
 from fusejit.codegen.nests.accumulators import Accumulator, let, name, reduction_point
 from fusejit.codegen.nests.nest import LoopDim, Nest, token, zero
-from fusejit.ir.interpreter.summation import BLOCK, LANES
+from fusejit.ir.interpreter.summation import BLOCK, FEWEST, LANES
 from fusejit.ir.loops import (
     Apply,
     Element,
@@ -94,15 +93,10 @@ def block_of_row(
 
     def divided(start: Polynomial, count: Expr, numbers_each: str) -> list[Stmt]:
         share = f"share{s}"
-        mean = Element(means, start + j)
+        mean = Apply(f"({{0}} * {share})", (Element(means, start + j),))
         return [
             Let(share, Apply(f"({{0}} / {{T}}({numbers_each}))", (one,), T)),
-            For(
-                "j",
-                zero(),
-                count,
-                [StoreElement(means, start + j, Apply(f"({{0}} * {share})", (mean,)))],
-            ),
+            For("j", zero(), count, [StoreElement(means, start + j, mean)]),
         ]
 
     rest = f"rest{s}"
@@ -120,8 +114,12 @@ def block_of_row(
     ]
     return [
         *lets,
-        Let(f"pivot{s}", results[at]),
-        If(Apply(f"{{0}} == {BLOCK}", (m,)), [_whole_block(nest, acc, at, loop, base)], partly),
+        Let(f"pivot{s}", _unless_few(acc, results[at], loop)),
+        If(
+            Apply(f"{{0}} == {BLOCK}", (m,)),
+            [_whole_block(nest, acc, at, loop, base)],
+            [If(Apply(f"{{0}} < {FEWEST}", (m,)), _handful(nest, acc, at, loop, base, m), partly)],
+        ),
         let("width", "lane_width({0})", m),
         While(
             [],
@@ -163,14 +161,43 @@ def _whole_block(nest: Nest, acc: Accumulator, at: int, loop: LoopDim, base: Pol
         zero(),
         _const(LANES),
         [
-            *_lane(acc, lets, number, Number(1.0 / _LANE_ROWS, acc.dtype)),
+            *_lane(acc, lets, number),
             StoreElement(f"means{s}", j, Var(f"mean{s}")),
             StoreElement(f"squares{s}", j, Var(f"square{s}")),
         ],
     )
 
 
-def _lane(acc: Accumulator, lets: Sequence[Stmt], number: Expr, share: Expr) -> list[Stmt]:
+def _handful(
+    nest: Nest, acc: Accumulator, at: int, loop: LoopDim, base: Polynomial, m: Expr
+) -> list[Stmt]:
+    """The pair of a block of one lane."""
+    s, T = acc.suffix, token(acc.dtype)
+    mean, square, far, first = f"mean{s}", f"square{s}", f"far{s}", Polynomial.const(0)
+    lets, results = reduction_point(nest, {loop.var: base + name("i")})
+    kept = Element(f"numbers{s}", name("i"))
+    number = Apply("({0} - {1})", (results[at], Var(f"pivot{s}")))
+    added = Let(mean, Apply(f"({mean} + {{0}})", (kept,)), rebind=True)
+    distance = Let(far, Apply(f"({{0}} - {mean})", (kept,)))
+    squared = Let(square, Apply(f"({square} + {far} * {far})", ()), rebind=True)
+    return [
+        Let(mean, acc.identity),
+        For("i", zero(), m, [*lets, StoreElement(kept.pointer, kept.offset, number), added]),
+        Let(mean, Apply(f"({mean} / {{T}}({{0}}))", (m,), T), rebind=True),
+        Let(square, acc.identity),
+        For("i", zero(), m, [distance, squared]),
+        StoreElement(f"means{s}", first, Var(mean)),
+        StoreElement(f"squares{s}", first, Var(square)),
+    ]
+
+
+def _unless_few(acc: Accumulator, first: Expr, loop: LoopDim) -> Expr:
+    """What numbers are taken less: the ``first`` of them, or 0."""
+    are_few = Apply(f"{{0}} < {FEWEST}", (Integer(loop.extent),))
+    return Apply("select({0}, {1}, {2})", (are_few, acc.identity, first))
+
+
+def _lane(acc: Accumulator, lets: Sequence[Stmt], number: Expr) -> list[Stmt]:
     """Mean and squares of a whole lane, number ``i`` of it being ``number``."""
     s = acc.suffix
     total, mean, far, square = f"sum{s}", f"mean{s}", f"far{s}", f"square{s}"
@@ -180,7 +207,7 @@ def _lane(acc: Accumulator, lets: Sequence[Stmt], number: Expr, share: Expr) -> 
     return [
         Let(total, acc.identity),
         For("i", zero(), _const(_LANE_ROWS), [*lets, grown]),
-        Let(mean, Apply(f"({total} * {{0}})", (share,))),
+        Let(mean, Apply(f"({total} * {{0}})", (Number(1.0 / _LANE_ROWS, acc.dtype),))),
         Let(square, acc.identity),
         For("i", zero(), _const(_LANE_ROWS), [*lets, distance, squared]),
     ]
@@ -315,7 +342,7 @@ def pivots(nest: Nest, acc: Accumulator, at: int, loop: LoopDim, column: LoopDim
     """The first row of a tile of columns, which all rows are taken less."""
     first = {column.var: name("c0") + name("c"), loop.var: Polynomial.const(0)}
     lets, results = reduction_point(nest, first)
-    store = StoreElement(f"pivot{acc.suffix}", name("c"), results[at])
+    store = StoreElement(f"pivot{acc.suffix}", name("c"), _unless_few(acc, results[at], loop))
     return For("c", zero(), Var("w"), [*lets, store])
 
 
@@ -326,7 +353,7 @@ def lane_of_columns(
     s, T = acc.suffix, token(acc.dtype)
     means, squares = f"stack{s}", f"squares{s}"
     place = name("top") * name("w") + name("c")
-    row = name("base") + name("lane") + name("i") * LANES
+    row = name("base") + name("lane") + name("i") * name("spacing")
     lets, results = reduction_point(nest, {column.var: name("c0") + name("c"), loop.var: row})
     number = Apply("({0} - {1})", (results[at], Element(f"pivot{s}", name("c"))))
     far = f"far{s}"
@@ -337,7 +364,7 @@ def lane_of_columns(
         zero(),
         Var("w"),
         [
-            *_lane(acc, lets, number, Var(f"share{s}")),
+            *_lane(acc, lets, number),
             StoreElement(means, place, Var(f"mean{s}")),
             StoreElement(squares, place, Var(f"square{s}")),
         ],
@@ -360,7 +387,11 @@ def lane_of_columns(
             Var("rows"),
             [sweep([*lets, StoreElement(means, place, Apply("({0} + {1})", (here, number)))])],
         ),
-        sweep([StoreElement(means, place, Apply(f"({{0}} * share{s})", (here,)))]),
+        If(
+            Apply("spacing == 1", ()),
+            [sweep([StoreElement(means, place, Apply("({0} / {T}(rows))", (here,), T))])],
+            [sweep([StoreElement(means, place, Apply(f"({{0}} * share{s})", (here,)))])],
+        ),
         For(
             "i",
             zero(),
@@ -445,6 +476,27 @@ def less_the_first(acc: Accumulator, length: Expr) -> list[Stmt]:
     return [
         let("last", "({0} - 1)", length),
         For("r", zero(), length, [For("c", zero(), Var("w"), less)]),
+    ]
+
+
+def in_turn(acc: Accumulator, length: Expr) -> list[Stmt]:
+    """The squares of rows of a handful of numbers about their means, number by number."""
+    s, T = acc.suffix, token(acc.dtype)
+    c = name("c")
+    mean, squares = Element(f"about{s}", c), Element(f"squares{s}", c)
+    number = Element(f"stack{s}", name("j") * name("w") + c)
+    added = StoreElement(f"about{s}", c, Apply("({0} + {1})", (mean, number)))
+    divided = StoreElement(f"about{s}", c, Apply("({0} / {T}({1}))", (mean, length), T))
+    grown = Apply(f"({{0}} + far{s} * far{s})", (squares,))
+    about_mean: list[Stmt] = [
+        Let(f"far{s}", Apply("({0} - {1})", (number, mean))),
+        StoreElement(f"squares{s}", c, grown),
+    ]
+    return [
+        let("_", f"fill(about{s}, 0, w, {{0}})", acc.identity),
+        For("j", zero(), length, [For("c", zero(), Var("w"), [added])]),
+        For("c", zero(), Var("w"), [divided]),
+        For("j", zero(), length, [For("c", zero(), Var("w"), about_mean)]),
     ]
 
 

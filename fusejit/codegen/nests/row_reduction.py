@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fusejit.codegen.intrinsics.lanes import FEW, FOLDS, HANDFUL
+from fusejit.codegen.intrinsics.lanes import FEW, FOLDS
 from fusejit.codegen.nests import deviations
 from fusejit.codegen.nests.accumulators import (
     PLAIN_BLOCK,
@@ -28,7 +28,7 @@ from fusejit.codegen.nests.chunks import chunked, work_ns
 from fusejit.codegen.nests.nest import LoopDim, Nest, point_cost_ps, token, wrap, zero
 from fusejit.codegen.nests.searches import if_met, met_nowhere, searched
 from fusejit.dataclass import replace
-from fusejit.ir.interpreter.summation import BLOCK
+from fusejit.ir.interpreter.summation import BLOCK, FEWEST
 from fusejit.ir.loops import (
     Apply,
     Element,
@@ -82,17 +82,17 @@ def of_everything(
         return [*_of_blocks(nest, accs, loop, on_stack=not of_numbers(accs)), *end]
     extent = loop.extent.as_constant()
     if extent is not None and extent <= FEW:
-        some = _of_a_handful if 0 < extent <= HANDFUL else _of_few
+        some = _of_a_handful if 0 < extent < FEWEST else _of_few
         return [*some(nest, accs, loop), *end]
     n = Integer(loop.extent)
     statements = _of_blocks(nest, accs, loop, on_stack=not of_numbers(accs))
     statements = [If(Apply(f"{{0}} <= {FEW}", (n,)), _of_few(nest, accs, loop), statements)]
-    is_handful = Apply(f"1 <= {{0}} <= {HANDFUL}", (n,))
+    is_handful = Apply(f"1 <= {{0}} < {FEWEST}", (n,))
     return [If(is_handful, _of_a_handful(nest, accs, loop), statements), *end]
 
 
 def _of_a_handful(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
-    """Totals of 1 to `HANDFUL` numbers, as `_of_few`, in registers: LLVM unrolls the loop.
+    """Totals of 1 to ``FEWEST - 1`` numbers in turn, in registers: LLVM unrolls the loop.
 
     Places behind the last number read it again, and add the identity.
     """
@@ -105,7 +105,7 @@ def _of_a_handful(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> lis
         s = acc.suffix
         taken = Apply("select({0}, {1}, {2})", (is_within, result, acc.identity))
         if acc.in_lanes:
-            size = Integer(Polynomial.const(HANDFUL))
+            size = Integer(Polynomial.const(FEWEST))
             starts.append(Scratch(f"lanes{s}", size, acc.dtype, True))
             value = acc.combine(acc.identity, taken)
             body.append(StoreElement(f"lanes{s}", name("j"), value))
@@ -114,12 +114,12 @@ def _of_a_handful(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> lis
             starts.append(Let(f"total{s}", acc.identity))
             value = acc.combine(Var(f"total{s}"), taken)
             body.append(Let(f"total{s}", value, rebind=True))
-    count = Integer(Polynomial.const(HANDFUL))
+    count = Integer(Polynomial.const(FEWEST))
     return [*starts, For("j", zero(), count, body), *ends]
 
 
 def _of_few(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
-    """Totals of at most `FEW` numbers, the same bits as those of blocks.
+    """Totals of `FEWEST` to `FEW` numbers, or of none, the same bits as those of blocks.
 
     Lanes that nothing was put into hold the identity; the halving tree merges them first.
     """
@@ -255,7 +255,7 @@ def _block_totals(
         if acc.in_lanes:
             lanes = FOLDS[acc.combiner][0]
             starts.append(let("_", f"fill(lanes{s}, 0, {lanes}, {{0}})", acc.identity))
-            ends.append(let(f"block{s}", f"fold_{acc.combiner}(lanes{s})"))
+            ends.append(let(f"block{s}", f"fold_{acc.combiner}(lanes{s}, {{0}})", m))
         elif s in narrow:
             starts.append(Let(f"narrow{s}", Number(0, narrow[s])))
             wide = Apply("cast({0}, {T})", (Var(f"narrow{s}"),), token(acc.dtype))

@@ -27,11 +27,13 @@ from fusejit.codegen.nests.nest import (
 )
 from fusejit.codegen.nests.packing import flat_reference
 from fusejit.dataclass import replace
+from fusejit.ir.interpreter.summation import FEWEST
 from fusejit.ir.loops import (
     Apply,
     Element,
     Expr,
     For,
+    If,
     Integer,
     Let,
     ParallelFor,
@@ -53,7 +55,8 @@ def short_rows(
 ) -> list[Stmt]:
     """Row ``j`` of the scratch takes number ``j`` of each row; then rows merge in a halving tree.
 
-    With fewer numbers than lanes there is one number per lane, so this is the written-out order.
+    With fewer numbers than lanes there is one number per lane, so this is the written-out order. A
+    handful is merged in turn.
     """
     *around, row = parallel
     tile = Body()
@@ -76,27 +79,13 @@ def short_rows(
         number = acc.combine(acc.identity, result)
         point.append(StoreElement(f"stack{acc.suffix}", at, result if acc.of_numbers else number))
     tile.add(For("r", zero(), Integer(loop.extent), [For("c", zero(), Var("w"), point)]))
-    for _, acc in of_numbers(accs):
-        tile.extend(deviations.less_the_first(acc, Integer(loop.extent)))
-    tile.add(let("width", "lane_width({0})", Integer(loop.extent)))
-    tile.add(let("left", "{0}", Integer(loop.extent)))
-    merge: list[Stmt] = []
-    upper = (name("j") + name("half")) * name("w") + name("c")
-    lower = name("j") * name("w") + name("c")
-    for acc in plain(accs):
-        stack = f"stack{acc.suffix}"
-        merged = acc.combine(Element(stack, lower), Element(stack, upper))
-        merge.append(StoreElement(stack, lower, merged))
-    sweep: list[Stmt] = [For("c", zero(), Var("w"), merge)] if merge else []
-    for _, acc in of_numbers(accs):
-        sweep += deviations.merge_short(acc, Integer(loop.extent))
-    halving: list[Stmt] = [
-        let("half", "(width // 2)"),
-        For("j", zero(), Apply("(left - half)", ()), sweep),
-        let("left", "min(left, half)", rebind=True),
-        let("width", "half", rebind=True),
-    ]
-    tile.add(While([], Apply("(width > 1)", ()), halving))
+    tile.add(
+        If(
+            Apply(f"{{0}} < {FEWEST}", (Integer(loop.extent),)),
+            _merged_in_turn(accs, loop),
+            _merged_in_a_tree(accs, loop),
+        )
+    )
     totals = [
         Element(f"{'squares' if acc.of_numbers else 'stack'}{acc.suffix}", name("c"))
         for acc in accs
@@ -120,12 +109,56 @@ def short_rows(
         for acc in accs
         for each in (*names, *(("squares",) if acc.of_numbers else ()))
     ]
+    row_of_means = Integer(Polynomial.const(_TILE))
+    scratch += [
+        Scratch(f"about{acc.suffix}", row_of_means, acc.dtype, True) for _, acc in of_numbers(accs)
+    ]
     work = work_ns(nest, point_cost_ps(nest))
     comment = f"{nest.op.name}, short rows"
     if around:
         outside = chunked(around[0], wrap(around, statements), work, comment)
         return [replace(outside, body=[*scratch, *outside.body])]
     return [ParallelFor(Integer(row.extent), work, [*scratch, *statements], comment)]
+
+
+def _merged_in_turn(accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
+    """Row 0 of the scratch takes one row after the other."""
+    lower, upper = name("c"), (name("j") + 1) * name("w") + name("c")
+    sweep = _merge(accs, lower, upper)
+    rows = For("j", zero(), Apply("({0} - 1)", (Integer(loop.extent),)), sweep)
+    pairs = [deviations.in_turn(acc, Integer(loop.extent)) for _, acc in of_numbers(accs)]
+    return [*([rows] if sweep else []), *(s for pair in pairs for s in pair)]
+
+
+def _merged_in_a_tree(accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
+    """Row ``j`` of the scratch takes row ``j + half``, until one is left."""
+    tile = Body()
+    for _, acc in of_numbers(accs):
+        tile.extend(deviations.less_the_first(acc, Integer(loop.extent)))
+    tile.add(let("width", "lane_width({0})", Integer(loop.extent)))
+    tile.add(let("left", "{0}", Integer(loop.extent)))
+    lower = name("j") * name("w") + name("c")
+    sweep = _merge(accs, lower, (name("j") + name("half")) * name("w") + name("c"))
+    for _, acc in of_numbers(accs):
+        sweep += deviations.merge_short(acc, Integer(loop.extent))
+    halving: list[Stmt] = [
+        let("half", "(width // 2)"),
+        For("j", zero(), Apply("(left - half)", ()), sweep),
+        let("left", "min(left, half)", rebind=True),
+        let("width", "half", rebind=True),
+    ]
+    tile.add(While([], Apply("(width > 1)", ()), halving))
+    return tile.statements
+
+
+def _merge(accs: Sequence[Accumulator], lower: Polynomial, upper: Polynomial) -> list[Stmt]:
+    """One row of the scratch into another."""
+    merge: list[Stmt] = []
+    for acc in plain(accs):
+        stack = f"stack{acc.suffix}"
+        merged = acc.combine(Element(stack, lower), Element(stack, upper))
+        merge.append(StoreElement(stack, lower, merged))
+    return [For("c", zero(), Var("w"), merge)] if merge else []
 
 
 def short_row_limit(nest: Nest, row: LoopDim, loop: LoopDim) -> int:

@@ -25,6 +25,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.degenerate import without_reductions
 from fusejit.ir.graph import GenericOp, Graph, Init, Op, Operand
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.interpreter.summation import FEWEST
 from fusejit.ir.payload import Instr, Payload, PayloadBuilder
 from fusejit.ir.scalar_ops import COMBINERS, Combiner
 
@@ -145,12 +146,12 @@ def _without_negative_zeros(op: GenericOp) -> Payload:
 
 
 def _combined(builder: PayloadBuilder, row: Combiner, refs: list[int], dtype: np.dtype) -> int:
-    """Sums as a halving tree, the rest from the first to the last.
+    """Sums of `FEWEST` and more as a halving tree, the rest from the first to the last.
 
     The tree of `fusejit.ir.interpreter.summation` has 128 lanes; those that are empty add 0.0,
     which changes no sum but that of -0.0 alone, and the combiner that stays starts from 0.0 too.
     """
-    if row.name != "add":
+    if row.name != "add" or len(refs) < FEWEST:
         total = refs[0]
         for ref in refs[1:]:
             total = builder.op(row.scalar_op, (total, ref), dtype)

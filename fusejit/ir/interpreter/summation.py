@@ -6,17 +6,20 @@ reduced extent ``n`` alone:
 
 - the ``n`` numbers are cut into blocks of ``BLOCK`` (the last one shorter);
 - inside a block, number ``k`` is added to lane ``k mod LANES`` in order of ``k``, lanes starting
-  from +0.0, and the lanes are merged by a halving tree (lane ``j`` takes lane ``j + half``);
+  from +0.0, and the lanes are merged by a halving tree (lane ``j`` takes lane ``j + half``); a
+  block of fewer than ``FEWEST`` numbers has one lane, so they are added one after the other;
 - the block sums are merged in pairs of neighbours, ``(b0 + b1) + (b2 + b3) ...``, an odd last one
   moving up a level as it is.
 
 Several reduced axes are summed one after the other, the last axis first. The error grows with
-log(n), as that of NumPy's pairwise sum does.
+log(n), as that of NumPy's pairwise sum does. Fewer than ``FEWEST`` numbers NumPy adds one after the
+other too: the bits are the same.
 
 `ordered_deviations` is the same for the sum of squared deviations from the mean, which `var` and
 `std` are made of. It reads its numbers once: each lane of a block has the mean and the squares of
 its (at most ``BLOCK / LANES``) numbers, less the first number of all, and two such pairs merge by
-the formula of Chan, Golub and LeVeque, in the very order in which sums merge.
+the formula of Chan, Golub and LeVeque, in the very order in which sums merge. Fewer than ``FEWEST``
+numbers are not taken less the first one, and their sum is divided, so that NumPy's bits come out.
 """
 
 from __future__ import annotations
@@ -28,6 +31,13 @@ import numpy as np
 
 LANES = 128
 BLOCK = 1024
+FEWEST = 8
+"""Numbers of a block for which it has all lanes; fewer have one."""
+
+
+def lanes_of(numbers: int) -> int:
+    """The lanes of a block of so many numbers."""
+    return LANES if numbers >= FEWEST else 1
 
 
 def ordered_sum(values: np.ndarray) -> Any:
@@ -41,11 +51,11 @@ def ordered_sum(values: np.ndarray) -> Any:
 
 
 def _block_sum(block: np.ndarray) -> Any:
-    lanes = np.zeros(LANES, block.dtype)
-    for at in range(0, len(block), LANES):
-        part = block[at : at + LANES]
+    width = lanes_of(len(block))
+    lanes = np.zeros(width, block.dtype)
+    for at in range(0, len(block), width):
+        part = block[at : at + width]
         lanes[: len(part)] += part
-    width = LANES
     while width > 1:
         width //= 2
         lanes = lanes[:width] + lanes[width : 2 * width]
@@ -76,7 +86,7 @@ def ordered_deviations(values: np.ndarray) -> Any:
     """
     if not len(values):
         return values.dtype.type(0)
-    shifted = values - values[0]
+    shifted = values - values[0] if len(values) >= FEWEST else values
     states = [_block_state(shifted[at : at + BLOCK]) for at in range(0, len(shifted), BLOCK)]
     while len(states) > 1:
         pairs = [_merged(*states[i : i + 2]) for i in range(0, len(states) - 1, 2)]
@@ -89,19 +99,21 @@ _State = tuple[int, Any, Any]
 
 
 def _block_state(block: np.ndarray) -> _State:
-    states = [_lane_state(block[lane::LANES]) for lane in range(LANES)]
+    lanes = lanes_of(len(block))
+    states = [_lane_state(block[lane::lanes], lanes) for lane in range(lanes)]
     while len(states) > 1:
         half = len(states) // 2
         states = [_merged(states[j], states[j + half]) for j in range(half)]
     return states[0]
 
 
-def _lane_state(numbers: np.ndarray) -> _State:
+def _lane_state(numbers: np.ndarray, lanes: int) -> _State:
     type_ = numbers.dtype.type
     total, squares = type_(0), type_(0)
     for number in numbers:
         total = total + number
-    mean = total * (type_(1) / type_(max(len(numbers), 1)))
+    count = type_(max(len(numbers), 1))
+    mean = total / count if lanes == 1 else total * (type_(1) / count)
     for number in numbers:
         squares = squares + (number - mean) * (number - mean)
     return len(numbers), mean, squares
