@@ -3,10 +3,13 @@
     stmt  ::= let name = expr | name = expr | store pointer[expr] = expr | scratch name : n x dtype
             | for name in range(expr, expr, step) body | while expr body | if expr body else body
             | parallel for name in range(lo, hi) of expr (work ns) body | free name | exit status
-    expr  ::= name | number : dtype | (polynomial of names) | pointer[expr] | template(expr...)
+    expr  ::= name | number : dtype | (polynomial of names) | pointer[expr] | array.field[axis]
+            | operation(expr...) | function(expr...)
 
-A `ParallelFor` owns its body as the chunk function of the generated source: names it reads from
-outside become the function's parameters.
+An operation is a row of the payload's table (`fusejit.ir.scalar_ops`), or arithmetic of indices and
+sizes (`fusejit.ir.index_math`), which never leaves 64 bits; a function is one of
+`fusejit.codegen.intrinsics`. A `ParallelFor` owns its body as the chunk function of the generated
+source: names it reads from outside become the function's parameters.
 """
 
 from __future__ import annotations
@@ -52,15 +55,52 @@ class Element:
 
 
 @dataclass(frozen=True, slots=True)
+class Field:
+    """What an array says of itself: ``shape[axis]``, ``strides[axis]``, its ``size``."""
+
+    array: str
+    name: str
+    axis: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What an `Apply` computes.
+
+    Attributes
+    ----------
+    name : str
+        Of a row of `fusejit.ir.scalar_ops`, or of `fusejit.ir.index_math`.
+    kind : str
+        The dtype kind of the first operand, which decides between the forms of a row; empty for
+        arithmetic of indices.
+    lone : bool
+        Whether it is the form for numbers on their own, where nothing is vectorised.
+    """
+
+    name: str
+    kind: str = ""
+    lone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Apply:
-    """A template of the scalar op table (or of codegen) filled with operands."""
+    """An operation on operands; ``dtype`` is that of the result, but for arithmetic of indices."""
 
-    template: str
+    op: Operation
     operands: tuple[Expr, ...]
-    token: str = ""  # what {T} stands for: the dtype token of the result
+    dtype: np.dtype | None = None
 
 
-Expr = Var | Number | Integer | Element | Apply
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of `fusejit.codegen.intrinsics`; a pointer or an array is given by its name."""
+
+    function: str
+    operands: tuple[Expr, ...]
+
+
+Expr = Var | Number | Integer | Element | Field | Apply | Call
 
 
 # ------------------------------------------------------------------------------------ statements

@@ -7,6 +7,7 @@ polynomials are equal objects, "may these two loops be one?" is an equality test
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 
@@ -162,7 +163,9 @@ class Polynomial:
 
     def __str__(self) -> str:
         text = ""
-        for names, c in self.terms:
+        first = next((at for at, (_, c) in enumerate(self.terms) if c > 0), 0)  # n - i, not -i + n
+        terms = (self.terms[first : first + 1], self.terms[:first], self.terms[first + 1 :])
+        for names, c in itertools.chain(*terms):
             size = abs(c)
             factors = ([str(size)] if size != 1 or not names else []) + list(names)
             sign = "-" if c < 0 else "+"

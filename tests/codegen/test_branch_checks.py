@@ -12,10 +12,10 @@ from fusejit import fuse_jit
 from fusejit.api import FuseWarning
 from fusejit.codegen.loop_passes.branch_checks import ask_in_front
 from fusejit.codegen.text.emit import statement_lines
-from fusejit.ir.loops import Apply, Exit, If, Let, Number, Stmt, Var
+from fusejit.ir.index_math import BOOL, I64, name, negated, number
+from fusejit.ir.loops import Element, Exit, If, Let, Stmt, Var
+from fusejit.ir.scalar_math import scalar
 from fusejit.testing.oracle import decorate
-
-_I64 = np.dtype(np.int64)
 
 
 def collatz(x: Any) -> Any:
@@ -85,16 +85,16 @@ def _branch(*body: Stmt, orelse: tuple[Stmt, ...] = ()) -> list[str]:
     return [line.removeprefix("    ") for line in statement_lines(ask_in_front(statements))[1:]]
 
 
-def _lets(name: str, template: str, *names: str) -> Let:
-    return Let(name, Apply(template, tuple(map(Var, names)), "i64"))
+def _lets(name: str, op: str, *names: str, dtype: np.dtype = I64) -> Let:
+    return Let(name, scalar(op, *map(Var, names), dtype=dtype))
 
 
-FITS = Let("ok", Apply("({0} <= {1})", (Var("n"), Number(9, _I64)), "boolean"))
-CHECK = If(Apply("not {0}", (Var("ok"),)), [Exit(16)])
+FITS = Let("ok", scalar("less_equal", Var("n"), number(9), dtype=BOOL, of=I64))
+CHECK = If(negated("ok"), [Exit(16)])
 
 
 def test_the_check_is_asked_in_front() -> None:
-    assert _branch(FITS, CHECK, _lets("m", "int_add({0}, {1})", "n", "n")) == [
+    assert _branch(FITS, CHECK, _lets("m", "add", "n", "n")) == [
         "ok = (n <= i64(9))",
         "m = int_add(n, n)",
         "if not ok:",
@@ -106,10 +106,10 @@ def test_the_check_is_asked_in_front() -> None:
 @pytest.mark.parametrize(
     "more",
     [
-        _lets("m", "int_floordiv({0}, {1})", "n", "d"),  # may trap where it was not asked for
-        _lets("m", "sqrt({0})", "x"),  # costs more than a jump
-        Let("m", Apply("get({0}, {1})", (Var("p"), Var("n")), "i64")),  # may not be there
-        If(Var("other"), [_lets("m", "int_add({0}, {1})", "n", "n")]),
+        _lets("m", "floor_divide", "n", "d"),  # may trap where it was not asked for
+        _lets("m", "sqrt", "x", dtype=np.dtype(np.float64)),  # costs more than a jump
+        Let("m", Element("p", name("n"))),  # may not be there
+        If(Var("other"), [_lets("m", "add", "n", "n")]),
     ],
     ids=["division", "function", "load", "inner"],
 )
@@ -119,7 +119,7 @@ def test_branches_that_do_more_stay(more: Stmt) -> None:
 
 
 def test_a_cell_that_is_read_in_its_branch_stays() -> None:
-    cell = Let("n", Apply("int_add({0}, {1})", (Var("n"), Var("n")), "i64"), rebind=True)
-    before = [Let("n", Number(1, _I64))]
+    cell = Let("n", scalar("add", Var("n"), Var("n"), dtype=I64), rebind=True)
+    before = [Let("n", number(1))]
     statements = [*before, If(Var("c"), [cell, FITS, CHECK])]
     assert statement_lines(ask_in_front(statements))[2] == "    if c:"

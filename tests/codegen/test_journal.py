@@ -9,7 +9,8 @@ import pytest
 from fusejit.codegen.intrinsics import table as intrinsics
 from fusejit.codegen.intrinsics.journal import FIRST_ENTRIES, SHARE
 from fusejit.codegen.loop_passes.roll_back import with_journal
-from fusejit.ir.loops import Apply, Exit, For, If, Integer, Let, Number, StoreElement, Var
+from fusejit.ir.index_math import negated
+from fusejit.ir.loops import Call, Exit, For, If, Integer, Let, Number, StoreElement, Var
 from fusejit.ir.polynomial import Polynomial
 
 TEXT = """
@@ -76,21 +77,21 @@ def _integer(number: int) -> Integer:
 
 def test_stores_behind_the_last_check_are_not_kept():
     store = StoreElement("p_a", Polynomial.name("i"), Number(1.0, np.dtype(float)))
-    check = If(Apply("not {0}", (Var("ok"),)), [Exit(17)])
+    check = If(negated("ok"), [Exit(17)])
     made = with_journal([store, check, store], ["a"], {17: 16})
     assert sum(isinstance(s, If) and "keep" in str(s.condition) for s in made) == 1
-    assert made[-1] == Let("_", Apply("end_journal({0})", (Var("journal_w"),)))
+    assert made[-1] == Let("_", Call("end_journal", (Var("journal_w"),)))
 
 
 def test_without_such_a_check_nothing_changes():
     store = StoreElement("p_a", Polynomial.name("i"), Number(1.0, np.dtype(float)))
-    check = If(Apply("not {0}", (Var("ok"),)), [Exit(6)])
+    check = If(negated("ok"), [Exit(6)])
     assert with_journal([store, check], ["a"], {17: 16}) == [store, check]
 
 
 def test_a_nest_keeps_its_elements_and_what_it_reads_back_keeps_all():
     zero = Polynomial.const(0)
-    check = If(Apply("not {0}", (Var("ok"),)), [Exit(17)])
+    check = If(negated("ok"), [Exit(17)])
     store = StoreElement("p_a", Polynomial.name("d0"), Number(1.0, np.dtype(float)))
     nest = For("d0", Integer(zero), _integer(9), [store])
     made = with_journal([nest, check], ["a"], {17: 16})

@@ -17,8 +17,9 @@ from fusejit.codegen.intrinsics.table import INTRINSICS, load_providers
 from fusejit.codegen.loop_passes.loop_fusion import merge_nests
 from fusejit.codegen.loop_passes.temporal_tiling import move_time_loops
 from fusejit.codegen.text.emit import emit_kernel
+from fusejit.ir.index_math import BOOL, operand
 from fusejit.ir.loops import (
-    Apply,
+    Call,
     Element,
     For,
     Free,
@@ -35,6 +36,7 @@ from fusejit.ir.loops import (
     Var,
 )
 from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.scalar_math import scalar
 
 F8 = np.dtype(np.float64)
 
@@ -191,14 +193,14 @@ POINTERS = ("p_a0", "p_a1", "p_t0", "p_t1")
 
 def nest(var: str, stores: list[tuple[str, int, str, int, bool]]) -> ParallelFor:
     body: list[Stmt] = []
-    for at, (target, there, operand, here, masked) in enumerate(stores):
-        body.append(Let(f"v{at}", Element(operand, _in(OFFSETS[here], var))))
-        body.append(
-            Let(f"t{at}", Apply("({0} + {1})", (Var(f"v{at}"), Number(at + 1.0, F8)), "f64"))
-        )
+    for at, (target, there, source, here, masked) in enumerate(stores):
+        body.append(Let(f"v{at}", Element(source, _in(OFFSETS[here], var))))
+        body.append(Let(f"t{at}", scalar("add", Var(f"v{at}"), Number(at + 1.0, F8), dtype=F8)))
         store = StoreElement(target, _in(OFFSETS[there], var), Var(f"t{at}"))
         if masked:
-            body.append(If(Apply("{0} > 2.0", (Var(f"v{at}"),)), [store]))
+            body.append(
+                If(scalar("greater", Var(f"v{at}"), Number(2.0, F8), dtype=BOOL, of=F8), [store])
+            )
         else:
             body.append(store)
     loop = For(var, Var("lo"), Var("hi"), body)
@@ -251,7 +253,7 @@ def run(statements: list[Stmt], n: int) -> tuple[np.ndarray, np.ndarray]:
     load_providers()
     arrays = [KernelParameter(name, F8, 1) for name in ("a0", "a1")]
     top: list[Stmt] = [
-        Let(f"p_a{at}", Apply(f"flat_scoped(a{at}, {at + 1})", ())) for at in range(2)
+        Let(f"p_a{at}", Call("flat_scoped", (Var(f"a{at}"), operand(at + 1)))) for at in range(2)
     ]
     kernel = LoopKernel(
         "kernel", (*arrays, KernelParameter("n", np.dtype(np.int64))), [*top, *statements]

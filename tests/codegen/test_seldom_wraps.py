@@ -10,9 +10,13 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.codegen.loop_passes.seldom_wraps import wrap_seldom
-from fusejit.ir.loops import Apply, Exit, If, Integer, Let, Number, Var
+from fusejit.ir.index_math import BOOL, I64, negated, number
+from fusejit.ir.loops import Exit, If, Integer, Let, Var
 from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.scalar_math import cast, scalar, select
 from fusejit.testing.oracle import check
+
+_U64 = np.dtype(np.uint64)
 
 
 def gathered(x: Any, at: Any) -> Any:
@@ -65,17 +69,15 @@ def test_one_index_is_counted_from_the_end_once() -> None:
 def test_without_a_check_the_selection_stays() -> None:
     """A loop without a jump may become vectors."""
     at, size = Polynomial.name("i"), Polynomial.name("n")
-    test = Apply("({0} < {1})", (Integer(at), Number(0, np.dtype(np.int64))), "boolean")
+    test = scalar("less", Integer(at), number(0), dtype=BOOL, of=I64)
     both = (Var("negative"), Integer(at + size), Integer(at))
     wrapped = [
         Let("negative", test),
-        Let("at", Apply("select({0}, {1}, {2})", both, "i64")),
+        Let("at", select(*both, I64)),
     ]
-    sides = tuple(
-        Apply("cast({0}, {T})", (Integer(Polynomial.name(n)),), "u64") for n in ("at", "n")
-    )
-    inside = Let("inside", Apply("({0} < {1})", sides, "boolean"))
-    check = If(Apply("not {0}", (Var("inside"),)), [Exit(5)])
-    other = If(Apply("not {0}", (Var("other"),)), [Exit(5)])
+    sides = tuple(cast(Var(n), _U64) for n in ("at", "n"))
+    inside = Let("inside", scalar("less", *sides, dtype=BOOL, of=_U64))
+    check = If(negated("inside"), [Exit(5)])
+    other = If(negated("other"), [Exit(5)])
     assert wrap_seldom([*wrapped, inside, other])[:3] == [*wrapped, inside]
     assert len(wrap_seldom([*wrapped, inside, check])) == 5

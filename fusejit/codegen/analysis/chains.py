@@ -7,7 +7,6 @@ and stores in the innermost one, each at an element of its own. `loop_passes.loo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from math import gcd
 from typing import TypeGuard
@@ -15,9 +14,11 @@ from typing import TypeGuard
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops import (
     Apply,
+    Call,
     Element,
     Exit,
     Expr,
+    Field,
     For,
     Free,
     If,
@@ -32,8 +33,6 @@ from fusejit.ir.loops import (
     While,
 )
 from fusejit.ir.polynomial import Polynomial, identifiers
-
-_WORD = re.compile(r"[A-Za-z_]\w*")
 
 Access = tuple[str, Polynomial]
 """A pointer and an offset from it."""
@@ -77,14 +76,6 @@ class Chain:
         for store, _ in self.stores():
             yield from elements(store.value)
 
-    def templates(self) -> Iterator[str]:
-        """The templates of all that is applied."""
-        for let in self.lets():
-            yield from _templates(let.value)
-        for store, condition in self.stores():
-            yield from _templates(store.value)
-            yield from () if condition is None else _templates(condition)
-
     def writes(self) -> Iterator[Access]:
         """Every element that is stored to."""
         yield from ((s.pointer, s.offset) for s, _ in self.stores())
@@ -125,8 +116,6 @@ def chain_of(statement: Stmt) -> Chain | None:
     own = {*names, *variables}
     if len(own) != len(names) + len(variables) or "_" in own:
         return None
-    if any(own.intersection(_WORD.findall(text)) for text in chain.templates()):
-        return None  # a name that `renamed` would not see
     if any(p != memory_of(p) for p, _ in (*chain.reads(), *chain.writes())):
         return None  # parts of complex numbers, which are elements of another pointer too
     if not all(o.mentions(v) for _, o in chain.writes() for v in variables):
@@ -148,16 +137,9 @@ def elements(expr: Expr) -> Iterator[Access]:
     """The elements that an expression loads."""
     if isinstance(expr, Element):
         yield expr.pointer, expr.offset
-    elif isinstance(expr, Apply):
+    elif isinstance(expr, Apply | Call):
         for operand in expr.operands:
             yield from elements(operand)
-
-
-def _templates(expr: Expr) -> Iterator[str]:
-    if isinstance(expr, Apply):
-        yield expr.template
-        for operand in expr.operands:
-            yield from _templates(operand)
 
 
 def memory_of(pointer: str) -> str:
@@ -190,7 +172,7 @@ def renamed(expr: Expr, names: dict[str, Expr]) -> Expr:
         return Integer(renamed_polynomial(expr.value, names))
     if isinstance(expr, Element):
         return Element(expr.pointer, renamed_polynomial(expr.offset, names))
-    if isinstance(expr, Apply):
+    if isinstance(expr, Apply | Call):
         return replace(expr, operands=tuple(renamed(o, names) for o in expr.operands))
     return expr
 
@@ -264,8 +246,9 @@ def _mention_in(expr: Expr, found: set[str]) -> None:
     elif isinstance(expr, Element):
         found.update((expr.pointer, memory_of(expr.pointer)))
         found.update(expr.offset.names())
-    elif isinstance(expr, Apply):
-        found.update(_WORD.findall(expr.template))  # templates may hold names
+    elif isinstance(expr, Field):
+        found.add(expr.array)
+    elif isinstance(expr, Apply | Call):
         for operand in expr.operands:
             _mention_in(operand, found)
     else:

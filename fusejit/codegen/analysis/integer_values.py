@@ -22,10 +22,12 @@ from fusejit.codegen.analysis.integer_facts import (
     Opaque,
 )
 from fusejit.dataclass import dataclass
-from fusejit.ir.loops import Element, Expr, Integer, Number, Var
+from fusejit.ir.index_math import BOOL, I64
+from fusejit.ir.loops import Call, Element, Expr, Field, Integer, Number, Operation, Var
 from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.scalar_math import CAST, CONVERT
 
-_I64 = np.dtype(np.int64)
+_U64 = np.dtype(np.uint64)
 ZERO = Polynomial.const(0)
 HIDDEN = "@"  # how atoms begin that have no name in the text
 
@@ -94,17 +96,19 @@ class Values:
         if isinstance(expr, Number):
             if expr.dtype.kind == "b":
                 return Known(bool(expr.value))
-            return Polynomial.const(int(expr.value)) if expr.dtype == _I64 else None
+            return Polynomial.const(int(expr.value)) if expr.dtype == I64 else None
         if isinstance(expr, Element):
             return self._element(expr, name)
+        if isinstance(expr, Field | Call):
+            return None
         operands = tuple(self.read(o) for o in expr.operands)
-        key = (expr.template, expr.token, *operands)
+        key = (expr.op, expr.dtype, *operands)
         if key not in self.made:
-            read = _TEMPLATES.get(expr.template)
-            found = read(self, operands, expr.token, name) if read is not None else None
-            if found is None and expr.token == "i64":
+            read = _READERS.get(expr.op)
+            found = read(self, operands, expr.dtype, name) if read is not None else None
+            if found is None and expr.dtype == I64:
                 return self.new_atom(name)
-            if found is None and expr.token == "boolean":
+            if found is None and expr.dtype == BOOL:
                 return Opaque()
             self.made[key] = found
         return self.made[key]
@@ -136,7 +140,7 @@ class Values:
         key = (expr.pointer, self.integer(expr.offset))
         if key in self.made:
             return self.made[key]
-        atom = self.new_atom(name if dtype == _I64 else "")
+        atom = self.new_atom(name if dtype == I64 else "")
         found: Polynomial | Narrow = atom
         if dtype.itemsize < 8:
             info = np.iinfo(dtype)
@@ -148,9 +152,9 @@ class Values:
         return found
 
 
-# -------------------------------------------------------------------------------------- templates
+# ------------------------------------------------------------------------------------- operations
 _Operands = tuple[Known64 | None, ...]
-_Reader = Callable[[Values, _Operands, str, str], Known64 | None]
+_Reader = Callable[[Values, _Operands, np.dtype | None, str], Known64 | None]
 
 
 def _integers(operands: _Operands) -> tuple[Polynomial, ...] | None:
@@ -158,19 +162,23 @@ def _integers(operands: _Operands) -> tuple[Polynomial, ...] | None:
     return known if len(known) == len(operands) else None
 
 
-def _converted(values: Values, operands: _Operands, token: str, name: str) -> Known64 | None:
+def _converted(
+    values: Values, operands: _Operands, dtype: np.dtype | None, name: str
+) -> Known64 | None:
     (operand,) = operands
     if isinstance(operand, Narrow):
-        return operand.value if token in ("i64", "") else None
+        return operand.value if dtype in (I64, None) else None
     if isinstance(operand, Polynomial):
-        if token == "u64":
+        if dtype == _U64:
             return Unsigned(operand)
-        return operand if token in ("i64", "") else None
-    return operand if token == "boolean" and is_condition(operand) else None
+        return operand if dtype in (I64, None) else None
+    return operand if dtype == BOOL and is_condition(operand) else None
 
 
-def _as_int64(values: Values, operands: _Operands, token: str, name: str) -> Known64 | None:
-    return _converted(values, operands, "i64", name)
+def _as_int64(
+    values: Values, operands: _Operands, dtype: np.dtype | None, name: str
+) -> Known64 | None:
+    return _converted(values, operands, I64, name)
 
 
 def is_condition(known: Known64 | None) -> TypeGuard[Condition]:
@@ -179,22 +187,26 @@ def is_condition(known: Known64 | None) -> TypeGuard[Condition]:
 
 
 def _arithmetic(compute: Callable[..., Polynomial]) -> _Reader:
-    def read(values: Values, operands: _Operands, token: str, name: str) -> Known64 | None:
+    def read(
+        values: Values, operands: _Operands, dtype: np.dtype | None, name: str
+    ) -> Known64 | None:
         known = _integers(operands)
-        return compute(*known) if known is not None and token == "i64" else None
+        return compute(*known) if known is not None and dtype == I64 else None
 
     return read
 
 
 def _comparison(compare: Callable[[Polynomial, Polynomial], Condition]) -> _Reader:
-    def read(values: Values, operands: _Operands, token: str, name: str) -> Known64 | None:
+    def read(
+        values: Values, operands: _Operands, dtype: np.dtype | None, name: str
+    ) -> Known64 | None:
         known = _integers(operands)
         return compare(*known) if known is not None else None
 
     return read
 
 
-def _less(values: Values, operands: _Operands, token: str, name: str) -> Known64 | None:
+def _less(values: Values, operands: _Operands, dtype: np.dtype | None, name: str) -> Known64 | None:
     first, second = operands
     if isinstance(first, Unsigned) and isinstance(second, Unsigned):
         return Inside(first.value, second.value)
@@ -202,7 +214,9 @@ def _less(values: Values, operands: _Operands, token: str, name: str) -> Known64
     return None if known is None else Not(NonNegative(*known))
 
 
-def _select(values: Values, operands: _Operands, token: str, name: str) -> Known64 | None:
+def _select(
+    values: Values, operands: _Operands, dtype: np.dtype | None, name: str
+) -> Known64 | None:
     condition, *arms = operands
     known = _integers(tuple(arms))
     if known is None or not is_condition(condition):
@@ -218,7 +232,9 @@ def _select(values: Values, operands: _Operands, token: str, name: str) -> Known
 
 
 def _extremum(sign: int) -> _Reader:
-    def read(values: Values, operands: _Operands, token: str, name: str) -> Known64 | None:
+    def read(
+        values: Values, operands: _Operands, dtype: np.dtype | None, name: str
+    ) -> Known64 | None:
         known = _integers(operands)
         if known is None or not all(map(values.facts.is_exact, known)):
             return None
@@ -232,7 +248,9 @@ def _extremum(sign: int) -> _Reader:
     return read
 
 
-def _remainder(values: Values, operands: _Operands, token: str, name: str) -> Known64 | None:
+def _remainder(
+    values: Values, operands: _Operands, dtype: np.dtype | None, name: str
+) -> Known64 | None:
     known = _integers(operands)
     if known is None or not values.facts.is_exact(known[1]):
         return None
@@ -244,7 +262,9 @@ def _remainder(values: Values, operands: _Operands, token: str, name: str) -> Kn
     return atom
 
 
-def _quotient(values: Values, operands: _Operands, token: str, name: str) -> Known64 | None:
+def _quotient(
+    values: Values, operands: _Operands, dtype: np.dtype | None, name: str
+) -> Known64 | None:
     known = _integers(operands)
     divisor = None if known is None else known[1].as_constant()
     if known is None or divisor is None or divisor <= 0 or not values.facts.is_exact(known[0]):
@@ -255,15 +275,17 @@ def _quotient(values: Values, operands: _Operands, token: str, name: str) -> Kno
     return atom
 
 
-def _halved(values: Values, operands: _Operands, token: str, name: str) -> Known64 | None:
+def _halved(
+    values: Values, operands: _Operands, dtype: np.dtype | None, name: str
+) -> Known64 | None:
     known = _integers(operands)
     bits = None if known is None else known[1].as_constant()
     if known is None or bits is None or not 0 <= bits < 48:
         return None
-    return _quotient(values, (known[0], Polynomial.const(1 << bits)), token, name)
+    return _quotient(values, (known[0], Polynomial.const(1 << bits)), dtype, name)
 
 
-def _both(values: Values, operands: _Operands, token: str, name: str) -> Known64 | None:
+def _both(values: Values, operands: _Operands, dtype: np.dtype | None, name: str) -> Known64 | None:
     first, second = operands
     if isinstance(first, Polynomial) and isinstance(second, Polynomial):
         mask = second.as_constant()
@@ -278,41 +300,68 @@ def _both(values: Values, operands: _Operands, token: str, name: str) -> Known64
     return And(first, second)
 
 
-def _either(values: Values, operands: _Operands, token: str, name: str) -> Known64 | None:
+def _either(
+    values: Values, operands: _Operands, dtype: np.dtype | None, name: str
+) -> Known64 | None:
     first, second = operands
     if not is_condition(first) or not is_condition(second):
         return None
     return Not(And(Not(first), Not(second)))
 
 
-def _opposite(values: Values, operands: _Operands, token: str, name: str) -> Known64 | None:
+def _opposite(
+    values: Values, operands: _Operands, dtype: np.dtype | None, name: str
+) -> Known64 | None:
     return Not(operands[0]) if is_condition(operands[0]) else None
 
 
-_TEMPLATES: dict[str, _Reader] = {
-    "{T}({0})": _converted,
-    "cast({0}, {T})": _converted,
-    "i64({0})": _as_int64,
-    "int_add({0}, {1})": _arithmetic(lambda a, b: a + b),
-    "int_sub({0}, {1})": _arithmetic(lambda a, b: a - b),
-    "int_mul({0}, {1})": _arithmetic(lambda a, b: a * b),
-    "int_neg({0})": _arithmetic(lambda a: -a),
-    "({0} < {1})": _less,
-    "({0} >= {1})": _comparison(NonNegative),
-    "({0} <= {1})": _comparison(lambda a, b: NonNegative(b, a)),
-    "({0} > {1})": _comparison(lambda a, b: Not(NonNegative(b, a))),
-    "({0} == {1})": _comparison(Equal),
-    "({0} != {1})": _comparison(lambda a, b: Not(Equal(a, b))),
-    "select({0}, {1}, {2})": _select,
-    "maximum({0}, {1})": _extremum(1),
-    "minimum({0}, {1})": _extremum(-1),
-    "int_mod({0}, {1})": _remainder,
-    "lone_mod({0}, {1})": _remainder,
-    "int_floordiv({0}, {1})": _quotient,
-    "lone_floordiv({0}, {1})": _quotient,
-    "shift_right({0}, {1})": _halved,
-    "({0} & {1})": _both,
-    "({0} | {1})": _either,
-    "({0} == False)": _opposite,
-    "not {0}": _opposite,
+_OF_INTEGERS: dict[str, _Reader] = {
+    "add": _arithmetic(lambda a, b: a + b),
+    "subtract": _arithmetic(lambda a, b: a - b),
+    "multiply": _arithmetic(lambda a, b: a * b),
+    "negative": _arithmetic(lambda a: -a),
+    "maximum": _extremum(1),
+    "minimum": _extremum(-1),
+    "remainder": _remainder,
+    "floor_divide": _quotient,
+    "right_shift": _halved,
+}
+_OF_BOOLS: dict[str, _Reader] = {
+    **dict.fromkeys(("logical_and", "bitwise_and", "multiply", "minimum", "fmin"), _both),
+    **dict.fromkeys(("logical_or", "bitwise_or", "add", "maximum", "fmax"), _either),
+    **dict.fromkeys(("logical_not", "invert"), _opposite),
+    "select": _select,
+}
+_COMPARISONS: dict[str, _Reader] = {
+    "less": _less,
+    "greater_equal": _comparison(NonNegative),
+    "less_equal": _comparison(lambda a, b: NonNegative(b, a)),
+    "greater": _comparison(lambda a, b: Not(NonNegative(b, a))),
+    "equal": _comparison(Equal),
+    "not_equal": _comparison(lambda a, b: Not(Equal(a, b))),
+}
+_SIGNS = {
+    "<": "less",
+    ">=": "greater_equal",
+    "<=": "less_equal",
+    ">": "greater",
+    "==": "equal",
+    "!=": "not_equal",
+}
+_READERS: dict[Operation, _Reader] = {
+    CONVERT: _converted,
+    CAST: _converted,
+    Operation("int"): _as_int64,
+    Operation("&"): _both,
+    Operation("|"): _either,
+    Operation("not"): _opposite,
+    **{Operation(sign): _COMPARISONS[name] for sign, name in _SIGNS.items()},
+    **{Operation(n, k): read for n, read in _COMPARISONS.items() for k in "biuf"},
+    **{Operation(n, k): read for n, read in _OF_INTEGERS.items() for k in "iu"},
+    **{
+        Operation(n, k, lone=True): _OF_INTEGERS[n]
+        for n in ("remainder", "floor_divide")
+        for k in "iu"
+    },
+    **{Operation(n, "b"): read for n, read in _OF_BOOLS.items()},
 }

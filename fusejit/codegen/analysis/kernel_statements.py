@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
+from fusejit.ir.index_math import I64
 from fusejit.ir.loops import (
     Apply,
+    Call,
     Exit,
     Expr,
+    Field,
     For,
     Free,
     If,
     Let,
     Number,
+    Operation,
     ParallelFor,
     Scratch,
     Stmt,
@@ -23,8 +26,12 @@ from fusejit.ir.loops import (
 )
 
 DIVISIONS = frozenset(
-    f"{kind}_{name}({{0}}, {{1}})" for kind in ("int", "lone") for name in ("mod", "floordiv")
+    Operation(name, kind, lone)
+    for name in ("remainder", "floor_divide")
+    for kind in "iu"
+    for lone in (False, True)
 )
+"""Of integers."""
 
 
 def flat(statements: Sequence[Stmt]) -> Iterator[Stmt]:
@@ -76,8 +83,9 @@ def _named(expr: Expr) -> Iterator[str]:
     """Names that stand in an expression on their own."""
     if isinstance(expr, Var):
         yield expr.name
-    elif isinstance(expr, Apply):
-        yield from re.findall(r"[A-Za-z_]\w*", expr.template)
+    elif isinstance(expr, Field):
+        yield expr.array
+    elif isinstance(expr, Apply | Call):
         for operand in expr.operands:
             yield from _named(operand)
 
@@ -95,18 +103,18 @@ def is_check(s: Stmt) -> bool:
 
 def is_division(s: Let) -> bool:
     """A division of 64-bit integers, but for a power of two: that is a shift."""
-    if not isinstance(s.value, Apply) or s.value.template not in DIVISIONS:
+    if not isinstance(s.value, Apply) or s.value.op not in DIVISIONS:
         return False
     divisor = s.value.operands[1]
     is_shift = isinstance(divisor, Number) and int(divisor.value).bit_count() == 1
-    return s.value.token == "i64" and not is_shift
+    return s.value.dtype == I64 and not is_shift
 
 
 def moduli(s: Stmt) -> Iterator[int]:
     """The number by which a statement divides, if it wants the remainder."""
-    if isinstance(s, Let) and isinstance(s.value, Apply) and s.value.template in DIVISIONS:
+    if isinstance(s, Let) and isinstance(s.value, Apply) and s.value.op in DIVISIONS:
         divisor = s.value.operands[1]
-        if "mod" in s.value.template and isinstance(divisor, Number):
+        if s.value.op.name == "remainder" and isinstance(divisor, Number):
             yield int(divisor.value)
 
 

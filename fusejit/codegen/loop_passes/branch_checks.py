@@ -17,13 +17,13 @@ costs more than both branches. What is checked nearly always holds, so it is ask
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
 from fusejit.codegen.analysis.chains import mentions
 from fusejit.codegen.analysis.kernel_statements import flat, given, is_check
 from fusejit.dataclass import dataclass, replace
+from fusejit.ir.index_math import INDEX_OPS, is_index_op, negated
 from fusejit.ir.loops import (
     Apply,
     Expr,
@@ -37,10 +37,19 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
+from fusejit.ir.scalar_math import SELECT
+from fusejit.ir.scalar_ops import FITS
 
 MOST = 12  # statements of a branch: both are computed each time
-_DIVIDES = re.compile(r"floordiv|mod|/|%")  # templates with a division
-_PLAIN = re.compile(r"int_(add|sub|mul|neg)|select|cast|\w+_fits|i64|u64|boolean|not|and|or|T|\d+")
+_DIVISIONS = ("floor_divide", "remainder", "fmod", "divide", "//", "%")
+_PLAIN = frozenset(INDEX_OPS) | {
+    *("add", "subtract", "multiply", "negative", "square", "select", "cast", "convert"),
+    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+    *("logical_and", "logical_or", "logical_xor", "logical_not"),
+    *("bitwise_and", "bitwise_or", "bitwise_xor", "invert"),
+    *(f"{name}_fits" for name in FITS),
+}
+"""Operations of a few instructions without a jump."""
 
 
 def ask_in_front(statements: Sequence[Stmt]) -> list[Stmt]:
@@ -73,14 +82,14 @@ def _in_front(s: If, once: frozenset[str]) -> list[Stmt]:
     first, second = (_parted(body, once) for body in (s.body, s.orelse))
     if first is None or second is None or not (first.checks or second.checks):
         return [s]
-    taken: tuple[Expr, Expr] = (s.condition, Apply("not {0}", (s.condition,)))
+    taken: tuple[Expr, Expr] = (s.condition, negated(s.condition))
     made: list[Stmt] = []
     for part, condition in zip((first, second), taken, strict=True):
         made += part.lets
         made += [replace(check, body=[If(condition, check.body)]) for check in part.checks]
     for name in dict.fromkeys((*first.cells, *second.cells)):
         arms = (s.condition, *(part.cells.get(name, Var(name)) for part in (first, second)))
-        made.append(Let(name, Apply("select({0}, {1}, {2})", arms), rebind=True))
+        made.append(Let(name, Apply(SELECT, arms), rebind=True))
     return made
 
 
@@ -119,11 +128,7 @@ def _parted(body: Sequence[Stmt], once: frozenset[str]) -> _Part | None:
 
 
 def _asks_name(condition: Expr) -> bool:
-    return (
-        isinstance(condition, Apply)
-        and condition.template == "not {0}"
-        and isinstance(condition.operands[0], Var)
-    )
+    return is_index_op(condition, "not") and isinstance(condition.operands[0], Var)
 
 
 def _is_plain(value: Expr) -> bool:
@@ -132,7 +137,7 @@ def _is_plain(value: Expr) -> bool:
         return True
     if not isinstance(value, Apply) or not all(map(_is_plain, value.operands)):
         return False
-    if _DIVIDES.search(value.template):
+    if value.op.name in _DIVISIONS:
         divisor = value.operands[-1]
         return isinstance(divisor, Number) and int(divisor.value).bit_count() == 1
-    return all(_PLAIN.fullmatch(word) for word in re.findall(r"\w+", value.template))
+    return value.op.name in _PLAIN

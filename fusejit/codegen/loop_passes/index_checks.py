@@ -48,6 +48,7 @@ from fusejit.dataclass import replace
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.analysis.symbol_facts import SymbolFacts, affine_of
 from fusejit.ir.graph import Graph
+from fusejit.ir.index_math import I64
 from fusejit.ir.loops import (
     Apply,
     For,
@@ -60,7 +61,9 @@ from fusejit.ir.loops import (
     While,
 )
 from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.scalar_math import SELECT, cast
 
+_U64 = np.dtype(np.uint64)
 ROUNDS = 4  # times that bounds of what a loop carries are tried
 STEP = 16  # a counter that moves by no more never leaves 64 bits: that takes years
 
@@ -170,7 +173,7 @@ class _Walk:
             self.values.new_atom(s.name)  # younger than the loop around
         if not isinstance(s.value, Apply):
             return s
-        if s.value.template == "select({0}, {1}, {2})":
+        if s.value.op == SELECT:
             for arm in s.value.operands[1:]:
                 if isinstance(known, Polynomial) and self.values.read(arm) == known:
                     return replace(s, value=arm)
@@ -184,8 +187,9 @@ class _Walk:
                 return value
             if not self.facts.proves(known - low):
                 return value
-        operands = tuple(Apply("cast({0}, {T})", (o,), "u64") for o in value.operands)
-        return Apply("cast({0}, {T})", (replace(value, operands=operands, token="u64"),), "i64")
+        operands = tuple(cast(o, _U64) for o in value.operands)
+        op = replace(value.op, kind="u")
+        return cast(Apply(op, operands, _U64), I64)
 
     def check(self, s: If) -> list[Stmt]:
         """``if not inside: leave``."""

@@ -30,8 +30,22 @@ from fusejit.codegen.analysis.kernel_statements import flat
 from fusejit.codegen.intrinsics.polling import FIRST_UNITS, INTERRUPTED
 from fusejit.codegen.text.emit import expression, names_in
 from fusejit.dataclass import dataclass, field, replace
+from fusejit.ir.index_math import (
+    add,
+    compute,
+    either,
+    equal,
+    floordiv,
+    int_of,
+    less,
+    maximum,
+    minimum,
+    mul,
+    operand,
+    sub,
+)
 from fusejit.ir.loops import (
-    Apply,
+    Call,
     Element,
     Exit,
     Expr,
@@ -77,13 +91,13 @@ def _has_loops(s: Stmt) -> bool:
 
 def _begin() -> list[Stmt]:
     return [
-        Let(_STATE.name, Apply(f"poll_state({FIRST_UNITS})", ())),
+        Let(_STATE.name, Call("poll_state", (operand(FIRST_UNITS),))),
         Let(_LEFT.name, _number(FIRST_UNITS)),
     ]
 
 
 def _less(units: Expr) -> Stmt:
-    return Let(_LEFT.name, Apply("{0} - {1}", (_LEFT, units)), rebind=True)
+    return Let(_LEFT.name, sub(_LEFT, units), rebind=True)
 
 
 def _number(value: int) -> Number:
@@ -124,11 +138,11 @@ class _Polls:
             case For() | While() if self.depth and _levels(s) > 1:
                 return [_less(_number(UNKNOWN_NEST)), s]
             case For() if self.depth:
-                return [_less(Apply("max({0} - {1}, i64(0))", (s.upper, s.lower))), s]
+                return [_less(maximum(sub(s.upper, s.lower), _number(0))), s]
             case ParallelFor() if s.streamed is None and any(map(_has_loops, s.body)):
                 return self.in_chunks(s)
             case ParallelFor() if self.depth:
-                units = Apply(f"max(i64({{0}}), i64({UNKNOWN_NEST}))", (s.work_ns,))
+                units = maximum(int_of(s.work_ns), _number(UNKNOWN_NEST))
                 return [_less(units), s]
         return [s]
 
@@ -136,10 +150,10 @@ class _Polls:
         """The body of a loop whose units are counted."""
         self.polls = True
         body = self.inside(statements)
-        asked: list[Stmt] = [Let(_LEFT.name, Apply("poll({0})", (_STATE,)), rebind=True)]
+        asked: list[Stmt] = [Let(_LEFT.name, Call("poll", (_STATE,)), rebind=True)]
         return [
             _less(_number(1)),
-            If(Apply("{0} <= 0", (_LEFT,)), [*asked, self.leave(_LEFT)]),
+            If(compute("<=", _LEFT, 0), [*asked, self.leave(_LEFT)]),
             *body,
         ]
 
@@ -151,10 +165,10 @@ class _Polls:
 
     def leave(self, polled: Var) -> Stmt:
         """Leave the function if a handler has raised, here or in the thread that runs them."""
-        raised = "{0} < 0"
+        raised = less(polled, 0)
         if self.fault:
-            raised += f" or get({self.fault}, 0) == {INTERRUPTED}"
-        return If(Apply(raised, (polled,)), [*map(Free, self.heap), Exit(INTERRUPTED)])
+            raised = either(raised, equal(Element(self.fault, _ZERO), INTERRUPTED))
+        return If(raised, [*map(Free, self.heap), Exit(INTERRUPTED)])
 
     def in_stretches(self, s: For) -> list[Stmt]:
         """A loop that stands in no other one: as many iterations at once as a poll says."""
@@ -163,23 +177,23 @@ class _Polls:
         parts = "w", "first", "at", "end", "many", "last"
         state, first, at, end, many, last = (Var(f"{name}_{part}") for part in parts)
         polled: list[Stmt] = [
-            Let(many.name, Apply("poll({0})", (state,)), rebind=True),
+            Let(many.name, Call("poll", (state,)), rebind=True),
             self.leave(many),
-            Let(many.name, Apply(f"{{0}} * {s.step}", (many,)), rebind=True),
+            Let(many.name, mul(many, s.step), rebind=True),
         ]
         body: list[Stmt] = [
-            Let(last.name, Apply("min({0} + {1}, {2})", (at, many, end))),
+            Let(last.name, minimum(add(at, many), end)),
             replace(s, lower=at, upper=last, body=self.inside(s.body)),
             Let(at.name, last, rebind=True),
-            If(Apply("{0} < {1}", (at, end)), polled),
+            If(less(at, end), polled),
         ]
         return [
             Let(first.name, _first_stretch(s)),
-            Let(state.name, Apply("poll_state({0})", (first,))),
-            Let(at.name, Apply("i64({0})", (s.lower,))),
-            Let(end.name, Apply("i64({0})", (s.upper,))),
-            Let(many.name, Apply(f"{{0}} * {s.step}", (first,))),
-            While([], Apply("{0} < {1}", (at, end)), body),
+            Let(state.name, Call("poll_state", (first,))),
+            Let(at.name, int_of(s.lower)),
+            Let(end.name, int_of(s.upper)),
+            Let(many.name, mul(first, s.step)),
+            While([], less(at, end), body),
         ]
 
     def name(self) -> str:
@@ -195,7 +209,7 @@ class _Polls:
         if not inner.polls:
             return [s]
         self.polls = True
-        is_over = Apply(f"{{0}} == {INTERRUPTED}", (Element(fault, _ZERO),))
+        is_over = equal(Element(fault, _ZERO), INTERRUPTED)
         memory: list[Stmt] = [
             Scratch(fault, Integer(Polynomial.const(1)), _I64, True),
             StoreElement(fault, _ZERO, _number(0)),
@@ -230,7 +244,7 @@ def _first_stretch(s: For) -> Expr:
     given = {t.name for t in flat(s.body) if isinstance(t, Let | Scratch)}
     given |= {t.var for t in flat([s]) if isinstance(t, For)}
     units = _sum([_units(t, frozenset(given)) for t in s.body])
-    return Apply(f"max(i64({FIRST_UNITS}) // (i64(1) + {{0}}), i64(1))", (units,))
+    return maximum(floordiv(_number(FIRST_UNITS), add(_number(1), units)), _number(1))
 
 
 def _units(s: Stmt, given: frozenset[str]) -> Expr | None:
@@ -243,16 +257,16 @@ def _units(s: Stmt, given: frozenset[str]) -> Expr | None:
         case For():
             trips: Expr = _number(UNKNOWN_TRIPS)
             if known(s.lower) and known(s.upper):
-                trips = Apply("max({0} - {1}, i64(0))", (s.upper, s.lower))
+                trips = maximum(sub(s.upper, s.lower), _number(0))
             inner = [_units(t, given) for t in s.body]
             if not any(inner):
                 return trips
-            return Apply("({0} * (i64(1) + {1}))", (trips, _sum(inner)))
+            return mul(trips, add(_number(1), _sum(inner)))
         case While():
             inner = [_units(t, given) for t in s.body]
-            return Apply(f"({{0}} * i64({UNKNOWN_TRIPS}))", (_sum([_number(1), *inner]),))
+            return mul(_sum([_number(1), *inner]), _number(UNKNOWN_TRIPS))
         case ParallelFor() if known(s.work_ns):
-            return Apply(f"max(i64({{0}}), i64({UNKNOWN_NEST}))", (s.work_ns,))
+            return maximum(int_of(s.work_ns), _number(UNKNOWN_NEST))
         case ParallelFor():
             return _number(UNKNOWN_NEST)
         case If():
@@ -264,4 +278,4 @@ def _units(s: Stmt, given: frozenset[str]) -> Expr | None:
 def _sum(terms: Sequence[Expr | None]) -> Expr:
     """The sum of those that are not None."""
     present = [t for t in terms if t is not None] or [_number(0)]
-    return Apply(f"({' + '.join(f'{{{k}}}' for k in range(len(present)))})", tuple(present))
+    return add(*present) if len(present) > 1 else present[0]

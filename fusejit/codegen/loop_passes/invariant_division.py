@@ -22,10 +22,12 @@ from fusejit.codegen.analysis.chains import mentions
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.loops import (
     Apply,
+    Call,
     Expr,
     For,
     If,
     Let,
+    Operation,
     ParallelFor,
     Scratch,
     Stmt,
@@ -35,8 +37,9 @@ from fusejit.ir.loops import (
 )
 
 _PREPARED = {
-    "int_floordiv({0}, {1})": "floordiv_by({0}, {1}, {2})",
-    "int_mod({0}, {1})": "mod_by({0}, {1}, {2})",
+    Operation(name, kind): function
+    for name, function in (("floor_divide", "floordiv_by"), ("remainder", "mod_by"))
+    for kind in "iu"
 }
 
 
@@ -73,7 +76,7 @@ class _Prepare:
             loop = _Divisors(self, frozenset(_given((s,))))
             (new,) = loop.block((s,)) if isinstance(s, For | If) else (s,)
             for divisor, name in loop.names.items():
-                let = Let(name, Apply("reciprocal_of({0})", (Var(divisor),)))
+                let = Let(name, Call("reciprocal_of", (Var(divisor),)))
                 (body if divisor in own else before).append(let)
             body.append(new)
         return [*before, replace(nest, body=body)]
@@ -107,17 +110,17 @@ class _Divisors:
         return s
 
     def expr(self, expr: Expr) -> Expr:
-        if not isinstance(expr, Apply):
+        if not isinstance(expr, Apply | Call):
             return expr
         operands = tuple(map(self.expr, expr.operands))
-        prepared = _PREPARED.get(expr.template)
+        prepared = _PREPARED.get(expr.op) if isinstance(expr, Apply) else None
         if prepared is not None:
             divisor = operands[1]
             if isinstance(divisor, Var) and divisor.name not in self.changed:
                 if divisor.name not in self.names:
                     self.names[divisor.name] = self.prepare.new_name()
                 multiplier = Var(self.names[divisor.name])
-                return replace(expr, template=prepared, operands=(*operands, multiplier))
+                return Call(prepared, (*operands, multiplier))
         return replace(expr, operands=operands)
 
 

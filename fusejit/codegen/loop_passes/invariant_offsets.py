@@ -23,6 +23,7 @@ from fusejit.codegen.analysis.kernel_statements import flat, given
 from fusejit.dataclass import replace
 from fusejit.ir.loops import (
     Apply,
+    Call,
     Element,
     Expr,
     For,
@@ -110,7 +111,7 @@ class _Invariants:
     def expr(self, expr: Expr) -> Expr:
         if isinstance(expr, Element):
             return replace(expr, offset=self.offset(expr.offset))
-        if isinstance(expr, Apply):
+        if isinstance(expr, Apply | Call):
             return replace(expr, operands=tuple(map(self.expr, expr.operands)))
         return expr
 

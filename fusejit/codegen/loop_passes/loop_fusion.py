@@ -31,8 +31,10 @@ from fusejit.codegen.analysis.chains import (
     renamed_polynomial,
 )
 from fusejit.dataclass import replace
+from fusejit.ir.index_math import add
 from fusejit.ir.loops import (
     Apply,
+    Call,
     Element,
     Exit,
     Expr,
@@ -273,7 +275,7 @@ def _joined(first: Chain, second: Chain) -> Chain:
     comment = "; ".join(dict.fromkeys(n.comment for n in nests if n.comment))
     nest = replace(
         first.nest,
-        work_ns=Apply("({0} + {1})", (first.nest.work_ns, second.nest.work_ns)),
+        work_ns=add(first.nest.work_ns, second.nest.work_ns),
         comment=comment,
         streamed=streams[0] if len(streams) == 1 else None,
     )
@@ -305,7 +307,7 @@ def _after(
 def _forwarded(expr: Expr, known: dict[tuple[str, Polynomial], Expr]) -> Expr:
     if isinstance(expr, Element):
         return known.get((expr.pointer, expr.offset), expr)
-    if isinstance(expr, Apply):
+    if isinstance(expr, Apply | Call):
         return replace(expr, operands=tuple(_forwarded(o, known) for o in expr.operands))
     return expr
 

@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 
 from fusejit.codegen.analysis.integer_facts import Facts
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL
-from fusejit.ir.loops import Apply, Expr, Integer
+from fusejit.ir.index_math import both, compute
+from fusejit.ir.loops import Expr
 from fusejit.ir.polynomial import Polynomial
 
 MOST = 8  # comparisons in front of a loop
@@ -82,6 +83,5 @@ def tested(conditions: Sequence[Polynomial]) -> Expr:
     tests = []
     for condition in conditions:
         left = Polynomial(tuple(t for t in condition.terms if t[1] > 0))
-        tests.append(Apply("{0} >= {1}", (Integer(left), Integer(left - condition))))
-    text = " and ".join(f"{{{at}}}" for at in range(len(tests)))
-    return Apply(text, tuple(tests))
+        tests.append(compute(">=", left, left - condition))
+    return both(*tests) if len(tests) > 1 else tests[0]

@@ -17,21 +17,23 @@ from fusejit.codegen.analysis.kernel_statements import flat, given
 from fusejit.dataclass import replace
 from fusejit.ir.loops import (
     Apply,
+    Call,
     Expr,
     For,
     If,
     Integer,
     Let,
     Number,
+    Operation,
     ParallelFor,
     Stmt,
     Var,
     While,
 )
+from fusejit.ir.scalar_math import CAST, CONVERT
 
-_REMAINDER, _NEAR = "lone_mod({0}, {1})", "near_mod({0}, {1})"
-_SUMS = ("int_add({0}, {1})", "int_sub({0}, {1})")
-_SAME = ("cast({0}, {T})", "{T}({0})", "i64({0})")  # numbers that are not negative, unsigned
+_SUMS = tuple(Operation(name, kind) for name in ("add", "subtract") for kind in "iu")
+_SAME = (CAST, CONVERT, Operation("int"))  # numbers that are not negative, unsigned
 
 
 def try_near_remainders(statements: Sequence[Stmt]) -> list[Stmt]:
@@ -61,9 +63,12 @@ def _statement(s: Stmt, known: dict[str, Expr]) -> Stmt:
 
 
 def _divides(value: Expr) -> bool:
-    return isinstance(value, Apply) and (
-        value.template == _REMAINDER or any(map(_divides, value.operands))
-    )
+    return isinstance(value, Apply) and (_is_remainder(value) or any(map(_divides, value.operands)))
+
+
+def _is_remainder(value: Apply) -> bool:
+    """Whether it is one of integers on their own."""
+    return value.op.name == "remainder" and value.op.lone
 
 
 def _near(value: Expr, known: dict[str, Expr]) -> Expr:
@@ -71,9 +76,14 @@ def _near(value: Expr, known: dict[str, Expr]) -> Expr:
         return value
     operands = tuple(_near(operand, known) for operand in value.operands)
     value = replace(value, operands=operands)
-    is_remainder = value.template == _REMAINDER and value.token in ("i64", "u64")
-    if is_remainder and _is_sum(operands[0], known) and not _is_power_of_two(operands[1]):
-        return replace(value, template=_NEAR)
+    is_wide = value.dtype is not None and value.dtype.itemsize == 8
+    if (
+        _is_remainder(value)
+        and is_wide
+        and _is_sum(operands[0], known)
+        and not _is_power_of_two(operands[1])
+    ):
+        return Call("near_mod", operands)
     return value
 
 
@@ -85,7 +95,7 @@ def _is_sum(value: Expr, known: dict[str, Expr]) -> bool:
         return len(terms) > 1 and all(not names or abs(c) == 1 for names, c in terms)
     return (
         isinstance(value, Apply)
-        and value.template in _SUMS
+        and value.op in _SUMS
         and not any(_is_product(operand, known) for operand in value.operands)
     )
 
@@ -94,7 +104,7 @@ def _origin(value: Expr, known: dict[str, Expr]) -> Expr:
     while True:
         if isinstance(value, Var) and value.name in known:
             value = known[value.name]
-        elif isinstance(value, Apply) and value.template in _SAME:
+        elif isinstance(value, Apply) and value.op in _SAME:
             value = value.operands[0]
         else:
             return value
@@ -102,7 +112,7 @@ def _origin(value: Expr, known: dict[str, Expr]) -> Expr:
 
 def _is_product(value: Expr, known: dict[str, Expr]) -> bool:
     value = _origin(value, known)
-    return isinstance(value, Apply) and value.template not in (*_SUMS, _REMAINDER, _NEAR)
+    return isinstance(value, Apply) and value.op not in _SUMS and not _is_remainder(value)
 
 
 def _is_power_of_two(value: Expr) -> bool:

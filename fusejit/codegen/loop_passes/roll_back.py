@@ -22,8 +22,10 @@ from collections.abc import Mapping, Sequence
 from fusejit.codegen.analysis.kernel_statements import changed, flat
 from fusejit.codegen.text.emit import expression, names_in
 from fusejit.dataclass import dataclass, field, replace
+from fusejit.ir.index_math import negated, operand
 from fusejit.ir.loops import (
     Apply,
+    Call,
     Element,
     Exit,
     Expr,
@@ -70,9 +72,9 @@ def with_journal(
     writer = _Journal(pointers, early)
     body = writer.block(statements[: last + 1])
     ends = _Journal(frozenset(), early)  # nothing needs to be kept any more
-    begin: list[Stmt] = [Let(_W.name, Apply(f"journal({len(arrays)})", ()))]
+    begin: list[Stmt] = [Let(_W.name, Call("journal", (operand(len(arrays)),)))]
     for at, name in enumerate(arrays):
-        begin.append(Let("_", Apply(f"journal_array({{0}}, {at}, {name})", (_W,))))
+        begin.append(Let("_", Call("journal_array", (_W, operand(at), Var(name)))))
     return [*begin, *body, *ends.block(statements[last + 1 :]), _does("end_journal")]
 
 
@@ -82,7 +84,7 @@ def may_end(statements: Sequence[Stmt], early: Mapping[int, int]) -> bool:
 
 
 def _does(name: str) -> Stmt:
-    return Let("_", Apply(f"{name}({{0}})", (_W,)))
+    return Let("_", Call(name, (_W,)))
 
 
 @dataclass
@@ -112,7 +114,7 @@ class _Journal:
                 if s.exit_status is None:
                     return [s]
                 failed = If(
-                    Apply("is_null({0})", (Var(s.name),)),
+                    Call("is_null", (Var(s.name),)),
                     [*map(Free, self.heap[:-1]), *self._does("end_journal"), Exit(s.exit_status)],
                 )
                 return [replace(s, exit_status=None), failed]
@@ -138,9 +140,9 @@ class _Journal:
         """What keeps all that a statement without an end of the kernel in it may store to."""
         found = _Stores(self.pointers, frozenset(changed([s]))).of([s])
         if found is None:
-            return [self._or_leave(Apply("keep_all({0})", (_W,)))]
+            return [self._or_leave(Call("keep_all", (_W,)))]
         body = [self._with_leave(each) for each in found]
-        return [If(Apply("not keeps_all({0})", (_W,)), body)]
+        return [If(negated(Call("keeps_all", (_W,))), body)]
 
     def _with_leave(self, s: Stmt) -> Stmt:
         match s:
@@ -155,7 +157,7 @@ class _Journal:
     def _or_leave(self, done: Expr) -> Stmt:
         """Leave the kernel if there was no memory."""
         body = [*map(Free, self.heap), *self._does("roll_back"), Exit(NO_ROOM)]
-        return If(Apply("not {0}", (done,)), body)
+        return If(negated(done), body)
 
 
 def _ends(s: Stmt) -> bool:
@@ -167,7 +169,7 @@ def _ends(s: Stmt) -> bool:
 
 
 def _kept(s: StoreElement) -> Expr:
-    return Apply(f"keep({{0}}, {s.pointer}, {{1}})", (_W, Integer(s.offset)))
+    return Call("keep", (_W, Var(s.pointer), Integer(s.offset)))
 
 
 @dataclass
@@ -240,7 +242,6 @@ def _pointers(value: Expr) -> list[str]:
     """Names that stand in a value on their own: pointers that it may store through."""
     if isinstance(value, Element):
         return []
-    if isinstance(value, Apply):
-        own = names_in(value.template.replace("{T}", "").format(*["0"] * len(value.operands)))
-        return [*own, *(name for o in value.operands for name in _pointers(o))]
+    if isinstance(value, Apply | Call):
+        return [name for o in value.operands for name in _pointers(o)]
     return [value.name] if isinstance(value, Var) else []

@@ -16,14 +16,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TypeGuard
+
+import numpy as np
 
 from fusejit.codegen.analysis.kernel_statements import flat, given, is_check
 from fusejit.dataclass import replace
-from fusejit.ir.loops import Apply, Expr, For, If, Integer, Let, ParallelFor, Stmt, Var, While
+from fusejit.ir.index_math import BOOL, I64, negated
+from fusejit.ir.loops import (
+    Apply,
+    Call,
+    Expr,
+    For,
+    If,
+    Integer,
+    Let,
+    Operation,
+    ParallelFor,
+    Stmt,
+    Var,
+    While,
+)
 from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.scalar_math import CAST, CONVERT, SELECT, cast, convert, scalar
 
-_SELECT, _LESS, _CAST = "select({0}, {1}, {2})", "({0} < {1})", "cast({0}, {T})"
-_COPIES = ("{T}({0})", "i64({0})")
+_U64 = np.dtype(np.uint64)
+_COPIES = (CONVERT, Operation("int"))
 _FAR = 16  # statements between an index and its check
 
 
@@ -56,7 +74,7 @@ def _block(statements: Sequence[Stmt], known: dict[str, Expr], outside: _Wrapped
         elif isinstance(s, Let):
             parts = _wrap(s, known)
             if parts is not None and parts in wrapped:
-                s = replace(s, value=Apply("{T}({0})", (Var(wrapped[parts]),), "i64"))
+                s = replace(s, value=convert(Var(wrapped[parts]), I64))
             elif parts is not None and _is_checked(s.name, parts[1], statements[at + 1 :], known):
                 made += _written(s.name, *parts)
                 wrapped[parts] = s.name
@@ -68,11 +86,11 @@ def _block(statements: Sequence[Stmt], known: dict[str, Expr], outside: _Wrapped
 def _wrap(s: Let, known: dict[str, Expr]) -> tuple[Polynomial, Polynomial] | None:
     """The index and the size of a name that is an index counted from the end where negative."""
     value = s.value
-    if s.name not in known or not isinstance(value, Apply) or value.template != _SELECT:
+    if s.name not in known or not isinstance(value, Apply) or value.op != SELECT:
         return None
     test = _origin(value.operands[0], known)
     from_end, index = (_integer(operand, known) for operand in value.operands[1:])
-    if not isinstance(test, Apply) or test.template != _LESS or from_end is None or index is None:
+    if not _is_less(test) or from_end is None or index is None:
         return None
     sides = [_integer(operand, known) for operand in test.operands]
     if sides != [index, Polynomial.const(0)]:
@@ -103,10 +121,9 @@ def _is_checked(
             asked = condition.operands[0] if isinstance(condition, Apply) else None
             inside = None if asked is None else _origin(asked, known)
             return (
-                isinstance(inside, Apply)
-                and inside.template == _LESS
+                _is_less(inside)
                 and all(
-                    isinstance(o := _origin(x, known), Apply) and o.template == _CAST
+                    isinstance(o := _origin(x, known), Apply) and o.op == CAST
                     for x in inside.operands
                 )
                 and _source(inside.operands[0], known) == name
@@ -118,15 +135,22 @@ def _is_checked(
 
 
 def _written(name: str, index: Polynomial, size: Polynomial) -> list[Stmt]:
-    below = Apply(_LESS, tuple(Apply(_CAST, (_int64(n),), "u64") for n in (index, size)), "boolean")
+    sides = (cast(_int64(n), _U64) for n in (index, size))
+    below = scalar("less", *sides, dtype=BOOL, of=_U64)
+    far = Call("seldom", (negated(below),))
     return [
         Let(name, _int64(index)),
-        If(Apply("seldom(not {0})", (below,)), [Let(name, _int64(index + size), rebind=True)]),
+        If(far, [Let(name, _int64(index + size), rebind=True)]),
     ]
 
 
+def _is_less(expr: Expr | None) -> TypeGuard[Apply]:
+    """Whether it is a comparison of integers with ``<``."""
+    return isinstance(expr, Apply) and expr.op.name in ("less", "<")
+
+
 def _int64(number: Polynomial) -> Expr:
-    return Apply("{T}({0})", (Integer(number),), "i64")
+    return convert(Integer(number), I64)
 
 
 def _origin(value: Expr, known: dict[str, Expr]) -> Expr:
@@ -134,7 +158,7 @@ def _origin(value: Expr, known: dict[str, Expr]) -> Expr:
     while True:
         if isinstance(value, Var) and value.name in known:
             value = known[value.name]
-        elif isinstance(value, Apply) and value.template in _COPIES and value.token in ("", "i64"):
+        elif isinstance(value, Apply) and value.op in _COPIES and value.dtype in (None, I64):
             value = value.operands[0]
         else:
             return value
@@ -143,7 +167,7 @@ def _origin(value: Expr, known: dict[str, Expr]) -> Expr:
 def _integer(value: Expr, known: dict[str, Expr]) -> Polynomial | None:
     """An int64 (or its cast to an unsigned number) as a polynomial of names."""
     value = _origin(value, known)
-    if isinstance(value, Apply) and value.template == _CAST and value.token == "u64":
+    if isinstance(value, Apply) and value.op == CAST and value.dtype == _U64:
         return _integer(value.operands[0], known)
     if isinstance(value, Integer):
         return value.value
@@ -166,7 +190,7 @@ def _source(value: Expr, known: dict[str, Expr]) -> str | None:
             if value.name not in known:
                 return name
             name, value = value.name, known[value.name]
-        elif isinstance(value, Apply) and value.template in (*_COPIES, _CAST):
+        elif isinstance(value, Apply) and value.op in (*_COPIES, CAST):
             value = value.operands[0]
         else:
             return name

@@ -25,8 +25,10 @@ from collections.abc import Iterator, Sequence
 from fusejit.codegen.analysis.chains import mentions
 from fusejit.codegen.intrinsics.math_table import MATH_FUNCTIONS
 from fusejit.dataclass import replace
+from fusejit.ir.index_math import both, equal
 from fusejit.ir.loops import (
     Apply,
+    Call,
     Element,
     Expr,
     For,
@@ -40,7 +42,7 @@ from fusejit.ir.loops import (
 )
 from fusejit.ir.polynomial import Polynomial
 
-_FUNCTIONS = frozenset(MATH_FUNCTIONS) | {"sqrt"}
+_FUNCTIONS = frozenset(MATH_FUNCTIONS) | {"sqrt", "divide", "reciprocal"}
 _STRIDE = re.compile(r".*_st\d+")  # as `kernel_top` names the strides of arguments
 
 
@@ -77,7 +79,7 @@ class _Hide:
             return [loop]
         names = {step: Polynomial.name(self.new_name()) for step in found.steps}
         lets: list[Stmt] = [
-            Let(str(name), Apply("any_step({0})", (Var(step),))) for step, name in names.items()
+            Let(str(name), Call("any_step", (Var(step),))) for step, name in names.items()
         ]
         hidden: list[Stmt] = [*lets, replace(loop, body=_Steps(loop.var, names).block(loop.body))]
         strides = [step for step in names if _STRIDE.fullmatch(step)]
@@ -85,8 +87,8 @@ class _Hide:
             return hidden
         ones = {step: Polynomial.const(1) for step in strides}
         usual = replace(loop, body=_Steps(loop.var, ones).block(loop.body))
-        are_one = " and ".join(f"{step} == 1" for step in strides)
-        return [If(Apply(are_one, ()), [usual], hidden)]
+        are_one = [equal(step, 1) for step in strides]
+        return [If(both(*are_one) if len(are_one) > 1 else are_one[0], [usual], hidden)]
 
     def new_name(self) -> str:
         name = f"by{self.count}"
@@ -119,7 +121,7 @@ class _Steps:
     def expr(self, expr: Expr) -> Expr:
         if isinstance(expr, Element):
             return replace(expr, offset=self.offset(expr.offset))
-        if isinstance(expr, Apply):
+        if isinstance(expr, Apply | Call):
             return replace(expr, operands=tuple(map(self.expr, expr.operands)))
         return expr
 
@@ -152,7 +154,7 @@ def _expressions(statements: Sequence[Stmt]) -> Iterator[Expr]:
 
 def _pays(expr: Expr) -> bool:
     """Whether it holds a function, a root or a quotient."""
-    if not isinstance(expr, Apply):
+    if not isinstance(expr, Apply | Call):
         return False
-    called = expr.template.partition("(")[0]
-    return called in _FUNCTIONS or " / " in expr.template or any(map(_pays, expr.operands))
+    does = isinstance(expr, Apply) and expr.op.name in _FUNCTIONS
+    return does or any(map(_pays, expr.operands))

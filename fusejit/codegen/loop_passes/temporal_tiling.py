@@ -21,7 +21,8 @@ from functools import partial
 from fusejit.codegen.analysis.chains import Chain, chain_of, mentions
 from fusejit.codegen.loop_passes.loop_fusion import with_bodies
 from fusejit.dataclass import replace
-from fusejit.ir.loops import Apply, Expr, For, Integer, Let, ParallelFor, Stmt, Var
+from fusejit.ir.index_math import ceildiv, floordiv, let, maximum, minimum, mul, name, sub
+from fusejit.ir.loops import Expr, For, Integer, Let, ParallelFor, Stmt, Var
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import NestNote
 
@@ -54,26 +55,26 @@ def _moved(loop: For) -> ParallelFor | None:
     tile, start, stop = "tile", "tile_start", "tile_stop"
     if {tile, start, stop} & mentions(chain.nest):
         return None
-    lo, hi, points = Var("lo"), Var("hi"), TILE_POINTS if len(chain.loops) == 1 else 1
+    points = TILE_POINTS if len(chain.loops) == 1 else 1
     outer = replace(chain.loops[0], lower=Var(start), upper=Var(stop))
     inside = replace(chain, loops=(outer, *chain.loops[1:])).statement().body
     body: list[Stmt] = [
-        Let(start, Apply(f"({{0}} + {{1}} * {points})", (lo, Var(tile)))),
-        Let(stop, Apply(f"min({{0}} + {points}, {{1}})", (Var(start), hi))),
+        let(start, name("lo") + name(tile) * points),
+        let(stop, minimum(name(start) + points, "hi")),
         replace(loop, body=inside),
     ]
-    count = Apply(f"(({{0}} - {{1}} + {points - 1}) // {points})", (hi, lo))
+    count = ceildiv(name("hi") - name("lo"), points)
     tiles = For(tile, Integer(Polynomial.const(0)), count, body)
     return replace(
         chain.nest,
-        work_ns=Apply("({0} * {1})", (chain.nest.work_ns, _trips(loop))),
+        work_ns=mul(chain.nest.work_ns, _trips(loop)),
         body=[tiles],
         streamed=None,
     )
 
 
 def _trips(loop: For) -> Expr:
-    return Apply(f"(max({{1}} - {{0}}, 0) // {loop.step})", (loop.lower, loop.upper))
+    return floordiv(maximum(sub(loop.upper, loop.lower), 0), loop.step)
 
 
 def _may_move(loop: For, chain: Chain) -> bool:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from fusejit.codegen.analysis.chains import mentions
 from fusejit.dataclass import replace
+from fusejit.ir.index_math import BOOL, I64
 from fusejit.ir.loops import (
     Apply,
     Element,
@@ -15,13 +18,14 @@ from fusejit.ir.loops import (
     Integer,
     Let,
     Number,
+    Operation,
     ParallelFor,
     Stmt,
     Var,
     While,
 )
 
-_DROPPED = ("i64", "u64", "boolean")
+_DROPPED = (I64, np.dtype(np.uint64), BOOL)
 
 
 def drop_unread(statements: Sequence[Stmt], cells: frozenset[str]) -> list[Stmt]:
@@ -62,6 +66,6 @@ def _block(statements: Sequence[Stmt], cells: frozenset[str], read: set[str]) ->
 def _is_plain(value: Expr) -> bool:
     """Whether nothing but its result is seen of an expression."""
     if isinstance(value, Apply):
-        known = value.token in _DROPPED or value.template == "i64({0})"
+        known = value.dtype in _DROPPED or value.op == Operation("int")
         return known and all(map(_is_plain, value.operands))
     return isinstance(value, Var | Number | Integer | Element)

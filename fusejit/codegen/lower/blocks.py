@@ -25,6 +25,23 @@ from fusejit.codegen.lower.kernel_memory import Enclosing
 from fusejit.codegen.nests.nest import calls_vector_functions, point_cost_ps, zero
 from fusejit.dataclass import replace
 from fusejit.ir.graph import GenericOp, Store
+from fusejit.ir.index_math import (
+    add,
+    both,
+    ceildiv,
+    compute,
+    either,
+    equal,
+    floordiv,
+    int_of,
+    less,
+    let,
+    maximum,
+    minimum,
+    mod,
+    mul,
+    operand,
+)
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import (
     Apply,
@@ -118,7 +135,7 @@ class BlockWriter(GroupWriter):
         self.regions.pop()
         in_blocks = [*self.statements, *map(Free, self.frees)]
         self.statements, self.frees = outer, frees
-        test = functools.reduce(lambda a, b: Apply("({0} & {1})", (a, b), "boolean"), apart)
+        test = functools.reduce(lambda a, b: compute("&", a, b), apart)
         self.statements.append(If(test, together, in_blocks))
 
     def _in_blocks(
@@ -139,7 +156,7 @@ class BlockWriter(GroupWriter):
         nest = self._nest(producer, [target], None)
         sizes = ring.sizes(extents[overlap.rows], row, points, overlap)
         name = f"p_{ring.tag}"
-        size = ring.bands * ring.slots * ring.block * Polynomial.name(ring.row)
+        size = ring.bands * ring.slots * ring.block * ring.row
         self.allocate(sizes, name, Integer(size), value.type.dtype)
         # the ring: rows outermost, the others as in the memory that is written
         buffer = store.view.buffer
@@ -164,15 +181,15 @@ class BlockWriter(GroupWriter):
         outer, self.statements = self.statements, []
         self.band_of = {overlap.rows: (ring.start, ring.wide)}
         self.generic(producer, [slot])
-        compute, self.statements = self.statements, []
+        computed, self.statements = self.statements, []
         self.band_of = {row_axis: (ring.start, ring.wide)}
         whole = IndexingMap.identity(value.type.rank)
         self._copy_from(slot, value, target, "write back", None if mask is None else (mask, whole))
         self.band_of = {}
         write, self.statements = self.statements, outer
-        cost = Integer(points * point_cost_ps(nest))
-        work = Apply(f"({{0}} // 1000) * i64({ring.bands} > 1)", (cost,))
-        self.statements += ring.loops(_alone(compute), _alone(write), work, producer.name)
+        cost = floordiv(points * point_cost_ps(nest), 1000)
+        work = mul(cost, int_of(compute(">", ring.bands, 1)))
+        self.statements += ring.loops(_alone(computed), _alone(write), work, producer.name)
 
 
 class _Ring:
@@ -180,107 +197,110 @@ class _Ring:
 
     def __init__(self, tag: str) -> None:
         self.tag = tag
-        self.row = f"{tag}_row"  # elements of a row
+        self.row = Polynomial.name(f"{tag}_row")  # elements of a row
         self.block = Polynomial.name(f"{tag}_block")  # rows of a block
         self.bands = Polynomial.name(f"{tag}_bands")
         self.slots = Polynomial.name(f"{tag}_slots")  # of a band
         self.start = Polynomial.name(f"{tag}_start")  # first row of the block at hand
         self.wide = Polynomial.name(f"{tag}_wide")  # its rows
         self.base = Polynomial.name(f"{tag}_base")  # where its slot begins
+        self.rows = Polynomial.name(f"{tag}_rows")  # of the store
+        self.units = Polynomial.name(f"{tag}_units")  # blocks of the store
+        self.ahead = Polynomial.name(f"{tag}_ahead")  # rows that the reads reach to
+        self.behind = Polynomial.name(f"{tag}_behind")
+        self.back = Polynomial.name(f"{tag}_back")  # 1 if blocks are taken from the end
+        self.lag = Polynomial.name(f"{tag}_lag")  # blocks that the reads reach back to
+        self.edge = Polynomial.name(f"{tag}_edge")  # blocks that wait at an end of a band
+        self.per = Polynomial.name(f"{tag}_per")  # blocks of a band
+        self.band = Polynomial.name(f"{tag}_band")  # which band is at hand
+        self.turn = Polynomial.name(f"{tag}_pass")  # 1 for what waits at the ends
+        self.step = Polynomial.name(f"{tag}_step")
+        self.done = Polynomial.name(f"{tag}_done")  # the block that is written back
+        self.first = Polynomial.name(f"{tag}_first")  # block of the band, and behind its last one
+        self.last = Polynomial.name(f"{tag}_last")
+        self.slot = Polynomial.name(f"{tag}_slot")
 
     def sizes(
         self, rows: Polynomial, row: Polynomial, points: Polynomial, overlap: Overlap
     ) -> list[Let]:
         """How large blocks are, how many wait, and how many bands there are."""
-        h = self.tag
+        block, units = self.block, self.units
         distances = [Polynomial.from_affine(d) for d in overlap.distances]
         ahead = _most([-d for d in distances])
         behind = _most(distances)
-        enough = f"i64({{0}} >= {SERIAL_POINTS})"
+        most = minimum(
+            minimum(floordiv(units, self.edge * BAND_EDGES + 1), floordiv(points, BAND_POINTS)),
+            MOST_BANDS,
+        )
+        enough: Expr = int_of(compute(">=", points, SERIAL_POINTS))
         if overlap.constants is None:
-            enough = "0"  # how far neighbours reach into a band is not bounded
+            enough = operand(0)  # how far neighbours reach into a band is not bounded
+        nearest = _rounded_up(minimum(self.ahead, self.behind), block)
+        farthest = _rounded_up(maximum(self.ahead, self.behind), block)
+        in_bands = int_of(compute(">", self.bands, 1))
         return [
-            Let(f"{h}_rows", Integer(rows)),
-            Let(self.row, Integer(row)),
-            Let(f"{h}_block", Apply(f"max({BLOCK_POINTS} // max({self.row}, 1), 1)", ())),
-            Let(f"{h}_units", Apply(f"max(({h}_rows + {h}_block - 1) // {h}_block, 0)", ())),
-            Let(f"{h}_ahead", ahead),
-            Let(f"{h}_behind", behind),
-            Let(f"{h}_back", Apply(f"i64({h}_behind < {h}_ahead)", ())),
-            Let(
-                f"{h}_lag",
-                Apply(
-                    f"min((min({h}_ahead, {h}_behind) + {h}_block - 1) // {h}_block, {h}_units)", ()
-                ),
-            ),
-            Let(
-                f"{h}_edge",
-                Apply(f"((max({h}_ahead, {h}_behind) + {h}_block - 1) // {h}_block)", ()),
-            ),
-            Let(
-                f"{h}_bands",
-                Apply(
-                    f"max(min(min({h}_units // ({BAND_EDGES} * {h}_edge + 1), "
-                    f"({{0}}) // {BAND_POINTS}), {MOST_BANDS}) * {enough}, 1)",
-                    (Integer(points),),
-                ),
-            ),
-            Let(f"{h}_edge", Apply(f"{h}_edge * i64({h}_bands > 1)", ()), rebind=True),
-            Let(f"{h}_slots", Apply(f"{h}_lag + 1 + 2 * {h}_edge", ())),
-            Let(f"{h}_per", Apply(f"(({h}_units + {h}_bands - 1) // {h}_bands)", ())),
+            let(str(self.rows), rows),
+            let(str(self.row), row),
+            let(str(block), maximum(floordiv(BLOCK_POINTS, maximum(self.row, 1)), 1)),
+            let(str(units), maximum(ceildiv(self.rows, block), 0)),
+            let(str(self.ahead), ahead),
+            let(str(self.behind), behind),
+            let(str(self.back), int_of(less(self.behind, self.ahead))),
+            let(str(self.lag), minimum(nearest, units)),
+            let(str(self.edge), farthest),
+            let(str(self.bands), maximum(mul(most, enough), 1)),
+            let(str(self.edge), mul(self.edge, in_bands), rebind=True),
+            let(str(self.slots), self.lag + 1 + self.edge * 2),
+            let(str(self.per), ceildiv(units, self.bands)),
         ]
 
     def loops(
-        self, compute: Sequence[Stmt], write: Sequence[Stmt], work: Apply, comment: str
+        self, computed: Sequence[Stmt], write: Sequence[Stmt], work: Apply, comment: str
     ) -> list[Stmt]:
         """All blocks of all bands, then what waits at the ends of bands."""
-        h = self.tag
-        is_end = f"({h}_done < {h}_first + {h}_edge or {h}_done >= {h}_last - {h}_edge)"
-        is_due = Apply(f"{h}_done >= {h}_first and i64{is_end} == {h}_pass", ())
-        is_new = Apply(f"{h}_step < {h}_last and {h}_pass == 0", ())
+        done, step, first, last = self.done, self.step, self.first, self.last
+        is_end = either(less(done, first + self.edge), compute(">=", done, last - self.edge))
+        is_due = both(compute(">=", done, first), equal(int_of(is_end), self.turn))
+        is_new = both(less(step, last), equal(self.turn, 0))
         steps: list[Stmt] = [
-            If(is_new, [*self._block(f"{h}_step"), *compute]),
-            Let(f"{h}_done", Apply(f"{h}_step - {h}_lag", ())),
-            If(is_due, [*self._block(f"{h}_done"), *write]),
+            If(is_new, [*self._block(step), *computed]),
+            let(str(done), step - self.lag),
+            If(is_due, [*self._block(done), *write]),
         ]
         band: list[Stmt] = [
-            Let(f"{h}_first", Apply(f"{h}_band * {h}_per", ())),
-            Let(f"{h}_last", Apply(f"min({h}_first + {h}_per, {h}_units)", ())),
-            For(f"{h}_step", Var(f"{h}_first"), Apply(f"{h}_last + {h}_lag", ()), steps),
+            let(str(first), self.band * self.per),
+            let(str(last), minimum(first + self.per, self.units)),
+            For(str(step), Integer(first), Integer(last + self.lag), steps),
         ]
-        chunks = [For(f"{h}_band", Var("lo"), Var("hi"), band)]
+        chunks = [For(str(self.band), Var("lo"), Var("hi"), band)]
         launch = ParallelFor(Integer(self.bands), work, chunks, f"in place: {comment}")
-        passes = Apply(f"1 + i64({h}_edge > 0)", ())
-        return [For(f"{h}_pass", zero(), passes, [launch])]
+        passes = add(1, int_of(compute(">", self.edge, 0)))
+        return [For(str(self.turn), zero(), passes, [launch])]
 
-    def _block(self, step: str) -> list[Stmt]:
+    def _block(self, step: Polynomial) -> list[Stmt]:
         """Rows and slot of a block: a slot of the ring, or one of those that wait."""
-        h = self.tag
-        slot = f"{h}_slot"
-        into = f"{step} - {h}_first"
-        left = f"{h}_last - 1 - {step}"
+        into, left = step - self.first, self.last - 1 - step
+        slot, slots = str(self.slot), self.lag + 1
+        waits_in_front = let(slot, slots + into, rebind=True)
+        waits_behind = let(slot, slots + self.edge + left, rebind=True)
+        number = step + self.back * (self.units - 1 - 2 * step)
+        place = (self.band * self.slots + self.slot) * self.block * self.row
         return [
-            Let(
-                f"{h}_start",
-                Apply(f"({step} + {h}_back * ({h}_units - 1 - 2 * {step})) * {h}_block", ()),
-            ),
-            Let(f"{h}_wide", Apply(f"min({h}_rows - {h}_start, {h}_block)", ())),
-            Let(slot, Apply(f"({into}) % ({h}_lag + 1)", ())),
+            let(str(self.start), number * self.block),
+            let(str(self.wide), minimum(self.rows - self.start, self.block)),
+            let(slot, mod(into, slots)),
             If(
-                Apply(f"{into} < {h}_edge", ()),
-                [Let(slot, Apply(f"{h}_lag + 1 + {into}", ()), rebind=True)],
-                [
-                    If(
-                        Apply(f"{left} < {h}_edge", ()),
-                        [Let(slot, Apply(f"{h}_lag + 1 + {h}_edge + {left}", ()), rebind=True)],
-                    )
-                ],
+                less(into, self.edge),
+                [waits_in_front],
+                [If(less(left, self.edge), [waits_behind])],
             ),
-            Let(
-                f"{h}_base",
-                Apply(f"({h}_band * {h}_slots + {slot}) * {h}_block * {self.row}", ()),
-            ),
+            let(str(self.base), place),
         ]
+
+
+def _rounded_up(number: Apply, divisor: Polynomial) -> Apply:
+    """``number / divisor``, rounded up."""
+    return floordiv(add(number, divisor - 1), divisor)
 
 
 def _most(numbers: Sequence[Polynomial]) -> Expr:
@@ -289,18 +309,15 @@ def _most(numbers: Sequence[Polynomial]) -> Expr:
     constants = [n for n in known if n is not None]
     if len(constants) == len(numbers):
         return Integer(Polynomial.const(max((0, *constants))))
-    places = ", ".join(f"{{{at}}}" for at in range(len(numbers)))
-    return Apply(f"max(0, {places})", tuple(map(Integer, numbers)))
+    return maximum(0, *numbers)
 
 
 def _is_apart(distance: Polynomial, rows: Polynomial, is_line: bool) -> Apply:
     """Whether ``distance`` rows are as many as there are, or there are none; or, of a line, 0."""
-    far, zero = Integer(rows), Integer(Polynomial.const(0))
-    tests = [(Integer(distance), far), (Integer(-distance), far), (zero, far)]
-    found = [Apply("({0} >= {1})", pair, "i64") for pair in tests]
+    found = [compute(">=", each, rows) for each in (distance, -distance, 0)]
     if is_line:
-        found.append(Apply("({0} == {1})", (Integer(distance), zero), "i64"))
-    return functools.reduce(lambda a, b: Apply("({0} | {1})", (a, b), "boolean"), found)
+        found.append(equal(distance, 0))
+    return functools.reduce(lambda a, b: compute("|", a, b), found)
 
 
 def _alone(statements: Sequence[Stmt]) -> list[Stmt]:
@@ -308,7 +325,7 @@ def _alone(statements: Sequence[Stmt]) -> list[Stmt]:
     found: list[Stmt] = []
     for statement in statements:
         if isinstance(statement, ParallelFor):
-            statement = replace(statement, work_ns=Apply("0", ()), streamed=None)
+            statement = replace(statement, work_ns=operand(0), streamed=None)
         elif isinstance(statement, If):
             statement = replace(
                 statement, body=_alone(statement.body), orelse=_alone(statement.orelse)

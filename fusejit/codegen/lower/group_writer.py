@@ -29,9 +29,24 @@ from fusejit.codegen.lower.kernel_memory import NO_MEMORY
 from fusejit.codegen.lower.store_writer import StoreWriter
 from fusejit.codegen.nests.nest import point_cost_ps
 from fusejit.dataclass import replace
+from fusejit.ir.index_math import (
+    Index,
+    add,
+    ceildiv,
+    compute,
+    equal,
+    floordiv,
+    int_of,
+    less,
+    let,
+    maximum,
+    minimum,
+    mod,
+    mul,
+    sub,
+)
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import (
-    Apply,
     Expr,
     For,
     Free,
@@ -103,21 +118,21 @@ class GroupWriter(StoreWriter):
             self.band_of = {}
             nest = self._nest(op, [self.located[r] for r in op.results], None)
             points = product(extent_polynomials(op.domain))
-            work.append(Apply("({0} // 1000)", (Integer(points * point_cost_ps(nest)),)))
+            work.append(floordiv(points * point_cost_ps(nest), 1000))
         lone = f"{tag}_lone"
         nests = _parallel_if(lone, self.statements)
         self.statements = outer
         self.statements += self._tile_widths(group, bands, tag)
         total = Polynomial.name(f"{tag}_items")
         self.statements.append(Let(f"{tag}_items", Integer(product(b.count for b in bands))))
-        self.statements.append(Let(lone, Apply("i64({0} == 1)", (Integer(total),))))
+        self.statements.append(let(lone, int_of(equal(total, 1))))
         self.statements += self._memory_probe(scratch, total, tag)
         body: list[Stmt] = [
             *scratch,
             For(f"{tag}_item", Var("lo"), Var("hi"), [*_place_in_bands(bands, tag), *nests]),
             *(Free(s.name) for s in scratch),
         ]
-        cost = Apply(" + ".join(f"{{{at}}}" for at in range(len(work))), tuple(work))
+        cost = add(*work) if len(work) > 1 else work[0]
         names = ", ".join(op.name for op in group.ops)
         self.statements.append(ParallelFor(Integer(total), cost, body, f"group: {names}"))
         for value in group.local:
@@ -172,34 +187,32 @@ class GroupWriter(StoreWriter):
         statements: list[Stmt] = [Let(points, Integer(Polynomial.const(1)))]
         for each in inner:
             if each.as_constant() != 1:
-                statements.append(
-                    Let(points, Apply(f"max({points}, {{0}})", (Integer(each),)), rebind=True)
-                )
+                statements.append(let(points, maximum(points, each), rebind=True))
         if not self._in_strips(group):
             halo = max(behind - before for halos in group.halos for before, behind in halos)
-            fits = f"({TILE_POINTS} // {points})"
+            fits = floordiv(TILE_POINTS, points)
             if halo:
-                fits = f"max({fits}, {HALO_SHARE * halo})"
-            statements.append(Let(left, Apply(fits, ())))
+                fits = maximum(fits, HALO_SHARE * halo)
+            statements.append(let(left, fits))
             for band in reversed(bands):
                 statements += band.cut(left)
             return statements
         *around, columns = bands
-        whole = Integer(columns.extent)
-        rounded = Apply(f"{left} - {left} % {STRIP_ROUNDING}", ())
-        strip = Apply(f"max(min({{0}}, {left}), 1)", (whole,))
+        whole = columns.extent
+        rounded = sub(left, mod(left, STRIP_ROUNDING))
+        strip = maximum(minimum(whole, left), 1)
         statements += [
-            Let(left, Apply(f"({STRIP_POINTS} // {points})", ())),
-            Let(str(columns.full), Apply("max({0}, 1)", (whole,))),
+            let(left, floordiv(STRIP_POINTS, points)),
+            let(str(columns.full), maximum(whole, 1)),
             If(
-                Apply(f"{left} >= min({STRIP_COLUMNS}, {{0}})", (whole,)),
+                compute(">=", left, minimum(STRIP_COLUMNS, whole)),
                 [
-                    If(Apply(f"{left} < {{0}}", (whole,)), [Let(left, rounded, rebind=True)]),
-                    Let(str(columns.full), strip, rebind=True),
+                    If(less(left, whole), [let(left, rounded, rebind=True)]),
+                    let(str(columns.full), strip, rebind=True),
                 ],
             ),
             columns.counted(),
-            Let(left, Apply(f"({left} // max({{0}}, 1))", (whole,)), rebind=True),
+            let(left, floordiv(left, maximum(whole, 1)), rebind=True),
         ]
         for band in reversed(around):
             statements += band.cut(left)
@@ -227,11 +240,11 @@ class GroupWriter(StoreWriter):
             assert isinstance(each.size, Integer)
             total = total + each.size.value * each.dtype.itemsize
         name = f"{tag}_bytes"
-        size = Apply(f"{name} * min({{0}}, {_AT_ONCE})", (Integer(items),))
+        size = mul(name, minimum(items, _AT_ONCE))
         probe = Scratch(f"{tag}_probe", size, np.dtype(np.uint8), False, 0, NO_MEMORY)
         return [
             Let(name, Integer(total)),
-            If(Apply(f"{name} > {LARGE}", ()), [probe, Free(probe.name)]),
+            If(compute(">", name, LARGE), [probe, Free(probe.name)]),
         ]
 
 
@@ -262,17 +275,15 @@ class _Band:
 
     def cut(self, left: str) -> list[Stmt]:
         """Take as much of the band into a tile as fits; what fits then along bands around it."""
-        extent = Integer(self.extent)
         return [
-            Let(str(self.full), Apply(f"max(min({{0}}, {left}), 1)", (extent,))),
-            Let(left, Apply(f"({left} // max({{0}}, 1))", (extent,)), rebind=True),
+            let(str(self.full), maximum(minimum(self.extent, left), 1)),
+            let(left, floordiv(left, maximum(self.extent, 1)), rebind=True),
             self.counted(),
         ]
 
     def counted(self) -> Stmt:
         """The number of tiles along the band."""
-        text = f"(({{0}} + {self.full} - 1) // {self.full})"
-        return Let(str(self.count), Apply(text, (Integer(self.extent),)))
+        return let(str(self.count), ceildiv(self.extent, self.full))
 
 
 def _place_in_bands(bands: Sequence[_Band], tag: str) -> list[Stmt]:
@@ -280,16 +291,13 @@ def _place_in_bands(bands: Sequence[_Band], tag: str) -> list[Stmt]:
     rest = f"{tag}_rest"
     statements: list[Stmt] = [Let(rest, Var(f"{tag}_item"))]
     for at, band in reversed(list(enumerate(bands))):
-        number = rest if at == 0 else f"({rest} % {band.count})"
+        number: Index = rest if at == 0 else mod(rest, band.count)
         statements += [
-            Let(str(band.start), Apply(f"{number} * {band.full}", ())),
-            Let(
-                str(band.width),
-                Apply(f"min({{0}} - {band.start}, {band.full})", (Integer(band.extent),)),
-            ),
+            let(str(band.start), mul(number, band.full)),
+            let(str(band.width), minimum(band.extent - band.start, band.full)),
         ]
         if at:
-            statements.append(Let(rest, Apply(f"({rest} // {band.count})", ()), rebind=True))
+            statements.append(let(rest, floordiv(rest, band.count), rebind=True))
     return statements
 
 
@@ -298,8 +306,7 @@ def _parallel_if(condition: str, statements: Sequence[Stmt]) -> list[Stmt]:
     result: list[Stmt] = []
     for statement in statements:
         if isinstance(statement, ParallelFor):
-            work = Apply(f"({{0}}) * {condition}", (statement.work_ns,))
-            statement = replace(statement, work_ns=work)
+            statement = replace(statement, work_ns=mul(statement.work_ns, condition))
         elif isinstance(statement, If):
             statement = replace(
                 statement,

@@ -11,14 +11,39 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fusejit.codegen.nests.nest import token
+from fusejit.codegen.lower.kernel_guards import is_kernel_guard, kernel_expr
 from fusejit.codegen.text.emit import names_in, statement_lines
-from fusejit.codegen.text.host_text import host_text, is_kernel_guard
 from fusejit.ir.graph import Buffer, Graph, Guard, Layout, Write, walk
 from fusejit.ir.host import Path
-from fusejit.ir.loops import Apply, Exit, If, KernelParameter, Let, LoopKernel, Stmt
+from fusejit.ir.index_math import (
+    Index,
+    add,
+    both,
+    compute,
+    floordiv,
+    less,
+    let,
+    maximum,
+    mul,
+    negated,
+    operand,
+    sub,
+)
+from fusejit.ir.loops import (
+    Call,
+    Exit,
+    Expr,
+    Field,
+    If,
+    KernelParameter,
+    Let,
+    LoopKernel,
+    Stmt,
+    Var,
+)
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import Program
+from fusejit.ir.scalar_math import convert
 from fusejit.ir.traced import ArrayClass
 
 GUARD, LAYOUT, OVERLAP = 1, 2, 3
@@ -58,7 +83,7 @@ def kernel_top(
             continue
         where = sizes.get(symbol.name)
         if where is not None and where[0] in wanted:
-            top.append(Let(symbol.name, Apply(f"{where[0]}.shape[{where[1]}]", ())))
+            top.append(Let(symbol.name, Field(where[0], "shape", where[1])))
         else:
             parameters.append(KernelParameter(symbol.name, _I64))
     parameters += [KernelParameter(n, _I64) for n in symbols if n in used]
@@ -67,7 +92,7 @@ def kernel_top(
         if name in used:
             dtype = scalar.value.type.dtype
             parameters.append(KernelParameter(name, dtype))
-            top.append(Let(name, Apply(f"{token(dtype)}({name})", ()), rebind=True))
+            top.append(Let(name, convert(Var(name), dtype), rebind=True))
     if is_first:
         top += _checks(program, guards, classes)
     for at, name in enumerate(wanted):
@@ -75,7 +100,7 @@ def kernel_top(
             top += _strides(name, program.arguments[name], used)
         if f"p_{name}" in used:
             scope = at + 1 if at < _MAX_ARRAY_SCOPE else 0
-            top.append(Let(f"p_{name}", Apply(f"flat_scoped({name}, {scope})", ())))
+            top.append(Let(f"p_{name}", Call("flat_scoped", (Var(name), operand(scope)))))
     return LoopKernel(f"kernel{number}", tuple(parameters), [*top, *statements])
 
 
@@ -120,11 +145,11 @@ def _checks(
     by_path = {b.origin.attr: n for n, b in program.arguments.items() if b.origin is not None}
     checks: list[Stmt] = []
     for guard in guards:
-        text = host_text(guard.expr, by_path.__getitem__)
-        checks.append(_exit_if(f"not {text}" if guard.expected else text, GUARD))
+        asked = kernel_expr(guard.expr, by_path.__getitem__)
+        checks.append(_exit_if(negated(asked) if guard.expected else asked, GUARD))
     for name, buffer in program.arguments.items():
         checks += _extent_checks(name, buffer, program.graph)
-        checks.append(If(Apply(f"{name}.size > 0", ()), _layout_checks(name, buffer)))
+        checks.append(If(compute(">", Field(name, "size"), 0), _layout_checks(name, buffer)))
     return checks + _overlap_checks(program)
 
 
@@ -136,21 +161,32 @@ def _overlap_checks(program: Program) -> list[Stmt]:
     checks: list[Stmt] = []
     if any(is_written) and len(names) > 1:
         for name in names:
-            checks.append(Let(f"low_{name}", Apply(f"low_address({name})", ())))
-            checks.append(Let(f"high_{name}", Apply(f"high_address({name})", ())))
+            checks.append(Let(f"low_{name}", Call("low_address", (Var(name),))))
+            checks.append(Let(f"high_{name}", Call("high_address", (Var(name),))))
     for at, name in enumerate(names):
         if not is_written[at]:
             continue
         checks += _own_overlap_checks(name, program.arguments[name])
         for k, other in enumerate(names):
             if k != at and not (is_written[k] and k < at):
-                text = f"low_{name} < high_{other} and low_{other} < high_{name}"
-                checks.append(_exit_if(text, OVERLAP))
+                meet = both(
+                    less(f"low_{name}", f"high_{other}"), less(f"low_{other}", f"high_{name}")
+                )
+                checks.append(_exit_if(meet, OVERLAP))
     return checks
 
 
-def _exit_if(text: str, status: int) -> Stmt:
-    return If(Apply(text.replace("{", "{{").replace("}", "}}"), ()), [Exit(status)])
+def _exit_if(condition: Expr, status: int) -> Stmt:
+    return If(condition, [Exit(status)])
+
+
+def _is_long(name: str, axis: int) -> Expr:
+    """Whether an axis has more than one element, so that its stride counts."""
+    return compute(">", Field(name, "shape", axis), 1)
+
+
+def _stride(name: str, axis: int) -> Field:
+    return Field(name, "strides", axis)
 
 
 def _extent_checks(name: str, buffer: Buffer, graph: Graph) -> list[Stmt]:
@@ -165,41 +201,35 @@ def _extent_checks(name: str, buffer: Buffer, graph: Graph) -> list[Stmt]:
     checks = []
     for axis, extent in enumerate(buffer.type.extents):
         if extent.as_symbol() is None or own.get(axis) != extent.as_symbol():
-            checks.append(
-                _exit_if(f"{name}.shape[{axis}] != {Polynomial.from_affine(extent)}", GUARD)
-            )
+            length = Field(name, "shape", axis)
+            checks.append(_exit_if(compute("!=", length, Polynomial.from_affine(extent)), GUARD))
     return checks
 
 
 def _layout_checks(name: str, buffer: Buffer) -> list[Stmt]:
     """Strides as the layout class promises; lengths of at most 1 make a stride irrelevant."""
     rank = buffer.type.rank
-    checks: list[Stmt] = [_exit_if(f"not itemsize_aligned({name})", LAYOUT)]
+    checks = [_exit_if(negated(Call("itemsize_aligned", (Var(name),))), LAYOUT)]
     order = buffer.order or tuple(range(rank))
     itemsize = buffer.type.dtype.itemsize
     if buffer.layout is Layout.CONTIGUOUS:
-        expected = str(itemsize)
+        expected: Index = itemsize
         for axis in reversed(order):
-            text = f"{name}.strides[{axis}] != {expected} and {name}.shape[{axis}] > 1"
-            checks.append(_exit_if(text, LAYOUT))
+            differs = compute("!=", _stride(name, axis), expected)
+            checks.append(_exit_if(both(differs, _is_long(name, axis)), LAYOUT))
             if axis != order[0]:  # a name for each product: written out they would be longer each
-                product = Apply(f"{expected} * {name}.shape[{axis}]", ())
+                product = mul(expected, Field(name, "shape", axis))
                 expected = f"{name}_dense{axis}"
-                checks.append(Let(expected, product))
+                checks.append(let(expected, product))
         return checks
     if buffer.layout is Layout.UNIT and order:
         inner = order[-1]
-        checks.append(
-            _exit_if(f"{name}.strides[{inner}] != {itemsize} and {name}.shape[{inner}] > 1", LAYOUT)
-        )
+        differs = compute("!=", _stride(name, inner), itemsize)
+        checks.append(_exit_if(both(differs, _is_long(name, inner)), LAYOUT))
     for outer, inner in itertools.pairwise(order):
-        checks.append(
-            _exit_if(
-                f"abs({name}.strides[{outer}]) < abs({name}.strides[{inner}]) "
-                f"and {name}.shape[{outer}] > 1 and {name}.shape[{inner}] > 1",
-                LAYOUT,
-            )
-        )
+        steps = [compute("abs", _stride(name, axis)) for axis in (outer, inner)]
+        wrong = both(less(*steps), _is_long(name, outer), _is_long(name, inner))
+        checks.append(_exit_if(wrong, LAYOUT))
     return checks
 
 
@@ -212,18 +242,19 @@ def _own_overlap_checks(name: str, buffer: Buffer) -> list[Stmt]:
         return []
     order = buffer.order or tuple(range(buffer.type.rank))
     checks = []
-    reach = str(buffer.type.dtype.itemsize)
+    reach = operand(buffer.type.dtype.itemsize)
     for axis in reversed(order):
-        step = f"abs({name}.strides[{axis}])"
-        checks.append(_exit_if(f"{name}.shape[{axis}] > 1 and {step} < {reach}", OVERLAP))
-        reach = f"({reach} + {step} * max({name}.shape[{axis}] - 1, 0))"
+        step = compute("abs", _stride(name, axis))
+        checks.append(_exit_if(both(_is_long(name, axis), less(step, reach)), OVERLAP))
+        more = maximum(sub(Field(name, "shape", axis), 1), 0)
+        reach = add(reach, mul(step, more))
     return checks
 
 
 def _strides(name: str, buffer: Buffer, used: frozenset[str]) -> list[Stmt]:
     size = buffer.type.dtype.itemsize
     return [
-        Let(f"{name}_st{k}", Apply(f"({name}.strides[{k}] // {size})", ()))
+        let(f"{name}_st{k}", floordiv(_stride(name, k), size))
         for k in range(buffer.type.rank)
         if f"{name}_st{k}" in used
     ]

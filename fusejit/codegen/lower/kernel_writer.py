@@ -9,7 +9,9 @@ from fusejit.codegen.bufferize.operands import Located, dense_strides, extent_po
 from fusejit.codegen.lower.kernel_memory import KernelMemory
 from fusejit.codegen.lower.late_errors import late_status
 from fusejit.codegen.lower.product_writer import has_call, is_addressable, product_call
-from fusejit.codegen.nests.accumulators import accumulators
+from fusejit.codegen.nests.accumulators import (
+    accumulators,
+)
 from fusejit.codegen.nests.elementwise import lower_elementwise
 from fusejit.codegen.nests.nest import (
     LoopDim,
@@ -31,9 +33,10 @@ from fusejit.ir.graph import (
     HostCall,
     Value,
 )
+from fusejit.ir.index_math import I64, compute, either, less, negated
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import (
-    Apply,
+    Call,
     Element,
     Exit,
     Expr,
@@ -49,6 +52,7 @@ from fusejit.ir.loops import (
     Var,
 )
 from fusejit.ir.polynomial import Polynomial, product
+from fusejit.ir.scalar_math import convert
 from fusejit.ir.types import IteratorType
 
 OUT_OF_BOUNDS, NUMPY_DECIDES = 5, 9
@@ -72,9 +76,7 @@ class KernelWriter(KernelMemory):
         name = draw_of(op).intrinsic
         target = self._new_place(result)
         if not result.type.rank:
-            drawn = Apply(
-                f"{name}({', '.join(f'{{{k}}}' for k in range(len(numbers)))})", tuple(numbers)
-            )
+            drawn = Call(name, tuple(numbers))
             if isinstance(target.expr, Var):
                 self.statements.append(Let(target.expr.name, drawn))
             else:
@@ -87,8 +89,7 @@ class KernelWriter(KernelMemory):
         if memory is None or memory.strides != dense_strides(extents):
             memory = self._heap(result.type.dtype, result.type.extents, None)
         fill: tuple[Expr, ...] = (Var(memory.pointer), Integer(product(extents)), *numbers)
-        text = f"{name}s({', '.join(f'{{{k}}}' for k in range(len(fill)))})"
-        self.statements.append(Let("_", Apply(text, fill)))
+        self.statements.append(Let("_", Call(f"{name}s", fill)))
         if memory is not target.memory:
             source = Located(memory, IndexingMap.identity(result.type.rank))
             self._copy_from(source, result, target, "draw")
@@ -108,7 +109,7 @@ class KernelWriter(KernelMemory):
             else:
                 values = Integer(Polynomial.from_affine(op.shown.index)), size
         body += self._leave(Exit(status, values))
-        self.statements.append(If(Apply("not {0}", (condition,)), body))
+        self.statements.append(If(negated(condition), body))
 
     def _leave(self, end: Exit) -> list[Stmt]:
         """What gives memory back and ends the function."""
@@ -128,9 +129,9 @@ class KernelWriter(KernelMemory):
         element = self.locate(integers).element(IndexingMap.identity(rank), dims)
         name = self._name("n")
         values = Integer(Polynomial.name(name)), size
-        test = Apply("{0} < -{1} or {0} >= {1}", (Var(name), size))
+        test = either(less(name, Integer(-size.value)), compute(">=", name, size))
         statements: list[Stmt] = [
-            Let(name, Apply("{T}({0})", (element,), "i64")),
+            Let(name, convert(element, I64)),
             If(test, self._leave(Exit(status, values))),
         ]
         for d in reversed(range(rank)):

@@ -20,8 +20,8 @@ from fusejit.codegen.lower.kernel_memory import NO_MEMORY, Enclosing
 from fusejit.codegen.lower.region_writer import RegionWriter
 from fusejit.codegen.nests.work import is_uneven, loop_work
 from fusejit.ir.graph import Loop
+from fusejit.ir.index_math import equal
 from fusejit.ir.loops import (
-    Apply,
     Element,
     Exit,
     For,
@@ -86,7 +86,7 @@ class ParallelLoopWriter(RegionWriter):
             ]
         self.statements.append(launch)
         for status in statuses:
-            failed = Apply(f"({{0}} == {status})", (Element(fault, _ZERO),))
+            failed = equal(Element(fault, _ZERO), status)
             self.statements.append(If(failed, self._leave(Exit(status))))
 
     def _chunk_body(self, op: Loop) -> tuple[Enclosing, list[Stmt]]:

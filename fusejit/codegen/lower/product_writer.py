@@ -9,13 +9,8 @@ from __future__ import annotations
 from fusejit.codegen.intrinsics.products import PRODUCT_SYMBOL, product_loops
 from fusejit.codegen.nests.nest import LoopDim, Nest, Reference, token, wrap
 from fusejit.ir.graph import GenericOp
-from fusejit.ir.loops import Apply, Expr, Integer, Let, Stmt, Var
+from fusejit.ir.loops import Call, Expr, Integer, Let, Stmt, Var
 from fusejit.ir.polynomial import Polynomial
-
-_CALL = "matmul_into(" + ", ".join(f"{{{k}}}" for k in range(15)) + ")"
-
-
-_DOT = "dot_into(" + ", ".join(f"{{{k}}}" for k in range(8)) + ")"
 
 
 def has_call(op: GenericOp) -> bool:
@@ -37,10 +32,10 @@ def product_call(nest: Nest) -> list[Stmt]:
         left, left_at, _, left_step, right, right_at, right_step, _, number, *_ = operands
         length = Integer(nest.loops[depth].extent)
         vectors = (left, left_at, left_step, right, right_at, right_step, number, length)
-        return [Let("_", Apply(_DOT, vectors))]
+        return [Let("_", Call("dot_into", vectors))]
     one = Polynomial.const(1)
     lengths = [one if d is None else nest.loops[d].extent for d in (row, depth, column)]
-    call = Let("_", Apply(_CALL, (*operands, *map(Integer, lengths))))
+    call = Let("_", Call("matmul_into", (*operands, *map(Integer, lengths))))
     stack: list[LoopDim] = [loop for d, loop in enumerate(nest.loops) if d not in core]
     return wrap(stack, [call])
 

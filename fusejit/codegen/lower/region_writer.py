@@ -11,7 +11,6 @@ from fusejit.codegen.bufferize.operands import Located, Memory
 from fusejit.codegen.bufferize.rotations import Rotation
 from fusejit.codegen.lower.blocks import BlockWriter
 from fusejit.codegen.lower.kernel_memory import Enclosing
-from fusejit.codegen.nests.nest import token
 from fusejit.dataclass import replace
 from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import (
@@ -25,7 +24,6 @@ from fusejit.ir.graph import (
 )
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import (
-    Apply,
     Expr,
     For,
     Free,
@@ -38,6 +36,7 @@ from fusejit.ir.loops import (
     While,
 )
 from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.scalar_math import convert
 
 
 class RegionWriter(BlockWriter):
@@ -221,4 +220,4 @@ class RegionWriter(BlockWriter):
 
 
 def _as(expr: Expr, dtype: np.dtype) -> Expr:
-    return Apply("{T}({0})", (expr,), token(dtype))
+    return convert(expr, dtype)

@@ -8,7 +8,6 @@ from fusejit.codegen.lower.kernel_writer import KernelWriter
 from fusejit.codegen.nests.nest import (
     PayloadWriter,
     place_by_depth,
-    token,
 )
 from fusejit.codegen.nests.scattered import operand_maps, scatter_payload
 from fusejit.ir.graph import (
@@ -30,13 +29,12 @@ from fusejit.ir.graph import (
 )
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import (
-    Apply,
     Element,
     Let,
     StoreElement,
 )
 from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.scalar_math import scalar
 from fusejit.ir.types import IteratorType
 
 
@@ -148,9 +146,7 @@ class StoreWriter(KernelWriter):
         new = results[-1]
         if op.combine is not None:
             dtype = op.value.type.dtype
-            template = SCALAR_OPS[op.combine].template(dtype)
-            assert template is not None
-            new = Apply(template, (Element(pointer, offset), new), token(dtype))
+            new = scalar(op.combine, Element(pointer, offset), new, dtype=dtype)
         store = StoreElement(pointer, offset, new)
         order = op.value.order or range(len(nest.loops))
         self.statements += place_by_depth([nest.loops[d] for d in order], lets, [store])

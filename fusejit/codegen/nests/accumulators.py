@@ -10,12 +10,12 @@ from fusejit.codegen.nests.nest import (
     Nest,
     PayloadWriter,
     Reference,
-    token,
 )
 from fusejit.dataclass import dataclass
 from fusejit.ir.graph import GenericOp
+from fusejit.ir.index_math import Index, name, operand
 from fusejit.ir.loops import (
-    Apply,
+    Call,
     Expr,
     Let,
     Number,
@@ -24,7 +24,8 @@ from fusejit.ir.loops import (
     Var,
 )
 from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_ops import COMBINERS, SCALAR_OPS
+from fusejit.ir.scalar_math import scalar
+from fusejit.ir.scalar_ops import COMBINERS
 
 PLAIN_BLOCK = 4096  # numbers of a parallel block where the order of merging does not show
 
@@ -66,11 +67,8 @@ class Accumulator:
     def combine(self, left: Expr, right: Expr) -> Expr:
         """``left combiner right``."""
         if self.is_extremum:
-            return Apply(f"lane_{self.combiner}({{0}}, {{1}})", (left, right))
-        row = SCALAR_OPS[COMBINERS[self.combiner].scalar_op]
-        template = row.template(self.dtype)
-        assert template is not None
-        return Apply(template, (left, right), token(self.dtype))
+            return Call(f"lane_{self.combiner}", (left, right))
+        return scalar(COMBINERS[self.combiner].scalar_op, left, right, dtype=self.dtype)
 
 
 def accumulators(
@@ -127,7 +125,7 @@ def write_totals(nest: Nest, accs: Sequence[Accumulator], values: Sequence[Expr]
     for acc, reference, value in zip(accs, nest.outputs, values, strict=True):
         total = value if acc.start is None else acc.combine(acc.start.load(), value)
         if acc.is_extremum:
-            total = Apply("({0} + {T}(0.0))", (total,), token(acc.dtype))
+            total = scalar("add", total, Number(0.0, acc.dtype), dtype=acc.dtype)
         if reference.pointer is None:
             assert isinstance(reference.expr, Var)
             statements.append(Let(reference.expr.name, total))
@@ -136,12 +134,9 @@ def write_totals(nest: Nest, accs: Sequence[Accumulator], values: Sequence[Expr]
     return statements
 
 
-def name(text: str) -> Polynomial:
-    return Polynomial.name(text)
-
-
-def let(name: str, template: str, *operands: Expr, rebind: bool = False) -> Let:
-    return Let(name, Apply(template, operands), rebind)
+def filled(pointer: str, count: Index, value: Expr) -> Let:
+    """``count`` elements from the first one on are ``value``."""
+    return Let("_", Call("fill", (Var(pointer), operand(0), operand(count), value)))
 
 
 def ceil_div(extent: Polynomial, size: int) -> Polynomial:
@@ -172,10 +167,6 @@ class Body:
         """Append statements."""
         self.statements.extend(statements)
 
-    def let(self, name: str, value: Expr) -> None:
+    def let(self, name: str, value: Index) -> None:
         """``name = value``."""
-        self.statements.append(Let(name, value))
-
-    def apply(self, name: str, template: str, *operands: Expr) -> None:
-        """``name = template(operands)``."""
-        self.statements.append(Let(name, Apply(template, operands)))
+        self.statements.append(Let(name, operand(value)))

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from fusejit.codegen.nests.nest import LoopDim, Nest
 from fusejit.dataclass import replace
-from fusejit.ir.loops import Apply, Expr, For, Integer, ParallelFor, Stmt, Var
+from fusejit.ir.index_math import floordiv
+from fusejit.ir.loops import Expr, For, Integer, ParallelFor, Stmt, Var
 from fusejit.ir.polynomial import product
 
 
@@ -23,4 +24,4 @@ def chunked(loop: LoopDim, statements: Sequence[Stmt], work: Expr, comment: str)
 def work_ns(nest: Nest, cost_ps: int, over: Sequence[LoopDim] | None = None) -> Expr:
     """Estimated nanoseconds of all points: ``extents * cost_ps // 1000``."""
     points = product(loop.extent for loop in (nest.loops if over is None else over))
-    return Apply("({0} // 1000)", (Integer(points * cost_ps),))
+    return floordiv(points * cost_ps, 1000)

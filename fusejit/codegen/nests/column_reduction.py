@@ -9,8 +9,7 @@ from fusejit.codegen.nests.accumulators import (
     Accumulator,
     Body,
     ceil_div,
-    let,
-    name,
+    filled,
     of_numbers,
     plain,
     reduction_point,
@@ -26,9 +25,24 @@ from fusejit.codegen.nests.nest import (
     zero,
 )
 from fusejit.dataclass import replace
+from fusejit.ir.index_math import (
+    I64,
+    add,
+    ceildiv,
+    compute,
+    equal,
+    floordiv,
+    less,
+    let,
+    maximum,
+    minimum,
+    mod,
+    moved,
+    name,
+)
 from fusejit.ir.interpreter.summation import BLOCK, LANES
 from fusejit.ir.loops import (
-    Apply,
+    Call,
     Element,
     Expr,
     For,
@@ -45,6 +59,7 @@ from fusejit.ir.loops import (
     While,
 )
 from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.scalar_math import select
 
 TILE_BYTES = 4096  # of the columns that are combined at once
 LANE_LEVELS = 9  # partial rows on the stack of a block: log2(LANES) + 2
@@ -73,8 +88,8 @@ def down_columns(
     work = Body()
     tile, blocks, tiles = name("tile"), name("blocks"), name("tiles")
     tile_columns = TILE_BYTES // max(acc.dtype.itemsize for acc in accs)
-    work.let("tiles", Integer(ceil_div(column.extent, tile_columns)))
-    work.apply("blocks", "max({0}, 1)", Integer(ceil_div(rows.extent, block)))
+    work.let("tiles", ceil_div(column.extent, tile_columns))
+    work.let("blocks", maximum(ceil_div(rows.extent, block), 1))
     outer = around[0] if around else None
     for acc in accs:
         size = blocks * column.extent
@@ -83,17 +98,17 @@ def down_columns(
             scope = _scope(accs, acc) if each == "part" else 0
             work.add(Scratch(place, Integer(size), acc.dtype, False, scope))
     inner = Body()
-    inner.let("tile", Apply("(item % tiles)", ()))
-    inner.let("k", Apply("(item // tiles)", ()))
-    inner.let("c0", Integer(tile * tile_columns))
-    inner.apply("w", f"min({{0}} - c0, {tile_columns})", Integer(column.extent))
-    inner.let("base", Integer(name("k") * block))
-    inner.apply("m", f"min({{0}} - base, {block})", Integer(rows.extent))
+    inner.let("tile", mod("item", "tiles"))
+    inner.let("k", floordiv("item", "tiles"))
+    inner.let("c0", tile * tile_columns)
+    inner.let("w", minimum(column.extent - name("c0"), tile_columns))
+    inner.let("base", name("k") * block)
+    inner.let("m", minimum(rows.extent - name("base"), block))
     if ordered:
         inner.extend(_column_sums(nest, accs, rows, column))
     else:
         for acc in accs:
-            inner.apply("_", f"fill(stack{acc.suffix}, 0, w, {{0}})", acc.identity)
+            inner.add(filled(f"stack{acc.suffix}", "w", acc.identity))
         row = {rows.var: name("base") + name("r")}
         loop = LoopDim("r", name("m"), True)
         nothing = Polynomial.const(0)
@@ -112,7 +127,7 @@ def down_columns(
             partial.append(StoreElement(f"squared{a.suffix}", at, squares))
     inner.add(
         If(
-            Apply("blocks == 1", ()),
+            equal("blocks", 1),
             [_write_columns(nest, accs, column, totals, name("c0") + name("c"), Var("w"))],
             [For("c", zero(), Var("w"), partial)],
         )
@@ -143,7 +158,7 @@ def down_columns(
             merge += _merge_blocks(acc, column)
     rows_out = [_result("part", "squared", acc) for acc in accs]
     merge.append(_write_columns(nest, accs, column, rows_out, name("c"), Integer(column.extent)))
-    finish = If(Apply("blocks > 1", ()), merge)
+    finish = If(compute(">", "blocks", 1), merge)
     part_frees: list[Stmt] = [Free(f"part{a.suffix}") for a in accs]
     part_frees += [Free(f"squared{a.suffix}") for _, a in of_numbers(accs)]
     if outer is None:
@@ -195,12 +210,12 @@ def _merge_blocks(acc: Accumulator, column: LoopDim) -> list[Stmt]:
     pair = For("c", zero(), Integer(n), [StoreElement(part, b * n + c, acc.combine(left, right))])
     odd = For("c", zero(), Integer(n), [StoreElement(part, name("half") * n + c, last)])
     level: list[Stmt] = [
-        let("half", "(left // 2)"),
+        let("half", floordiv("left", 2)),
         For("b", zero(), Var("half"), [pair]),
-        If(Apply("left % 2 == 1", ()), [odd]),
-        let("left", "half + left % 2", rebind=True),
+        If(equal(mod("left", 2), 1), [odd]),
+        let("left", add("half", mod("left", 2)), rebind=True),
     ]
-    return [let("left", "blocks"), While([], Apply("(left > 1)", ()), level)]
+    return [let("left", "blocks"), While([], compute(">", "left", 1), level)]
 
 
 def _row_loop(
@@ -252,45 +267,43 @@ def _column_sums(
 ) -> list[Stmt]:
     """Statements that leave a block's totals of a tile of columns in row 0 of the stacks."""
     first = Body()
-    first.let("rows", Apply(f"select(spacing == 1, m, ((m - lane + {LANES - 1}) // {LANES}))", ()))
-    first.let("head", Apply(f"((rows - 1) % {_ROWS_AT_ONCE} + 1)", ()))
+    rows_of_many = ceildiv(name("m") - name("lane"), LANES)
+    first.let("rows", select(equal("spacing", 1), Var("m"), rows_of_many, I64))
+    first.let("head", add(mod(name("rows") - 1, _ROWS_AT_ONCE), 1))
     begin: list[Stmt] = []
     for count in range(_ROWS_AT_ONCE, 0, -1):
         rows = _lane_rows(nest, accs, loop, column, Polynomial.const(0), count, True)
-        begin = [If(Apply(f"head == {count}", ()), [rows], begin)] if begin else [rows]
+        begin = [If(equal("head", count), [rows], begin)] if begin else [rows]
     if plain(accs):
         first.extend(begin)
         number = name("head") + name("q") * _ROWS_AT_ONCE
         several = _lane_rows(nest, accs, loop, column, number, _ROWS_AT_ONCE, False)
-        first.add(For("q", zero(), Apply(f"((rows - head) // {_ROWS_AT_ONCE})", ()), [several]))
+        passes = floordiv(name("rows") - name("head"), _ROWS_AT_ONCE)
+        first.add(For("q", zero(), passes, [several]))
     for at, acc in of_numbers(accs):  # the rows of a lane are in the nearest cache
         first.extend(deviations.lane_of_columns(nest, acc, at, loop, column))
     # A lane without rows is the right one of its pair: the left one alone is the pair's sum.
     empty = Body()
     lanes = Body()
-    lanes.let("lane", Apply("reverse_bits(v, width)", ()))
-    first.let("count", Apply("v", ()))
-    first.let("span", Apply("width", ()))
-    empty.let("count", Apply("(v >> 1)", ()))
-    empty.let("span", Apply("(width >> 1)", ()))
-    empty.add(let("top", "top - 1", rebind=True))
-    lanes.add(If(Apply("lane < m", ()), first.statements, empty.statements))
+    lanes.let("lane", Call("reverse_bits", (Var("v"), Var("width"))))
+    first.let("count", "v")
+    first.let("span", "width")
+    empty.let("count", compute(">>", "v", 1))
+    empty.let("span", compute(">>", "width", 1))
+    empty.add(moved("top", -1))
+    lanes.add(If(less("lane", "m"), first.statements, empty.statements))
     lanes.extend(_push_row(accs))
     return [
-        let("width", "lane_width(m)"),
-        let("spacing", "lane_spacing(m)"),
-        let("top", "0"),
+        let("width", Call("lane_width", (Var("m"),))),
+        let("spacing", Call("lane_spacing", (Var("m"),))),
+        let("top", 0),
         If(
-            Apply("m > 0", ()),
+            compute(">", "m", 0),
             [
                 *(deviations.pivots(nest, acc, at, loop, column) for at, acc in of_numbers(accs)),
                 For("v", zero(), Var("width"), lanes.statements),
             ],
-            [
-                let("_", f"fill({_result('stack', 'squares', acc).pointer}, 0, w, {{0}})", i)
-                for acc in accs
-                for i in [acc.identity]
-            ],
+            [filled(_result("stack", "squares", acc).pointer, "w", acc.identity) for acc in accs],
         ),
     ]
 
@@ -341,8 +354,8 @@ def _push_row(accs: Sequence[Accumulator]) -> list[Stmt]:
     level: list[Stmt] = [
         *([For("c", zero(), Var("w"), merge)] if merge else []),
         *pairs,
-        let("span", "(span >> 1)", rebind=True),
-        let("top", "top - 1", rebind=True),
-        let("count", "count >> 1", rebind=True),
+        let("span", compute(">>", "span", 1), rebind=True),
+        moved("top", -1),
+        let("count", compute(">>", "count", 1), rebind=True),
     ]
-    return [While([], Apply("count & 1 == 1", ()), level), let("top", "top + 1", rebind=True)]
+    return [While([], equal(compute("&", "count", 1), 1), level), moved("top", 1)]

@@ -15,11 +15,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.codegen.nests.accumulators import Accumulator, let, name, reduction_point
-from fusejit.codegen.nests.nest import LoopDim, Nest, token, zero
+import numpy as np
+
+from fusejit.codegen.nests.accumulators import (
+    Accumulator,
+    filled,
+    reduction_point,
+)
+from fusejit.codegen.nests.nest import LoopDim, Nest, zero
+from fusejit.ir.index_math import (
+    Index,
+    add,
+    ceildiv,
+    compute,
+    equal,
+    floordiv,
+    int_of,
+    less,
+    let,
+    maximum,
+    minimum,
+    mod,
+    moved,
+    name,
+    operand,
+    sub,
+)
 from fusejit.ir.interpreter.summation import BLOCK, FEWEST, LANES
 from fusejit.ir.loops import (
     Apply,
+    Call,
     Element,
     Expr,
     For,
@@ -34,8 +59,10 @@ from fusejit.ir.loops import (
     While,
 )
 from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.scalar_math import convert, scalar, select
 
 STACK = 64
+_F64 = np.dtype(np.float64)
 _LANE_ROWS = BLOCK // LANES
 
 
@@ -63,11 +90,10 @@ def block_of_row(
     nest: Nest, acc: Accumulator, at: int, loop: LoopDim, base: Polynomial, m: Expr
 ) -> list[Stmt]:
     """Statements that leave the pair of ``m`` numbers from ``base`` on in lane 0."""
-    s, T = acc.suffix, token(acc.dtype)
+    s, dtype = acc.suffix, acc.dtype
     means, squares, numbers = f"means{s}", f"squares{s}", f"numbers{s}"
     lets, results = reduction_point(nest, {loop.var: Polynomial.const(0)})
     full, j, g = f"full{s}", name("j"), name("g")
-    one = Number(1.0, acc.dtype)
 
     def in_lanes(count: Expr, group: Polynomial) -> For:
         at_group = group * LANES + j
@@ -79,36 +105,34 @@ def block_of_row(
             count,
             [
                 *point,
-                Let(number, Apply("({0} - {1})", (values[at], Var(f"pivot{s}")))),
+                Let(number, scalar("subtract", values[at], Var(f"pivot{s}"), dtype=dtype)),
                 StoreElement(numbers, at_group, Var(number)),
-                StoreElement(means, j, Apply("({0} + {1})", (Element(means, j), Var(number)))),
+                StoreElement(means, j, _sum(acc, Element(means, j), Var(number))),
             ],
         )
 
     def about_means(count: Expr, group: Polynomial) -> For:
-        far = f"far{s}"
-        distance = Apply("({0} - {1})", (Element(numbers, group * LANES + j), Element(means, j)))
-        grown = Apply(f"({{0}} + {far} * {far})", (Element(squares, j),))
-        return For("j", zero(), count, [Let(far, distance), StoreElement(squares, j, grown)])
+        number, mean = Element(numbers, group * LANES + j), Element(means, j)
+        grown = StoreElement(squares, j, _with_square(acc, Element(squares, j)))
+        return For("j", zero(), count, [_distance(acc, number, mean), grown])
 
-    def divided(start: Polynomial, count: Expr, numbers_each: str) -> list[Stmt]:
-        share = f"share{s}"
-        mean = Apply(f"({{0}} * {share})", (Element(means, start + j),))
+    def divided(start: Polynomial, count: Expr, numbers_each: Index) -> list[Stmt]:
+        mean = scalar("multiply", Element(means, start + j), Var(f"share{s}"), dtype=dtype)
         return [
-            Let(share, Apply(f"({{0}} / {{T}}({numbers_each}))", (one,), T)),
+            _share(acc, numbers_each),
             For("j", zero(), count, [StoreElement(means, start + j, mean)]),
         ]
 
     rest = f"rest{s}"
     partly: list[Stmt] = [
-        let("_", f"fill({means}, 0, {LANES}, {{0}})", acc.identity),
-        let("_", f"fill({squares}, 0, {LANES}, {{0}})", acc.identity),
-        let(full, f"({{0}} // {LANES})", m),
-        let(rest, f"{{0}} - {full} * {LANES}", m),
+        filled(means, LANES, acc.identity),
+        filled(squares, LANES, acc.identity),
+        let(full, floordiv(m, LANES)),
+        let(rest, sub(m, name(full) * LANES)),
         For("g", zero(), Var(full), [in_lanes(_const(LANES), g)]),
         in_lanes(Var(rest), name(full)),
-        *divided(Polynomial.const(0), Var(rest), f"{full} + 1"),
-        *divided(name(rest), Apply(f"({LANES} - {rest})", ()), f"max({full}, 1)"),
+        *divided(Polynomial.const(0), Var(rest), name(full) + 1),
+        *divided(name(rest), Integer(LANES - name(rest)), maximum(full, 1)),
         For("g", zero(), Var(full), [about_means(_const(LANES), g)]),
         about_means(Var(rest), name(full)),
     ]
@@ -116,32 +140,32 @@ def block_of_row(
         *lets,
         Let(f"pivot{s}", _unless_few(acc, results[at], loop)),
         If(
-            Apply(f"{{0}} == {BLOCK}", (m,)),
+            equal(m, BLOCK),
             [_whole_block(nest, acc, at, loop, base)],
-            [If(Apply(f"{{0}} < {FEWEST}", (m,)), _handful(nest, acc, at, loop, base, m), partly)],
+            [If(less(m, FEWEST), _handful(nest, acc, at, loop, base, m), partly)],
         ),
-        let("width", "lane_width({0})", m),
+        let("width", Call("lane_width", (m,))),
         While(
             [],
-            Apply("(width > 1)", ()),
+            compute(">", "width", 1),
             [
-                let("half", "(width // 2)"),
-                let("each", "({0} // width)", m),
-                let("odd", "({0} - each * width)", m),
-                let("more", "i64(odd > half)"),
-                let("split", "(odd - half * more)"),
+                let("half", floordiv("width", 2)),
+                let("each", floordiv(m, "width")),
+                let("odd", sub(m, name("each") * name("width"))),
+                let("more", int_of(compute(">", "odd", "half"))),
+                let("split", name("odd") - name("half") * name("more")),
                 If(
-                    Apply("split > 0", ()),
+                    compute(">", "split", 0),
                     [
-                        *weights(acc, "(each + 1)", "(each + more)"),
+                        *weights(acc, name("each") + 1, name("each") + name("more")),
                         _halved(acc, Polynomial.const(0), Var("split")),
                     ],
                 ),
                 If(
-                    Apply("each > 0", ()),
+                    compute(">", "each", 0),
                     [
-                        *weights(acc, "(each + more)", "each"),
-                        _halved(acc, name("split"), Apply("(half - split)", ())),
+                        *weights(acc, name("each") + name("more"), name("each")),
+                        _halved(acc, name("split"), Integer(name("half") - name("split"))),
                     ],
                 ),
                 let("width", "half", rebind=True),
@@ -155,7 +179,7 @@ def _whole_block(nest: Nest, acc: Accumulator, at: int, loop: LoopDim, base: Pol
     s = acc.suffix
     j = name("j")
     lets, results = reduction_point(nest, {loop.var: base + name("i") * LANES + j})
-    number = Apply("({0} - {1})", (results[at], Var(f"pivot{s}")))
+    number = scalar("subtract", results[at], Var(f"pivot{s}"), dtype=acc.dtype)
     return For(
         "j",
         zero(),
@@ -172,20 +196,19 @@ def _handful(
     nest: Nest, acc: Accumulator, at: int, loop: LoopDim, base: Polynomial, m: Expr
 ) -> list[Stmt]:
     """The pair of a block of one lane."""
-    s, T = acc.suffix, token(acc.dtype)
-    mean, square, far, first = f"mean{s}", f"square{s}", f"far{s}", Polynomial.const(0)
+    s, dtype = acc.suffix, acc.dtype
+    mean, square, first = f"mean{s}", f"square{s}", Polynomial.const(0)
     lets, results = reduction_point(nest, {loop.var: base + name("i")})
     kept = Element(f"numbers{s}", name("i"))
-    number = Apply("({0} - {1})", (results[at], Var(f"pivot{s}")))
-    added = Let(mean, Apply(f"({mean} + {{0}})", (kept,)), rebind=True)
-    distance = Let(far, Apply(f"({{0}} - {mean})", (kept,)))
-    squared = Let(square, Apply(f"({square} + {far} * {far})", ()), rebind=True)
+    number = scalar("subtract", results[at], Var(f"pivot{s}"), dtype=dtype)
+    added = Let(mean, _sum(acc, Var(mean), kept), rebind=True)
+    squared = Let(square, _with_square(acc, Var(square)), rebind=True)
     return [
         Let(mean, acc.identity),
         For("i", zero(), m, [*lets, StoreElement(kept.pointer, kept.offset, number), added]),
-        Let(mean, Apply(f"({mean} / {{T}}({{0}}))", (m,), T), rebind=True),
+        Let(mean, scalar("divide", Var(mean), convert(m, dtype), dtype=dtype), rebind=True),
         Let(square, acc.identity),
-        For("i", zero(), m, [distance, squared]),
+        For("i", zero(), m, [_distance(acc, kept, Var(mean)), squared]),
         StoreElement(f"means{s}", first, Var(mean)),
         StoreElement(f"squares{s}", first, Var(square)),
     ]
@@ -193,23 +216,43 @@ def _handful(
 
 def _unless_few(acc: Accumulator, first: Expr, loop: LoopDim) -> Expr:
     """What numbers are taken less: the ``first`` of them, or 0."""
-    are_few = Apply(f"{{0}} < {FEWEST}", (Integer(loop.extent),))
-    return Apply("select({0}, {1}, {2})", (are_few, acc.identity, first))
+    return select(less(loop.extent, FEWEST), acc.identity, first, acc.dtype)
+
+
+# ---------------------------------------------------------------------------------------- floats
+def _sum(acc: Accumulator, left: Expr, right: Expr) -> Apply:
+    return scalar("add", left, right, dtype=acc.dtype)
+
+
+def _distance(acc: Accumulator, number: Expr, mean: Expr) -> Let:
+    """How ``far`` a number is from the mean."""
+    return Let(f"far{acc.suffix}", scalar("subtract", number, mean, dtype=acc.dtype))
+
+
+def _with_square(acc: Accumulator, squares: Expr) -> Apply:
+    """Squares and that of what is ``far``."""
+    return _sum(acc, squares, scalar("square", Var(f"far{acc.suffix}"), dtype=acc.dtype))
+
+
+def _share(acc: Accumulator, numbers: Index) -> Let:
+    """What the sum of so many numbers is multiplied by for their mean."""
+    one, count = Number(1.0, acc.dtype), convert(operand(numbers), acc.dtype)
+    return Let(f"share{acc.suffix}", scalar("divide", one, count, dtype=acc.dtype))
 
 
 def _lane(acc: Accumulator, lets: Sequence[Stmt], number: Expr) -> list[Stmt]:
     """Mean and squares of a whole lane, number ``i`` of it being ``number``."""
     s = acc.suffix
-    total, mean, far, square = f"sum{s}", f"mean{s}", f"far{s}", f"square{s}"
-    grown = Let(total, Apply(f"({total} + {{0}})", (number,)), rebind=True)
-    squared = Let(square, Apply(f"({square} + {far} * {far})", ()), rebind=True)
-    distance = Let(far, Apply(f"({{0}} - {mean})", (number,)))
+    total, mean, square = f"sum{s}", f"mean{s}", f"square{s}"
+    grown = Let(total, _sum(acc, Var(total), number), rebind=True)
+    squared = Let(square, _with_square(acc, Var(square)), rebind=True)
+    share = Number(1.0 / _LANE_ROWS, acc.dtype)
     return [
         Let(total, acc.identity),
         For("i", zero(), _const(_LANE_ROWS), [*lets, grown]),
-        Let(mean, Apply(f"({total} * {{0}})", (Number(1.0 / _LANE_ROWS, acc.dtype),))),
+        Let(mean, scalar("multiply", Var(total), share, dtype=acc.dtype)),
         Let(square, acc.identity),
-        For("i", zero(), _const(_LANE_ROWS), [*lets, distance, squared]),
+        For("i", zero(), _const(_LANE_ROWS), [*lets, _distance(acc, number, Var(mean)), squared]),
     ]
 
 
@@ -221,24 +264,22 @@ def _halved(acc: Accumulator, start: Polynomial, count: Expr) -> For:
 
 
 # ----------------------------------------------------------------------------------------- merging
-def weights(acc: Accumulator, left: str, right: str) -> list[Stmt]:
+def weights(acc: Accumulator, left: Polynomial, right: Polynomial) -> list[Stmt]:
     """The factors of a merge of ``left`` numbers with ``right`` numbers.
 
     Equal numbers need no division; the factors have the same bits.
     """
-    s, T = acc.suffix, token(acc.dtype)
-    share, weight, both = f"share{s}", f"weight{s}", f"f64({left} + {right})"
+    share, weight = f"share{acc.suffix}", f"weight{acc.suffix}"
+    lefts, rights, both = (convert(Integer(n), _F64) for n in (left, right, left + right))
+    half = scalar("multiply", lefts, Number(0.5, _F64), dtype=_F64)
+    product = scalar("multiply", lefts, rights, dtype=_F64)
+    part = scalar("divide", rights, both, dtype=_F64)
+    parts = scalar("divide", product, both, dtype=_F64)
     return [
         If(
-            Apply(f"{left} == {right}", ()),
-            [
-                Let(share, Number(0.5, acc.dtype)),
-                Let(weight, Apply(f"{{T}}(f64({left}) * 0.5)", (), T)),
-            ],
-            [
-                Let(share, Apply(f"{{T}}(f64({right}) / {both})", (), T)),
-                Let(weight, Apply(f"{{T}}(f64({left}) * f64({right}) / {both})", (), T)),
-            ],
+            equal(left, right),
+            [Let(share, Number(0.5, acc.dtype)), Let(weight, convert(half, acc.dtype))],
+            [Let(share, convert(part, acc.dtype)), Let(weight, convert(parts, acc.dtype))],
         )
     ]
 
@@ -256,13 +297,16 @@ def merge(
     s = acc.suffix
     mean, more = Element(places[0], left), Element(others[0], right)
     squares, others_squares = Element(places[1], left), Element(others[1], right)
-    far, old = f"far{s}", f"mean{s}"
-    grown = f"({{0}} + ({{1}} + {far} * {far} * weight{s}))"
+    far, old = Var(f"far{s}"), Var(f"mean{s}")
+    shift = scalar("multiply", far, Var(f"share{s}"), dtype=acc.dtype)
+    square = scalar("square", far, dtype=acc.dtype)
+    between = scalar("multiply", square, Var(f"weight{s}"), dtype=acc.dtype)
+    grown = _sum(acc, squares, _sum(acc, others_squares, between))
     return [
-        Let(old, mean),
-        Let(far, Apply(f"({{0}} - {old})", (more,))),
-        Let(f"grown{s}", Apply(grown, (squares, others_squares))),
-        StoreElement(places[0], target, Apply(f"({old} + {far} * share{s})", ())),
+        Let(old.name, mean),
+        _distance(acc, more, old),
+        Let(f"grown{s}", grown),
+        StoreElement(places[0], target, _sum(acc, old, shift)),
         StoreElement(places[1], target, Var(f"grown{s}")),
     ]
 
@@ -274,17 +318,17 @@ def push(acc: Accumulator, mean: Expr, squares: Expr, count: Expr) -> list[Stmt]
     return [
         StoreElement(places[0], top, mean),
         StoreElement(places[1], top, squares),
-        let(f"top{s}", f"top{s} + 1", rebind=True),
+        moved(f"top{s}", 1),
         let(f"pending{s}", "k"),
-        let(f"upper{s}", "{0}", count),
-        let(f"lower{s}", str(BLOCK)),
+        let(f"upper{s}", count),
+        let(f"lower{s}", BLOCK),
         While(
             [],
-            Apply(f"pending{s} & 1 == 1", ()),
+            equal(compute("&", f"pending{s}", 1), 1),
             [
                 *_merge_top(acc),
-                let(f"lower{s}", f"lower{s} * 2", rebind=True),
-                let(f"pending{s}", f"pending{s} >> 1", rebind=True),
+                let(f"lower{s}", name(f"lower{s}") * 2, rebind=True),
+                let(f"pending{s}", compute(">>", f"pending{s}", 1), rebind=True),
             ],
         ),
     ]
@@ -295,10 +339,10 @@ def _merge_top(acc: Accumulator) -> list[Stmt]:
     s = acc.suffix
     places, top = _stack(acc), name(f"top{s}")
     return [
-        *weights(acc, f"lower{s}", f"upper{s}"),
+        *weights(acc, name(f"lower{s}"), name(f"upper{s}")),
         *merge(acc, places, top - 2, places, top - 1),
-        let(f"top{s}", f"top{s} - 1", rebind=True),
-        let(f"upper{s}", f"lower{s} + upper{s}", rebind=True),
+        moved(f"top{s}", -1),
+        moved(f"upper{s}", name(f"lower{s}")),
     ]
 
 
@@ -310,24 +354,25 @@ def finish(acc: Accumulator, blocks: Expr, numbers: Expr) -> list[Stmt]:
     """
     s = acc.suffix
     rest, bit = f"pending{s}", f"bit{s}"
+    lowest = compute("&", rest, compute("neg", rest))
     return [
         Let(f"total{s}", acc.identity),
-        let(rest, "{0}", blocks),
-        let(bit, f"({rest} & (-{rest}))"),
-        let(f"upper{s}", f"{{0}} - ({rest} - {bit}) * {BLOCK}", numbers),
-        let(rest, f"{rest} - {bit}", rebind=True),
+        let(rest, blocks),
+        let(bit, lowest),
+        let(f"upper{s}", sub(numbers, (name(rest) - name(bit)) * BLOCK)),
+        moved(rest, -name(bit)),
         While(
             [],
-            Apply(f"{rest} > 0", ()),
+            compute(">", rest, 0),
             [
-                let(bit, f"({rest} & (-{rest}))", rebind=True),
-                let(f"lower{s}", f"{bit} * {BLOCK}"),
+                let(bit, lowest, rebind=True),
+                let(f"lower{s}", name(bit) * BLOCK),
                 *_merge_top(acc),
-                let(rest, f"{rest} - {bit}", rebind=True),
+                moved(rest, -name(bit)),
             ],
         ),
         If(
-            Apply(f"top{s} > 0", ()),
+            compute(">", f"top{s}", 0),
             [Let(f"total{s}", Element(f"stackq{s}", Polynomial.const(0)), rebind=True)],
         ),
     ]
@@ -350,15 +395,13 @@ def lane_of_columns(
     nest: Nest, acc: Accumulator, at: int, loop: LoopDim, column: LoopDim
 ) -> list[Stmt]:
     """Statements that leave the pairs of a lane's ``rows`` rows in row ``top``."""
-    s, T = acc.suffix, token(acc.dtype)
+    s, dtype = acc.suffix, acc.dtype
     means, squares = f"stack{s}", f"squares{s}"
     place = name("top") * name("w") + name("c")
     row = name("base") + name("lane") + name("i") * name("spacing")
     lets, results = reduction_point(nest, {column.var: name("c0") + name("c"), loop.var: row})
-    number = Apply("({0} - {1})", (results[at], Element(f"pivot{s}", name("c"))))
-    far = f"far{s}"
-    one = Number(1.0, acc.dtype)
-    share = Let(f"share{s}", Apply("({0} / {T}(rows))", (one,), T))
+    number = scalar("subtract", results[at], Element(f"pivot{s}", name("c")), dtype=dtype)
+    share = _share(acc, "rows")
     full = For(
         "c",
         zero(),
@@ -374,6 +417,8 @@ def lane_of_columns(
         return For("c", zero(), Var("w"), list(statements))
 
     here, there = Element(means, place), Element(squares, place)
+    divided = scalar("divide", here, convert(Var("rows"), dtype), dtype=dtype)
+    shared = scalar("multiply", here, Var(f"share{s}"), dtype=dtype)
     few: list[Stmt] = [
         sweep(
             [
@@ -385,12 +430,12 @@ def lane_of_columns(
             "i",
             zero(),
             Var("rows"),
-            [sweep([*lets, StoreElement(means, place, Apply("({0} + {1})", (here, number)))])],
+            [sweep([*lets, StoreElement(means, place, _sum(acc, here, number))])],
         ),
         If(
-            Apply("spacing == 1", ()),
-            [sweep([StoreElement(means, place, Apply("({0} / {T}(rows))", (here,), T))])],
-            [sweep([StoreElement(means, place, Apply(f"({{0}} * share{s})", (here,)))])],
+            equal("spacing", 1),
+            [sweep([StoreElement(means, place, divided)])],
+            [sweep([StoreElement(means, place, shared)])],
         ),
         For(
             "i",
@@ -400,14 +445,14 @@ def lane_of_columns(
                 sweep(
                     [
                         *lets,
-                        Let(far, Apply("({0} - {1})", (number, here))),
-                        StoreElement(squares, place, Apply(f"({{0}} + {far} * {far})", (there,))),
+                        _distance(acc, number, here),
+                        StoreElement(squares, place, _with_square(acc, there)),
                     ]
                 )
             ],
         ),
     ]
-    return [share, If(Apply(f"rows == {_LANE_ROWS}", ()), [full], few)]
+    return [share, If(equal("rows", _LANE_ROWS), [full], few)]
 
 
 def merge_lanes(acc: Accumulator) -> list[Stmt]:
@@ -417,10 +462,15 @@ def merge_lanes(acc: Accumulator) -> list[Stmt]:
     c, w = name("c"), name("w")
     right, left = name("top") * w + c, (name("top") - 1) * w + c
     return [
-        let(f"first{s}", "(lane & (span // 2 - 1))"),
-        let(f"lower{s}", f"((m - first{s} + span - 1) // span)"),
-        let(f"upper{s}", f"((m - first{s} - span // 2 + span - 1) // span)"),
-        *weights(acc, f"lower{s}", f"upper{s}"),
+        let(f"first{s}", compute("&", "lane", sub(floordiv("span", 2), 1))),
+        let(f"lower{s}", ceildiv(name("m") - name(f"first{s}"), name("span"))),
+        let(
+            f"upper{s}",
+            floordiv(
+                sub(name("m") - name(f"first{s}") + name("span") - 1, floordiv("span", 2)), "span"
+            ),
+        ),
+        *weights(acc, name(f"lower{s}"), name(f"upper{s}")),
         For("c", zero(), Var("w"), merge(acc, places, left, places, right)),
     ]
 
@@ -439,25 +489,25 @@ def merge_blocks(acc: Accumulator, rows: LoopDim, column: LoopDim) -> list[Stmt]
     last, half = (name("left") - 1) * n + c, name("half") * n + c
     odd = [StoreElement(p, half, Element(p, last)) for p in places]
     level: list[Stmt] = [
-        let("half", "(left // 2)"),
+        let("half", floordiv("left", 2)),
         For(
             "b",
             zero(),
             Var("half"),
             [
-                let(f"upper{s}", "min(each, {0} - (2 * b + 1) * each)", Integer(rows.extent)),
-                *weights(acc, "each", f"upper{s}"),
+                let(f"upper{s}", minimum("each", rows.extent - (2 * b + 1) * name("each"))),
+                *weights(acc, name("each"), name(f"upper{s}")),
                 pair,
             ],
         ),
-        If(Apply("left % 2 == 1", ()), [For("c", zero(), Integer(n), odd)]),
-        let("left", "half + left % 2", rebind=True),
-        let("each", "each * 2", rebind=True),
+        If(equal(mod("left", 2), 1), [For("c", zero(), Integer(n), odd)]),
+        let("left", add("half", mod("left", 2)), rebind=True),
+        let("each", name("each") * 2, rebind=True),
     ]
     return [
         let("left", "blocks"),
-        let("each", str(BLOCK)),
-        While([], Apply("(left > 1)", ()), level),
+        let("each", BLOCK),
+        While([], compute(">", "left", 1), level),
     ]
 
 
@@ -467,49 +517,49 @@ def less_the_first(acc: Accumulator, length: Expr) -> list[Stmt]:
     s = acc.suffix
     c = name("c")
     place = (name("last") - name("r")) * name("w") + c
-    number, first = Element(f"stack{s}", place), Element(f"stack{s}", c)
+    number, first, far = Element(f"stack{s}", place), Element(f"stack{s}", c), Var(f"far{s}")
     less: list[Stmt] = [
-        Let(f"far{s}", Apply("({0} - {1})", (number, first))),
-        StoreElement(f"stack{s}", place, Var(f"far{s}")),
-        StoreElement(f"squares{s}", place, Apply(f"(far{s} - far{s})", ())),
+        _distance(acc, number, first),
+        StoreElement(f"stack{s}", place, far),
+        StoreElement(f"squares{s}", place, scalar("subtract", far, far, dtype=acc.dtype)),
     ]
     return [
-        let("last", "({0} - 1)", length),
+        let("last", sub(length, 1)),
         For("r", zero(), length, [For("c", zero(), Var("w"), less)]),
     ]
 
 
 def in_turn(acc: Accumulator, length: Expr) -> list[Stmt]:
     """The squares of rows of a handful of numbers about their means, number by number."""
-    s, T = acc.suffix, token(acc.dtype)
+    s, dtype = acc.suffix, acc.dtype
     c = name("c")
     mean, squares = Element(f"about{s}", c), Element(f"squares{s}", c)
     number = Element(f"stack{s}", name("j") * name("w") + c)
-    added = StoreElement(f"about{s}", c, Apply("({0} + {1})", (mean, number)))
-    divided = StoreElement(f"about{s}", c, Apply("({0} / {T}({1}))", (mean, length), T))
-    grown = Apply(f"({{0}} + far{s} * far{s})", (squares,))
+    quotient = scalar("divide", mean, convert(length, dtype), dtype=dtype)
+    added = StoreElement(f"about{s}", c, _sum(acc, mean, number))
+    divided = StoreElement(f"about{s}", c, quotient)
     about_mean: list[Stmt] = [
-        Let(f"far{s}", Apply("({0} - {1})", (number, mean))),
-        StoreElement(f"squares{s}", c, grown),
+        _distance(acc, number, mean),
+        StoreElement(f"squares{s}", c, _with_square(acc, squares)),
     ]
     return [
-        let("_", f"fill(about{s}, 0, w, {{0}})", acc.identity),
+        filled(f"about{s}", "w", acc.identity),
         For("j", zero(), length, [For("c", zero(), Var("w"), [added])]),
         For("c", zero(), Var("w"), [divided]),
         For("j", zero(), length, [For("c", zero(), Var("w"), about_mean)]),
     ]
 
 
-def merge_short(acc: Accumulator, length: Expr) -> list[Stmt]:
+def merge_short(acc: Accumulator, length: Polynomial) -> list[Stmt]:
     """Number ``j`` of each row takes number ``j + half``; there is one number per lane."""
     s = acc.suffix
     places = f"stack{s}", f"squares{s}"
     lower = name("j") * name("w") + name("c")
     upper = (name("j") + name("half")) * name("w") + name("c")
     return [
-        let(f"lower{s}", "(({0} - j + width - 1) // width)", length),
-        let(f"upper{s}", "(({0} - j - half + width - 1) // width)", length),
-        *weights(acc, f"lower{s}", f"upper{s}"),
+        let(f"lower{s}", ceildiv(length - name("j"), name("width"))),
+        let(f"upper{s}", ceildiv(length - name("j") - name("half"), name("width"))),
+        *weights(acc, name(f"lower{s}"), name(f"upper{s}")),
         For("c", zero(), Var("w"), merge(acc, places, lower, places, upper)),
     ]
 

@@ -22,8 +22,8 @@ from fusejit.codegen.nests.nest import (
 from fusejit.codegen.nests.nontemporal_stores import is_streamable, streamed
 from fusejit.codegen.nests.packing import lower_packed
 from fusejit.dataclass import replace
+from fusejit.ir.index_math import less, minimum
 from fusejit.ir.loops import (
-    Apply,
     Expr,
     For,
     If,
@@ -66,9 +66,7 @@ def lower_elementwise(nest: Nest) -> list[Stmt]:
     if nest.mask is not None or nest.op.payload.has_index() or nest.op.payload.has_extract():
         return [usual]
     packed = lower_packed(nest, work)
-    return [
-        If(Apply(f"{{0}} < {SHORT_LOOP}", (Integer(nest.loops[-1].extent),)), [packed], [usual])
-    ]
+    return [If(less(nest.loops[-1].extent, SHORT_LOOP), [packed], [usual])]
 
 
 def point_statements(nest: Nest) -> tuple[list[Let], list[Stmt]]:
@@ -111,7 +109,7 @@ def _tiled(nest: Nest, lets: Sequence[Let], innermost: Sequence[Stmt], work: Exp
 
     def bounds(loop: LoopDim) -> tuple[Expr, Expr]:
         start = Polynomial.name(f"{loop.var}_tile") * tile
-        end = Apply("min({0}, {1})", (Integer(start + tile), Integer(loop.extent)))
+        end = minimum(start + tile, loop.extent)
         return Integer(start), end
 
     def count(loop: LoopDim) -> Polynomial:

@@ -14,9 +14,23 @@ import numpy as np
 
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.graph import GenericOp
-from fusejit.ir.loops import Apply, Element, Expr, For, Integer, Let, Number, Stmt, Var
+from fusejit.ir.index_math import int_of
+from fusejit.ir.loops import (
+    Apply,
+    Call,
+    Element,
+    Expr,
+    Field,
+    For,
+    Integer,
+    Let,
+    Number,
+    Stmt,
+    Var,
+)
 from fusejit.ir.payload import Payload
 from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.scalar_math import cast, convert, scalar
 from fusejit.ir.scalar_ops import SCALAR_OPS
 from fusejit.ir.types import dtype_name
 
@@ -238,19 +252,16 @@ class PayloadWriter:
                 refs.append(Number(instr.attr, instr.dtype))
                 continue
             if instr.op == "index":
-                value: Expr = Apply(
-                    "i64({0})", (Integer(Polynomial.from_affine(instr.attr, dims)),)
-                )
+                value: Expr = int_of(Polynomial.from_affine(instr.attr, dims))
             elif instr.op == "cast":
                 value = _cast(given[0], payload.dtype_of(instr.operands[0]), instr.dtype)
             elif instr.op == "extract":
                 assert self.nest.extract is not None
                 value = self.nest.extract(instr.attr, given)
             else:
-                first = payload.dtype_of(instr.operands[0])
-                template = SCALAR_OPS[instr.op].template(first, lone=not self.nest.op.domain)
-                assert template is not None, f"{instr.op} has no template for {first}"
-                value = Apply(template, tuple(given), token(instr.dtype))
+                of = payload.dtype_of(instr.operands[0])
+                lone = not self.nest.op.domain
+                value = scalar(instr.op, *given, dtype=instr.dtype, of=of, lone=lone)
             name = f"{self.prefix}t{position}"
             lets.append(Let(name, value, guarded=instr.op == "extract"))
             refs.append(Var(name))
@@ -261,8 +272,8 @@ class PayloadWriter:
 def _cast(value: Expr, source: np.dtype, target: np.dtype) -> Expr:
     """A cast; those that are exact need no care about ranges."""
     if source.kind == "b" or (target.kind == "f" and source.kind in "iuf"):
-        return Apply("{T}({0})", (value,), token(target))
-    return Apply("cast({0}, {T})", (value,), token(target))
+        return convert(value, target)
+    return cast(value, target)
 
 
 # ---------------------------------------------------------------------------------------- loops
@@ -308,7 +319,9 @@ def expr_names(expr: Expr) -> frozenset[str]:
         return expr.value.names()
     if isinstance(expr, Element):
         return expr.offset.names() | {expr.pointer}
-    if isinstance(expr, Apply):
+    if isinstance(expr, Field):
+        return frozenset((expr.array,))
+    if isinstance(expr, Apply | Call):
         return frozenset().union(*(expr_names(o) for o in expr.operands))
     return frozenset()
 

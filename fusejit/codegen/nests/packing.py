@@ -12,8 +12,8 @@ import numpy as np
 from fusejit.codegen.nests.chunks import chunked
 from fusejit.codegen.nests.nest import LoopDim, Nest, PayloadWriter, Reference, wrap, zero
 from fusejit.dataclass import replace
+from fusejit.ir.index_math import ceildiv, floordiv, let, maximum, minimum, name
 from fusejit.ir.loops import (
-    Apply,
     Element,
     Expr,
     For,
@@ -49,8 +49,8 @@ def lower_packed(nest: Nest, work: Expr) -> ParallelFor:
         is_input = at < len(nest.inputs)
         flat = flat_reference(nest, reference, row, column, first, e)
         if flat is None:
-            name = f"pack{at}"
-            scratch.append(_scratch(name, dtypes[at]))
+            packed = f"pack{at}"
+            scratch.append(_scratch(packed, dtypes[at]))
             place = Polynomial.name("i") * column.extent + Polynomial.name("j")
             there = reference.substitute(row.var, first + Polynomial.name("i")).substitute(
                 column.var, Polynomial.name("j")
@@ -58,15 +58,15 @@ def lower_packed(nest: Nest, work: Expr) -> ParallelFor:
             assert there.pointer is not None
             copy: Stmt
             if is_input:
-                copy = StoreElement(name, place, there.load())
+                copy = StoreElement(packed, place, there.load())
             else:
-                copy = StoreElement(there.pointer, there.offset, Element(name, place))
+                copy = StoreElement(there.pointer, there.offset, Element(packed, place))
             loops = [
                 LoopDim("i", Polynomial.name("rows"), False),
                 LoopDim("j", column.extent, False),
             ]
             (pack if is_input else unpack).extend(wrap(loops, [copy]))
-            flat = Reference(name, e)
+            flat = Reference(packed, e)
         (inputs if is_input else outputs).append(flat)
     inits: list[Expr | None] = [
         r.load() if nest.op.payload.reads_init(at) else None for at, r in enumerate(outputs)
@@ -79,8 +79,8 @@ def lower_packed(nest: Nest, work: Expr) -> ParallelFor:
     ]
     count = Integer(Polynomial.name("rows") * column.extent)
     tile: list[Stmt] = [
-        Let("first", Apply("(start + tile * tile_rows)", ())),
-        Let("rows", Apply("min(tile_rows, stop - first)", ())),
+        let("first", name("start") + name("tile") * name("tile_rows")),
+        let("rows", minimum("tile_rows", name("stop") - name("first"))),
         *pack,
         For("e", zero(), count, [*lets, *stores]),
         *unpack,
@@ -88,9 +88,9 @@ def lower_packed(nest: Nest, work: Expr) -> ParallelFor:
     bounds: list[Stmt] = [
         Let("start", Var("lo") if not around else Integer(Polynomial.const(0))),
         Let("stop", Var("hi") if not around else Integer(row.extent)),
-        Let("tile_rows", Apply(f"({PACK} // max({{0}}, 1))", (Integer(column.extent),))),
+        let("tile_rows", floordiv(PACK, maximum(column.extent, 1))),
     ]
-    tiles = For("tile", zero(), Apply("((stop - start + tile_rows - 1) // tile_rows)", ()), tile)
+    tiles = For("tile", zero(), ceildiv(name("stop") - name("start"), name("tile_rows")), tile)
     statements: list[Stmt] = [*bounds, tiles]
     comment = f"{nest.op.name}, short rows packed"
     if around:

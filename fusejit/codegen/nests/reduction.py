@@ -26,10 +26,9 @@ from fusejit.codegen.nests.nest import (
 )
 from fusejit.codegen.nests.row_reduction import along_rows, of_everything
 from fusejit.codegen.nests.short_rows import short_row_limit, short_rows
+from fusejit.ir.index_math import less
 from fusejit.ir.loops import (
-    Apply,
     If,
-    Integer,
     Stmt,
 )
 
@@ -46,7 +45,7 @@ def lower_reduction(nest: Nest, accs: Sequence[Accumulator], *, often: bool = Fa
         return down_columns(nest, accs, parallel, reductions)
     if parallel and len(reductions) == 1 and all(acc.in_lanes for acc in accs):
         limit = short_row_limit(nest, parallel[-1], reductions[0])
-        is_short = Apply(f"{{0}} < {limit}", (Integer(reductions[0].extent),))
+        is_short = less(reductions[0].extent, limit)
         return [
             If(
                 is_short,

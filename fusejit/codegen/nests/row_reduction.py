@@ -17,20 +17,31 @@ from fusejit.codegen.nests.accumulators import (
     Accumulator,
     block_dtypes,
     ceil_div,
-    let,
-    name,
+    filled,
     of_numbers,
     plain,
     reduction_point,
     write_totals,
 )
 from fusejit.codegen.nests.chunks import chunked, work_ns
-from fusejit.codegen.nests.nest import LoopDim, Nest, point_cost_ps, token, wrap, zero
+from fusejit.codegen.nests.nest import LoopDim, Nest, point_cost_ps, wrap, zero
 from fusejit.codegen.nests.searches import if_met, met_nowhere, searched
 from fusejit.dataclass import replace
+from fusejit.ir.index_math import (
+    both,
+    compute,
+    equal,
+    floordiv,
+    less,
+    let,
+    minimum,
+    moved,
+    name,
+    sub,
+)
 from fusejit.ir.interpreter.summation import BLOCK, FEWEST
 from fusejit.ir.loops import (
-    Apply,
+    Call,
     Element,
     Expr,
     For,
@@ -47,6 +58,7 @@ from fusejit.ir.loops import (
     While,
 )
 from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.scalar_math import cast, select
 
 STACK = 64  # levels of block totals: more than any array has
 
@@ -86,8 +98,8 @@ def of_everything(
         return [*some(nest, accs, loop), *end]
     n = Integer(loop.extent)
     statements = _of_blocks(nest, accs, loop, on_stack=not of_numbers(accs))
-    statements = [If(Apply(f"{{0}} <= {FEW}", (n,)), _of_few(nest, accs, loop), statements)]
-    is_handful = Apply(f"1 <= {{0}} < {FEWEST}", (n,))
+    statements = [If(compute("<=", n, FEW), _of_few(nest, accs, loop), statements)]
+    is_handful = both(compute("<=", 1, n), less(n, FEWEST))
     return [If(is_handful, _of_a_handful(nest, accs, loop), statements), *end]
 
 
@@ -98,18 +110,18 @@ def _of_a_handful(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> lis
     """
     lets, results = reduction_point(nest, {loop.var: name("at")})
     starts: list[Stmt] = []
-    body: list[Stmt] = [let("at", "min(j, {0} - 1)", Integer(loop.extent)), *lets]
+    body: list[Stmt] = [let("at", minimum("j", loop.extent - 1)), *lets]
     ends: list[Stmt] = []
-    is_within = Apply("j < {0}", (Integer(loop.extent),))
+    is_within = less("j", loop.extent)
     for acc, result in zip(accs, results, strict=True):
         s = acc.suffix
-        taken = Apply("select({0}, {1}, {2})", (is_within, result, acc.identity))
+        taken = select(is_within, result, acc.identity, acc.dtype)
         if acc.in_lanes:
             size = Integer(Polynomial.const(FEWEST))
             starts.append(Scratch(f"lanes{s}", size, acc.dtype, True))
             value = acc.combine(acc.identity, taken)
             body.append(StoreElement(f"lanes{s}", name("j"), value))
-            ends.append(let(f"total{s}", f"handful_{acc.combiner}(lanes{s})"))
+            ends.append(let(f"total{s}", Call(f"handful_{acc.combiner}", (Var(f"lanes{s}"),))))
         else:
             starts.append(Let(f"total{s}", acc.identity))
             value = acc.combine(Var(f"total{s}"), taken)
@@ -129,8 +141,8 @@ def _of_few(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt
         s = acc.suffix
         if acc.in_lanes:
             starts.append(Scratch(f"lanes{s}", Integer(Polynomial.const(FEW)), acc.dtype, True))
-            starts.append(let("_", f"fill(lanes{s}, 0, {FEW}, {{0}})", acc.identity))
-            ends.append(let(f"total{s}", f"few_{acc.combiner}(lanes{s})"))
+            starts.append(filled(f"lanes{s}", FEW, acc.identity))
+            ends.append(let(f"total{s}", Call(f"few_{acc.combiner}", (Var(f"lanes{s}"),))))
         else:
             starts.append(Let(f"block{s}", acc.identity))
             ends.append(Let(f"total{s}", Var(f"block{s}")))
@@ -148,7 +160,7 @@ def _of_blocks(
     block = BLOCK if _is_ordered(accs) else PLAIN_BLOCK
     blocks = Var("blocks")
     statements: list[Stmt] = [Let("blocks", Integer(ceil_div(loop.extent, block)))]
-    are_many = Apply(f"{{0}} > {FEW}", (blocks,))
+    are_many = compute(">", blocks, FEW)
     for acc in accs:
         part = Scratch(f"part{acc.suffix}", blocks, acc.dtype, False)
         if on_stack:
@@ -165,7 +177,7 @@ def _of_blocks(
         totals = if_met(nest, condition, loop, base, m, accs[0], totals)
     inner: list[Stmt] = [
         Let("base", Integer(name("b") * block)),
-        let("m", f"min({{0}} - base, {block})", Integer(loop.extent)),
+        let("m", minimum(loop.extent - base, block)),
         *totals,
     ]
     for acc in accs:
@@ -182,10 +194,10 @@ def _of_blocks(
         total_of_k = Element(f"part{acc.suffix}", name("k"))
         if acc.of_numbers:
             squared = f"squared{acc.suffix}"
-            numbers = Apply(f"min({{0}} - k * {BLOCK}, {BLOCK})", (Integer(loop.extent),))
+            numbers = minimum(loop.extent - name("k") * BLOCK, BLOCK)
             pushed = deviations.push(acc, total_of_k, Element(squared, name("k")), numbers)
             statements += [
-                let(f"top{acc.suffix}", "0"),
+                let(f"top{acc.suffix}", 0),
                 For("k", zero(), blocks, pushed),
                 *deviations.finish(acc, blocks, Integer(loop.extent)),
                 Free(squared),
@@ -207,14 +219,14 @@ def _row_totals(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> list[
         return [*_block_totals(nest, accs, loop, nothing, n), *done]
     inner: list[Stmt] = [
         Let("base", Integer(name("k") * BLOCK)),
-        let("m", f"min({{0}} - base, {BLOCK})", n),
+        let("m", minimum(loop.extent - name("base"), BLOCK)),
         *_block_totals(nest, accs, loop, name("base"), Var("m")),
     ]
     statements: list[Stmt] = []
     blocks = Integer(ceil_div(loop.extent, BLOCK))
     ends: list[Stmt] = []
     for acc in accs:
-        statements.append(let(f"top{acc.suffix}", "0"))
+        statements.append(let(f"top{acc.suffix}", 0))
         if acc.of_numbers:
             pair = _lane_0("means", acc), _lane_0("squares", acc)
             inner += deviations.push(acc, *pair, Var("m"))
@@ -254,11 +266,12 @@ def _block_totals(
         s = acc.suffix
         if acc.in_lanes:
             lanes = FOLDS[acc.combiner][0]
-            starts.append(let("_", f"fill(lanes{s}, 0, {lanes}, {{0}})", acc.identity))
-            ends.append(let(f"block{s}", f"fold_{acc.combiner}(lanes{s}, {{0}})", m))
+            starts.append(filled(f"lanes{s}", lanes, acc.identity))
+            fold = Call(f"fold_{acc.combiner}", (Var(f"lanes{s}"), m))
+            ends.append(Let(f"block{s}", fold))
         elif s in narrow:
             starts.append(Let(f"narrow{s}", Number(0, narrow[s])))
-            wide = Apply("cast({0}, {T})", (Var(f"narrow{s}"),), token(acc.dtype))
+            wide = cast(Var(f"narrow{s}"), acc.dtype)
             ends.append(Let(f"block{s}", wide))
         else:
             starts.append(Let(f"block{s}", acc.identity))
@@ -269,10 +282,10 @@ def _block_totals(
     groups = _lane_loop(
         nest, accs, loop, Integer(Polynomial.const(lanes)), base + name("g") * lanes, narrow
     )
-    rest = let("rest", f"{{0}} - full * {lanes}", m)
+    rest = let("rest", sub(m, name("full") * lanes))
     return [
         *starts,
-        let("full", f"({{0}} // {lanes})", m),
+        let("full", floordiv(m, lanes)),
         For("g", zero(), Var("full"), [groups]),
         rest,
         _lane_loop(nest, accs, loop, Var("rest"), base + name("full") * lanes, narrow),
@@ -301,7 +314,7 @@ def _lane_loop(
             body.append(StoreElement(lanes, lane, acc.combine(Element(lanes, lane), result)))
         elif narrow and acc.suffix in narrow:
             total, dtype = f"narrow{acc.suffix}", narrow[acc.suffix]
-            part = Apply("cast({0}, {T})", (result,), token(dtype))
+            part = cast(result, dtype)
             narrower = replace(acc, dtype=dtype).combine(Var(total), part)
             body.append(Let(total, narrower, rebind=True))
         else:
@@ -327,7 +340,7 @@ def _merged(acc: Accumulator, blocks: Expr, part: Element) -> list[Stmt]:
     total = f"total{acc.suffix}"
     if acc.is_ordered:
         push = For("k", zero(), blocks, _push(acc, part))
-        return [let(f"top{acc.suffix}", "0"), push, *_finish(acc)]
+        return [let(f"top{acc.suffix}", 0), push, *_finish(acc)]
     step = Let(total, acc.combine(Var(total), part), rebind=True)
     return [Let(total, acc.identity), For("k", zero(), blocks, [step])]
 
@@ -341,15 +354,15 @@ def _push(acc: Accumulator, value: Expr) -> list[Stmt]:
         let(f"count{s}", "k"),
         While(
             [],
-            Apply(f"count{s} & 1 == 1", ()),
+            equal(compute("&", f"count{s}", 1), 1),
             [
-                let(f"top{s}", f"top{s} - 1", rebind=True),
+                moved(f"top{s}", -1),
                 Let(f"right{s}", acc.combine(left, Var(f"right{s}")), rebind=True),
-                let(f"count{s}", f"count{s} >> 1", rebind=True),
+                let(f"count{s}", compute(">>", f"count{s}", 1), rebind=True),
             ],
         ),
         StoreElement(f"stack{s}", name(f"top{s}"), Var(f"right{s}")),
-        let(f"top{s}", f"top{s} + 1", rebind=True),
+        moved(f"top{s}", 1),
     ]
 
 
@@ -357,12 +370,13 @@ def _finish(acc: Accumulator) -> list[Stmt]:
     """Merge what is left on the stack into ``total<suffix>``, the smallest first."""
     s = acc.suffix
     top = Element(f"stack{s}", name(f"top{s}"))
-    pop = let(f"top{s}", f"top{s} - 1", rebind=True)
+    pop = moved(f"top{s}", -1)
+    is_left = compute(">", f"top{s}", 0)
     merge = Let(f"total{s}", acc.combine(top, Var(f"total{s}")), rebind=True)
     return [
         Let(f"total{s}", acc.identity),
-        If(Apply(f"top{s} > 0", ()), [pop, Let(f"total{s}", top, rebind=True)]),
-        While([], Apply(f"top{s} > 0", ()), [pop, merge]),
+        If(is_left, [pop, Let(f"total{s}", top, rebind=True)]),
+        While([], is_left, [pop, merge]),
     ]
 
 

@@ -22,19 +22,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.codegen.nests.accumulators import Accumulator, let, name, reduction_point
+from fusejit.codegen.nests.accumulators import (
+    Accumulator,
+    reduction_point,
+)
 from fusejit.codegen.nests.nest import LoopDim, Nest, zero
 from fusejit.dataclass import replace
-from fusejit.ir.loops import Apply, Expr, For, If, Let, Number, Stmt, Var
+from fusejit.ir.index_math import BOOL, name, negated
+from fusejit.ir.loops import Expr, For, If, Let, Number, Stmt, Var
 from fusejit.ir.payload import drop_dead
 from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.scalar_math import scalar
 
 _I64 = np.dtype(np.int64)
 
 
 def met_nowhere(acc: Accumulator) -> Stmt:
     """What stands in front of the loop over blocks."""
-    return let(f"met{acc.suffix}", "boolean(False)")
+    return Let(f"met{acc.suffix}", Number(False, BOOL))
 
 
 def searched(nest: Nest, accs: Sequence[Accumulator], loop: LoopDim) -> int | None:
@@ -74,9 +79,10 @@ def if_met(
     asked = replace(nest, op=replace(nest.op, payload=payload))
     lets, (holds,) = reduction_point(asked, {loop.var: base + name("j")})
     met = Var(f"met{acc.suffix}")
-    ask = For("j", zero(), m, [*lets, let(met.name, "{0} | {1}", met, holds, rebind=True)])
+    either = scalar("logical_or", met, holds, dtype=BOOL)
+    ask = For("j", zero(), m, [*lets, Let(met.name, either, rebind=True)])
     nowhere = Number(acc.identity.value, acc.dtype)
     return [
         Let(f"block{acc.suffix}", nowhere),
-        If(Apply("not {0}", (met,)), [ask, If(met, list(search))]),
+        If(negated(met), [ask, If(met, list(search))]),
     ]

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from fusejit.codegen.analysis.chains import Chain, chain_of, mentions, renamed, renamed_polynomial
 from fusejit.codegen.analysis.kernel_statements import flat, given
 from fusejit.dataclass import replace
+from fusejit.ir.index_math import compute
 from fusejit.ir.loops import (
-    Apply,
     Expr,
     For,
     If,
@@ -75,7 +75,7 @@ class _Writer:
         points = self.points(chain)
         if points is None:
             return s
-        return If(Apply(f"{{0}} <= {FEW}", (chain.nest.extent,)), points, [s])
+        return If(compute("<=", chain.nest.extent, FEW), points, [s])
 
     def points(self, chain: Chain) -> list[Stmt] | None:
         """The nest as a plain loop, its names new; None if a point does more than that."""

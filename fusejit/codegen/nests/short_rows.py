@@ -8,8 +8,7 @@ from fusejit.codegen.nests import deviations
 from fusejit.codegen.nests.accumulators import (
     Accumulator,
     Body,
-    let,
-    name,
+    filled,
     of_numbers,
     plain,
     reduction_point,
@@ -27,9 +26,10 @@ from fusejit.codegen.nests.nest import (
 )
 from fusejit.codegen.nests.packing import flat_reference
 from fusejit.dataclass import replace
+from fusejit.ir.index_math import ceildiv, compute, floordiv, less, let, minimum, name
 from fusejit.ir.interpreter.summation import FEWEST
 from fusejit.ir.loops import (
-    Apply,
+    Call,
     Element,
     Expr,
     For,
@@ -60,11 +60,11 @@ def short_rows(
     """
     *around, row = parallel
     tile = Body()
-    tile.let("c0", Apply(f"(start + tile * {_TILE})", ()))
-    tile.let("w", Apply(f"min({_TILE}, stop - c0)", ()))
+    tile.let("c0", name("start") + name("tile") * _TILE)
+    tile.let("w", minimum(_TILE, name("stop") - name("c0")))
     for acc in accs:  # what an empty row leaves
         for each in ("stack", "squares") if acc.of_numbers else ("stack",):
-            tile.apply("_", f"fill({each}{acc.suffix}, 0, w, {{0}})", acc.identity)
+            tile.add(filled(f"{each}{acc.suffix}", "w", acc.identity))
     here = name("c0") + name("c")
     values: list[Stmt] = []
     lets: list[Let] = []
@@ -81,7 +81,7 @@ def short_rows(
     tile.add(For("r", zero(), Integer(loop.extent), [For("c", zero(), Var("w"), point)]))
     tile.add(
         If(
-            Apply(f"{{0}} < {FEWEST}", (Integer(loop.extent),)),
+            less(loop.extent, FEWEST),
             _merged_in_turn(accs, loop),
             _merged_in_a_tree(accs, loop),
         )
@@ -100,7 +100,7 @@ def short_rows(
         Let("start", Integer(Polynomial.const(0)) if around else Var("lo")),
         Let("stop", Integer(row.extent) if around else Var("hi")),
     ]
-    count = Apply(f"((stop - start + {_TILE - 1}) // {_TILE})", ())
+    count = ceildiv(name("stop") - name("start"), _TILE)
     statements: list[Stmt] = [*bounds, For("tile", zero(), count, tile.statements)]
     size = Integer(Polynomial.const(SHORT_ROW * _TILE))
     names = ["stack", "value"] if values else ["stack"]
@@ -125,7 +125,7 @@ def _merged_in_turn(accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
     """Row 0 of the scratch takes one row after the other."""
     lower, upper = name("c"), (name("j") + 1) * name("w") + name("c")
     sweep = _merge(accs, lower, upper)
-    rows = For("j", zero(), Apply("({0} - 1)", (Integer(loop.extent),)), sweep)
+    rows = For("j", zero(), Integer(loop.extent - 1), sweep)
     pairs = [deviations.in_turn(acc, Integer(loop.extent)) for _, acc in of_numbers(accs)]
     return [*([rows] if sweep else []), *(s for pair in pairs for s in pair)]
 
@@ -135,19 +135,19 @@ def _merged_in_a_tree(accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
     tile = Body()
     for _, acc in of_numbers(accs):
         tile.extend(deviations.less_the_first(acc, Integer(loop.extent)))
-    tile.add(let("width", "lane_width({0})", Integer(loop.extent)))
-    tile.add(let("left", "{0}", Integer(loop.extent)))
+    tile.let("width", Call("lane_width", (Integer(loop.extent),)))
+    tile.let("left", loop.extent)
     lower = name("j") * name("w") + name("c")
     sweep = _merge(accs, lower, (name("j") + name("half")) * name("w") + name("c"))
     for _, acc in of_numbers(accs):
-        sweep += deviations.merge_short(acc, Integer(loop.extent))
+        sweep += deviations.merge_short(acc, loop.extent)
     halving: list[Stmt] = [
-        let("half", "(width // 2)"),
-        For("j", zero(), Apply("(left - half)", ()), sweep),
-        let("left", "min(left, half)", rebind=True),
+        let("half", floordiv("width", 2)),
+        For("j", zero(), Integer(name("left") - name("half")), sweep),
+        let("left", minimum("left", "half"), rebind=True),
         let("width", "half", rebind=True),
     ]
-    tile.add(While([], Apply("(width > 1)", ()), halving))
+    tile.add(While([], compute(">", "width", 1), halving))
     return tile.statements
 
 

@@ -6,7 +6,8 @@ from fusejit.codegen.intrinsics.parallel import SERIAL_BELOW_NS
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.work import loop_ps
 from fusejit.ir.graph import Bind, Cond, GenericOp, Loop, Op, walk
-from fusejit.ir.loops import Apply, Expr, Integer
+from fusejit.ir.index_math import compute, floordiv, int_of, maximum, mul
+from fusejit.ir.loops import Expr
 from fusejit.ir.polynomial import Polynomial
 
 FEW = 16  # iterations that may not suffice for all threads
@@ -20,10 +21,9 @@ def loop_work(loop: Loop, trips: Polynomial) -> Expr:
     work = loop_ps(loop)
     ops = list(walk(loop.body))
     if any(isinstance(op, Loop) for op in ops) or not any(map(_is_nest, ops)):
-        return Apply("({0} // 1000)", (Integer(work),))
-    spare = Integer(trips * (SERIAL_BELOW_NS * 1000) - work)
-    template = "({0} // 1000) * i64(max({1}, {2}) > 0)"
-    return Apply(template, (Integer(work), Integer(trips - FEW), spare))
+        return floordiv(work, 1000)
+    spare = trips * (SERIAL_BELOW_NS * 1000) - work
+    return mul(floordiv(work, 1000), int_of(compute(">", maximum(trips - FEW, spare), 0)))
 
 
 def is_uneven(loop: Loop) -> bool:

@@ -15,12 +15,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.codegen.nests.nest import token
+from fusejit.ir.index_math import FUNCTION, INDEX_OPS
 from fusejit.ir.loops import (
     Apply,
+    Call,
     Comment,
     Element,
     Exit,
     Expr,
+    Field,
     For,
     Free,
     If,
@@ -28,6 +31,7 @@ from fusejit.ir.loops import (
     Let,
     LoopKernel,
     Number,
+    Operation,
     ParallelFor,
     Scratch,
     Stmt,
@@ -35,12 +39,16 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
+from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.scalar_ops import SCALAR_OPS
 
 _INDENT = "    "
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")  # not the ``shape`` of ``a.shape``
 _COMMENT = re.compile(r"#.*")
 _ASSIGNED = re.compile(r"^ *(?:for )?([A-Za-z_]\w*) (?:=|in) ", re.MULTILINE)
 _KEYWORDS = frozenset(keyword.kwlist)
+_CLOSEST = FUNCTION
+_CONVERSIONS = {"convert": "{T}({0})", "cast": "cast({0}, {T})"}
 
 
 def emit_kernel(kernel: LoopKernel, global_names: frozenset[str]) -> str:
@@ -157,21 +165,73 @@ def scope_text(scope: int) -> str:
 
 def expression(expr: Expr) -> str:
     """An expression as Python text."""
+    return _bound(expr)[0]
+
+
+def _bound(expr: Expr) -> tuple[str, int]:
+    """The text of an expression, and how closely its outermost operator binds."""
     if isinstance(expr, Var):
-        return expr.name
+        return expr.name, _CLOSEST
     if isinstance(expr, Number):
-        return number(expr.value, expr.dtype)
+        return number(expr.value, expr.dtype), _CLOSEST
     if isinstance(expr, Integer):
-        return str(expr.value)
+        return str(expr.value), _of_polynomial(expr.value)
     if isinstance(expr, Element):
-        return f"get({expr.pointer}, {expr.offset})"
+        return f"get({expr.pointer}, {expr.offset})", _CLOSEST
+    if isinstance(expr, Field):
+        axis = "" if expr.axis is None else f"[{expr.axis}]"
+        return f"{expr.array}.{expr.name}{axis}", _CLOSEST
+    if isinstance(expr, Call):
+        return f"{expr.function}({', '.join(map(expression, expr.operands))})", _CLOSEST
     assert isinstance(expr, Apply)
-    operands = []
-    for operand in expr.operands:
-        text = expression(operand)
-        simple = isinstance(operand, Var | Number | Element | Apply) or text.isidentifier()
-        operands.append(text if simple or text.isdigit() else f"({text})")
-    return expr.template.format(*operands, T=expr.token)
+    if expr.op.name in INDEX_OPS and not expr.op.kind:
+        return _of_indices(expr)
+    operands = [_within(operand, _CLOSEST) for operand in expr.operands]
+    name = "" if expr.dtype is None else token(expr.dtype)
+    return _template(expr.op).format(*operands, T=name), _CLOSEST
+
+
+def _within(expr: Expr, binds: int) -> str:
+    """The text of an operand, in parentheses where an operator around it binds closer."""
+    text, own = _bound(expr)
+    return text if own >= binds else f"({text})"
+
+
+def _of_indices(expr: Apply) -> tuple[str, int]:
+    """An operation of `fusejit.ir.index_math` in Python's notation."""
+    row = INDEX_OPS[expr.op.name]
+    if row.binds == FUNCTION:
+        name = {"int": "i64"}.get(row.name, row.name)
+        return f"{name}({', '.join(map(expression, expr.operands))})", _CLOSEST
+    if len(expr.operands) == 1:
+        sign = {"neg": "-", "not": "not "}.get(row.name, "")
+        return sign + _within(expr.operands[0], row.binds), row.binds
+    first, *others = expr.operands
+    closer = row.binds + 1  # a - (b - c), a < (b < c)
+    left = _within(first, closer if row.is_bool and row.name not in ("and", "or") else row.binds)
+    parts = [left, *(_within(other, closer) for other in others)]
+    return f" {row.name} ".join(parts), row.binds
+
+
+def _of_polynomial(value: Polynomial) -> int:
+    """How closely the outermost operator of a polynomial's text binds."""
+    if len(value.terms) > 1:
+        return INDEX_OPS["+"].binds
+    if any(c < 0 for _, c in value.terms):
+        return INDEX_OPS["neg"].binds if _is_factor(value) else INDEX_OPS["+"].binds
+    return _CLOSEST if _is_factor(value) else INDEX_OPS["*"].binds
+
+
+def _is_factor(value: Polynomial) -> bool:
+    """Whether a polynomial of one term is a name or a number alone."""
+    return all(len(names) + (abs(c) != 1) <= 1 for names, c in value.terms)
+
+
+def _template(op: Operation) -> str:
+    if op.name in _CONVERSIONS and not op.kind:
+        return _CONVERSIONS[op.name]
+    row = SCALAR_OPS[op.name]
+    return row.lone_templates[op.kind] if op.lone else row.templates[op.kind]
 
 
 def number(value: object, dtype: np.dtype) -> str:

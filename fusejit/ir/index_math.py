@@ -1,0 +1,174 @@
+"""Arithmetic of indices, sizes and conditions in loops: int64 that never leaves 64 bits, and bools.
+
+What the sums and products of names are is a `Polynomial`; the rest is an `Apply` of one of these
+operations. They are written as in Python, and mean the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeGuard
+
+import numpy as np
+
+from fusejit.dataclass import dataclass
+from fusejit.ir.loops import Apply, Expr, Integer, Let, Number, Operation, Var
+from fusejit.ir.polynomial import Polynomial
+
+I64 = np.dtype(np.int64)
+BOOL = np.dtype(np.bool_)
+
+Index = Expr | Polynomial | int | str
+"""An operand: a polynomial or a number for the `Integer` that it is, a text for a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOp:
+    """A row of `INDEX_OPS`.
+
+    Attributes
+    ----------
+    name : str
+        As Python writes it.
+    binds : int
+        How closely, as in Python's grammar; a larger number binds closer. Functions bind closest.
+    is_bool : bool
+        Whether the result is one.
+    """
+
+    name: str
+    binds: int
+    is_bool: bool = False
+
+
+FUNCTION = 20
+_ROWS = (
+    IndexOp("or", 1, is_bool=True),
+    IndexOp("and", 2, is_bool=True),
+    IndexOp("not", 3, is_bool=True),
+    *(IndexOp(name, 4, is_bool=True) for name in ("<", "<=", ">", ">=", "==", "!=")),
+    IndexOp("|", 5),
+    IndexOp("&", 6),
+    IndexOp(">>", 7),
+    IndexOp("+", 8),
+    IndexOp("-", 8),
+    IndexOp("*", 9),
+    IndexOp("//", 9),
+    IndexOp("%", 9),
+    IndexOp("neg", 10),
+    IndexOp("min", FUNCTION),
+    IndexOp("max", FUNCTION),
+    IndexOp("abs", FUNCTION),
+    IndexOp("int", FUNCTION),
+)
+INDEX_OPS: Mapping[str, IndexOp] = {row.name: row for row in _ROWS}
+
+
+def operand(value: Index) -> Expr:
+    """An operand as an expression."""
+    if isinstance(value, Polynomial):
+        return Integer(value)
+    if isinstance(value, int):
+        return Integer(Polynomial.const(value))
+    return Var(value) if isinstance(value, str) else value
+
+
+def compute(op: str, *operands: Index) -> Apply:
+    """An operation of `INDEX_OPS`."""
+    return Apply(Operation(INDEX_OPS[op].name), tuple(map(operand, operands)))
+
+
+def add(*operands: Index) -> Apply:
+    """``a + b + ..``"""
+    return compute("+", *operands)
+
+
+def sub(left: Index, right: Index) -> Apply:
+    """``left - right``"""
+    return compute("-", left, right)
+
+
+def mul(*operands: Index) -> Apply:
+    """``a * b * ..``"""
+    return compute("*", *operands)
+
+
+def floordiv(left: Index, right: Index) -> Apply:
+    """``left // right``"""
+    return compute("//", left, right)
+
+
+def mod(left: Index, right: Index) -> Apply:
+    """``left % right``"""
+    return compute("%", left, right)
+
+
+def ceildiv(left: Polynomial, right: int | Polynomial) -> Apply:
+    """``left / right``, rounded up."""
+    return compute("//", left + right - 1, right)
+
+
+def minimum(*operands: Index) -> Apply:
+    """``min(a, b, ..)``"""
+    return compute("min", *operands)
+
+
+def maximum(*operands: Index) -> Apply:
+    """``max(a, b, ..)``"""
+    return compute("max", *operands)
+
+
+def less(left: Index, right: Index) -> Apply:
+    """``left < right``"""
+    return compute("<", left, right)
+
+
+def equal(left: Index, right: Index) -> Apply:
+    """``left == right``"""
+    return compute("==", left, right)
+
+
+def both(*operands: Index) -> Apply:
+    """``a and b and ..``"""
+    return compute("and", *operands)
+
+
+def either(*operands: Index) -> Apply:
+    """``a or b or ..``"""
+    return compute("or", *operands)
+
+
+def negated(condition: Index) -> Apply:
+    """``not condition``"""
+    return compute("not", condition)
+
+
+def int_of(value: Index) -> Apply:
+    """A bool as 0 or 1, an integer as the int64 that it is."""
+    return compute("int", value)
+
+
+def is_index_op(expr: Expr, name: str) -> TypeGuard[Apply]:
+    """Whether an expression is one operation of `INDEX_OPS`."""
+    return isinstance(expr, Apply) and expr.op == Operation(name)
+
+
+def number(value: int) -> Number:
+    """An int64."""
+    return Number(value, I64)
+
+
+# --------------------------------------------------------------------------------------- statements
+def name(text: str) -> Polynomial:
+    """The index called so."""
+    return Polynomial.name(text)
+
+
+def let(name: str, value: Index, *, rebind: bool = False) -> Let:
+    """``name = value``"""
+    return Let(name, operand(value), rebind)
+
+
+def moved(name: str, distance: Polynomial | int) -> Let:
+    """``name = name + distance``"""
+    return Let(name, Integer(Polynomial.name(name) + distance), rebind=True)
