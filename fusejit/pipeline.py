@@ -20,7 +20,7 @@ import numpy as np
 from fusejit.codegen.backend.compile import ArgType, Kernel, compile_kernel, python_kernel
 from fusejit.codegen.backend.shared_text import share_functions, share_kernels
 from fusejit.codegen.backend.text_names import text_form
-from fusejit.codegen.intrinsics.table import INTRINSICS, load_providers
+from fusejit.codegen.intrinsics.table import load_providers
 from fusejit.codegen.launcher.generate import LauncherSource, compile_launcher, launcher_source
 from fusejit.codegen.lower.kernel_passes import KERNEL_PASSES
 from fusejit.codegen.lower.schedule import lower
@@ -245,9 +245,8 @@ class Fused:
             log = self.before.log
             program = lower(self.schedule, self.before.traced.checks, merge, log)
             load_providers()
-            names = frozenset(INTRINSICS) | {"nan", "inf"}
             calls = [s for s in walk_steps(program.steps) if isinstance(s, KernelCall)]
-            texts = [share_functions(emit_kernel(call.kernel, names)) for call in calls]
+            texts = [share_functions(emit_kernel(call.kernel)) for call in calls]
             sources = []
             for call, shared in zip(
                 calls, share_kernels(texts, [_signature(c) for c in calls]), strict=True

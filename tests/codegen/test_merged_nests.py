@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fusejit import fuse_jit
 from fusejit.codegen.backend.compile import ArgType, python_kernel
-from fusejit.codegen.intrinsics.table import INTRINSICS, load_providers
+from fusejit.codegen.intrinsics.table import load_providers
 from fusejit.codegen.loop_passes.loop_fusion import merge_nests
 from fusejit.codegen.loop_passes.temporal_tiling import move_time_loops
 from fusejit.codegen.text.emit import emit_kernel
@@ -258,7 +258,7 @@ def run(statements: list[Stmt], n: int) -> tuple[np.ndarray, np.ndarray]:
     kernel = LoopKernel(
         "kernel", (*arrays, KernelParameter("n", np.dtype(np.int64))), [*top, *statements]
     )
-    text = emit_kernel(kernel, frozenset(INTRINSICS))
+    text = emit_kernel(kernel)
     types = (ArgType("array", F8, 1), ArgType("array", F8, 1), ArgType("scalar", np.dtype("i8")))
     first, second = np.arange(2.0 * n + 2), np.arange(2.0 * n + 2) * -0.5
     assert python_kernel(text, types)(first, second, n) == 0

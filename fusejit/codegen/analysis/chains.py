@@ -12,25 +12,20 @@ from math import gcd
 from typing import TypeGuard
 
 from fusejit.dataclass import dataclass, replace
+from fusejit.ir.loop_names import memory_of
 from fusejit.ir.loops import (
     Apply,
     Call,
     Element,
-    Exit,
     Expr,
-    Field,
     For,
-    Free,
     If,
     Integer,
     Let,
-    Number,
     ParallelFor,
-    Scratch,
     Stmt,
     StoreElement,
     Var,
-    While,
 )
 from fusejit.ir.polynomial import Polynomial, identifiers
 
@@ -142,11 +137,6 @@ def elements(expr: Expr) -> Iterator[Access]:
             yield from elements(operand)
 
 
-def memory_of(pointer: str) -> str:
-    """The pointer to the numbers of which another one shows the parts: ``parts(p)``."""
-    return pointer.removeprefix("parts(").removesuffix(")")
-
-
 def are_apart(first: Polynomial, second: Polynomial, variables: Sequence[str]) -> bool:
     """Whether two offsets never meet, whatever the points: 3 * d0 and 3 * d0 + 1 do not.
 
@@ -187,69 +177,3 @@ def renamed_polynomial(value: Polynomial, names: dict[str, Expr]) -> Polynomial:
         assert isinstance(expr, Var)
         value = value.substitute(f"_{at}_", Polynomial.name(expr.name))
     return value
-
-
-# --------------------------------------------------------------------------------------- mentions
-def mentions(statement: Stmt) -> frozenset[str]:
-    """Every name that a statement reads, gives or stores through."""
-    found: set[str] = set()
-    _mention(statement, found)
-    return frozenset(found)
-
-
-def _mention(s: Stmt, found: set[str]) -> None:
-    if isinstance(s, Let):
-        found.add(s.name)
-        _mention_in(s.value, found)
-    elif isinstance(s, StoreElement):
-        found.update((s.pointer, memory_of(s.pointer)))
-        found.update(s.offset.names())
-        _mention_in(s.value, found)
-    elif isinstance(s, Scratch):
-        found.add(s.name)
-        _mention_in(s.size, found)
-    elif isinstance(s, Free):
-        found.add(s.name)
-    elif isinstance(s, For):
-        found.add(s.var)
-        _mention_in(s.lower, found)
-        _mention_in(s.upper, found)
-        _mention_all(s.body, found)
-    elif isinstance(s, While):
-        _mention_in(s.condition, found)
-        _mention_all(s.head, found)
-        _mention_all(s.body, found)
-    elif isinstance(s, If):
-        _mention_in(s.condition, found)
-        _mention_all(s.body, found)
-        _mention_all(s.orelse, found)
-    elif isinstance(s, Exit):
-        for value in s.values or ():
-            _mention_in(value, found)
-    elif isinstance(s, ParallelFor):
-        _mention_in(s.extent, found)
-        _mention_in(s.work_ns, found)
-        _mention_all(s.body, found)
-        found.update({s.fault} if s.fault else ())
-
-
-def _mention_all(statements: Sequence[Stmt], found: set[str]) -> None:
-    for s in statements:
-        _mention(s, found)
-
-
-def _mention_in(expr: Expr, found: set[str]) -> None:
-    if isinstance(expr, Var):
-        found.add(expr.name)
-    elif isinstance(expr, Integer):
-        found.update(expr.value.names())
-    elif isinstance(expr, Element):
-        found.update((expr.pointer, memory_of(expr.pointer)))
-        found.update(expr.offset.names())
-    elif isinstance(expr, Field):
-        found.add(expr.array)
-    elif isinstance(expr, Apply | Call):
-        for operand in expr.operands:
-            _mention_in(operand, found)
-    else:
-        assert isinstance(expr, Number)

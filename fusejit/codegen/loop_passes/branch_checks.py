@@ -20,10 +20,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from fusejit.codegen.analysis.chains import mentions
 from fusejit.codegen.analysis.kernel_statements import flat, given, is_check
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.index_math import INDEX_OPS, is_index_op, negated
+from fusejit.ir.loop_names import mentions
 from fusejit.ir.loops import (
     Apply,
     Expr,

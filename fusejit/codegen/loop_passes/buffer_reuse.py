@@ -22,10 +22,13 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from functools import partial
 
-from fusejit.codegen.analysis.chains import elements, memory_of, mentions
+from fusejit.codegen.analysis.chains import (
+    elements,
+)
 from fusejit.codegen.analysis.kernel_statements import flat
 from fusejit.codegen.loop_passes.loop_fusion import with_bodies
 from fusejit.dataclass import replace
+from fusejit.ir.loop_names import memory_of, mentions
 from fusejit.ir.loops import For, Free, Let, ParallelFor, Scratch, Stmt, StoreElement, Var
 from fusejit.ir.polynomial import Polynomial
 

@@ -16,7 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fusejit.codegen.analysis.chains import Access
+from fusejit.codegen.analysis.chains import (
+    Access,
+)
 from fusejit.dataclass import replace
 from fusejit.ir.loops import (
     Element,

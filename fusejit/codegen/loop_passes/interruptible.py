@@ -28,7 +28,6 @@ import numpy as np
 
 from fusejit.codegen.analysis.kernel_statements import flat
 from fusejit.codegen.intrinsics.polling import FIRST_UNITS, INTERRUPTED
-from fusejit.codegen.text.emit import expression, names_in
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.index_math import (
     add,
@@ -44,6 +43,7 @@ from fusejit.ir.index_math import (
     operand,
     sub,
 )
+from fusejit.ir.loop_names import expr_names
 from fusejit.ir.loops import (
     Call,
     Element,
@@ -251,7 +251,7 @@ def _units(s: Stmt, given: frozenset[str]) -> Expr | None:
     """About how many nanoseconds a statement takes, by what is known in front of the loop."""
 
     def known(expr: Expr) -> bool:
-        return not names_in(expression(expr)) & given
+        return not expr_names(expr) & given
 
     match s:
         case For():

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fusejit.codegen.analysis.chains import mentions
 from fusejit.dataclass import dataclass, field, replace
+from fusejit.ir.loop_names import mentions
 from fusejit.ir.loops import (
     Apply,
     Call,

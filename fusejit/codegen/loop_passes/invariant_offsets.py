@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.codegen.analysis.chains import mentions
 from fusejit.codegen.analysis.kernel_statements import flat, given
 from fusejit.dataclass import replace
+from fusejit.ir.loop_names import mentions
 from fusejit.ir.loops import (
     Apply,
     Call,

@@ -25,13 +25,12 @@ from fusejit.codegen.analysis.chains import (
     Chain,
     are_apart,
     chain_of,
-    memory_of,
-    mentions,
     renamed,
     renamed_polynomial,
 )
 from fusejit.dataclass import replace
 from fusejit.ir.index_math import add
+from fusejit.ir.loop_names import memory_of, mentions
 from fusejit.ir.loops import (
     Apply,
     Call,

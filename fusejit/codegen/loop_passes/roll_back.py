@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fusejit.codegen.analysis.kernel_statements import changed, flat
-from fusejit.codegen.text.emit import expression, names_in
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.index_math import negated, operand
+from fusejit.ir.loop_names import expr_names
 from fusejit.ir.loops import (
     Apply,
     Call,
@@ -200,33 +200,33 @@ class _Stores:
                 return []
             if not isinstance(s, Let) or s.rebind or self._reads_written(s.value):
                 return None
-            self.needed |= names_in(expression(s.value))
+            self.needed |= expr_names(s.value)
             return [s]
         match s:
             case StoreElement():
                 if set(_pointers(s.value)) & self.pointers:
                     return None
-                self.needed |= names_in(str(s.offset))
+                self.needed |= s.offset.names()
                 return [s]
             case For():
                 body = self.of(s.body)
                 if body is None:
                     return None
                 self.needed -= {s.var}
-                self.needed |= names_in(expression(s.lower)) | names_in(expression(s.upper))
+                self.needed |= expr_names(s.lower) | expr_names(s.upper)
                 return [replace(s, body=body)]
             case If() if not s.orelse:
                 body = self.of(s.body)
                 if body is None or self._reads_written(s.condition):
                     return None
-                self.needed |= names_in(expression(s.condition))
+                self.needed |= expr_names(s.condition)
                 return [replace(s, body=body)]
             case ParallelFor() if not s.of_program:
                 body = self.of(s.body)
                 if body is None:
                     return None
                 self.needed -= {"lo", "hi"}
-                self.needed |= names_in(expression(s.extent))
+                self.needed |= expr_names(s.extent)
                 low: Expr = Integer(Polynomial.const(0))
                 return [Let("lo", low), Let("hi", s.extent), *body]
         return None
@@ -235,7 +235,7 @@ class _Stores:
         return {t.name for t in flat([s]) if isinstance(t, Let | Scratch)}
 
     def _reads_written(self, value: Expr) -> bool:
-        return bool(names_in(expression(value)) & self.written)
+        return bool(expr_names(value) & self.written)
 
 
 def _pointers(value: Expr) -> list[str]:

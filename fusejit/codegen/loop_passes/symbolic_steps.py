@@ -22,10 +22,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from fusejit.codegen.analysis.chains import mentions
 from fusejit.codegen.intrinsics.math_table import MATH_FUNCTIONS
 from fusejit.dataclass import replace
 from fusejit.ir.index_math import both, equal
+from fusejit.ir.loop_names import mentions
 from fusejit.ir.loops import (
     Apply,
     Call,

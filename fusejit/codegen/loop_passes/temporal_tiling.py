@@ -18,10 +18,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from fusejit.codegen.analysis.chains import Chain, chain_of, mentions
+from fusejit.codegen.analysis.chains import (
+    Chain,
+    chain_of,
+)
 from fusejit.codegen.loop_passes.loop_fusion import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.index_math import ceildiv, floordiv, let, maximum, minimum, mul, name, sub
+from fusejit.ir.loop_names import mentions
 from fusejit.ir.loops import Expr, For, Integer, Let, ParallelFor, Stmt, Var
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import NestNote

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.codegen.analysis.chains import mentions
 from fusejit.dataclass import replace
 from fusejit.ir.index_math import BOOL, I64
+from fusejit.ir.loop_names import mentions
 from fusejit.ir.loops import (
     Apply,
     Element,

@@ -22,7 +22,11 @@ from fusejit.codegen.bufferize.hazards import Overlap
 from fusejit.codegen.bufferize.operands import Located, Memory, extent_polynomials
 from fusejit.codegen.lower.group_writer import GroupWriter
 from fusejit.codegen.lower.kernel_memory import Enclosing
-from fusejit.codegen.nests.nest import calls_vector_functions, point_cost_ps, zero
+from fusejit.codegen.nests.nest import (
+    calls_vector_functions,
+    point_cost_ps,
+    zero,
+)
 from fusejit.dataclass import replace
 from fusejit.ir.graph import GenericOp, Store
 from fusejit.ir.index_math import (

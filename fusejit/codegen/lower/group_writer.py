@@ -27,7 +27,9 @@ import numpy as np
 from fusejit.codegen.bufferize.operands import Located, Memory, dense_strides, extent_polynomials
 from fusejit.codegen.lower.kernel_memory import NO_MEMORY
 from fusejit.codegen.lower.store_writer import StoreWriter
-from fusejit.codegen.nests.nest import point_cost_ps
+from fusejit.codegen.nests.nest import (
+    point_cost_ps,
+)
 from fusejit.dataclass import replace
 from fusejit.ir.index_math import (
     Index,

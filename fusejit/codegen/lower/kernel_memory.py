@@ -8,9 +8,6 @@ import numpy as np
 
 from fusejit.codegen.bufferize.bufferization import Placement
 from fusejit.codegen.bufferize.operands import Located, Memory, dense_strides, extent_polynomials
-from fusejit.codegen.nests.nest import (
-    expr_names,
-)
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
@@ -24,6 +21,7 @@ from fusejit.ir.graph import (
     ViewOp,
 )
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.loop_names import expr_names
 from fusejit.ir.loops import (
     Free,
     Integer,

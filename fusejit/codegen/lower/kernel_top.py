@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fusejit.codegen.lower.kernel_guards import is_kernel_guard, kernel_expr
-from fusejit.codegen.text.emit import names_in, statement_lines
 from fusejit.ir.graph import Buffer, Graph, Guard, Layout, Write, walk
 from fusejit.ir.host import Path
 from fusejit.ir.index_math import (
@@ -29,6 +28,7 @@ from fusejit.ir.index_math import (
     operand,
     sub,
 )
+from fusejit.ir.loop_names import all_mentioned
 from fusejit.ir.loops import (
     Call,
     Exit,
@@ -65,7 +65,7 @@ def kernel_top(
     """
     graph = program.graph
     is_first = number == 0
-    used = names_used(statements)
+    used = all_mentioned(statements)
     guards = _split_guards(program) if is_first else []
     wanted = [n for n in arrays if f"p_{n}" in used or (is_first and n in program.arguments)]
     sizes = _sizes(graph, program.arguments)
@@ -102,11 +102,6 @@ def kernel_top(
             scope = at + 1 if at < _MAX_ARRAY_SCOPE else 0
             top.append(Let(f"p_{name}", Call("flat_scoped", (Var(name), operand(scope)))))
     return LoopKernel(f"kernel{number}", tuple(parameters), [*top, *statements])
-
-
-def names_used(statements: Sequence[Stmt]) -> frozenset[str]:
-    """Every name that generated statements mention."""
-    return names_in("\n".join(statement_lines(statements)))
 
 
 def _words(expr: object) -> set[str]:

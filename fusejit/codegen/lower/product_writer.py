@@ -7,7 +7,13 @@ they are for any size (docs/performance.md), and its bits are NumPy's.
 from __future__ import annotations
 
 from fusejit.codegen.intrinsics.products import PRODUCT_SYMBOL, product_loops
-from fusejit.codegen.nests.nest import LoopDim, Nest, Reference, token, wrap
+from fusejit.codegen.nests.nest import (
+    LoopDim,
+    Nest,
+    Reference,
+    token,
+    wrap,
+)
 from fusejit.ir.graph import GenericOp
 from fusejit.ir.loops import Call, Expr, Integer, Let, Stmt, Var
 from fusejit.ir.polynomial import Polynomial

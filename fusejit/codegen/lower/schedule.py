@@ -222,7 +222,7 @@ class _Lowering(ParallelLoopWriter):
             slot = self._slot_through_views(result, root)
             if slot is not None:
                 placed.add(root)
-        for value in sorted(self.placement.slot_values - placed, key=self._position):
+        for value in sorted(self.placement.slot_values - placed, key=self._place):
             if isinstance(
                 self.placement.defining.get(value), GenericOp | Loop | Cond | Load | HostCall
             ):
@@ -253,6 +253,10 @@ class _Lowering(ParallelLoopWriter):
 
     def _position(self, value: Value) -> int:
         return self.positions[self.placement.defining[value]]
+
+    def _place(self, value: Value) -> tuple[int, int]:
+        """Where a value is defined, and which of its op's results it is."""
+        return self._position(value), self.placement.defining[value].results.index(value)
 
     def _slot_through_views(self, result: Value, root: Value) -> str | None:
         """A slot with the result's shape in which its root can be computed, if views only permute

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.codegen.nests.nest import LoopDim, Nest
+from fusejit.codegen.nests.nest import (
+    LoopDim,
+    Nest,
+)
 from fusejit.dataclass import replace
 from fusejit.ir.index_math import floordiv
 from fusejit.ir.loops import Expr, For, Integer, ParallelFor, Stmt, Var

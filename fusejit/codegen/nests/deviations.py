@@ -22,7 +22,11 @@ from fusejit.codegen.nests.accumulators import (
     filled,
     reduction_point,
 )
-from fusejit.codegen.nests.nest import LoopDim, Nest, zero
+from fusejit.codegen.nests.nest import (
+    LoopDim,
+    Nest,
+    zero,
+)
 from fusejit.ir.index_math import (
     Index,
     add,

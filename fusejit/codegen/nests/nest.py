@@ -15,12 +15,10 @@ import numpy as np
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.graph import GenericOp
 from fusejit.ir.index_math import int_of
+from fusejit.ir.loop_names import expr_names
 from fusejit.ir.loops import (
-    Apply,
-    Call,
     Element,
     Expr,
-    Field,
     For,
     Integer,
     Let,
@@ -309,21 +307,6 @@ def place_by_depth(
 def zero() -> Integer:
     """The integer 0."""
     return Integer(Polynomial.const(0))
-
-
-def expr_names(expr: Expr) -> frozenset[str]:
-    """Every name an expression reads."""
-    if isinstance(expr, Var):
-        return frozenset((expr.name,))
-    if isinstance(expr, Integer):
-        return expr.value.names()
-    if isinstance(expr, Element):
-        return expr.offset.names() | {expr.pointer}
-    if isinstance(expr, Field):
-        return frozenset((expr.array,))
-    if isinstance(expr, Apply | Call):
-        return frozenset().union(*(expr_names(o) for o in expr.operands))
-    return frozenset()
 
 
 def point_cost_ps(nest: Nest) -> int:

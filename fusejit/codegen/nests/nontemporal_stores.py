@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from fusejit.codegen.nests.nest import Nest, calls_vector_functions
+from fusejit.codegen.nests.nest import (
+    Nest,
+    calls_vector_functions,
+)
 from fusejit.ir.loops import Integer, Streamed
 from fusejit.ir.polynomial import Polynomial
 

@@ -10,7 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from fusejit.codegen.nests.chunks import chunked
-from fusejit.codegen.nests.nest import LoopDim, Nest, PayloadWriter, Reference, wrap, zero
+from fusejit.codegen.nests.nest import (
+    LoopDim,
+    Nest,
+    PayloadWriter,
+    Reference,
+    wrap,
+    zero,
+)
 from fusejit.dataclass import replace
 from fusejit.ir.index_math import ceildiv, floordiv, let, maximum, minimum, name
 from fusejit.ir.loops import (

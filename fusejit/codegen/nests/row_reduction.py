@@ -24,7 +24,13 @@ from fusejit.codegen.nests.accumulators import (
     write_totals,
 )
 from fusejit.codegen.nests.chunks import chunked, work_ns
-from fusejit.codegen.nests.nest import LoopDim, Nest, point_cost_ps, wrap, zero
+from fusejit.codegen.nests.nest import (
+    LoopDim,
+    Nest,
+    point_cost_ps,
+    wrap,
+    zero,
+)
 from fusejit.codegen.nests.searches import if_met, met_nowhere, searched
 from fusejit.dataclass import replace
 from fusejit.ir.index_math import (

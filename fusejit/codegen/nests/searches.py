@@ -26,7 +26,11 @@ from fusejit.codegen.nests.accumulators import (
     Accumulator,
     reduction_point,
 )
-from fusejit.codegen.nests.nest import LoopDim, Nest, zero
+from fusejit.codegen.nests.nest import (
+    LoopDim,
+    Nest,
+    zero,
+)
 from fusejit.dataclass import replace
 from fusejit.ir.index_math import BOOL, name, negated
 from fusejit.ir.loops import Expr, For, If, Let, Number, Stmt, Var

@@ -16,10 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.codegen.analysis.chains import Chain, chain_of, mentions, renamed, renamed_polynomial
+from fusejit.codegen.analysis.chains import (
+    Chain,
+    chain_of,
+    renamed,
+    renamed_polynomial,
+)
 from fusejit.codegen.analysis.kernel_statements import flat, given
 from fusejit.dataclass import replace
 from fusejit.ir.index_math import compute
+from fusejit.ir.loop_names import mentions
 from fusejit.ir.loops import (
     Expr,
     For,

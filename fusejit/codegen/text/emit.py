@@ -6,16 +6,16 @@ function of its own (`chunk0`, `chunk1`, ...) whose parameters are the names it 
 
 from __future__ import annotations
 
-import builtins
-import keyword
 import math
-import re
 from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.codegen.nests.nest import token
+from fusejit.codegen.nests.nest import (
+    token,
+)
 from fusejit.ir.index_math import FUNCTION, INDEX_OPS
+from fusejit.ir.loop_names import all_mentioned, given_names, may_leave
 from fusejit.ir.loops import (
     Apply,
     Call,
@@ -43,21 +43,13 @@ from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.scalar_ops import SCALAR_OPS
 
 _INDENT = "    "
-_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")  # not the ``shape`` of ``a.shape``
-_COMMENT = re.compile(r"#.*")
-_ASSIGNED = re.compile(r"^ *(?:for )?([A-Za-z_]\w*) (?:=|in) ", re.MULTILINE)
-_KEYWORDS = frozenset(keyword.kwlist)
 _CLOSEST = FUNCTION
 _CONVERSIONS = {"convert": "{T}({0})", "cast": "cast({0}, {T})"}
 
 
-def emit_kernel(kernel: LoopKernel, global_names: frozenset[str]) -> str:
-    """The source of a kernel: its chunk functions, and ``kernel``.
-
-    ``global_names`` are the names the namespace provides (intrinsics); they never become
-    parameters of chunk functions.
-    """
-    emitter = _Emitter(global_names | frozenset(dir(builtins)))
+def emit_kernel(kernel: LoopKernel) -> str:
+    """The source of a kernel: its chunk functions, and ``kernel``."""
+    emitter = _Emitter()
     body = emitter.block(kernel.body, 1)
     parameters = ", ".join(p.name for p in kernel.parameters)
     main = "\n".join([f"def kernel({parameters}):", *body, f"{_INDENT}return 0"]) + "\n"
@@ -65,15 +57,14 @@ def emit_kernel(kernel: LoopKernel, global_names: frozenset[str]) -> str:
 
 
 def statement_lines(statements: Sequence[Stmt]) -> list[str]:
-    """Statements as text, chunk functions included: for asking which names they mention."""
-    emitter = _Emitter(frozenset(dir(builtins)))
+    """Statements as text, chunk functions included."""
+    emitter = _Emitter()
     lines = ["def kernel():", *emitter.block(statements, 1)]
     return [*(line for text in emitter.functions for line in text.splitlines()), *lines]
 
 
 class _Emitter:
-    def __init__(self, known: frozenset[str]) -> None:
-        self.known = known
+    def __init__(self) -> None:
         self.functions: list[str] = []
         self.fault = ""  # where a chunk that ends early leaves its status
 
@@ -138,11 +129,8 @@ class _Emitter:
         outer, self.fault = self.fault, s.fault
         body = self.block(s.body, 1)
         self.fault = outer
-        text = "\n".join(body)
-        others = {f"chunk{at}" for at in range(len(self.functions))}
-        unknown = (
-            names_in(text) - frozenset(_ASSIGNED.findall(text)) - self.known - others - {"lo", "hi"}
-        )
+        outside = all_mentioned(s.body) | ({s.fault} if may_leave(s.body) else set())
+        unknown = outside - given_names(s.body) - {"lo", "hi", "_", ""}
         first = s.streamed.pointer if s.streamed is not None else ""
         free = sorted(unknown, key=lambda n: (n != first, *_natural(n)))
         name = f"chunk{len(self.functions)}"
@@ -252,11 +240,6 @@ def number(value: object, dtype: np.dtype) -> str:
     if math.isinf(x):
         return f"{name}({'-' if x < 0 else ''}inf)"
     return f"{name}({x!r})"
-
-
-def names_in(text: str) -> frozenset[str]:
-    """Every name that generated source mentions; attributes and comments are no names."""
-    return frozenset(_NAME.findall(_COMMENT.sub("", text))) - _KEYWORDS
 
 
 def _natural(name: str) -> tuple[str, int]:

@@ -1,0 +1,126 @@
+"""Names in loops: what expressions read, what statements mention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from fusejit.ir.loops import (
+    Apply,
+    Call,
+    Element,
+    Exit,
+    Expr,
+    Field,
+    For,
+    Free,
+    If,
+    Integer,
+    Let,
+    Number,
+    ParallelFor,
+    Scratch,
+    Stmt,
+    StoreElement,
+    Var,
+    While,
+)
+from fusejit.ir.polynomial import Polynomial
+
+
+def memory_of(pointer: str) -> str:
+    """The pointer to the numbers of which another one shows the parts: ``parts(p)``."""
+    return pointer.removeprefix("parts(").removesuffix(")")
+
+
+def expr_names(expr: Expr) -> frozenset[str]:
+    """Every name that an expression reads."""
+    if isinstance(expr, Var):
+        return frozenset((expr.name,))
+    if isinstance(expr, Integer):
+        return expr.value.names()
+    if isinstance(expr, Element):
+        return element_names(expr.pointer, expr.offset)
+    if isinstance(expr, Field):
+        return frozenset((expr.array,))
+    if isinstance(expr, Apply | Call):
+        return frozenset().union(*map(expr_names, expr.operands))
+    assert isinstance(expr, Number)
+    return frozenset()
+
+
+def element_names(pointer: str, offset: Polynomial) -> frozenset[str]:
+    """The names of an element that is read or written."""
+    return offset.names() | {memory_of(pointer)}
+
+
+def parts(s: Stmt) -> tuple[Iterable[Expr], Iterable[Stmt]]:
+    """The expressions of a statement itself, and the statements in it."""
+    match s:
+        case Let() | StoreElement():
+            return (s.value,), ()
+        case Scratch():
+            return (s.size,), ()
+        case For():
+            return (s.lower, s.upper), s.body
+        case While():
+            return (s.condition,), (*s.head, *s.body)
+        case If():
+            return (s.condition,), (*s.body, *s.orelse)
+        case ParallelFor():
+            written = s.streamed
+            sizes = () if written is None else (written.num_bytes, written.fresh_bytes)
+            return (s.extent, s.work_ns, *sizes), s.body
+        case Exit():
+            return s.values or (), ()
+    return (), ()
+
+
+def mentions(statement: Stmt) -> frozenset[str]:
+    """Every name that a statement reads, gives or stores through."""
+    return all_mentioned((statement,))
+
+
+def all_mentioned(statements: Sequence[Stmt]) -> frozenset[str]:
+    """Every name that statements read, give or store through."""
+    return frozenset().union(*map(_own_names, _every(statements)))
+
+
+def _every(statements: Iterable[Stmt]) -> Iterator[Stmt]:
+    for s in statements:
+        yield s
+        yield from _every(parts(s)[1])
+
+
+def _own_names(s: Stmt) -> frozenset[str]:
+    """The names of a statement without those in it."""
+    names = frozenset().union(*map(expr_names, parts(s)[0]))
+    match s:
+        case Let() | Scratch() | Free():
+            return names | {s.name}
+        case StoreElement():
+            return names | element_names(s.pointer, s.offset)
+        case For():
+            return names | {s.var}
+        case ParallelFor():
+            pointer = "" if s.streamed is None else s.streamed.pointer
+            return names | ({s.fault, pointer} - {""})
+    return names
+
+
+def given_names(statements: Iterable[Stmt]) -> frozenset[str]:
+    """Every name that statements give a value."""
+    found: set[str] = set()
+    for s in _every(statements):
+        if isinstance(s, Let | Scratch):
+            found.add(s.name)
+        elif isinstance(s, For):
+            found.add(s.var)
+    return frozenset(found)
+
+
+def may_leave(statements: Iterable[Stmt]) -> bool:
+    """Whether the function may end in statements."""
+    return any(
+        isinstance(s, Exit) or (isinstance(s, Scratch) and s.exit_status is not None)
+        for s in _every(statements)
+    )
