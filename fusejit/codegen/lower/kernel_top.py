@@ -6,7 +6,6 @@ checked here, in compiled code, before anything is written; a failing check retu
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -15,6 +14,7 @@ from fusejit.codegen.lower.kernel_guards import is_kernel_guard, kernel_expr
 from fusejit.ir.graph import Buffer, Graph, Guard, Layout, Write, walk
 from fusejit.ir.host import Path
 from fusejit.ir.index_math import (
+    I64,
     Index,
     add,
     both,
@@ -25,6 +25,7 @@ from fusejit.ir.index_math import (
     maximum,
     mul,
     negated,
+    number,
     operand,
     sub,
 )
@@ -43,7 +44,7 @@ from fusejit.ir.loops import (
 )
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import Program
-from fusejit.ir.scalar_math import convert
+from fusejit.ir.scalar_math import convert, select
 from fusejit.ir.traced import ArrayClass
 
 GUARD, LAYOUT, OVERLAP = 1, 2, 3
@@ -221,10 +222,24 @@ def _layout_checks(name: str, buffer: Buffer) -> list[Stmt]:
         inner = order[-1]
         differs = compute("!=", _stride(name, inner), itemsize)
         checks.append(_exit_if(both(differs, _is_long(name, inner)), LAYOUT))
-    for outer, inner in itertools.pairwise(order):
-        steps = [compute("abs", _stride(name, axis)) for axis in (outer, inner)]
-        wrong = both(less(*steps), _is_long(name, outer), _is_long(name, inner))
-        checks.append(_exit_if(wrong, LAYOUT))
+    return checks + _order_checks(name, order)
+
+
+def _order_checks(name: str, order: Sequence[int]) -> list[Stmt]:
+    """No axis may step further than one outside of it; those of length 1 have no say, wherever."""
+    if len(order) < 2:
+        return []
+    first, *others = order
+    outside = f"{name}_outside"  # how far the innermost of the long axes outside steps
+    largest = number(np.iinfo(np.int64).max)
+    step = compute("abs", _stride(name, first))
+    checks: list[Stmt] = [let(outside, select(_is_long(name, first), step, largest, I64))]
+    for axis in others:
+        step = compute("abs", _stride(name, axis))
+        checks.append(_exit_if(both(less(outside, step), _is_long(name, axis)), LAYOUT))
+        if axis != others[-1]:
+            nearer = select(_is_long(name, axis), step, Var(outside), I64)
+            checks.append(let(outside, nearer, rebind=True))
     return checks
 
 
