@@ -8,7 +8,6 @@ polynomials are equal objects, "may these two loops be one?" is an equality test
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Mapping
 
 from fusejit.dataclass import dataclass
@@ -16,8 +15,35 @@ from fusejit.ir.affine import AffineExpr, Dim, FloorDiv, Sym
 
 
 @dataclass(frozen=True, slots=True)
+class Quotient:
+    """``numerator // denominator``, or ``numerator % denominator``: a factor of polynomials."""
+
+    numerator: Polynomial
+    denominator: Polynomial
+    is_remainder: bool = False
+
+    def __str__(self) -> str:
+        return f"(({self.numerator}) {'%' if self.is_remainder else '//'} {self.denominator})"
+
+    def names(self) -> frozenset[str]:
+        """The variables of both sides."""
+        return self.numerator.names() | self.denominator.names()
+
+    def __lt__(self, other: Factor) -> bool:
+        """The order of factors in printed terms."""
+        return str(self) < str(other)
+
+    def __gt__(self, other: Factor) -> bool:
+        return str(self) > str(other)
+
+
+Factor = str | Quotient
+"""A variable, or a quotient."""
+
+
+@dataclass(frozen=True, slots=True)
 class Polynomial:
-    """``sum(coefficient * product(names))``; a name is a variable or an opaque piece of text.
+    """``sum(coefficient * product(factors))``, of variables and quotients.
 
     >>> i, n = Polynomial.name("i"), Polynomial.name("n")
     >>> print((i + 1) * n)
@@ -26,7 +52,7 @@ class Polynomial:
     True
     """
 
-    terms: tuple[tuple[tuple[str, ...], int], ...]
+    terms: tuple[tuple[tuple[Factor, ...], int], ...]
 
     @staticmethod
     def const(value: int) -> Polynomial:
@@ -39,18 +65,29 @@ class Polynomial:
         return Polynomial((((name,), 1),))
 
     @staticmethod
+    def quotient(
+        numerator: Polynomial, denominator: Polynomial | int, *, remainder: bool = False
+    ) -> Polynomial:
+        """``numerator // denominator``, or the remainder."""
+        divisor = Polynomial.of(denominator)
+        number, by = numerator.as_constant(), divisor.as_constant()
+        if number is not None and by:
+            return Polynomial.const(number % by if remainder else number // by)
+        return Polynomial((((Quotient(numerator, divisor, remainder),), 1),))
+
+    @staticmethod
     def of(value: Polynomial | int) -> Polynomial:
         """``value`` itself, or the constant it is."""
         return value if isinstance(value, Polynomial) else Polynomial.const(value)
 
     @staticmethod
-    def _from(terms: Mapping[tuple[str, ...], int]) -> Polynomial:
+    def _from(terms: Mapping[tuple[Factor, ...], int]) -> Polynomial:
         kept = [(names, c) for names, c in terms.items() if c]
         return Polynomial(tuple(sorted(kept, key=lambda t: (-len(t[0]), t[0]))))
 
     @staticmethod
     def from_affine(expr: AffineExpr, dims: Mapping[int, Polynomial] | None = None) -> Polynomial:
-        """An affine expression with its dims replaced; quotients become opaque text."""
+        """An affine expression with its dims replaced."""
         dims = dims or {}
         total = Polynomial.const(expr.constant)
         for atom, coefficient in expr.terms:
@@ -60,8 +97,10 @@ class Polynomial:
                 part = Polynomial.name(atom.name)
             else:
                 numerator = Polynomial.from_affine(atom.numerator, dims)
-                operator = "//" if isinstance(atom, FloorDiv) else "%"
-                part = Polynomial.name(f"(({numerator}) {operator} {atom.denominator})")
+                by = atom.denominator
+                divisor = Polynomial.name(by.name) if isinstance(by, Sym) else Polynomial.const(by)
+                is_remainder = not isinstance(atom, FloorDiv)
+                part = Polynomial.quotient(numerator, divisor, remainder=is_remainder)
             total = total + part * coefficient
         return total
 
@@ -97,7 +136,7 @@ class Polynomial:
             if other == 1:
                 return self
             return Polynomial(tuple((n, c * other) for n, c in self.terms) if other else ())
-        terms: dict[tuple[str, ...], int] = {}
+        terms: dict[tuple[Factor, ...], int] = {}
         for left, a in self.terms:
             for right, b in other.terms:
                 names = tuple(sorted(left + right))
@@ -119,7 +158,7 @@ class Polynomial:
 
     def coefficient(self, name: str) -> Polynomial:
         """What ``name`` is multiplied by (the name is assumed to occur linearly)."""
-        terms: dict[tuple[str, ...], int] = {}
+        terms: dict[tuple[Factor, ...], int] = {}
         for names, c in self.terms:
             if name in names:
                 rest = list(names)
@@ -128,20 +167,23 @@ class Polynomial:
         return Polynomial._from(terms)
 
     def mentions(self, name: str) -> bool:
-        """Whether ``name`` occurs, inside opaque text too."""
-        return any(name in identifiers(text) for names, _ in self.terms for text in names)
+        """Whether ``name`` occurs, inside quotients too."""
+        return any(name in factor_names(factor) for names, _ in self.terms for factor in names)
 
     def is_linear_in(self, name: str) -> bool:
-        """Whether ``name`` occurs as a factor only, not inside opaque text."""
-        opaque = [text for names, _ in self.terms for text in names if text[0] == "("]
-        return not any(name in identifiers(text) for text in opaque)
+        """Whether ``name`` occurs as a factor only, not inside quotients."""
+        return not any(
+            isinstance(factor, Quotient) and name in factor.names()
+            for names, _ in self.terms
+            for factor in names
+        )
 
     def substitute(self, name: str, value: Polynomial) -> Polynomial:
-        """Replace a variable, inside opaque text too.
+        """Replace a variable, inside quotients too.
 
         >>> i, n = Polynomial.name("i"), Polynomial.name("n")
-        >>> print((i * n + Polynomial.name("((i) // 2)")).substitute("i", n + 1))
-        n * n + (((n + 1)) // 2) + n
+        >>> print((i * n + Polynomial.quotient(i, 2)).substitute("i", n + 1))
+        n * n + ((n + 1) // 2) + n
         """
         total = Polynomial.const(0)
         for names, c in self.terms:
@@ -149,17 +191,24 @@ class Polynomial:
             for factor in names:
                 if factor == name:
                     part = part * value
-                elif factor[0] == "(":
-                    text = re.sub(rf"\b{name}\b", lambda _: f"({value})", factor)
-                    part = part * Polynomial.name(text)
+                elif isinstance(factor, Quotient):
+                    sides = factor.numerator, factor.denominator
+                    inner = [side.substitute(name, value) for side in sides]
+                    part = part * Polynomial.quotient(*inner, remainder=factor.is_remainder)
                 else:
                     part = part * Polynomial.name(factor)
             total = total + part
         return total
 
+    @property
+    def has_quotients(self) -> bool:
+        """Whether a factor is no variable."""
+        return any(isinstance(factor, Quotient) for names, _ in self.terms for factor in names)
+
     def names(self) -> frozenset[str]:
-        """All variables, those inside opaque text too."""
-        return frozenset(n for names, _ in self.terms for text in names for n in identifiers(text))
+        """All variables, those inside quotients too."""
+        factors = (factor for names, _ in self.terms for factor in names)
+        return frozenset().union(*map(factor_names, factors))
 
     def __str__(self) -> str:
         text = ""
@@ -167,7 +216,7 @@ class Polynomial:
         terms = (self.terms[first : first + 1], self.terms[:first], self.terms[first + 1 :])
         for names, c in itertools.chain(*terms):
             size = abs(c)
-            factors = ([str(size)] if size != 1 or not names else []) + list(names)
+            factors = ([str(size)] if size != 1 or not names else []) + list(map(str, names))
             sign = "-" if c < 0 else "+"
             body = " * ".join(factors)
             text += f" {sign} {body}" if text else ("-" if sign == "-" else "") + body
@@ -182,9 +231,6 @@ def product(factors: Iterable[Polynomial]) -> Polynomial:
     return total
 
 
-def identifiers(text: str) -> frozenset[str]:
-    """The variable names in a factor: the factor itself, or those inside opaque text."""
-    if text[0] != "(":
-        return frozenset((text,))
-    cleaned = "".join(c if c.isalnum() or c == "_" else " " for c in text)
-    return frozenset(w for w in cleaned.split() if not w[0].isdigit())
+def factor_names(factor: Factor) -> frozenset[str]:
+    """The variables of a factor."""
+    return frozenset((factor,)) if isinstance(factor, str) else factor.names()

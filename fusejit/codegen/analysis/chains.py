@@ -27,7 +27,7 @@ from fusejit.ir.loops import (
     StoreElement,
     Var,
 )
-from fusejit.ir.polynomial import Polynomial, identifiers
+from fusejit.ir.polynomial import Polynomial, factor_names
 
 Access = tuple[str, Polynomial]
 """A pointer and an offset from it."""
@@ -148,7 +148,7 @@ def are_apart(first: Polynomial, second: Polynomial, variables: Sequence[str]) -
         return False
     step = 0
     for names, coefficient in first.terms:
-        if any(v in identifiers(text) for v in variables for text in names):
+        if any(v in factor_names(factor) for v in variables for factor in names):
             step = gcd(step, coefficient)
     return step > 1 and distance % step != 0
 

@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from math import gcd
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.polynomial import Factor, Polynomial
 
 DEPTH = 6  # facts that one proof adds up
 SPLITS = 4  # extrema of which both cases are tried
 DEPTH_OF_CASES, STEPS = 3, 600  # such proofs are many, and most lead nowhere
 FITS = 1 << 62
 
-Monomial = tuple[str, ...]
+Monomial = tuple[Factor, ...]
 
 
 # ------------------------------------------------------------------------------------- conditions
@@ -165,7 +165,7 @@ class Facts:
         return False
 
     def _rank_of(self, monomial: Monomial) -> tuple[int, int]:
-        ranks = [self._rank.get(name, 0) for name in monomial]
+        ranks = [self._rank.get(str(name), 0) for name in monomial]
         return (max(ranks), len(ranks)) if ranks else (-1, 0)
 
     def is_exact(self, value: Polynomial) -> bool:

@@ -115,12 +115,12 @@ class Values:
 
     def integer(self, value: Polynomial) -> Polynomial:
         """A polynomial with names replaced by what they are."""
-        if any(text[0] == "(" for names, _ in value.terms for text in names):
+        if value.has_quotients:
             return self.new_atom()
         total = ZERO
         for names, coefficient in value.terms:
             part = Polynomial.const(coefficient)
-            for name in names:
+            for name in map(str, names):
                 known = self.of.get(name)
                 if not isinstance(known, Polynomial):
                     known = self.new_atom() if name in self.cells else Polynomial.name(name)

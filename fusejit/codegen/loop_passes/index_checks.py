@@ -107,7 +107,7 @@ def facts_of_symbols(graph: Graph) -> CallFacts:
     symbols = SymbolFacts(graph)
     found += [Polynomial.name(name) - low for name, low in symbols.low.items()]
     for fact in map(Polynomial.from_affine, symbols.known):
-        if all(name.isidentifier() for names, _ in fact.terms for name in names):
+        if not fact.has_quotients:
             found.append(fact)
     numbers: dict[str, Polynomial] = {}
     for at, scalar in enumerate(graph.scalars):

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.ir.loop_names import mentions
+from fusejit.ir.loop_names import all_mentioned
 from fusejit.ir.loops import (
     Apply,
     Call,
@@ -45,7 +45,7 @@ _PREPARED = {
 
 def prepare_divisors(statements: Sequence[Stmt]) -> list[Stmt]:
     """Prepare the uniform divisors of all nests in ``statements``."""
-    return _Prepare(frozenset().union(*map(mentions, statements))).block(statements)
+    return _Prepare(all_mentioned(statements)).block(statements)
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 from fusejit.codegen.analysis.kernel_statements import flat, given
 from fusejit.dataclass import replace
-from fusejit.ir.loop_names import mentions
+from fusejit.ir.loop_names import all_mentioned
 from fusejit.ir.loops import (
     Apply,
     Call,
@@ -43,7 +43,7 @@ def hoist_offsets(statements: Sequence[Stmt]) -> list[Stmt]:
 
     Nests (`ParallelFor`) stay as they are: their loops order what they move through themselves.
     """
-    return _Hoist(frozenset().union(*map(mentions, statements))).block(statements, None)
+    return _Hoist(all_mentioned(statements)).block(statements, None)
 
 
 class _Hoist:

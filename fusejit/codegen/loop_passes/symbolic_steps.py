@@ -19,13 +19,12 @@ stands there twice, first with literal steps. Other steps are lengths of rows.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from fusejit.codegen.intrinsics.math_table import MATH_FUNCTIONS
 from fusejit.dataclass import replace
 from fusejit.ir.index_math import both, equal
-from fusejit.ir.loop_names import mentions
+from fusejit.ir.loop_names import all_mentioned
 from fusejit.ir.loops import (
     Apply,
     Call,
@@ -43,17 +42,20 @@ from fusejit.ir.loops import (
 from fusejit.ir.polynomial import Polynomial
 
 _FUNCTIONS = frozenset(MATH_FUNCTIONS) | {"sqrt", "divide", "reciprocal"}
-_STRIDE = re.compile(r".*_st\d+")  # as `kernel_top` names the strides of arguments
 
 
-def hide_steps(statements: Sequence[Stmt]) -> list[Stmt]:
-    """Take steps from `any_step` in the innermost loops of ``statements`` for which that pays."""
-    return _Hide(frozenset().union(*map(mentions, statements))).block(statements)
+def hide_steps(statements: Sequence[Stmt], strides: frozenset[str]) -> list[Stmt]:
+    """Take steps from `any_step` in the innermost loops of ``statements`` for which that pays.
+
+    ``strides`` are the names of those of arguments, which may be 1.
+    """
+    return _Hide(all_mentioned(statements), strides).block(statements)
 
 
 class _Hide:
-    def __init__(self, taken: frozenset[str]) -> None:
+    def __init__(self, taken: frozenset[str], strides: frozenset[str]) -> None:
         self.taken = taken
+        self.strides = strides
         self.count = 0
 
     def block(self, statements: Sequence[Stmt]) -> list[Stmt]:
@@ -82,7 +84,7 @@ class _Hide:
             Let(str(name), Call("any_step", (Var(step),))) for step, name in names.items()
         ]
         hidden: list[Stmt] = [*lets, replace(loop, body=_Steps(loop.var, names).block(loop.body))]
-        strides = [step for step in names if _STRIDE.fullmatch(step)]
+        strides = [step for step in names if step in self.strides]
         if not strides:
             return hidden
         ones = {step: Polynomial.const(1) for step in strides}

@@ -50,6 +50,8 @@ class KernelContext:
         What is known of the integers of the kernel.
     dtypes : dict of str to dtype
         Of what pointers point to.
+    strides : frozenset of str
+        The names of strides of arguments, which may turn out to be 1.
     notes : list of NestNote
         Why nests were merged, or were not.
     journal : callable
@@ -61,6 +63,7 @@ class KernelContext:
     draws: bool
     facts: Callable[[], CallFacts]
     dtypes: Mapping[str, np.dtype]
+    strides: frozenset[str]
     notes: list[NestNote]
     journal: Callable[[Statements], Statements]
 
@@ -100,7 +103,7 @@ KERNEL_PASSES: tuple[tuple[str, KernelPass], ...] = (
     ("compute a few points on the spot", _always(write_short_nests)),
     ("load in front of branches", _always(load_in_front)),
     ("hoist offsets", _always(hoist_offsets)),
-    ("hide steps through memory", _always(hide_steps)),
+    ("hide steps through memory", lambda statements, at: hide_steps(statements, at.strides)),
     ("prepare divisors", _always(prepare_divisors)),
     ("look at the clock", _poll),
     ("undo stores", lambda statements, at: at.journal(statements)),

@@ -14,18 +14,17 @@ from fusejit.codegen.lower.kernel_guards import is_kernel_guard, kernel_expr
 from fusejit.ir.graph import Buffer, Graph, Guard, Layout, Write, walk
 from fusejit.ir.host import Path
 from fusejit.ir.index_math import (
-    I64,
     Index,
     add,
     both,
     compute,
     floordiv,
+    int_of,
     less,
     let,
     maximum,
     mul,
     negated,
-    number,
     operand,
     sub,
 )
@@ -44,7 +43,7 @@ from fusejit.ir.loops import (
 )
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import Program
-from fusejit.ir.scalar_math import convert, select
+from fusejit.ir.scalar_math import convert
 from fusejit.ir.traced import ArrayClass
 
 GUARD, LAYOUT, OVERLAP = 1, 2, 3
@@ -227,19 +226,16 @@ def _layout_checks(name: str, buffer: Buffer) -> list[Stmt]:
 
 def _order_checks(name: str, order: Sequence[int]) -> list[Stmt]:
     """No axis may step further than one outside of it; those of length 1 have no say, wherever."""
-    if len(order) < 2:
-        return []
-    first, *others = order
     outside = f"{name}_outside"  # how far the innermost of the long axes outside steps
-    largest = number(np.iinfo(np.int64).max)
-    step = compute("abs", _stride(name, first))
-    checks: list[Stmt] = [let(outside, select(_is_long(name, first), step, largest, I64))]
-    for axis in others:
-        step = compute("abs", _stride(name, axis))
-        checks.append(_exit_if(both(less(outside, step), _is_long(name, axis)), LAYOUT))
-        if axis != others[-1]:
-            nearer = select(_is_long(name, axis), step, Var(outside), I64)
-            checks.append(let(outside, nearer, rebind=True))
+    checks: list[Stmt] = []
+    for at, axis in enumerate(order if len(order) > 1 else ()):
+        step, is_long = compute("abs", _stride(name, axis)), _is_long(name, axis)
+        if at:
+            checks.append(_exit_if(both(less(outside, step), is_long), LAYOUT))
+        else:
+            checks.append(let(outside, int_of(np.iinfo(np.int64).max)))
+        if at < len(order) - 1:
+            checks.append(If(is_long, [let(outside, step, rebind=True)]))
     return checks
 
 
@@ -261,10 +257,15 @@ def _own_overlap_checks(name: str, buffer: Buffer) -> list[Stmt]:
     return checks
 
 
+def stride_names(name: str, buffer: Buffer) -> list[str]:
+    """What the strides of an argument are called, in elements."""
+    return [f"{name}_st{axis}" for axis in range(buffer.type.rank)]
+
+
 def _strides(name: str, buffer: Buffer, used: frozenset[str]) -> list[Stmt]:
     size = buffer.type.dtype.itemsize
     return [
-        let(f"{name}_st{k}", floordiv(_stride(name, k), size))
-        for k in range(buffer.type.rank)
-        if f"{name}_st{k}" in used
+        let(stride, floordiv(_stride(name, axis), size))
+        for axis, stride in enumerate(stride_names(name, buffer))
+        if stride in used
     ]

@@ -56,7 +56,7 @@ class ParallelLoopWriter(RegionWriter):
         lower, upper = Polynomial.from_affine(op.lower), Polynomial.from_affine(op.upper)
         trips = upper - lower
         if op.step != 1:
-            trips = Polynomial.name(f"(({trips + op.step - 1}) // {op.step})")
+            trips = Polynomial.quotient(trips + op.step - 1, op.step)
         region, body = self._chunk_body(op)
         fault = self._name("fault")
         is_plain = lower == _ZERO and op.step == 1

@@ -15,7 +15,7 @@ from fusejit.codegen.bufferize.operands import Located, Memory, dense_strides, e
 from fusejit.codegen.loop_passes.index_checks import facts_of_symbols
 from fusejit.codegen.loop_passes.roll_back import may_end, with_journal
 from fusejit.codegen.lower.kernel_passes import KernelContext, run_kernel_passes
-from fusejit.codegen.lower.kernel_top import kernel_top
+from fusejit.codegen.lower.kernel_top import kernel_top, stride_names
 from fusejit.codegen.lower.late_errors import rolled_back
 from fusejit.codegen.lower.parallel_loops import ParallelLoopWriter
 from fusejit.ir.affine import AffineExpr
@@ -170,13 +170,19 @@ class _Lowering(ParallelLoopWriter):
             else:
                 self.op(op)
 
+    @property
+    def _strides(self) -> frozenset[str]:
+        """The names of the strides of arguments."""
+        named = (stride_names(n, buffer) for n, buffer in self.program.arguments.items())
+        return frozenset().union(*named)
+
     def _argument_memory(self, name: str, buffer: Buffer) -> Memory:
         extents = extent_polynomials(buffer.type.extents)
         order = buffer.order or tuple(range(buffer.type.rank))
         if buffer.layout is Layout.CONTIGUOUS:
             strides = dense_strides(extents, order)
         else:
-            strides = tuple(Polynomial.name(f"{name}_st{k}") for k in range(buffer.type.rank))
+            strides = tuple(map(Polynomial.name, stride_names(name, buffer)))
             if buffer.layout is Layout.UNIT and order:
                 inner = order[-1]
                 strides = tuple(
@@ -394,6 +400,7 @@ class _Lowering(ParallelLoopWriter):
             self.draws,
             self._facts,
             {f"p_{name}": dtype for name, (dtype, _) in self.arrays.items()},
+            self._strides,
             self.program.nest_notes,
             self._with_journal,
         )

@@ -13,7 +13,7 @@ from fusejit.codegen.nests.nest import (
 )
 from fusejit.dataclass import dataclass
 from fusejit.ir.graph import GenericOp
-from fusejit.ir.index_math import Index, name, operand
+from fusejit.ir.index_math import Index, operand
 from fusejit.ir.loops import (
     Call,
     Expr,
@@ -140,7 +140,7 @@ def filled(pointer: str, count: Index, value: Expr) -> Let:
 
 
 def ceil_div(extent: Polynomial, size: int) -> Polynomial:
-    return name(f"(({extent + (size - 1)}) // {size})")
+    return Polynomial.quotient(extent + (size - 1), size)
 
 
 def plain(accs: Sequence[Accumulator]) -> list[Accumulator]:

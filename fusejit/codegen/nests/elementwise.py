@@ -113,7 +113,7 @@ def _tiled(nest: Nest, lets: Sequence[Let], innermost: Sequence[Stmt], work: Exp
         return Integer(start), end
 
     def count(loop: LoopDim) -> Polynomial:
-        return Polynomial.name(f"(({loop.extent + (TILE - 1)}) // {TILE})")
+        return Polynomial.quotient(loop.extent + (TILE - 1), TILE)
 
     body: list[Stmt] = [
         For(

@@ -401,7 +401,7 @@ def _is_worth_threads(loop: Loop) -> GenericOp:
         term = payload.const(float(picoseconds), _F64)
         for name in names:
             size = payload.const(float(ASSUMED), _F64)
-            if name.isidentifier():
+            if isinstance(name, str):
                 size = payload.cast(payload.index(AffineExpr.symbol(name)), _F64)
             term = payload.op("multiply", [term, size], _F64)
         total = payload.op("add", [total, term], _F64)

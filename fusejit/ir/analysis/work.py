@@ -77,7 +77,7 @@ class _Estimate:
             return self.block(op.body) * ASSUMED
         trips = upper - lower
         if op.step != 1:
-            trips = Polynomial.name(f"(({trips}) // {op.step})")
+            trips = Polynomial.quotient(trips, op.step)
         return _at_mean(self.block(op.body), op.induction, lower + upper - 1) * trips
 
 
