@@ -82,6 +82,9 @@ class Operation:
     kind: str = ""
     lone: bool = False
 
+    def __str__(self) -> str:
+        return f"{self.name}{'.' if self.kind else ''}{self.kind}{' alone' if self.lone else ''}"
+
 
 @dataclass(frozen=True, slots=True)
 class Apply:

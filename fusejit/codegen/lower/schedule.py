@@ -67,6 +67,7 @@ from fusejit.ir.program import (
 from fusejit.ir.schedule import KernelStep, Schedule, walk_steps
 from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.ir.types import Kind
+from fusejit.ir.verifier.loops import verify_kernel
 
 
 def lower(
@@ -408,6 +409,7 @@ class _Lowering(ParallelLoopWriter):
         kernel = kernel_top(
             self.program, statements, self.arrays, self.classes, self.num_kernels, self.symbols
         )
+        verify_kernel(kernel)
         self.num_kernels += 1
         self.program_steps.append(KernelCall(kernel))
         # values in variables and heap memory end with their kernel
