@@ -49,3 +49,15 @@ def test_no_elements(program):
         warnings.simplefilter("error")
         for array in (*ARRAYS, *reversed(ARRAYS)):
             assert outcome(fused, array, *more) == outcome(program, array, *more)
+
+
+def selected(x):
+    return (x[x > 300] ** -1, x[x > 300] ** -2.0)
+
+
+@pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+def test_of_what_a_mask_selects():
+    """Whether there is any is known in the kernel alone: Python runs the statement."""
+    fused = fuse_jit(selected)
+    for x in (np.array([3, 5]), np.array([3, 500]), np.array([3.0, 500.0])):
+        assert outcome(fused, x) == outcome(selected, x)

@@ -88,10 +88,14 @@ def _integer_exponent(exponent: Operand, base: Operand) -> int | None:
 
 def _has_no_elements(operand: Operand) -> bool:
     array = operand.array
+    if array is None:
+        return False
+    decisions = array.trace.decisions
+    if array.trace.computes_everywhere or any(map(decisions.is_local, array.extents)):
+        what = "a negative power of integers of which only the kernel knows whether there are any"
+        raise unsupported(what, "convert them to floats")
     reason = "an array without elements has no powers"
-    return array is not None and any(
-        array.trace.decisions.equal(extent, 0, reason) for extent in array.extents
-    )
+    return any(decisions.equal(extent, 0, reason) for extent in array.extents)
 
 
 def _check_exponents(exponents: TracedArray) -> None:

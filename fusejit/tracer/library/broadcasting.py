@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from fusejit.ir.access import broadcast_access
+from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.indexing.masked import as_array
 from fusejit.tracer.indexing.views import broadcast_to
 from fusejit.tracer.library.creation import array_from, shape_argument
@@ -19,17 +21,29 @@ from fusejit.tracer.values.shapes import broadcast
 
 @handles(np.broadcast_arrays)
 def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
-    """``np.broadcast_arrays``: views of one shape."""
+    """``np.broadcast_arrays``: views of one shape, or the arrays that have it themselves."""
     if not contains_traced(list(args)):
         return NotImplemented
     arrays = [array_from(as_array(a)) for a in args]
     trace = current_trace()
     extents = broadcast(trace.decisions, [a.extents for a in arrays])
-    canonical = trace.decisions.canonical
-    wanted = [*map(canonical, extents)]
     shape = tuple(map(trace.number, extents))
-    return tuple(
-        a if [*map(canonical, a.extents)] == wanted else _broadcast(a, shape) for a in arrays
+    return tuple(a if _are_equal(a.extents, extents) else _broadcast(a, shape) for a in arrays)
+
+
+def _are_equal(extents: Sequence[AffineExpr], others: Sequence[AffineExpr]) -> bool:
+    """Whether an array has the shape: a length of 1 beside another one may be that one."""
+    decisions = current_trace().decisions
+    if len(extents) != len(others):
+        return False
+    return all(
+        decisions.canonical(mine) == decisions.canonical(other)
+        or (
+            not decisions.is_local(mine)
+            and not decisions.is_local(other)
+            and decisions.equal(mine, other, "np.broadcast_arrays hands out arrays of the shape")
+        )
+        for mine, other in zip(extents, others, strict=True)
     )
 
 
