@@ -43,8 +43,8 @@ def test_a_stage_that_fails_under_one_policy(
 def test_a_wrong_kernel_under_one_policy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     emit, make = pipeline.emit_kernel, pipeline.make_schedule
 
-    def wrong_kernel(kernel: Any, names: frozenset[str]) -> str:
-        return emit(kernel, names).replace("3.0", "4.0")
+    def wrong_kernel(kernel: Any) -> str:
+        return emit(kernel).replace("3.0", "4.0")
 
     def scheduled(graph: Any, *args: Any) -> Any:
         is_apart = sum(isinstance(op, GenericOp) for op in graph.block.ops) > 1
