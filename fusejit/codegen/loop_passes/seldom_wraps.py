@@ -190,7 +190,14 @@ def _source(value: Expr, known: dict[str, Expr]) -> str | None:
             if value.name not in known:
                 return name
             name, value = value.name, known[value.name]
-        elif isinstance(value, Apply) and value.op in (*_COPIES, CAST):
+        elif _is_copy(value):
             value = value.operands[0]
         else:
             return name
+
+
+def _is_copy(value: Expr) -> TypeGuard[Apply]:
+    """Whether it is the same integer: a cast to an int64 may be that of a float."""
+    return isinstance(value, Apply) and (
+        value.op in _COPIES or (value.op == CAST and value.dtype == _U64)
+    )
