@@ -289,7 +289,8 @@ def _augmented(graph: Graph) -> frozenset[Op]:
         elif isinstance(op, Store) and op.view.extents == op.view.buffer.type.extents:
             maker = makers.get(op.value)
             read = () if maker is None else (loaded.get(v) for v in maker.operand_values)
-            if op.view.extents and any(buffer is op.view.buffer for buffer in read):
+            is_whole = bool(op.view.extents) and op.mask is None
+            if is_whole and any(buffer is op.view.buffer for buffer in read):
                 found.add(op)
     return frozenset(found)
 

@@ -108,9 +108,9 @@ def _own_names(s: Stmt) -> frozenset[str]:
 
 
 def given_names(statements: Iterable[Stmt]) -> frozenset[str]:
-    """Every name that statements give a value."""
+    """Every name that the statements of one function give a value; chunks are other functions."""
     found: set[str] = set()
-    for s in _every(statements):
+    for s in _of_function(statements):
         if isinstance(s, Let | Scratch):
             found.add(s.name)
         elif isinstance(s, For):
@@ -118,9 +118,27 @@ def given_names(statements: Iterable[Stmt]) -> frozenset[str]:
     return frozenset(found)
 
 
+def outside_names(chunk: ParallelFor) -> frozenset[str]:
+    """The names that a chunk has from the function around it."""
+    found: set[str] = {chunk.fault} if may_leave(chunk.body) else set()
+    for s in _of_function(chunk.body):
+        found |= _own_names(s)
+        if isinstance(s, ParallelFor):
+            found |= outside_names(s)
+    return frozenset(found - given_names(chunk.body) - {"lo", "hi", "_", ""})
+
+
 def may_leave(statements: Iterable[Stmt]) -> bool:
     """Whether the function may end in statements."""
     return any(
         isinstance(s, Exit) or (isinstance(s, Scratch) and s.exit_status is not None)
-        for s in _every(statements)
+        for s in _of_function(statements)
     )
+
+
+def _of_function(statements: Iterable[Stmt]) -> Iterator[Stmt]:
+    """All statements but those in chunks."""
+    for s in statements:
+        yield s
+        if not isinstance(s, ParallelFor):
+            yield from _of_function(parts(s)[1])

@@ -17,7 +17,8 @@ from fusejit.codegen.intrinsics.table import load_providers
 from fusejit.codegen.loop_passes.loop_fusion import merge_nests
 from fusejit.codegen.loop_passes.temporal_tiling import move_time_loops
 from fusejit.codegen.text.emit import emit_kernel
-from fusejit.ir.index_math import BOOL, operand
+from fusejit.ir.index_math import BOOL, let, number, operand
+from fusejit.ir.loop_names import outside_names
 from fusejit.ir.loops import (
     Call,
     Element,
@@ -37,6 +38,7 @@ from fusejit.ir.loops import (
 )
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.scalar_math import scalar
+from fusejit.ir.verifier.loops import verify_kernel
 
 F8 = np.dtype(np.float64)
 
@@ -302,3 +304,22 @@ def test_random_nests_compute_the_same(made: Any, n: int) -> None:
             np.testing.assert_array_equal(a, b)
     assert merge_nests(merged, []) == merged
     assert move_time_loops(moved, []) == moved
+
+
+def test_a_chunk_is_given_what_a_chunk_in_it_calls_alike() -> None:
+    """A name that an inner chunk gives itself is another one than that of the functions around."""
+    inner = ParallelFor(
+        number(2),
+        number(0),
+        [let("n", "m"), StoreElement("p", Polynomial.name("n"), Number(1.0, F8))],
+    )
+    outer = ParallelFor(
+        number(3), number(0), [StoreElement("p", Polynomial.name("n"), Number(1.0, F8)), inner]
+    )
+    assert outside_names(inner) == {"m", "p"}
+    assert outside_names(outer) == {"m", "n", "p"}
+    body = [let("n", 1), let("m", 2), Scratch("p", number(4), F8, False), outer]
+    verify_kernel(LoopKernel("kernel0", (), body))
+    text = emit_kernel(LoopKernel("kernel0", (), body))
+    assert "def chunk0(lo, hi, m, p):" in text
+    assert "def chunk1(lo, hi, m, n, p):" in text

@@ -15,7 +15,7 @@ from fusejit.codegen.nests.nest import (
     token,
 )
 from fusejit.ir.index_math import FUNCTION, INDEX_OPS
-from fusejit.ir.loop_names import all_mentioned, given_names, may_leave
+from fusejit.ir.loop_names import outside_names
 from fusejit.ir.loops import (
     Apply,
     Call,
@@ -129,10 +129,8 @@ class _Emitter:
         outer, self.fault = self.fault, s.fault
         body = self.block(s.body, 1)
         self.fault = outer
-        outside = all_mentioned(s.body) | ({s.fault} if may_leave(s.body) else set())
-        unknown = outside - given_names(s.body) - {"lo", "hi", "_", ""}
         first = s.streamed.pointer if s.streamed is not None else ""
-        free = sorted(unknown, key=lambda n: (n != first, *_natural(n)))
+        free = sorted(outside_names(s), key=lambda n: (n != first, *_natural(n)))
         name = f"chunk{len(self.functions)}"
         comment = [f"{_INDENT}# {s.comment}"] if s.comment else []
         header = f"def {name}({', '.join(['lo', 'hi', *free])}):"
