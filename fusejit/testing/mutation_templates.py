@@ -206,6 +206,23 @@ TEMPLATES: dict[str, tuple[float, tuple[str, ...]]] = {
             "{w1} = 0\nfor {w} in range({x}.shape[0]):\n    {w1} = {w1} + ({x}[{w}:] > {n}).sum()",
         ),
     ),
+    "number_as_index": (
+        1,
+        (
+            "{w} = {x}[int({e})]",
+            "{w} = {x}[int({e} / 2)] {o} {n}",
+            "{x}[int({e})] {o}= {n}",
+            "{x}[int({e} * 0.5)] = {y}[int({e1})]",
+            "{w} = int({e})\n{t} = {x}[{w}:]\n{x}[:{w}] {o}= {n}",
+            "{w1} = 0\nfor {w} in range({x}.shape[0]):\n"
+            "    {w1} += {x}[int({n} - {w} * 0.5)].sum()",
+            "for {w} in range({x}.shape[0]):\n    {x}[{w}] = {y}[int({w} / -2)]",
+            "{w1} = {e}\nfor {w} in range(4):\n    {w1} = {w1} / 2 - 1\n"
+            "    {x}[int({w1})] {o}= {n}",
+            "{w} = int({e}) // 2\n{x}[{w}] {o}= {x}[-{w}]",
+            "{w} = round(float({e}) / 2)\n{x}[{w}] {o}= {n}",
+        ),
+    ),
     "branch_name": (0.7, ("if {c}:\n    {w} = {x} {o} {n}\n    {z}[...] = {w}.sum()",)),
     "jump": (
         0,

@@ -260,3 +260,21 @@ def test_distinct_places_are_distinct():
     assert_same_results(results, [np.array([1.0, 3, 4, 3, 4])])
     with pytest.raises(InternalError, match="one element twice"):
         run(body.replace("{mark}", "distinct "), "@x", x=np.ones(5))
+
+
+def test_a_host_function_is_given_an_argument_as_it_lies():
+    """`np.full_like` asks for the strides of axes of length 1 too."""
+    graph = parse_graph("""\
+graph @f
+  symbol s0 = size(arg:x, 1)
+  buffer @x : 1 x s0 x f64 = arg:x layout strided class 0
+{
+  %x = load @x v0 : 1 x s0 x f64
+  %r = host_call "numpy.full_like"(%x) as "{0}, 2, shape=(2, 3,)" : 2 x 3 x f64
+  return %r
+}""")
+    memory = np.arange(20.0)
+    for strides in ((8, 16), (40, 16)):
+        x = np.lib.stride_tricks.as_strided(memory, (1, 2), strides)
+        (result,) = interpret(graph, argument_paths({"x": x}))
+        assert result.strides == np.full_like(x, 2, shape=(2, 3)).strides

@@ -50,3 +50,14 @@ def as_integers(x: Any, y: Any) -> Any:
 def test_indices_of_floats(function: Any, dtype: str) -> None:
     y = np.array([2.7, -1.5, -2.9, 0.0, -3.2]).astype(dtype)
     check(function, (np.arange(10.0), y), (np.arange(5.0), y[::-1].copy()), jit=True, variants=None)
+
+
+def row(x: Any, y: Any) -> Any:
+    return x[int(y[0])] * 2
+
+
+@pytest.mark.parametrize("function", [row, twice, stored])
+def test_indices_of_bools(function: Any) -> None:
+    """A bool stood in an offset: the verifier of loops takes integers only."""
+    x, y = np.arange(10.0), np.array([True, False, True])
+    check(function, (x, y), (x, ~y), jit=True, variants=None)

@@ -73,12 +73,15 @@ def _block(statements: Sequence[Stmt], known: dict[str, Expr], outside: _Wrapped
             s = replace(s, body=body, orelse=orelse)
         elif isinstance(s, Let):
             parts = _wrap(s, known)
-            if parts is not None and parts in wrapped:
-                s = replace(s, value=convert(Var(wrapped[parts]), I64))
-            elif parts is not None and _is_checked(s.name, parts[1], statements[at + 1 :], known):
-                made += _written(s.name, *parts)
-                wrapped[parts] = s.name
-                continue
+            if parts is not None:
+                index, size = parts
+                key = _original(index, known), size
+                if key in wrapped:
+                    s = replace(s, value=convert(Var(wrapped[key]), I64))
+                elif _is_checked(s.name, size, statements[at + 1 :], known):
+                    made += _written(s.name, index, size)
+                    wrapped[key] = s.name
+                    continue
         made.append(s)
     return made
 
@@ -95,11 +98,11 @@ def _wrap(s: Let, known: dict[str, Expr]) -> tuple[Polynomial, Polynomial] | Non
     sides = [_integer(operand, known) for operand in test.operands]
     if sides != [index, Polynomial.const(0)]:
         return None
-    return _original(index, known), from_end - index
+    return index, from_end - index
 
 
 def _original(index: Polynomial, known: dict[str, Expr]) -> Polynomial:
-    """The name that an index was first: ``i`` of ``at = i``."""
+    """The name that an index was first: ``i`` of ``at = i``; of a bool or a narrow integer too."""
     (name,) = index.names() if len(index.names()) == 1 else ("",)
     if index != Polynomial.name(name):
         return index

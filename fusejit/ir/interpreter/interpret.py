@@ -14,7 +14,7 @@ value is combined last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ from fusejit.ir.graph import (
     Graph,
     Guard,
     HostCall,
+    Layout,
     Load,
     Loop,
     Op,
@@ -52,6 +53,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.interpreter.generic import run_generic
 from fusejit.ir.interpreter.memory import (
     check_bounds,
+    copy_that_lies_like,
     evaluate_on_grid,
     gather,
     in_order,
@@ -160,6 +162,7 @@ class _Interpreter:
         names = host_environment(graph, paths)
         self.symbols: dict[str, int] = {s.name: int(names[s.name]) for s in graph.symbols}
         self.values: dict[Value, np.ndarray] = {}
+        self.lies_like: dict[Value, np.ndarray] = {}  # loads of whole buffers of any strides
         self.buffers: dict[Buffer, np.ndarray] = {}
         for scalar in graph.scalars:
             number = names[scalar.value.name]
@@ -173,7 +176,9 @@ class _Interpreter:
     def run(self) -> list[Any]:
         self.block(self.graph.block)
         handed_out: dict[Value, Any] = {
-            value: self.values[value] for value in only_returned(self.graph) if value in self.values
+            value: self.values[value]
+            for value in only_returned(self.graph, self.lies_like)
+            if value in self.values
         }
         results: list[Any] = []
         for result in self.graph.results:
@@ -214,6 +219,7 @@ class _Interpreter:
                 arrays = []
             case Load():
                 arrays = [self.load(op.view)]
+                self.note_strides(op)
             case Scatter():
                 self.scatter(op)
                 return
@@ -244,6 +250,12 @@ class _Interpreter:
                 raise InternalError(f"the interpreter does not know {type(op).__name__}")
         for value, array in zip(op.results, arrays, strict=True):
             self.define(value, array)
+
+    def note_strides(self, load: Load) -> None:
+        """A host function is given an argument of any strides as it lies."""
+        buffer = load.view.buffer
+        if buffer.layout is Layout.STRIDED and load.view == View.whole(buffer):
+            self.lies_like[load.results[0]] = self.buffers[buffer]
 
     def load(self, view: View) -> np.ndarray:
         array = self.buffers[view.buffer]
@@ -340,7 +352,12 @@ class _Interpreter:
                 function = host_function(op.function)
             except (ImportError, AttributeError, ValueError) as error:
                 raise InternalError(f"no host function {op.function!r} was given") from error
-        arguments = [as_numpy_would(v, self.values[v]) for v in op.arguments]
+        arguments = [
+            copy_that_lies_like(self.lies_like[v], self.values[v])
+            if v in self.lies_like
+            else as_numpy_would(v, self.values[v])
+            for v in op.arguments
+        ]
         for value, argument in zip(op.arguments, arguments, strict=True):
             if isinstance(argument, np.ndarray):
                 mark(argument, max(Access.of(argument), Access.of(self.values[value])))
@@ -380,14 +397,20 @@ class _Interpreter:
         )
 
 
-def only_returned(graph: Graph) -> set[Value]:
+def only_returned(graph: Graph, lie_right: Collection[Value]) -> set[Value]:
     """Arrays that a host function makes and nothing reads: they are handed out as they are.
 
-    Those of several axes are laid out by their order: arguments here may lie otherwise.
+    Those of several axes are laid out by their order where the arguments here may lie otherwise.
     """
     ops = list(walk(graph.block))
-    made = {v for op in ops if isinstance(op, HostCall) for v in op.results}
-    made = {v for v in made if v.kind is Kind.ARRAY and len(v.type.extents) == 1}
+    calls = [op for op in ops if isinstance(op, HostCall)]
+    made = {
+        v
+        for op in calls
+        for v in op.results
+        if v.kind is Kind.ARRAY
+        and (len(v.type.extents) == 1 or all(a in lie_right for a in op.arguments))
+    }
     read = {v for op in ops for v in op.operand_values}
     moved = {v for op in ops for block in op.blocks for v in block.yields}
     return made - read - moved

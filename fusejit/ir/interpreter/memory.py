@@ -103,6 +103,15 @@ def in_order(array: np.ndarray, order: Sequence[int] | None) -> np.ndarray:
     return fresh
 
 
+def copy_that_lies_like(model: np.ndarray, array: np.ndarray) -> np.ndarray:
+    """A copy of ``array`` with the strides of ``model``, those of axes of length 1 too."""
+    low, high = np.lib.array_utils.byte_bounds(model)
+    offset = model.ctypes.data - low if array.size else 0
+    fresh = np.ndarray(array.shape, array.dtype, bytearray(high - low), offset, model.strides)
+    fresh[...] = array
+    return fresh
+
+
 def uninitialised(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     """What fresh memory holds: NaN, or the byte 0x5A repeated, so that reading it shows."""
     if dtype.kind in "fc":
