@@ -17,15 +17,16 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.codegen.analysis.function_forms import module_form
 from fusejit.codegen.backend.compile import ArgType, Kernel, compile_kernel, python_kernel
-from fusejit.codegen.backend.shared_text import share_functions, share_kernels
-from fusejit.codegen.backend.text_names import text_form
 from fusejit.codegen.intrinsics.table import load_providers
 from fusejit.codegen.launcher.generate import LauncherSource, compile_launcher, launcher_source
+from fusejit.codegen.loop_passes.function_sharing import share_functions, share_kernels
 from fusejit.codegen.lower.kernel_passes import KERNEL_PASSES
 from fusejit.codegen.lower.schedule import lower
 from fusejit.codegen.machine.target import host_target
 from fusejit.codegen.text.emit import emit_kernel
+from fusejit.codegen.text.outlining import outlined
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.dot import graph_dot, schedule_dot
 from fusejit.errors import UnsupportedError
@@ -48,7 +49,7 @@ from fusejit.fuse.reshaping.unroll import unroll_small_reductions
 from fusejit.identity import own_signature
 from fusejit.ir.graph import Graph, HostCall, Op, walk
 from fusejit.ir.host_calls import object_texts
-from fusejit.ir.loops import KernelParameter
+from fusejit.ir.loops import KernelParameter, LoopModule
 from fusejit.ir.pass_log import PassLog
 from fusejit.ir.program import (
     HostCond,
@@ -68,7 +69,6 @@ from fusejit.ir.traced import TracedFunction
 from fusejit.ir.verifier.verify import verify
 from fusejit.mlir.export.text import mlir_text
 from fusejit.options import Options
-from fusejit.syntax import parse
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.runtime.entry import trace_function
 
@@ -246,19 +246,17 @@ class Fused:
             program = lower(self.schedule, self.before.traced.checks, merge, log)
             load_providers()
             calls = [s for s in walk_steps(program.steps) if isinstance(s, KernelCall)]
-            texts = [share_functions(emit_kernel(call.kernel)) for call in calls]
-            sources = []
-            for call, shared in zip(
-                calls, share_kernels(texts, [_signature(c) for c in calls]), strict=True
-            ):
-                sources.append(shared.text)
+            modules = [share_functions(outlined(call.kernel)) for call in calls]
+            kernels = share_kernels(modules, [_signature(c) for c in calls])
+            for call, shared in zip(calls, kernels, strict=True):
                 given = tuple(
                     KernelParameter(name, np.dtype(np.int64), None, value)
                     for name, value in shared.numbers
                 )
                 call.kernel = replace(call.kernel, parameters=(*call.kernel.parameters, *given))
             self.before.seconds["lower"] = time.perf_counter() - start
-            lowered = Lowered(self, program, sources)
+            modules = [shared.module for shared in kernels]
+            lowered = Lowered(self, program, modules, [*map(emit_kernel, modules)])
             _dump(self.before.options, "loops", lambda: str(lowered))
             _dump(self.before.options, "source", lambda: lowered.source)
         return lowered
@@ -281,6 +279,7 @@ class Lowered:
 
     before: Fused
     program: Program
+    modules: list[LoopModule]
     sources: list[str]
 
     @property
@@ -301,20 +300,21 @@ class Lowered:
         kernels: list[Kernel] = []
         alike: dict[Any, Kernel] = {}  # the steps of a loop that was unrolled are kernels alike
         calls: list[Callable[..., int]] = []
-        texts = iter(self.sources)
+        texts, modules = iter(self.sources), iter(self.modules)
         for step in walk_steps(self.program.steps):
             if not isinstance(step, KernelCall):
                 continue
             signature = _signature(step)
             if options.jit:
-                text = next(texts)
-                form = (text_form(parse(text)), signature)
+                text, loops = next(texts), next(modules)
+                form = (module_form(loops), signature)
                 if form in alike:
-                    kernel = replace(alike[form], source=text, compile_seconds=0.0)
+                    kernel = replace(alike[form], source=text, loops=loops, compile_seconds=0.0)
                 else:
                     kernel = compile_kernel(
                         text,
                         signature,
+                        loops,
                         cache_enabled=options.cache,
                         cache_dir=options.cache_dir,
                         cache_bytes=options.cache_bytes,

@@ -15,9 +15,11 @@ from fusejit.ir.loops import (
     Free,
     If,
     Integer,
+    Launch,
     Let,
     Number,
     ParallelFor,
+    Return,
     Scratch,
     Stmt,
     StoreElement,
@@ -72,6 +74,10 @@ def parts(s: Stmt) -> tuple[Iterable[Expr], Iterable[Stmt]]:
             return (s.extent, s.work_ns, *sizes), s.body
         case Exit():
             return s.values or (), ()
+        case Launch():
+            return (*s.numbers, *s.arguments), ()
+        case Return():
+            return (() if s.value is None else (s.value,)), ()
     return (), ()
 
 

@@ -3,13 +3,15 @@
     stmt  ::= let name = expr | name = expr | store pointer[expr] = expr | scratch name : n x dtype
             | for name in range(expr, expr, step) body | while expr body | if expr body else body
             | parallel for name in range(lo, hi) of expr (work ns) body | free name | exit status
+            | launch function(expr...) | return expr
     expr  ::= name | number : dtype | (polynomial of names) | pointer[expr] | array.field[axis]
             | operation(expr...) | function(expr...)
 
 An operation is a row of the payload's table (`fusejit.ir.scalar_ops`), or arithmetic of indices and
 sizes (`fusejit.ir.index_math`), which never leaves 64 bits; a function is one of
-`fusejit.codegen.intrinsics`. A `ParallelFor` owns its body as the chunk function of the generated
-source: names it reads from outside become the function's parameters.
+`fusejit.codegen.intrinsics`. A `ParallelFor` owns its body. `fusejit.codegen.text.outlining` makes
+functions of these, whose parameters are the names they read from outside: a `LoopModule` has
+launches and returns in place of parallel loops and exits.
 """
 
 from __future__ import annotations
@@ -238,7 +240,46 @@ class Comment:
     text: str
 
 
-Stmt = Let | StoreElement | Scratch | Free | For | While | If | ParallelFor | Exit | Comment
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Run a function of the module over chunks: a `ParallelFor` whose body is that function.
+
+    ``numbers`` are the extent, the work and, where a result is streamed, the sizes of `Streamed`;
+    ``function`` is called with the bounds of a chunk and the ``arguments``.
+    """
+
+    function: str
+    numbers: tuple[Expr, ...]
+    arguments: tuple[Expr, ...]
+    is_uneven: bool = False
+
+    @property
+    def is_streamed(self) -> bool:
+        """Whether the first argument is a result that may go around the caches."""
+        return len(self.numbers) > 2
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """End a function: a kernel with its status, another one with nothing."""
+
+    value: Expr | None = None
+
+
+Stmt = (
+    Let
+    | StoreElement
+    | Scratch
+    | Free
+    | For
+    | While
+    | If
+    | ParallelFor
+    | Exit
+    | Comment
+    | Launch
+    | Return
+)
 
 
 # --------------------------------------------------------------------------------------- kernels
@@ -262,3 +303,25 @@ class LoopKernel:
     name: str
     parameters: tuple[KernelParameter, ...]
     body: list[Stmt] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFunction:
+    """A function without parallel loops and exits: the kernel, or what a launch runs."""
+
+    name: str
+    parameters: tuple[str, ...]
+    body: Sequence[Stmt]
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopModule:
+    """The functions of one kernel, the kernel itself last; a launch names one in front of it."""
+
+    functions: tuple[LoopFunction, ...]
+
+    @property
+    def kernel(self) -> LoopFunction:
+        """The function that is called from outside."""
+        return self.functions[-1]

@@ -8,7 +8,7 @@ polynomials are equal objects, "may these two loops be one?" is an equality test
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr, Dim, FloorDiv, Sym
@@ -23,7 +23,10 @@ class Quotient:
     is_remainder: bool = False
 
     def __str__(self) -> str:
-        return f"(({self.numerator}) {'%' if self.is_remainder else '//'} {self.denominator})"
+        divisor = f"{self.denominator}"
+        if not self.denominator.is_factor:
+            divisor = f"({divisor})"
+        return f"(({self.numerator}) {'%' if self.is_remainder else '//'} {divisor})"
 
     def names(self) -> frozenset[str]:
         """The variables of both sides."""
@@ -156,6 +159,15 @@ class Polynomial:
             return None
         return self.terms[0][1] if self.terms else 0
 
+    @property
+    def is_factor(self) -> bool:
+        """Whether it is a variable, a quotient or an integer of at least 0 alone."""
+        if len(self.terms) > 1:
+            return False
+        return all(c == 1 if names else c > 0 for names, c in self.terms) and all(
+            len(names) <= 1 for names, _ in self.terms
+        )
+
     def coefficient(self, name: str) -> Polynomial:
         """What ``name`` is multiplied by (the name is assumed to occur linearly)."""
         terms: dict[tuple[Factor, ...], int] = {}
@@ -210,11 +222,15 @@ class Polynomial:
         factors = (factor for names, _ in self.terms for factor in names)
         return frozenset().union(*map(factor_names, factors))
 
+    def summands(self) -> Iterator[tuple[tuple[Factor, ...], int]]:
+        """The terms as they are added up, a positive one first: ``n - i``, not ``-i + n``."""
+        first = next((at for at, (_, c) in enumerate(self.terms) if c > 0), 0)
+        parts = (self.terms[first : first + 1], self.terms[:first], self.terms[first + 1 :])
+        return itertools.chain(*parts)
+
     def __str__(self) -> str:
         text = ""
-        first = next((at for at, (_, c) in enumerate(self.terms) if c > 0), 0)  # n - i, not -i + n
-        terms = (self.terms[first : first + 1], self.terms[:first], self.terms[first + 1 :])
-        for names, c in itertools.chain(*terms):
+        for names, c in self.summands():
             size = abs(c)
             factors = ([str(size)] if size != 1 or not names else []) + list(map(str, names))
             sign = "-" if c < 0 else "+"

@@ -8,13 +8,33 @@ import pytest
 
 from fusejit.codegen.backend import numba_private
 from fusejit.codegen.backend.compile import ArgType, compile_kernel
+from fusejit.codegen.text.emit import emit_kernel
+from fusejit.ir.index_math import let, operand
+from fusejit.ir.loops import (
+    Call,
+    Element,
+    LoopFunction,
+    LoopModule,
+    Number,
+    Return,
+    Stmt,
+    StoreElement,
+    Var,
+)
+from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.scalar_math import scalar
 
 ARRAY = ArgType("array", np.dtype(np.float64), 1)
 
 
-def text(count: int) -> str:
-    lines = "".join(f"    put(p, {k}, get(p, {k + 1}) * f64({k}.5))\n" for k in range(count))
-    return f"def kernel(a):\n    p = flat(a)\n{lines}    return 0\n"
+def loops(count: int) -> LoopModule:
+    """``x[k] = x[k + 1] * (k + 0.5)`` for each k, one after the other."""
+    body: list[Stmt] = [let("p", Call("flat_scoped", (Var("a"), operand(1))))]
+    for k in range(count):
+        following = Element("p", Polynomial.const(k + 1))
+        value = scalar("multiply", following, Number(k + 0.5, ARRAY.dtype), dtype=ARRAY.dtype)
+        body.append(StoreElement("p", Polynomial.const(k), value))
+    return LoopModule((LoopFunction("kernel", ("a",), [*body, Return(operand(0))]),))
 
 
 @pytest.fixture
@@ -33,7 +53,8 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_large_kernels_alone_go_without_a_pass(given: list[str]) -> None:
     for count in (5, 700):
-        kernel = compile_kernel(text(count), (ARRAY,), cache_enabled=False)
+        made = loops(count)
+        kernel = compile_kernel(emit_kernel(made), (ARRAY,), made, cache_enabled=False)
         array, expected = np.arange(1000.0), np.arange(1000.0)
         for k in range(count):
             expected[k] = expected[k + 1] * (k + 0.5)

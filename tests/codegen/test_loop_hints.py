@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import textwrap
 from typing import Any
 
 import numpy as np
@@ -20,66 +18,129 @@ from fusejit.codegen.backend.loop_hints import (
     wants_wide_registers,
 )
 from fusejit.codegen.machine.probe import probe
+from fusejit.ir.index_math import BOOL, I64, let, name, number, operand
+from fusejit.ir.loops import (
+    Apply,
+    Element,
+    Expr,
+    For,
+    If,
+    Let,
+    Stmt,
+    StoreElement,
+    Var,
+    While,
+)
+from fusejit.ir.scalar_math import cast, scalar, select
 from fusejit.testing.oracle import check
 
 TABLE = np.arange(256)[::-1].astype(np.uint8)
+F8 = np.dtype(np.float64)
 
 
-def asked(text: str, **itemsizes: int) -> Hints:
+def loop(var: str, upper: str | int, *body: Stmt) -> For:
+    return For(var, operand(0), operand(upper), body)
+
+
+def get(pointer: str, at: str = "i") -> Element:
+    return Element(pointer, name(at))
+
+
+def put(pointer: str, value: Expr, at: str = "i") -> StoreElement:
+    return StoreElement(pointer, name(at), value)
+
+
+def floats(op: str, *operands: Expr) -> Apply:
+    return scalar(op, *operands, dtype=F8)
+
+
+def asked(*body: Stmt, **itemsizes: int) -> Hints:
     """What a loop with these statements asks for, given the sizes of elements at pointers."""
-    (loop,) = ast.parse(f"for i in range(n):\n{textwrap.indent(text, '    ')}").body
-    assert isinstance(loop, ast.For)
-    return hints(loop, lambda pointer: itemsizes[pointer.id])
+    return hints(loop("i", "n", *body), itemsizes.__getitem__)
 
 
-TAKE = "v = get(p, i)\nt = cast(v, i64)\nput(o, i, get(q, t))"
+INDEX = let("v", get("p")), Let("t", cast(Var("v"), I64))
+TAKE = (*INDEX, put("o", get("q", "t")))
+IS_NEGATIVE = scalar("less", Var("t"), number(0), dtype=BOOL, of=I64)
+FROM_END = scalar("add", Var("t"), Var("n"), dtype=I64)
 WRAPPED = (
-    "v = get(p, i)\nt = cast(v, i64)\nw = select((t < i64(0)), int_add(t, n), t)\n"
-    "put(o, i, get(q, w))"
+    *INDEX,
+    Let("w", select(IS_NEGATIVE, FROM_END, Var("t"), I64)),
+    put("o", get("q", "w")),
 )
 
 
 @pytest.mark.parametrize("itemsize", [1, 2, 4, 8])
-@pytest.mark.parametrize("text", [TAKE, WRAPPED])
-def test_tables_of_bytes_are_read_one_by_one(text: str, itemsize: int) -> None:
-    assert asked(text, q=itemsize) == (ONE_ELEMENT if itemsize <= 2 else ())
+@pytest.mark.parametrize("body", [TAKE, WRAPPED])
+def test_tables_of_bytes_are_read_one_by_one(body: tuple[Stmt, ...], itemsize: int) -> None:
+    assert asked(*body, q=itemsize) == (ONE_ELEMENT if itemsize <= 2 else ())
+
+
+def chain(length: int) -> Expr:
+    """``a * (b + a * (b + ..))``, of twice as many operations."""
+    value: Expr = Var("a")
+    for _ in range(length):
+        value = floats("multiply", Var("a"), floats("add", Var("b"), value))
+    return value
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("body", "expected"),
     [
-        ("put(o, i, get(q, i))", ()),
-        ("t = get(p, i)\nput(o, i, get(q, t))", ()),  # int64 already: vectors of few lanes
+        ([put("o", get("q"))], ()),
+        # int64 already: vectors of few lanes
+        ([let("t", get("p")), put("o", get("q", "t"))], ()),
         (
-            "for j in range(m):\n    t = cast(get(p, j), i64)\n    put(o, j, get(q, t))",
+            [
+                loop(
+                    "j",
+                    "m",
+                    Let("t", cast(get("p", "j"), I64)),
+                    put("o", get("q", "t"), "j"),
+                )
+            ],
             NOT_UNROLLED,
         ),
-        ("for j in range(3):\n    for k in range(m):\n        put(o, k, get(q, j))", NOT_UNROLLED),
-        ("if i > m:\n    while a > m:\n        put(o, i, get(q, j))", NOT_UNROLLED),
-        ("for j in range(3):\n    put(o, j, get(q, i))", ()),  # becomes a straight line
-        (TAKE + "\nput(x, i, exp(get(y, i)))", ONE_VECTOR),
-        (TAKE + "\nput(x, i, sqrt(get(y, i)))", ()),
-        (TAKE + "\nput(x, i, get(y, i) / get(z, i))", ()),
-        (TAKE + "\nput(x, i, a * (b + a * (b + a * (b + a * (b + a)))))", ()),
+        ([loop("j", 3, loop("k", "m", put("o", get("q", "j"), "k")))], NOT_UNROLLED),
+        (
+            [If(Var("c"), [While([], Var("c"), [put("o", get("q", "j"))])])],
+            NOT_UNROLLED,
+        ),
+        ([loop("j", 3, put("o", get("q"), "j"))], ()),  # becomes a straight line
+        ([*TAKE, put("x", floats("exp", get("y")))], ONE_VECTOR),
+        ([*TAKE, put("x", floats("sqrt", get("y")))], ()),
+        ([*TAKE, put("x", floats("divide", get("y"), get("z")))], ()),
+        ([*TAKE, put("x", chain(3))], ONE_ELEMENT),
+        ([*TAKE, put("x", chain(4))], ()),
     ],
 )
-def test_what_vectors_are_good_for_keeps_them(text: str, expected: Hints) -> None:
-    assert asked(text, q=1) == expected
+def test_what_vectors_are_good_for_keeps_them(body: list[Stmt], expected: Hints) -> None:
+    assert asked(*body, q=1) == expected
+
+
+IS_POSITIVE = scalar("greater", Var("t"), number(0), dtype=BOOL, of=I64)
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("body", "expected"),
     [
-        ("put(o, i, get(p, i) + get(q, i))", False),
-        ("t = get(p, i)\nput(o, i, t > 0)", True),
-        ("t = get(p, i)\nm = minimum(m, t)", True),
-        ("m = 0\nfor j in range(i):\n    m = m + get(p, j)", False),  # the inner loop asks
+        ([put("o", floats("add", get("p"), get("q")))], False),
+        ([let("t", get("p")), put("o", IS_POSITIVE)], True),
+        (
+            [let("t", get("p")), Let("m", floats("minimum", Var("m"), Var("t")), rebind=True)],
+            True,
+        ),
+        (  # the inner loop asks
+            [
+                let("m", 0),
+                loop("j", "i", Let("m", floats("add", Var("m"), get("p", "j")), rebind=True)),
+            ],
+            False,
+        ),
     ],
 )
-def test_comparisons_and_folds_want_wide_registers(text: str, expected: bool) -> None:
-    (loop,) = ast.parse(f"for i in range(n):\n{textwrap.indent(text, '    ')}").body
-    assert isinstance(loop, ast.For)
-    assert wants_wide_registers(loop) == expected
+def test_comparisons_and_folds_want_wide_registers(body: list[Stmt], expected: bool) -> None:
+    assert wants_wide_registers(loop("i", "n", *body)) == expected
 
 
 def llvm_of(function: Any, *args: Any) -> str:

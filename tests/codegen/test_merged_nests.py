@@ -17,6 +17,7 @@ from fusejit.codegen.intrinsics.table import load_providers
 from fusejit.codegen.loop_passes.loop_fusion import merge_nests
 from fusejit.codegen.loop_passes.temporal_tiling import move_time_loops
 from fusejit.codegen.text.emit import emit_kernel
+from fusejit.codegen.text.outlining import outlined
 from fusejit.ir.index_math import BOOL, let, number, operand
 from fusejit.ir.loop_names import outside_names
 from fusejit.ir.loops import (
@@ -260,7 +261,7 @@ def run(statements: list[Stmt], n: int) -> tuple[np.ndarray, np.ndarray]:
     kernel = LoopKernel(
         "kernel", (*arrays, KernelParameter("n", np.dtype(np.int64))), [*top, *statements]
     )
-    text = emit_kernel(kernel)
+    text = emit_kernel(outlined(kernel))
     types = (ArgType("array", F8, 1), ArgType("array", F8, 1), ArgType("scalar", np.dtype("i8")))
     first, second = np.arange(2.0 * n + 2), np.arange(2.0 * n + 2) * -0.5
     assert python_kernel(text, types)(first, second, n) == 0
@@ -320,6 +321,6 @@ def test_a_chunk_is_given_what_a_chunk_in_it_calls_alike() -> None:
     assert outside_names(outer) == {"m", "n", "p"}
     body = [let("n", 1), let("m", 2), Scratch("p", number(4), F8, False), outer]
     verify_kernel(LoopKernel("kernel0", (), body))
-    text = emit_kernel(LoopKernel("kernel0", (), body))
+    text = emit_kernel(outlined(LoopKernel("kernel0", (), body)))
     assert "def chunk0(lo, hi, m, p):" in text
     assert "def chunk1(lo, hi, m, n, p):" in text

@@ -7,6 +7,7 @@ dictionary of options 3.2 s: LLVM was given the same loops again and again.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,22 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.codegen.analysis.integer_facts import Facts
-from fusejit.codegen.backend.shared_text import MANY, share_functions, share_kernels
+from fusejit.codegen.loop_passes.function_sharing import MANY, share_functions, share_kernels
+from fusejit.codegen.text.emit import emit_kernel
+from fusejit.dataclass import replace
+from fusejit.ir.index_math import let, name, operand
+from fusejit.ir.loops import (
+    Element,
+    Expr,
+    For,
+    Launch,
+    LoopFunction,
+    LoopModule,
+    Number,
+    Scratch,
+    Stmt,
+    StoreElement,
+)
 from fusejit.ir.polynomial import Polynomial
 from fusejit.testing.compare import Bound, gamma
 from fusejit.testing.oracle import check
@@ -71,7 +87,7 @@ def test_functions_alike_have_one_text() -> None:
     names = [text.partition("(")[0] for text in chunks]
     bodies = {"\n".join(sorted(_without_numbers(text))) for text in chunks}
     assert len(set(names)) == 19
-    assert len(bodies) <= 2  # the first window begins at 0
+    assert len(bodies) <= 2  # parameters stand in the order of their numbers
 
 
 def _without_numbers(text: str) -> list[str]:
@@ -87,36 +103,69 @@ def test_kernels_alike_are_compiled_once() -> None:
     assert len({kernel.name for kernel in kernels}) <= 5
 
 
-def test_steps_and_numbers_of_iterations_stay_in_the_text() -> None:
+AT, N = name("i"), name("n")
+ONE = Number(1.0, np.dtype(np.float64))
+
+
+def put(pointer: str, offset: Polynomial, value: Expr = ONE) -> StoreElement:
+    return StoreElement(pointer, offset, value)
+
+
+def loop(*body: Stmt, upper: Any = "hi") -> For:
+    return For("i", operand("lo" if upper == "hi" else 0), operand(upper), body)
+
+
+def module(bodies: Sequence[Sequence[Stmt]], *more: Stmt) -> LoopModule:
+    """A kernel that launches a function of each body."""
+    chunks = [LoopFunction(f"chunk{k}", ("lo", "hi", "p", "q"), b) for k, b in enumerate(bodies)]
+    given = (operand(5), operand(0)), (operand("p"), operand("q"))
+    launches = [Launch(chunk.name, *given) for chunk in chunks]
+    return LoopModule((*chunks, LoopFunction("kernel", ("p", "q"), [*launches, *more])))
+
+
+def test_steps_and_numbers_of_iterations_stay_in_the_code() -> None:
     """So do distances within memory that is read and written: vectors depend on them."""
-    bodies = (
-        "for i in range({0}):\n        put(p, i, 1.0)",
-        "for i in range(lo, hi):\n        put(p, {0} * i, 1.0)",
-        "for i in range(lo, hi):\n        put(p, i + {0}, get(p, i))",
-        "a = scratch({0}, f64)\n    put(p, 0, get(a, 0))",
-    )
+    bodies: list[Callable[[int], list[Stmt]]] = [
+        lambda k: [loop(put("p", AT), upper=k)],
+        lambda k: [loop(put("p", AT * k))],
+        lambda k: [loop(put("p", AT + k, Element("p", AT)))],
+        lambda k: [Scratch("a", operand(k), ONE.dtype, on_stack=True), put("p", AT)],
+    ]
     for body in bodies:
-        chunk = f"def chunk{{1}}(lo, hi, p):\n    {body}\n\n\n"
-        chunks = "".join(chunk.format(k + 2, k) for k in range(MANY + 1))
-        calls = "".join(f"    parallel_for(chunk{k}, 1, 0, p)\n" for k in range(MANY + 1))
-        text = f"{chunks}def kernel(p):\n{calls}"
-        assert share_functions(text) == text
+        apart = module([body(k + 2) for k in range(MANY + 1)])
+        assert share_functions(apart) == apart
+
+
+def test_functions_get_the_integers_in_which_they_differ() -> None:
+    bodies = [[loop(put("p", AT + k, Element("q", AT * 2 + N * (k + 2))))] for k in range(MANY)]
+    bodies = [[let("m", 0), *body] for body in bodies]
+    with_sizes = module(bodies)
+    chunks = tuple(replace(f, parameters=(*f.parameters, "n")) for f in with_sizes.functions[:-1])
+    shared = share_functions(LoopModule((*chunks, with_sizes.kernel)))
+    first, *others = shared.functions[:-1]
+    assert [f.body for f in others] == [first.body] * (MANY - 1)
+    assert first.parameters[-3:] == ("n", "place0", "place1")
+    launches = [s for s in shared.kernel.body if isinstance(s, Launch)]
+    given = [[a.value.as_constant() for a in s.arguments[-2:]] for s in launches]
+    assert sorted(map(sorted, given)) == [[k, k + 2] for k in range(MANY)]
 
 
 def test_kernels_get_the_integers_in_which_they_differ() -> None:
-    text = (
-        "def chunk0(lo, hi, p, q):\n    for i in range(lo, hi):\n"
-        "        put(q, {0} + i, get(p, i + {1}))\n\n\n"
-        "def kernel(p, q):\n    parallel_for(chunk0, 5, 0, p, q)\n    put(q, {1}, 0.0)\n"
-    )
-    texts = [text.format(3, k) for k in range(MANY)]
-    shared = share_kernels(texts, ["same"] * MANY)
-    assert len({each.text for each in shared}) == 1
+    zero = Number(0.0, ONE.dtype)
+    alike = [
+        module(
+            [[loop(put("q", AT + 3, Element("p", AT + k)))]], put("q", Polynomial.const(k), zero)
+        )
+        for k in range(MANY)
+    ]
+    shared = share_kernels(alike, ["same"] * MANY)
+    assert [each.module for each in shared] == [shared[0].module] * MANY
     assert [[number for _, number in each.numbers] for each in shared] == [[0], [1], [2]]
-    assert "put(q, 3 + i, get(p, i + place0))" in shared[0].text
-    assert "def kernel(p, q, place0):" in shared[0].text
-    assert [s.text for s in share_kernels(texts, [*range(MANY)])] == texts
-    assert [s.text for s in share_kernels(texts[1:], ["same"] * (MANY - 1))] == texts[1:]
+    text = emit_kernel(shared[0].module)
+    assert "put(q, i + 3, get(p, i + place0))" in text
+    assert "def kernel(p, q, place0):" in text
+    assert [s.module for s in share_kernels(alike, [*range(MANY)])] == alike
+    assert [s.module for s in share_kernels(alike[1:], ["same"] * (MANY - 1))] == alike[1:]
 
 
 def test_a_goal_is_tried_once_in_a_proof() -> None:

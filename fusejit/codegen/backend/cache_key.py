@@ -14,15 +14,17 @@ from typing import Any
 import numpy as np
 
 _CODE_MAKERS = (
+    "analysis.function_forms",
     "backend.compile",
+    "backend.llvm_module",
+    "backend.llvm_values",
+    "backend.llvm_writer",
     "backend.loop_hints",
     "backend.native_entry",
     "backend.native_layout",
     "backend.native_loader",
-    "backend.native_text",
     "backend.numba_private",
-    "backend.text_expressions",
-    "backend.text_names",
+    "backend.scalar_forms",
     "intrinsics.draws",
     "intrinsics.journal",
     "intrinsics.lanes",

@@ -1,4 +1,4 @@
-"""From a kernel's source text to a callable: compiled, or found on disk, or plain Python.
+"""From a kernel to a callable: compiled, or found on disk, or its source as plain Python.
 
 Examples
 --------
@@ -42,12 +42,10 @@ from fusejit.codegen.intrinsics.polling import raising
 from fusejit.codegen.intrinsics.table import jit_namespace, twin_namespace
 from fusejit.dataclass import dataclass, field
 from fusejit.interrupts import apart
+from fusejit.ir.loops import LoopModule
 from fusejit.ir.types import DTYPES, dtype_name
 from fusejit.locks import ForkSafeLock
 from fusejit.syntax import parse, walk
-
-PARALLEL_LOOPS = ("parallel_for(", "uneven_for(", "stream_for(")
-"""What needs threads, as it stands in source."""
 
 ENTRY = "kernel"
 """Name of the function that is called from Python."""
@@ -99,7 +97,9 @@ class Kernel:
     name : str
         Symbol of the entry, from a hash of everything the machine code depends on.
     source : str
-        The text it was made from.
+        Its text.
+    loops : LoopModule or None
+        What it was made from; None if that was the text.
     signature : tuple of ArgType
         What `call` takes.
     call : callable
@@ -119,6 +119,7 @@ class Kernel:
     call: Callable[..., int] = field(repr=False)
     from_cache: bool
     compile_seconds: float
+    loops: LoopModule | None = field(repr=False)
     _options: _Options = field(repr=False)
     _texts: list[Callable[[], str]] = field(default_factory=list, repr=False)
     checks_arrays: bool = True
@@ -139,7 +140,9 @@ class Kernel:
     def _text(self, which: int) -> str:
         if not self._texts:
             native = apart(
-                lambda: _compile_native(self.source, self.signature, self.name, self._options)
+                lambda: _compile_native(
+                    self.source, self.loops, self.signature, self.name, self._options
+                )
             )
             self._texts.extend((native.asm, native.llvm))
         return self._texts[which]()
@@ -220,11 +223,15 @@ def _collector_held_back() -> Iterator[None]:
 
 
 def _compile_native(
-    source: str, signature: tuple[ArgType, ...], name: str, options: _Options
+    source: str,
+    loops: LoopModule | None,
+    signature: tuple[ArgType, ...],
+    name: str,
+    options: _Options,
 ) -> Any:
-    """Compile: written as LLVM IR here, or by Numba's front end, or by its public API."""
+    """Compile: loops are written as LLVM IR; text takes Numba's front end, or its public API."""
     from fusejit.codegen.backend import numba_private  # imports Numba: only to compile
-    from fusejit.codegen.backend.native_text import Unwritten
+    from fusejit.codegen.backend.llvm_values import Unwritten
     from fusejit.codegen.intrinsics_jit import (
         memory as memory_jit,  # imports Numba: only to compile
     )
@@ -232,13 +239,10 @@ def _compile_native(
     plain = tuple((a.kind, a.dtype, a.ndim) for a in signature)
     private = not options.use_public_api and numba_private.private_api_works()
     with _compile_lock, _collector_held_back():
-        tree = parse(source)
-        namespace = {"__name__": "fusejit.kernel", **jit_namespace(_names(tree))}
-        if private:
+        if private and loops is not None:
             with memory_jit.vector_width(options.vector_width), contextlib.suppress(Unwritten):
-                return numba_private.compile_text(
-                    tree, namespace, plain, name, options.keep_gil_when_small
-                )
+                return numba_private.compile_loops(loops, plain, name, options.keep_gil_when_small)
+        namespace = {"__name__": "fusejit.kernel", **jit_namespace(_names(parse(source)))}
         for function in _execute(source, name, namespace):
             if function.__name__ != ENTRY:
                 namespace[function.__name__] = numba_private.jit_inner(function, private)
@@ -283,6 +287,7 @@ def _store(cache: DiskCache, key: str, entry: str, object_code: bytes) -> None:
 def compile_kernel(
     source: str,
     signature: tuple[ArgType, ...],
+    loops: LoopModule | None = None,
     *,
     cache_enabled: bool = True,
     cache_dir: Path | None = None,
@@ -300,6 +305,8 @@ def compile_kernel(
         Text without imports whose function ``kernel`` returns an int64 status.
     signature : tuple of ArgType
         One per parameter of ``kernel``.
+    loops : LoopModule, optional
+        What the text was printed from: without it Numba reads the text.
     cache_enabled, cache_dir, cache_bytes
         Whether, where (default ``~/.cache/fusejit``) and up to which size object code is kept.
     num_threads : int, optional
@@ -329,14 +336,18 @@ def compile_kernel(
     is_kept = cache_enabled and not use_public_api
     cache = DiskCache(folder, cache_bytes) if is_kept and folder is not None else None
     # importing and running a compiler: nothing that a signal may end in the middle
-    kernel = apart(lambda: _loaded_or_compiled(source, signature, options, cache))
-    if any(loop in source for loop in PARALLEL_LOOPS):
+    kernel = apart(lambda: _loaded_or_compiled(source, loops, signature, options, cache))
+    if loops is None or len(loops.functions) > 1:
         pool.start_pool()  # by this thread: TBB can be put to rest for a fork only where it began
     return kernel
 
 
 def _loaded_or_compiled(
-    source: str, signature: tuple[ArgType, ...], options: _Options, cache: DiskCache | None
+    source: str,
+    loops: LoopModule | None,
+    signature: tuple[ArgType, ...],
+    options: _Options,
+    cache: DiskCache | None,
 ) -> Kernel:
     """A kernel from the cache, or compiled and put there."""
     from fusejit.codegen.machine import pool
@@ -349,13 +360,13 @@ def _loaded_or_compiled(
         call = None if cache is None else _load_cached(cache, key)
         if call is not None:
             seconds = time.perf_counter() - start
-            return Kernel(name, source, signature, call, True, seconds, options)
-        enter("text to LLVM")
-        native = _compile_native(source, signature, name, options)
+            return Kernel(name, source, signature, call, True, seconds, loops, options)
+        enter("loops to LLVM")
+        native = _compile_native(source, loops, signature, name, options)
         note_time()
         if cache is not None and native.object_code is not None:
             _store(cache, key, native.entry_symbol, native.object_code)
     seconds = time.perf_counter() - start
     texts = [native.asm, native.llvm]
-    is_native = native.object_code is not None
-    return Kernel(name, source, signature, native.call, False, seconds, options, texts, is_native)
+    call, is_native = native.call, native.object_code is not None
+    return Kernel(name, source, signature, call, False, seconds, loops, options, texts, is_native)

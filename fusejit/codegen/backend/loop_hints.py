@@ -1,4 +1,4 @@
-"""What a loop of kernel text tells LLVM, as metadata: where its own choice of vectors is slower.
+"""What a loop tells LLVM, as metadata: where its own choice of vectors is slower.
 
 One vector at a time: loops that call vector functions. A call leaves no register as it was, so the
 operands and results of others beside it would go to the stack and back: a tenth to a fifth of the
@@ -12,7 +12,7 @@ again, which is two to three times as slow as the plain loop.
     t = cast(v, i64)
     put(out, i, get(lut, t))            lut of 1 or 2 bytes, v narrower than 8
 
-Not unrolled: loops around loops of a number of iterations that is not in the text. They cannot
+Not unrolled: loops around loops of a number of iterations that is not known. They cannot
 become straight lines, so copies of them only take LLVM's time: means of rows of 30 had 7,800
 instructions instead of 1,550.
 
@@ -21,11 +21,30 @@ The widest registers: loops that compare or fold, see `codegen.intrinsics_jit.me
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from fusejit.codegen.backend.scalar_forms import scalar_form
 from fusejit.codegen.intrinsics.math_table import MATH_FUNCTIONS
-from fusejit.syntax import walk
+from fusejit.dataclass import dataclass, field
+from fusejit.ir.index_math import FUNCTION, I64, INDEX_OPS
+from fusejit.ir.loop_names import expr_names, parts
+from fusejit.ir.loops import (
+    Apply,
+    Call,
+    Element,
+    Expr,
+    For,
+    If,
+    Integer,
+    Let,
+    LoopModule,
+    Number,
+    Stmt,
+    StoreElement,
+    While,
+)
+from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.scalar_math import CAST, CONVERT
 
 Hints = tuple[tuple[str, int], ...]
 
@@ -35,91 +54,144 @@ NOT_UNROLLED: Hints = (("llvm.loop.unroll.disable", 1),)
 
 _SMALL = 2  # bytes of an element
 _FEW = 6  # operations of a loop that are as fast without vectors
-_MOVES = frozenset({"get", "put", "cast", "i64"})
 
 
-def hints(loop: ast.For, itemsize: Callable[[ast.Name], int]) -> Hints:
+def hints(loop: For, itemsize: Callable[[str], int]) -> Hints:
     """The metadata of a loop; ``itemsize`` is in bytes, of the elements at a pointer."""
     if _has_loop(loop.body):
         return NOT_UNROLLED if _has_symbolic_loop(loop.body) else ()
-    inside = [node for statement in loop.body for node in walk(statement)]
-    calls = [
-        (node.func.id, node.args)
-        for node in inside
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    ]
-    called = [name for name, _ in calls]
-    if not MATH_FUNCTIONS.keys().isdisjoint(called):
+    work = _Work.of(loop.body)
+    if not MATH_FUNCTIONS.keys().isdisjoint(work.functions):
         return ONE_VECTOR
-    arithmetic = sum(isinstance(node, ast.BinOp) for node in inside)
-    arithmetic += sum(name not in _MOVES for name in called)
-    is_heavy = "sqrt" in called or any(isinstance(node, ast.Div) for node in inside)
-    if is_heavy or arithmetic > _FEW:
+    if work.divides or "sqrt" in work.functions or work.operations > _FEW:
         return ()
     places = _narrow_places(loop)
-    tables = (p for name, (p, *at) in calls if name == "get" and not places.isdisjoint(_names(*at)))
-    if any(isinstance(p, ast.Name) and itemsize(p) <= _SMALL for p in tables):
+    tables = (e.pointer for e in work.reads if not places.isdisjoint(e.offset.names()))
+    if any(itemsize(pointer) <= _SMALL for pointer in tables):
         return ONE_ELEMENT
     return ()
 
 
-def wants_wide_registers(loop: ast.For) -> bool:
+def wants_wide_registers(loop: For) -> bool:
     """Whether an innermost loop compares, or folds what it reads into one number."""
     if _has_loop(loop.body):
         return False
-    inside = [node for statement in loop.body for node in walk(statement)]
-    assigned = [node for node in inside if isinstance(node, ast.Assign)]
-    folds = any(_names(node.value) & _names(*node.targets) for node in assigned)
-    return folds or any(isinstance(node, ast.Compare) for node in inside)
+    lets = (s for s in _every(loop.body) if isinstance(s, Let))
+    return _Work.of(loop.body).compares or any(s.name in expr_names(s.value) for s in lets)
 
 
-def loop_depth(node: ast.AST) -> int:
-    """How many loops stand inside each other, counted over statements alone."""
-    inner = [
-        loop_depth(each)
-        for field in ("body", "orelse")
-        for each in getattr(node, field, ())
-        if isinstance(each, ast.stmt)
-    ]
-    return max(inner, default=0) + isinstance(node, ast.For | ast.While)
+def loop_depth(module: LoopModule) -> int:
+    """How many loops of one function stand inside each other, at most."""
+    return max(_depth(f.body) for f in module.functions)
 
 
-def _has_loop(statements: Sequence[ast.stmt]) -> bool:
+def _depth(statements: Sequence[Stmt]) -> int:
+    return max((_depth([*parts(s)[1]]) + isinstance(s, For | While) for s in statements), default=0)
+
+
+@dataclass(slots=True)
+class _Work:
+    """What statements compute: operations, functions, elements that they read."""
+
+    operations: int = 0
+    functions: set[str] = field(default_factory=set)
+    reads: list[Element] = field(default_factory=list)
+    divides: bool = False
+    compares: bool = False
+
+    @staticmethod
+    def of(statements: Sequence[Stmt]) -> _Work:
+        """Of all statements, those in others too."""
+        work = _Work()
+        for s in _every(statements):
+            for expr in parts(s)[0]:
+                work.add(expr)
+            if isinstance(s, StoreElement):
+                work.operations += _operators(s.offset)
+        return work
+
+    def add(self, expr: Expr) -> None:
+        match expr:
+            case Integer():
+                self.operations += _operators(expr.value)
+            case Number():
+                self.operations += expr.dtype != I64
+            case Element():
+                self.reads.append(expr)
+                self.operations += _operators(expr.offset)
+            case Call():
+                self.functions.add(expr.function)
+                self.operations += 1
+            case Apply():
+                self.apply(expr)
+        if isinstance(expr, Apply | Call):
+            for operand in expr.operands:
+                self.add(operand)
+
+    def apply(self, expr: Apply) -> None:
+        if expr.op.name in INDEX_OPS and not expr.op.kind:
+            row = INDEX_OPS[expr.op.name]
+            self.compares |= row.is_bool and row.name not in ("and", "or", "not")
+            if row.binds == FUNCTION:
+                self.operations += row.name != "int"
+            elif not row.is_bool:
+                self.operations += len(expr.operands) - 1
+        elif expr.op == CONVERT:
+            self.operations += expr.dtype != I64
+        elif expr.op != CAST:
+            form = scalar_form(expr.op)
+            self.functions.update(form.functions)
+            self.operations += form.num_operators + len(form.functions)
+            self.divides |= form.divides
+            self.compares |= form.compares
+
+
+def _operators(value: Polynomial) -> int:
+    """The sums, products and quotients of a polynomial."""
+    total = max(len(value.terms) - 1, 0)
+    for factors, coefficient in value.terms:
+        total += len(factors) - 1 + (abs(coefficient) != 1) if factors else 0
+        for factor in factors:
+            if not isinstance(factor, str):
+                total += 1 + _operators(factor.numerator) + _operators(factor.denominator)
+    return total
+
+
+def _every(statements: Sequence[Stmt]) -> Iterator[Stmt]:
+    for s in statements:
+        yield s
+        yield from _every([*parts(s)[1]])
+
+
+def _has_loop(statements: Sequence[Stmt]) -> bool:
     """Whether a loop stands among statements: outer loops are asked, and only innermost walked."""
     return any(
-        isinstance(each, ast.For | ast.While)
-        or (isinstance(each, ast.If) and (_has_loop(each.body) or _has_loop(each.orelse)))
-        for each in statements
+        isinstance(s, For | While)
+        or (isinstance(s, If) and (_has_loop(s.body) or _has_loop(s.orelse)))
+        for s in statements
     )
 
 
-def _has_symbolic_loop(statements: Sequence[ast.stmt]) -> bool:
-    """Whether a loop of a number of iterations that is not in the text stands among statements."""
-    for each in statements:
-        if isinstance(each, ast.While):
+def _has_symbolic_loop(statements: Sequence[Stmt]) -> bool:
+    """Whether a loop of a number of iterations that is not known stands among statements."""
+    for s in statements:
+        if isinstance(s, While):
             return True
-        if isinstance(each, ast.For):
-            assert isinstance(each.iter, ast.Call)
-            if _has_symbolic_loop(each.body) or any(map(_names, each.iter.args)):
+        if isinstance(s, For):
+            if _has_symbolic_loop(s.body) or expr_names(s.lower) or expr_names(s.upper):
                 return True
-        elif isinstance(each, ast.If) and _has_symbolic_loop([*each.body, *each.orelse]):
+        elif isinstance(s, If) and _has_symbolic_loop([*s.body, *s.orelse]):
             return True
     return False
 
 
-def _names(*nodes: ast.AST) -> set[str]:
-    inside = (each for node in nodes for each in walk(node))
-    return {each.id for each in inside if isinstance(each, ast.Name)}
-
-
-def _narrow_places(loop: ast.For) -> set[str]:
+def _narrow_places(loop: For) -> set[str]:
     """Names that the loop casts from narrower integers to places, and what it makes of them."""
     places: set[str] = set()
-    for node in loop.body:
-        if isinstance(node, ast.Assign):
-            match node.value:
-                case ast.Call(ast.Name("cast"), [_, ast.Name("i64")]):
-                    places |= _names(*node.targets)
-                case value if places & _names(value):
-                    places |= _names(*node.targets)
+    for s in loop.body:
+        if isinstance(s, Let):
+            value = s.value
+            is_cast = isinstance(value, Apply) and value.op == CAST and value.dtype == I64
+            if is_cast or not places.isdisjoint(expr_names(value)):
+                places.add(s.name)
     return places

@@ -4,16 +4,15 @@ The private way compiles a kernel with its own entry in one code library (no Num
 reference counting) and gives the object code. `private_api_works` looks at what it needs before the
 first use; where something is missing, `compile_public` does the job with `numba.njit`.
 
-Text of the generated language is written as LLVM IR by `codegen.backend.native_text`; of Numba only
-the library is used then, which turns it into machine code. Other text takes Numba's own way, made
-quicker by two things. Functions that the kernel calls are neither optimised nor turned into machine
-code on their own, only in the kernel that they are linked into. And passes that serve language
-features which generated text does not have are left out.
+Loops are written as LLVM IR by `codegen.backend.llvm_writer`; of Numba only the library is used
+then, which turns it into machine code. Text takes Numba's own way, made quicker by two things.
+Functions that the kernel calls are neither optimised nor turned into machine code on their own,
+only in the kernel that they are linked into. And passes that serve language features which
+generated text does not have are left out.
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import functools
 import importlib
@@ -27,11 +26,11 @@ import numpy as np
 
 from fusejit.budget import check_budget, enter
 from fusejit.codegen.backend import native_loader
-from fusejit.codegen.backend.loop_hints import loop_depth
 from fusejit.codegen.backend.native_loader import STATUS_MISMATCH
 from fusejit.codegen.machine.numba_api import from_dtype, types
 from fusejit.dataclass import dataclass
 from fusejit.interrupts import is_from_handler
+from fusejit.ir.loops import LoopModule
 
 PlainSignature = tuple[tuple[str, np.dtype[Any], int], ...]
 """``(kind, dtype, ndim)`` of each argument."""
@@ -369,7 +368,7 @@ def _finished(library: Any, entry_symbol: str) -> NativeKernel:
 
 
 @functools.cache
-def _text_contexts() -> tuple[Any, Any]:
+def _written_contexts() -> tuple[Any, Any]:
     """The contexts for functions that are written here."""
     typing_context, target_context = _contexts()
     return typing_context, _numba(".core.compiler")._make_subtarget(target_context, _flags())
@@ -379,33 +378,33 @@ def _num_instructions(module: Any) -> int:
     return sum(len(block.instructions) for f in module.functions for block in f.blocks)
 
 
-def compile_text(
-    tree: ast.Module,
-    namespace: dict[str, Any],
+def compile_loops(
+    loops: LoopModule,
     signature: PlainSignature,
     entry_symbol: str,
     keep_gil_when_small: bool,
 ) -> NativeKernel:
-    """Compile a kernel's text with its own entry. The caller holds the one compile lock.
+    """Compile a kernel's loops with its own entry. The caller holds the one compile lock.
 
     Raises
     ------
-    fusejit.codegen.backend.native_text.Unwritten
-        If the text goes beyond the generated language.
+    fusejit.codegen.backend.llvm_values.Unwritten
+        If they have something that is not written as LLVM IR here.
     """
-    native_text = importlib.import_module("fusejit.codegen.backend.native_text")
+    llvm_module = importlib.import_module("fusejit.codegen.backend.llvm_module")
     emit_entry = importlib.import_module("fusejit.codegen.backend.native_entry").emit_entry
+    loop_depth = importlib.import_module("fusejit.codegen.backend.loop_hints").loop_depth
     native_loader.register_symbols()
     with _numba(".core.compiler_lock").global_compiler_lock:
-        contexts = _text_contexts()
+        contexts = _written_contexts()
         context = contexts[1]
         library = context.codegen().create_library(entry_symbol)
         library.enable_object_caching()
         library._optimize_functions = functools.partial(_set_data_layout, library)
-        is_deep = loop_depth(tree) > _DEEP
+        is_deep = loop_depth(loops) > _DEEP
         library._optimize_final_module = functools.partial(_optimise_once, library, is_deep)
         module = library.create_ir_module(entry_symbol)
-        kernel = native_text.KernelModule(contexts, module, tree, namespace)
+        kernel = llvm_module.KernelModule(contexts, module, loops)
         dtypes = tuple(dtype for _, dtype, _ in signature)
         with context.push_code_library(library):
             described = kernel.described("kernel", argument_types(signature), types.int64)

@@ -153,6 +153,12 @@ def jit_namespace(source_names: frozenset[str] | None = None) -> dict[str, Any]:
     return {**CONSTANTS, **used}
 
 
+def jit_object(name: str) -> Any:
+    """What a name of generated source is where it is compiled, or None; imports Numba."""
+    entry = INTRINSICS.get(name)
+    return CONSTANTS.get(name) if entry is None else entry.jit
+
+
 DTYPE_TOKENS: dict[str, np.dtype[Any]] = {
     "boolean": np.dtype(np.bool_),
     "i8": np.dtype(np.int8),

@@ -153,7 +153,7 @@ def _same_type_intrinsic(name: str, arity: int, kind: Any, emit: Emit) -> Any:
 
 @intrinsic
 def seldom(typingctx: Any, condition: Any) -> Any:
-    """The condition itself; `fusejit.codegen.backend.native_text` tells LLVM what is seldom."""
+    """The condition itself; `fusejit.codegen.backend.llvm_writer` tells LLVM what is seldom."""
     if types.unliteral(condition) != types.boolean:
         raise TypingError(f"seldom({condition})")
     return types.boolean(types.boolean), lambda context, builder, signature, args: args[0]

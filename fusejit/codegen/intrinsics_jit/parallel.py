@@ -80,8 +80,8 @@ class Callee(Protocol):
     def call(self, builder: Any, args: list[Value]) -> None: ...
 
 
-class TextBody(types.Type):  # type: ignore[misc]
-    """A chunk function that `fusejit.codegen.backend.native_text` writes.
+class LoopBody(types.Type):  # type: ignore[misc]
+    """A chunk function that `fusejit.codegen.backend.llvm_writer` writes.
 
     ``write(name, argument types)`` gives the LLVM function, and which argument it takes where.
     """
@@ -89,7 +89,7 @@ class TextBody(types.Type):  # type: ignore[misc]
     def __init__(self, name: str, write: Callable[[str, tuple[Any, ...]], Any]) -> None:
         self.definition = name
         self.write = write
-        super().__init__(name=f"TextBody({name}, {id(write)})")
+        super().__init__(name=f"LoopBody({name}, {id(write)})")
 
     def get_call_type(self, typingctx: Any, argtypes: tuple[Any, ...], kws: Any) -> Any:
         """Its type as a function; what it does not accept shows when it is written."""
@@ -98,7 +98,7 @@ class TextBody(types.Type):  # type: ignore[misc]
 
 def is_body(body: Any) -> bool:
     """Whether a type is that of a chunk function."""
-    return isinstance(body, types.Dispatcher | TextBody)
+    return isinstance(body, types.Dispatcher | LoopBody)
 
 
 class Body:
@@ -109,7 +109,7 @@ class Body:
         self.argtypes = argtypes
         self.order = tuple(range(len(argtypes)))
         self.restype = types.none
-        if isinstance(body, TextBody):
+        if isinstance(body, LoopBody):
             self.function, self.order = body.write(body.definition, argtypes)
             self.argtypes = tuple(argtypes[at] for at in self.order)
             return

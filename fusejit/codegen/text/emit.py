@@ -1,7 +1,6 @@
 """Loop nests as Python source: the text that runs jitted and, with twins, unjitted.
 
-The text has no imports and is deterministic: names come from positions. A `ParallelFor` becomes a
-function of its own (`chunk0`, `chunk1`, ...) whose parameters are the names it reads.
+The text has no imports and is deterministic: names come from positions.
 """
 
 from __future__ import annotations
@@ -14,25 +13,26 @@ import numpy as np
 from fusejit.codegen.nests.nest import (
     token,
 )
+from fusejit.codegen.text.outlining import KERNEL, outlined_statements
 from fusejit.ir.index_math import FUNCTION, INDEX_OPS
-from fusejit.ir.loop_names import outside_names
 from fusejit.ir.loops import (
     Apply,
     Call,
     Comment,
     Element,
-    Exit,
     Expr,
     Field,
     For,
     Free,
     If,
     Integer,
+    Launch,
     Let,
-    LoopKernel,
+    LoopFunction,
+    LoopModule,
     Number,
     Operation,
-    ParallelFor,
+    Return,
     Scratch,
     Stmt,
     StoreElement,
@@ -47,101 +47,74 @@ _CLOSEST = FUNCTION
 _CONVERSIONS = {"convert": "{T}({0})", "cast": "cast({0}, {T})"}
 
 
-def emit_kernel(kernel: LoopKernel) -> str:
+def emit_kernel(module: LoopModule) -> str:
     """The source of a kernel: its chunk functions, and ``kernel``."""
-    emitter = _Emitter()
-    body = emitter.block(kernel.body, 1)
-    parameters = ", ".join(p.name for p in kernel.parameters)
-    main = "\n".join([f"def kernel({parameters}):", *body, f"{_INDENT}return 0"]) + "\n"
-    return "\n\n".join([*emitter.functions, main])
+    return "\n\n".join(_function(f) for f in module.functions)
 
 
 def statement_lines(statements: Sequence[Stmt]) -> list[str]:
     """Statements as text, chunk functions included."""
-    emitter = _Emitter()
-    lines = ["def kernel():", *emitter.block(statements, 1)]
-    return [*(line for text in emitter.functions for line in text.splitlines()), *lines]
+    functions, body = outlined_statements(statements)
+    texts = [*map(_function, functions), _function(LoopFunction(KERNEL, (), body))]
+    return [line for text in texts for line in text.splitlines()]
 
 
-class _Emitter:
-    def __init__(self) -> None:
-        self.functions: list[str] = []
-        self.fault = ""  # where a chunk that ends early leaves its status
+def _function(function: LoopFunction) -> str:
+    comment = [f"{_INDENT}# {function.comment}"] if function.comment else []
+    header = f"def {function.name}({', '.join(function.parameters)}):"
+    return "\n".join([header, *comment, *_block(function.body, 1)]) + "\n"
 
-    def block(self, statements: Sequence[Stmt], depth: int) -> list[str]:
-        lines = [line for s in statements for line in self.statement(s, depth)]
-        return lines or [f"{_INDENT * depth}pass"]
 
-    def statement(self, s: Stmt, depth: int) -> list[str]:
-        pad = _INDENT * depth
-        if isinstance(s, Let):
+def _block(statements: Sequence[Stmt], depth: int) -> list[str]:
+    lines = [line for s in statements for line in _statement(s, depth)]
+    return lines or [f"{_INDENT * depth}pass"]
+
+
+def _statement(s: Stmt, depth: int) -> list[str]:
+    pad = _INDENT * depth
+    match s:
+        case Let():
             value = expression(s.value)
             return [pad + (value if s.name == "_" else f"{s.name} = {value}")]
-        if isinstance(s, StoreElement):
+        case StoreElement():
             return [f"{pad}put({s.pointer}, {s.offset}, {expression(s.value)})"]
-        if isinstance(s, Scratch):
-            size = expression(s.size)
+        case Scratch():
             function = "scratch" if s.on_stack else "heap_scratch"
-            lines = [f"{pad}{s.name} = {function}({size}, {token(s.dtype)}{scope_text(s.scope)})"]
-            if not s.on_stack and s.exit_status is not None:
-                lines += [f"{pad}if is_null({s.name}):", *self.exit(Exit(s.exit_status), depth + 1)]
-            return lines
-        if isinstance(s, Free):
+            size = f"{expression(s.size)}, {token(s.dtype)}{scope_text(s.scope)}"
+            return [f"{pad}{s.name} = {function}({size})"]
+        case Free():
             return [f"{pad}free_scratch({s.name})"]
-        if isinstance(s, For):
+        case For():
             bounds = f"{expression(s.lower)}, {expression(s.upper)}"
             if s.step != 1:
                 bounds += f", {s.step}"
             elif expression(s.lower) == "0":
                 bounds = expression(s.upper)
-            return [f"{pad}for {s.var} in range({bounds}):", *self.block(s.body, depth + 1)]
-        if isinstance(s, While):
-            if not s.head:
-                condition = expression(s.condition)
-                return [f"{pad}while {condition}:", *self.block(s.body, depth + 1)]
-            head = self.block(s.head, depth + 1)
-            stop = [
-                f"{pad}{_INDENT}if not {expression(s.condition)}:",
-                f"{pad}{_INDENT * 2}break",
-            ]
-            return [f"{pad}while True:", *head, *stop, *self.block(s.body, depth + 1)]
-        if isinstance(s, If):
-            lines = [f"{pad}if {expression(s.condition)}:", *self.block(s.body, depth + 1)]
-            if s.orelse:
-                lines += [f"{pad}else:", *self.block(s.orelse, depth + 1)]
-            return lines
-        if isinstance(s, ParallelFor):
-            return self.parallel_for(s, pad)
-        if isinstance(s, Exit):
-            return self.exit(s, depth)
-        assert isinstance(s, Comment)
-        return [f"{pad}# {s.text}"]
+            return [f"{pad}for {s.var} in range({bounds}):", *_block(s.body, depth + 1)]
+        case While(head=[]):
+            return [f"{pad}while {expression(s.condition)}:", *_block(s.body, depth + 1)]
+        case While():
+            inner = pad + _INDENT
+            stop = [f"{inner}if not {expression(s.condition)}:", f"{inner}{_INDENT}break"]
+            body = _block(s.body, depth + 1)
+            return [f"{pad}while True:", *_block(s.head, depth + 1), *stop, *body]
+        case If():
+            lines = [f"{pad}if {expression(s.condition)}:", *_block(s.body, depth + 1)]
+            return [*lines, f"{pad}else:", *_block(s.orelse, depth + 1)] if s.orelse else lines
+        case Launch():
+            arguments = ", ".join([s.function, *map(expression, (*s.numbers, *s.arguments))])
+            return [f"{pad}{launcher_of(s)}({arguments})"]
+        case Return():
+            return [f"{pad}return" + ("" if s.value is None else f" {expression(s.value)}")]
+    assert isinstance(s, Comment)
+    return [f"{pad}# {s.text}"]
 
-    def exit(self, s: Exit, depth: int) -> list[str]:
-        pad, status = _INDENT * depth, str(s.status)
-        if s.values is not None:
-            status = f"late_values({', '.join([status, *map(expression, s.values)])})"
-        if not self.fault:
-            return [f"{pad}return {status}"]
-        return [f"{pad}put({self.fault}, 0, i64({status}))", f"{pad}return"]
 
-    def parallel_for(self, s: ParallelFor, pad: str) -> list[str]:
-        outer, self.fault = self.fault, s.fault
-        body = self.block(s.body, 1)
-        self.fault = outer
-        first = s.streamed.pointer if s.streamed is not None else ""
-        free = sorted(outside_names(s), key=lambda n: (n != first, *_natural(n)))
-        name = f"chunk{len(self.functions)}"
-        comment = [f"{_INDENT}# {s.comment}"] if s.comment else []
-        header = f"def {name}({', '.join(['lo', 'hi', *free])}):"
-        self.functions.append("\n".join([header, *comment, *body]) + "\n")
-        function = "uneven_for" if s.is_uneven else "parallel_for"
-        numbers = [s.extent, s.work_ns]
-        if s.streamed is not None:
-            function = "stream_for"
-            numbers += [s.streamed.num_bytes, s.streamed.fresh_bytes]
-        arguments = ", ".join([name, *map(expression, numbers), *free])
-        return [f"{pad}{function}({arguments})"]
+def launcher_of(launch: Launch) -> str:
+    """The function of `fusejit.codegen.intrinsics` that runs a launch."""
+    if launch.is_streamed:
+        return "stream_for"
+    return "uneven_for" if launch.is_uneven else "parallel_for"
 
 
 def scope_text(scope: int) -> str:
@@ -238,8 +211,3 @@ def number(value: object, dtype: np.dtype) -> str:
     if math.isinf(x):
         return f"{name}({'-' if x < 0 else ''}inf)"
     return f"{name}({x!r})"
-
-
-def _natural(name: str) -> tuple[str, int]:
-    head = name.rstrip("0123456789")
-    return head, int(name[len(head) :] or -1)

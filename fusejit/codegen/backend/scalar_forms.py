@@ -1,0 +1,119 @@
+"""The forms of scalar ops, ``"({0} * {T}(2.0))"``, as trees: each is read once, from the table.
+
+A form is what a row of `fusejit.ir.scalar_ops` says. Printed source has operands in place of its
+numbers; here they are values.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from fusejit.codegen.backend.llvm_values import Typed, Unwritten, ValueWriter
+from fusejit.dataclass import dataclass
+from fusejit.ir.loops import Operation
+from fusejit.ir.scalar_math import CAST, CONVERT
+from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.syntax import parse, walk
+
+_SIGNS: dict[type[Any], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.USub: "neg",
+    ast.Invert: "~",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+_OPERANDS = ("o0", "o1", "o2")
+_DTYPE = "T"
+_CONVERSIONS = {CONVERT: "{T}({0})", CAST: "cast({0}, {T})"}
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarForm:
+    """A form of a scalar op.
+
+    Attributes
+    ----------
+    tree : ast.expr
+        The expression; operands are names.
+    functions : tuple of str
+        What it calls, but for casts to the dtype of the result.
+    num_operators : int
+        Its operators of two operands.
+    divides, compares : bool
+        Whether it does.
+    """
+
+    tree: ast.expr
+    functions: tuple[str, ...]
+    num_operators: int
+    divides: bool
+    compares: bool
+
+
+def form_text(op: Operation) -> str:
+    """The form of an operation, as its row has it."""
+    if op in _CONVERSIONS:
+        return _CONVERSIONS[op]
+    row = SCALAR_OPS[op.name]
+    return row.lone_templates[op.kind] if op.lone else row.templates[op.kind]
+
+
+@functools.cache
+def scalar_form(op: Operation) -> ScalarForm:
+    """The form of an operation, as a tree."""
+    tree = parse(form_text(op).format(*_OPERANDS, T=_DTYPE), "eval").body
+    inside = [*walk(tree)]
+    called = [n.func.id for n in inside if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+    signs = [_SIGNS[type(n.op)] for n in inside if isinstance(n, ast.BinOp)]
+    compares = any(isinstance(n, ast.Compare) for n in inside)
+    return ScalarForm(tree, tuple(called), len(signs), "/" in signs, compares)
+
+
+class FormWriter:
+    """Writes one use of a form: ``token`` names the dtype of the result."""
+
+    def __init__(self, values: ValueWriter, operands: Sequence[Typed], token: str) -> None:
+        self.values = values
+        self.known = dict(zip(_OPERANDS, operands, strict=False))
+        self.token = token
+
+    def expression(self, node: ast.expr) -> Typed:
+        """A part of the form."""
+        match node:
+            case ast.Name(name):
+                return self.known[name] if name in self.known else self._constant(name)
+            case ast.Constant(value=value):
+                return self._literal(value)
+            case ast.BinOp(left, sign, right):
+                sides = self.expression(left), self.expression(right)
+                return self.values.operate(_SIGNS[type(sign)], *sides)
+            case ast.UnaryOp(ast.USub(), ast.Constant(value=int() | float() as number)):
+                return self._literal(-number)
+            case ast.UnaryOp(sign, operand):
+                return self.values.operate(_SIGNS[type(sign)], self.expression(operand))
+            case ast.Compare(left, [sign], [right]):
+                sides = self.expression(left), self.expression(right)
+                return self.values.operate(_SIGNS[type(sign)], *sides)
+            case ast.Call(ast.Name(name), arguments):
+                function = self.token if name == _DTYPE else name
+                return self.values.call(function, [*map(self.expression, arguments)])
+        raise Unwritten(ast.dump(node))
+
+    def _constant(self, name: str) -> Typed:
+        return self.values.global_name(self.token if name == _DTYPE else name)
+
+    def _literal(self, value: Any) -> Typed:
+        return self.values.literal(value)
