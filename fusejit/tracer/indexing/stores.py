@@ -125,6 +125,9 @@ def _can_be_stored(array: TracedArray, target: TracedArray) -> bool:
 def assign_masked(target: TracedArray, mask: TracedArray, operand: Operand) -> None:
     """``target[mask] = number``, the mask having the target's shape."""
     require_writeable(target)
+    if _is_written_while_read(mask, target):
+        what = "a mask in the memory that is written, which NumPy reads in between, is not traced"
+        raise needs_python(what, "copy the mask first: m.copy()")
     trace = target.trace
 
     def filled(builder: PayloadBuilder, refs: list[int]) -> int:
@@ -164,6 +167,16 @@ def assign_masked(target: TracedArray, mask: TracedArray, operand: Operand) -> N
     mask_value: Value = mask.value()
     trace.store(target.memory(), value.value(), mask_value)
     target.storage.root.num_stores += 1
+
+
+def _is_written_while_read(mask: TracedArray, target: TracedArray) -> bool:
+    """Whether a store changes other elements of the mask than the one that it has asked."""
+    read, written = (array.storage.root for array in (mask, target))
+    if read is written:
+        return mask.storage is not target.storage or mask.map != target.map
+    if read.buffer is None or written.buffer is None:
+        return False
+    return read.buffer.alias_class == written.buffer.alias_class
 
 
 def without_leading_ones(array: TracedArray, rank: int) -> TracedArray:
