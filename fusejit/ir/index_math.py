@@ -12,7 +12,7 @@ from typing import TypeGuard
 import numpy as np
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.loops import Apply, Expr, Integer, Let, Number, Operation, Var
+from fusejit.ir.loops import Apply, Call, Expr, Integer, Let, Number, Operation, Parts, Pointer, Var
 from fusejit.ir.polynomial import Polynomial
 
 I64 = np.dtype(np.int64)
@@ -151,6 +151,13 @@ def int_of(value: Index) -> Apply:
 def is_index_op(expr: Expr, name: str) -> TypeGuard[Apply]:
     """Whether an expression is one operation of `INDEX_OPS`."""
     return isinstance(expr, Apply) and expr.op == Operation(name)
+
+
+def address(pointer: Pointer) -> Expr:
+    """A pointer as the operand of a function."""
+    if isinstance(pointer, Parts):
+        return Call("parts", (Var(pointer.pointer),))
+    return Var(pointer)
 
 
 def number(value: int) -> Number:

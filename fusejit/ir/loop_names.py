@@ -19,6 +19,8 @@ from fusejit.ir.loops import (
     Let,
     Number,
     ParallelFor,
+    Parts,
+    Pointer,
     Return,
     Scratch,
     Stmt,
@@ -29,9 +31,9 @@ from fusejit.ir.loops import (
 from fusejit.ir.polynomial import Polynomial
 
 
-def memory_of(pointer: str) -> str:
-    """The pointer to the numbers of which another one shows the parts: ``parts(p)``."""
-    return pointer.removeprefix("parts(").removesuffix(")")
+def memory_of(pointer: Pointer) -> str:
+    """The name of a pointer, or of that to the numbers of which it shows the parts."""
+    return pointer.pointer if isinstance(pointer, Parts) else pointer
 
 
 def expr_names(expr: Expr) -> frozenset[str]:
@@ -50,7 +52,7 @@ def expr_names(expr: Expr) -> frozenset[str]:
     return frozenset()
 
 
-def element_names(pointer: str, offset: Polynomial) -> frozenset[str]:
+def element_names(pointer: Pointer, offset: Polynomial) -> frozenset[str]:
     """The names of an element that is read or written."""
     return offset.names() | {memory_of(pointer)}
 

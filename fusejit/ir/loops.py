@@ -16,6 +16,7 @@ launches and returns in place of parallel loops and exits.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,10 +50,32 @@ class Integer:
 
 
 @dataclass(frozen=True, slots=True)
+class Parts:
+    """The complex numbers at a pointer as real and imaginary parts, one after the other."""
+
+    pointer: str
+
+    def __str__(self) -> str:
+        return f"parts({self.pointer})"
+
+
+class Role(enum.Enum):
+    """What memory is to a kernel."""
+
+    ARGUMENT = "argument"
+    RESULT = "result"  # an array that the launcher has made for this call
+    OWN = "own"
+
+
+Pointer = str | Parts
+"""Memory: the name of a pointer, or the parts of the numbers that are there."""
+
+
+@dataclass(frozen=True, slots=True)
 class Element:
     """The element of ``pointer`` at an offset counted in elements."""
 
-    pointer: str
+    pointer: Pointer
     offset: Polynomial
 
 
@@ -127,7 +150,7 @@ class Let:
 class StoreElement:
     """``pointer[offset] = value``."""
 
-    pointer: str
+    pointer: Pointer
     offset: Polynomial
     value: Expr
 

@@ -12,7 +12,6 @@ from math import gcd
 from typing import TypeGuard
 
 from fusejit.dataclass import dataclass, replace
-from fusejit.ir.loop_names import memory_of
 from fusejit.ir.loops import (
     Apply,
     Call,
@@ -23,13 +22,15 @@ from fusejit.ir.loops import (
     Integer,
     Let,
     ParallelFor,
+    Parts,
+    Pointer,
     Stmt,
     StoreElement,
     Var,
 )
 from fusejit.ir.polynomial import Polynomial, factor_names
 
-Access = tuple[str, Polynomial]
+Access = tuple[Pointer, Polynomial]
 """A pointer and an offset from it."""
 
 
@@ -75,7 +76,7 @@ class Chain:
         """Every element that is stored to."""
         yield from ((s.pointer, s.offset) for s, _ in self.stores())
 
-    def written(self) -> frozenset[str]:
+    def written(self) -> frozenset[Pointer]:
         """The pointers that are stored to."""
         return frozenset(pointer for pointer, _ in self.writes())
 
@@ -111,7 +112,7 @@ def chain_of(statement: Stmt) -> Chain | None:
     own = {*names, *variables}
     if len(own) != len(names) + len(variables) or "_" in own:
         return None
-    if any(p != memory_of(p) for p, _ in (*chain.reads(), *chain.writes())):
+    if any(isinstance(p, Parts) for p, _ in (*chain.reads(), *chain.writes())):
         return None  # parts of complex numbers, which are elements of another pointer too
     if not all(o.mentions(v) for _, o in chain.writes() for v in variables):
         return None  # several points would store to one element

@@ -25,6 +25,8 @@ from fusejit.ir.loops import (
     LoopFunction,
     LoopModule,
     Number,
+    Parts,
+    Pointer,
     Return,
     Scratch,
     Stmt,
@@ -180,10 +182,9 @@ class _FormWriter:
                 self.add(Call, expr.function)
                 self.expressions(expr.operands)
 
-    def place(self, pointer: str, offset: Polynomial) -> None:
-        memory = memory_of(pointer)
-        self.add(memory != pointer)
-        self.name(memory)
+    def place(self, pointer: Pointer, offset: Polynomial) -> None:
+        self.add(isinstance(pointer, Parts))
+        self.name(memory_of(pointer))
         self.polynomial(offset)
 
     def polynomial(self, value: Polynomial) -> None:

@@ -23,7 +23,7 @@ from fusejit.codegen.analysis.integer_facts import (
 )
 from fusejit.dataclass import dataclass
 from fusejit.ir.index_math import BOOL, I64
-from fusejit.ir.loops import Call, Element, Expr, Field, Integer, Number, Operation, Var
+from fusejit.ir.loops import Call, Element, Expr, Field, Integer, Number, Operation, Parts, Var
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.scalar_math import CAST, CONVERT
 
@@ -134,10 +134,13 @@ class Values:
         return known if is_condition(known) else Opaque()
 
     def _element(self, expr: Element, name: str) -> Known64 | None:
-        dtype = self.dtypes.get(expr.pointer)
+        pointer = expr.pointer
+        if isinstance(pointer, Parts):
+            return None
+        dtype = self.dtypes.get(pointer)
         if dtype is None or dtype.kind not in "iu" or (dtype.kind == "u" and dtype.itemsize == 8):
             return None
-        key = (expr.pointer, self.integer(expr.offset))
+        key = (pointer, self.integer(expr.offset))
         if key in self.made:
             return self.made[key]
         atom = self.new_atom(name if dtype == I64 else "")
@@ -147,7 +150,7 @@ class Values:
             self.facts.add(atom - int(info.min))
             self.facts.add(int(info.max) - atom)
             found = Narrow(atom)
-        if expr.pointer not in self.stored:
+        if pointer not in self.stored:
             self.made[key] = found
         return found
 

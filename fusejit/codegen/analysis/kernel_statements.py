@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fusejit.ir.index_math import I64
+from fusejit.ir.loop_names import memory_of
 from fusejit.ir.loops import (
     Apply,
     Call,
@@ -73,7 +74,7 @@ def changed(statements: Sequence[Stmt]) -> set[str]:
         elif isinstance(s, Let):
             found |= {s.name, *_named(s.value)}
         elif isinstance(s, StoreElement):
-            found |= {s.pointer, *_named(s.value)}
+            found |= {memory_of(s.pointer), *_named(s.value)}
         elif isinstance(s, If | While):
             found.update(_named(s.condition))
     return found

@@ -45,6 +45,8 @@ from fusejit.ir.loops import (
     Let,
     LoopFunction,
     Number,
+    Parts,
+    Pointer,
     Return,
     Scratch,
     Stmt,
@@ -179,11 +181,10 @@ class FunctionWriter(ValueWriter):
             first = self.operate(name, first, other)
         return first
 
-    def pointer(self, pointer: str) -> Typed:
+    def pointer(self, pointer: Pointer) -> Typed:
         """A pointer, or the one to the parts of its numbers."""
-        memory = memory_of(pointer)
-        found = self.name(memory)
-        return found if memory == pointer else self.call("parts", [found])
+        found = self.name(memory_of(pointer))
+        return self.call("parts", [found]) if isinstance(pointer, Parts) else found
 
     def polynomial(self, value: Polynomial) -> Typed:
         """A sum of products, in the order in which it is printed."""

@@ -67,7 +67,7 @@ def hints(loop: For, itemsize: Callable[[str], int]) -> Hints:
         return ()
     places = _narrow_places(loop)
     tables = (e.pointer for e in work.reads if not places.isdisjoint(e.offset.names()))
-    if any(itemsize(pointer) <= _SMALL for pointer in tables):
+    if any(isinstance(p, str) and itemsize(p) <= _SMALL for p in tables):
         return ONE_ELEMENT
     return ()
 

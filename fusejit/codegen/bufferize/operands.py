@@ -9,7 +9,8 @@ import numpy as np
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.loops import Element, Expr
+from fusejit.ir.loop_names import memory_of
+from fusejit.ir.loops import Element, Expr, Parts, Pointer, Role
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import part_dtype
@@ -21,8 +22,8 @@ class Memory:
 
     Attributes
     ----------
-    pointer : str
-        Name of the pointer; ``parts(name)`` for the parts of complex numbers.
+    pointer : Pointer
+        The pointer, or the parts of the complex numbers that it points to.
     strides : tuple of Polynomial
         Per axis, in elements.
     alias_class : int or None
@@ -30,13 +31,19 @@ class Memory:
     start : Polynomial
         Offset of the element with index 0: negative in memory of a tile, whose first element is
         where the tile begins.
+    role : Role
+        Whose it is.
+    array : str
+        The launcher's name for it, if it is an argument or a result.
     """
 
-    pointer: str
+    pointer: Pointer
     dtype: np.dtype
     strides: tuple[Polynomial, ...]
     alias_class: int | None = None
     start: Polynomial = field(default_factory=lambda: Polynomial.const(0))
+    role: Role = Role.OWN
+    array: str = ""
 
     def offset(self, map: IndexingMap, dims: Mapping[int, Polynomial]) -> Polynomial:
         """Element offset of ``map``'s result at the given dims."""
@@ -69,7 +76,7 @@ class Memory:
         two = Polynomial.const(2)
         return replace(
             self,
-            pointer=f"parts({self.pointer})",
+            pointer=Parts(memory_of(self.pointer)),
             dtype=part_dtype(self.dtype),
             strides=tuple(two * stride for stride in self.strides),
             start=two * self.start + Polynomial.const(part == "imag"),
@@ -122,7 +129,9 @@ class Located:
         pointer, offset = self.address(map, dims)
         return Element(pointer, offset)
 
-    def address(self, map: IndexingMap, dims: Mapping[int, Polynomial]) -> tuple[str, Polynomial]:
+    def address(
+        self, map: IndexingMap, dims: Mapping[int, Polynomial]
+    ) -> tuple[Pointer, Polynomial]:
         """Pointer and element offset that an operand with this ``map`` reads or writes."""
         assert self.memory is not None
         assert self.map is not None

@@ -29,10 +29,10 @@ from fusejit.codegen.analysis.kernel_statements import flat
 from fusejit.codegen.loop_passes.loop_fusion import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.loop_names import memory_of, mentions
-from fusejit.ir.loops import For, Free, Let, ParallelFor, Scratch, Stmt, StoreElement, Var
+from fusejit.ir.loops import For, Free, Let, ParallelFor, Pointer, Scratch, Stmt, StoreElement, Var
 from fusejit.ir.polynomial import Polynomial
 
-_Access = tuple[bool, str, Polynomial]
+_Access = tuple[bool, Pointer, Polynomial]
 """Whether it is a store, the pointer, the offset."""
 
 

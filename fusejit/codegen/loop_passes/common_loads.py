@@ -20,6 +20,7 @@ from fusejit.codegen.analysis.chains import (
     Access,
 )
 from fusejit.dataclass import replace
+from fusejit.ir.loop_names import expr_names
 from fusejit.ir.loops import (
     Element,
     For,
@@ -80,7 +81,7 @@ def _first_loads(statements: Sequence[Stmt]) -> Iterator[tuple[Access, int]]:
             return
         if isinstance(s.value, Element):
             access = s.value.pointer, s.value.offset
-            if access not in seen and not own & {s.value.pointer, *s.value.offset.names()}:
+            if access not in seen and not own & expr_names(s.value):
                 yield access, at
             seen.add(access)
         own.add(s.name)

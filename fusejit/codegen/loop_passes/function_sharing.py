@@ -37,6 +37,7 @@ from fusejit.ir.loops import (
     Let,
     LoopFunction,
     LoopModule,
+    Pointer,
     Return,
     Scratch,
     Stmt,
@@ -326,7 +327,7 @@ class _Integers:
                 return replace(expr, operands=tuple(map(self.expression, expr.operands)))
         return expr
 
-    def offset(self, pointer: str, offset: Polynomial) -> Polynomial:
+    def offset(self, pointer: Pointer, offset: Polynomial) -> Polynomial:
         return offset if memory_of(pointer) in self.fixed else self.polynomial(offset)
 
     def bound(self, expr: Expr) -> Expr:

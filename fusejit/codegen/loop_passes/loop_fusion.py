@@ -28,7 +28,8 @@ from fusejit.codegen.analysis.chains import (
     renamed,
     renamed_polynomial,
 )
-from fusejit.dataclass import replace
+from fusejit.codegen.analysis.kernel_statements import flat
+from fusejit.dataclass import dataclass, replace
 from fusejit.ir.index_math import add
 from fusejit.ir.loop_names import memory_of, mentions
 from fusejit.ir.loops import (
@@ -43,6 +44,7 @@ from fusejit.ir.loops import (
     Let,
     Number,
     ParallelFor,
+    Pointer,
     Scratch,
     Stmt,
     StoreElement,
@@ -64,21 +66,30 @@ def merge_nests(statements: Sequence[Stmt], notes: list[NestNote]) -> list[Stmt]
 
     ``notes`` gets one row for each pair that was merged.
     """
-    return _without_unread_scratch(_merged(statements, notes))
+    own = frozenset(s.name for s in flat(statements) if isinstance(s, Scratch))
+    return _without_unread_scratch(_merged(statements, _Merging(own, notes)))
 
 
-def _merged(statements: Sequence[Stmt], notes: list[NestNote]) -> list[Stmt]:
-    out = [with_bodies(s, partial(_merged, notes=notes)) for s in statements]
-    while len(swept := _swept(out, notes)) < len(out):  # one that grew may suit an earlier one
+@dataclass(frozen=True, slots=True)
+class _Merging:
+    """Names of the kernel's own memory, and where pairs are noted."""
+
+    own: frozenset[str]
+    notes: list[NestNote]
+
+
+def _merged(statements: Sequence[Stmt], merging: _Merging) -> list[Stmt]:
+    out = [with_bodies(s, partial(_merged, merging=merging)) for s in statements]
+    while len(swept := _swept(out, merging)) < len(out):  # one that grew may suit an earlier one
         out = swept
     return out
 
 
-def _swept(statements: Sequence[Stmt], notes: list[NestNote]) -> list[Stmt]:
+def _swept(statements: Sequence[Stmt], merging: _Merging) -> list[Stmt]:
     out: list[Stmt] = []
     for statement in statements:
         chain = chain_of(statement)
-        if chain is None or not _merge_into_earlier(chain, out, notes):
+        if chain is None or not _merge_into_earlier(chain, out, merging):
             out.append(statement)
     return out
 
@@ -99,7 +110,7 @@ def _is_program_loop(statement: Stmt) -> TypeGuard[ParallelFor]:
 
 
 # ---------------------------------------------------------------------------------------- merging
-def _merge_into_earlier(chain: Chain, out: list[Stmt], notes: list[NestNote]) -> bool:
+def _merge_into_earlier(chain: Chain, out: list[Stmt], merging: _Merging) -> bool:
     """Merge the chain, which follows ``out``, with an earlier nest; whether one was found."""
     for at in range(len(out) - 1, max(len(out) - 1 - LOOK_BACK, -1), -1):
         earlier = chain_of(out[at])
@@ -107,7 +118,7 @@ def _merge_into_earlier(chain: Chain, out: list[Stmt], notes: list[NestNote]) ->
             if _ends(out[at]):
                 return False  # nothing moves past a check
             continue
-        merged = merged_chains(earlier, chain)
+        merged = merged_chains(earlier, chain, merging.own)
         if merged is None:
             continue
         between = out[at + 1 :]
@@ -118,7 +129,7 @@ def _merge_into_earlier(chain: Chain, out: list[Stmt], notes: list[NestNote]) ->
         else:
             continue
         names = (earlier.nest.comment, chain.nest.comment)
-        notes.append(NestNote(names, "same points", _reason(earlier, chain)))
+        merging.notes.append(NestNote(names, "same points", _reason(earlier, chain)))
         return True
     return False
 
@@ -158,7 +169,7 @@ def _commute(chain: Chain, other: Stmt) -> bool:
     return not mentions(other) & mine
 
 
-def merged_chains(first: Chain, second: Chain) -> Chain | None:
+def merged_chains(first: Chain, second: Chain, own: frozenset[str]) -> Chain | None:
     """Both as one chain that does the first at each point, then the second; None if that differs.
 
     Examples
@@ -181,7 +192,7 @@ def merged_chains(first: Chain, second: Chain) -> Chain | None:
             taken |= {to_first[let.name].name}  # type: ignore[union-attr]
     second = _with_names(second, to_first)
     shared = _shared(first, second)
-    if shared is None or not _pays(first, second, shared):
+    if shared is None or not _pays(first, second, shared, own):
         return None
     return _joined(first, second)
 
@@ -235,7 +246,7 @@ def _shared(first: Chain, second: Chain) -> int | None:
     return len({*second.reads()} & known)
 
 
-def _pays(first: Chain, second: Chain, shared: int) -> bool:
+def _pays(first: Chain, second: Chain, shared: int, own: frozenset[str]) -> bool:
     """Whether one nest is better: less is loaded, and not more is written through the caches."""
     pointers = {p for c in (first, second) for p, _ in (*c.reads(), *c.writes())}
     statements = sum(1 for c in (first, second) for _ in (*c.lets(), *c.stores()))
@@ -246,9 +257,9 @@ def _pays(first: Chain, second: Chain, shared: int) -> bool:
         return False
     # streaming around the caches saves the load of each line that is written; a kernel's own
     # memory, written here and read there, may well be written no more
-    own = {p for p, _ in second.reads() if p in first.written() and p.startswith("p_t")}
+    kept = {p for p, _ in second.reads() if p in first.written() and p in own}
     lost = sum(1 for c in (first, second) if c.nest.streamed is not None)
-    return shared + len(own) >= lost
+    return shared + len(kept) >= lost
 
 
 def _joined(first: Chain, second: Chain) -> Chain:
@@ -281,10 +292,10 @@ def _joined(first: Chain, second: Chain) -> Chain:
     return Chain(nest, tuple(levels), first.loops, tuple(points))
 
 
-def _known_values(first: Chain, second: Chain) -> dict[tuple[str, Polynomial], Expr]:
+def _known_values(first: Chain, second: Chain) -> dict[tuple[Pointer, Polynomial], Expr]:
     """What an element is known to be behind the first chain, where it was loaded or stored."""
     touched = first.written() | second.written()
-    known: dict[tuple[str, Polynomial], Expr] = {}
+    known: dict[tuple[Pointer, Polynomial], Expr] = {}
     for let in first.lets():
         if isinstance(let.value, Element) and let.value.pointer not in touched:
             known.setdefault((let.value.pointer, let.value.offset), Var(let.name))
@@ -297,13 +308,13 @@ def _known_values(first: Chain, second: Chain) -> dict[tuple[str, Polynomial], E
 
 
 def _after(
-    store: StoreElement, known: dict[tuple[str, Polynomial], Expr]
-) -> dict[tuple[str, Polynomial], Expr]:
+    store: StoreElement, known: dict[tuple[Pointer, Polynomial], Expr]
+) -> dict[tuple[Pointer, Polynomial], Expr]:
     """What is still known behind a store."""
     return {place: value for place, value in known.items() if place[0] != store.pointer}
 
 
-def _forwarded(expr: Expr, known: dict[tuple[str, Polynomial], Expr]) -> Expr:
+def _forwarded(expr: Expr, known: dict[tuple[Pointer, Polynomial], Expr]) -> Expr:
     if isinstance(expr, Element):
         return known.get((expr.pointer, expr.offset), expr)
     if isinstance(expr, Apply | Call):
@@ -311,7 +322,7 @@ def _forwarded(expr: Expr, known: dict[tuple[str, Polynomial], Expr]) -> Expr:
     return expr
 
 
-def _store(s: StoreElement, known: dict[tuple[str, Polynomial], Expr]) -> StoreElement:
+def _store(s: StoreElement, known: dict[tuple[Pointer, Polynomial], Expr]) -> StoreElement:
     return replace(s, value=_forwarded(s.value, known))
 
 
@@ -337,7 +348,11 @@ def _unread(statements: Sequence[Stmt]) -> set[str]:
             read |= mentions(_without_bodies(statement))
         elif isinstance(statement, ParallelFor):
             chain = chain_of(statement)
-            read |= {p for p, _ in chain.reads()} if chain is not None else mentions(statement)
+            read |= (
+                {memory_of(p) for p, _ in chain.reads()}
+                if chain is not None
+                else mentions(statement)
+            )
     return scratch - read
 
 

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from fusejit.codegen.analysis.kernel_statements import changed, flat
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.index_math import negated, operand
-from fusejit.ir.loop_names import expr_names
+from fusejit.ir.loop_names import expr_names, memory_of
 from fusejit.ir.loops import (
     Apply,
     Call,
@@ -35,6 +35,7 @@ from fusejit.ir.loops import (
     Integer,
     Let,
     ParallelFor,
+    Parts,
     Scratch,
     Stmt,
     StoreElement,
@@ -121,7 +122,7 @@ class _Journal:
             case Free():
                 self.heap = [name for name in self.heap if name != s.name]
                 return [s]
-            case StoreElement() if s.pointer in self.pointers:
+            case StoreElement() if memory_of(s.pointer) in self.pointers:
                 return [self._or_leave(_kept(s)), s]
             case If():
                 return [replace(s, body=self.block(s.body), orelse=self.block(s.orelse))]
@@ -169,7 +170,10 @@ def _ends(s: Stmt) -> bool:
 
 
 def _kept(s: StoreElement) -> Expr:
-    return Call("keep", (_W, Var(s.pointer), Integer(s.offset)))
+    """An element is kept whole: of a complex number that whose part is stored."""
+    is_part = isinstance(s.pointer, Parts)
+    offset = Polynomial.quotient(s.offset, 2) if is_part else s.offset
+    return Call("keep", (_W, Var(memory_of(s.pointer)), Integer(offset)))
 
 
 @dataclass

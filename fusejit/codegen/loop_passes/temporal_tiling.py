@@ -26,7 +26,7 @@ from fusejit.codegen.loop_passes.loop_fusion import with_bodies
 from fusejit.dataclass import replace
 from fusejit.ir.index_math import ceildiv, floordiv, let, maximum, minimum, mul, name, sub
 from fusejit.ir.loop_names import mentions
-from fusejit.ir.loops import Expr, For, Integer, Let, ParallelFor, Stmt, Var
+from fusejit.ir.loops import Expr, For, Integer, Let, ParallelFor, Pointer, Stmt, Var
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.program import NestNote
 
@@ -92,7 +92,7 @@ def _may_move(loop: For, chain: Chain) -> bool:
     inner = (*chain.lets(), *chain.points)
     if any({"lo", "hi"} & mentions(s) for s in inner):
         return False
-    offsets: dict[str, set[Polynomial]] = {}
+    offsets: dict[Pointer, set[Polynomial]] = {}
     for pointer, offset in chain.writes():
         offsets.setdefault(pointer, set()).add(offset)
     read = [(p, o) for p, o in chain.reads() if p in offsets]

@@ -33,7 +33,7 @@ from fusejit.ir.graph import (
     HostCall,
     Value,
 )
-from fusejit.ir.index_math import I64, compute, either, less, negated
+from fusejit.ir.index_math import I64, address, compute, either, less, negated
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import (
     Call,
@@ -88,7 +88,7 @@ class KernelWriter(KernelMemory):
         extents = extent_polynomials(result.type.extents)
         if memory is None or memory.strides != dense_strides(extents):
             memory = self._heap(result.type.dtype, result.type.extents, None)
-        fill: tuple[Expr, ...] = (Var(memory.pointer), Integer(product(extents)), *numbers)
+        fill: tuple[Expr, ...] = (address(memory.pointer), Integer(product(extents)), *numbers)
         self.statements.append(Let("_", Call(f"{name}s", fill)))
         if memory is not target.memory:
             source = Located(memory, IndexingMap.identity(result.type.rank))
@@ -264,10 +264,11 @@ class KernelWriter(KernelMemory):
         if located.expr is not None:
             return Reference(None, Polynomial.const(0), located.expr)
         assert located.map is not None
+        assert located.memory is not None
         pointer, offset = located.address(map, nest.index_dims)
         used = (nest.index_dims[d].names() for d in located.map.compose(map).dims())
         guarded = not frozenset().union(*used) <= offset.names()
-        return Reference(pointer, offset, guarded=guarded)
+        return Reference(pointer, offset, guarded=guarded, role=located.memory.role)
 
     def _temporary_copy(self, source: Located, value: Value) -> Located:
         memory = self._heap(value.type.dtype, value.type.extents, None)

@@ -15,7 +15,8 @@ from fusejit.codegen.nests.nest import (
     wrap,
 )
 from fusejit.ir.graph import GenericOp
-from fusejit.ir.loops import Call, Expr, Integer, Let, Stmt, Var
+from fusejit.ir.index_math import address
+from fusejit.ir.loops import Call, Expr, Integer, Let, Stmt
 from fusejit.ir.polynomial import Polynomial
 
 
@@ -76,4 +77,4 @@ def _operand(
     steps = [
         zero if d is None else nest.stride(reference, nest.loops[d].var) for d in (outer, inner)
     ]
-    return [Var(reference.pointer), *map(Integer, (start, *steps))]
+    return [address(reference.pointer), *map(Integer, (start, *steps))]

@@ -23,6 +23,7 @@ from fusejit.ir.graph import (
     Value,
 )
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.loop_names import memory_of
 from fusejit.ir.loops import (
     Expr,
     For,
@@ -172,7 +173,7 @@ class RegionWriter(BlockWriter):
                 spare = self.located[rotation.value].memory
                 assert spare is not None
                 memories.insert(0, spare)
-            pointers = [memory.pointer for memory in memories]
+            pointers = [memory_of(memory.pointer) for memory in memories]
             last = f"p_{self._name('q')}"
             moves.append(Let(last, Var(pointers[-1])))
             for before, pointer in reversed(list(itertools.pairwise(pointers))):

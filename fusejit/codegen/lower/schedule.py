@@ -18,6 +18,7 @@ from fusejit.codegen.lower.kernel_passes import KernelContext, run_kernel_passes
 from fusejit.codegen.lower.kernel_top import kernel_top, stride_names
 from fusejit.codegen.lower.late_errors import rolled_back
 from fusejit.codegen.lower.parallel_loops import ParallelLoopWriter
+from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
     Alloc,
@@ -44,6 +45,7 @@ from fusejit.ir.host_calls import argument_text, is_draw, late_ops, sizes_of
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops import (
     Free,
+    Role,
     Stmt,
     Var,
 )
@@ -189,7 +191,9 @@ class _Lowering(ParallelLoopWriter):
                 strides = tuple(
                     Polynomial.const(1) if k == inner else s for k, s in enumerate(strides)
                 )
-        return Memory(f"p_{name}", buffer.type.dtype, strides, buffer.alias_class)
+        dtype, alias_class = buffer.type.dtype, buffer.alias_class
+        role = Role.ARGUMENT
+        return Memory(f"p_{name}", dtype, strides, alias_class, role=role, array=name)
 
     # -- slots ----------------------------------------------------------------------------------
     def _add_slot(
@@ -206,7 +210,7 @@ class _Lowering(ParallelLoopWriter):
         self.slots_of[home or self.graph.block].append(slot)
         self.arrays[name] = (dtype, len(extents))
         strides = dense_strides(extent_polynomials(extents), order)
-        return name, Memory(f"p_{name}", dtype, strides)
+        return name, Memory(f"p_{name}", dtype, strides, role=Role.RESULT, array=name)
 
     def _make_slots(self) -> None:
         placed: set[Value] = set()
@@ -244,9 +248,7 @@ class _Lowering(ParallelLoopWriter):
                     buffer.type.dtype, buffer.type.extents, buffer.order, self.home_of.get(buffer)
                 )
                 self.slot_of[buffer] = name
-                self.memory[buffer] = Memory(
-                    memory.pointer, memory.dtype, memory.strides, buffer.alias_class
-                )
+                self.memory[buffer] = replace(memory, alias_class=buffer.alias_class)
 
     def _slot_for(self, value: Value, home: Block) -> str:
         name, memory = self._add_slot(value.type.dtype, value.type.extents, value.order, home)
@@ -294,7 +296,7 @@ class _Lowering(ParallelLoopWriter):
         strides = tuple(memory.strides[d] for d in dims if d is not None)
         self.slot_of[result] = name
         self.located[root] = Located(
-            Memory(memory.pointer, memory.dtype, strides), IndexingMap.identity(root.type.rank)
+            replace(memory, strides=strides), IndexingMap.identity(root.type.rank)
         )
         if value is result:
             self.slot_of[root] = name
@@ -318,7 +320,7 @@ class _Lowering(ParallelLoopWriter):
         strides = dense_strides(extent_polynomials(root.type.extents))
         identity = IndexingMap.identity(root.type.rank)
         self.slot_of[result] = name
-        self.located[root] = Located(Memory(memory.pointer, memory.dtype, strides), identity)
+        self.located[root] = Located(replace(memory, strides=strides), identity)
         self.reshaped_slots[root] = ArrayRef(
             name, identity, root.type.extents, ArrayRef(name), root.type.extents
         )
@@ -551,7 +553,7 @@ class _Lowering(ParallelLoopWriter):
         if not name:
             assert located is not None
             assert located.memory is not None
-            name = located.memory.pointer.removeprefix("p_")
+            name = located.memory.array
             shown = next(
                 (v for v, n in self.slot_of.items() if n == name and isinstance(v, Value)), None
             )

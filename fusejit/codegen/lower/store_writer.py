@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from fusejit.codegen.bufferize.hazards import Overlap
-from fusejit.codegen.bufferize.operands import Located, Memory
+from fusejit.codegen.bufferize.operands import Located
 from fusejit.codegen.lower.kernel_writer import KernelWriter
 from fusejit.codegen.nests.nest import (
     PayloadWriter,
     place_by_depth,
 )
 from fusejit.codegen.nests.scattered import operand_maps, scatter_payload
+from fusejit.dataclass import replace
 from fusejit.ir.graph import (
     Alias,
     Alloc,
@@ -66,9 +67,7 @@ class StoreWriter(KernelWriter):
             if buffer not in self.memory:
                 rotates = any(buffer in r.cells for r in self.placement.rotated.values())
                 memory = self._heap(buffer.type.dtype, buffer.type.extents, buffer.order, rotates)
-                self.memory[buffer] = Memory(
-                    memory.pointer, memory.dtype, memory.strides, buffer.alias_class
-                )
+                self.memory[buffer] = replace(memory, alias_class=buffer.alias_class)
         else:
             assert isinstance(op, ViewOp | ReshapeOp | ConstantOp | Alias)
 

@@ -13,12 +13,13 @@ from fusejit.codegen.nests.nest import (
 )
 from fusejit.dataclass import dataclass
 from fusejit.ir.graph import GenericOp
-from fusejit.ir.index_math import Index, operand
+from fusejit.ir.index_math import Index, address, operand
 from fusejit.ir.loops import (
     Call,
     Expr,
     Let,
     Number,
+    Pointer,
     Stmt,
     StoreElement,
     Var,
@@ -134,9 +135,9 @@ def write_totals(nest: Nest, accs: Sequence[Accumulator], values: Sequence[Expr]
     return statements
 
 
-def filled(pointer: str, count: Index, value: Expr) -> Let:
+def filled(pointer: Pointer, count: Index, value: Expr) -> Let:
     """``count`` elements from the first one on are ``value``."""
-    return Let("_", Call("fill", (Var(pointer), operand(0), operand(count), value)))
+    return Let("_", Call("fill", (address(pointer), operand(0), operand(count), value)))
 
 
 def ceil_div(extent: Polynomial, size: int) -> Polynomial:

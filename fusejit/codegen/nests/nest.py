@@ -23,6 +23,8 @@ from fusejit.ir.loops import (
     Integer,
     Let,
     Number,
+    Pointer,
+    Role,
     Stmt,
     Var,
 )
@@ -57,10 +59,11 @@ class Reference:
     ``x[-i, i]`` of one column: where that loop has no iteration, the element need not exist.
     """
 
-    pointer: str | None
+    pointer: Pointer | None
     offset: Polynomial
     expr: Expr | None = None
     guarded: bool = False
+    role: Role = Role.OWN
 
     def load(self) -> Expr:
         """The expression that reads it."""
@@ -228,7 +231,7 @@ class PayloadWriter:
         lets: list[Let] = []
         refs: list[Expr | None] = []
         used = {*payload.results, *(o for i in payload.instrs for o in i.operands)}
-        named: dict[tuple[str, Polynomial], Var] = {}
+        named: dict[tuple[Pointer, Polynomial], Var] = {}
         for position, reference in enumerate(inputs):
             if position not in used:
                 refs.append(None)

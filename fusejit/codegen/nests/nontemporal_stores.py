@@ -6,7 +6,7 @@ from fusejit.codegen.nests.nest import (
     Nest,
     calls_vector_functions,
 )
-from fusejit.ir.loops import Integer, Streamed
+from fusejit.ir.loops import Integer, Role, Streamed
 from fusejit.ir.polynomial import Polynomial
 
 
@@ -21,7 +21,7 @@ def is_streamable(nest: Nest) -> bool:
         return False
     (output,), (loop,) = nest.outputs, nest.loops
     payload = nest.op.payload
-    if output.pointer is None or not output.pointer.startswith(("p_a", "p_r")):
+    if not isinstance(output.pointer, str) or output.role is Role.OWN:
         return False
     if payload.has_extract() or payload.reads_init(0) or calls_vector_functions(nest):
         return False
@@ -39,7 +39,7 @@ def streamed(nest: Nest) -> Streamed:
         for r, dtype in zip((*nest.inputs, *nest.outputs), dtypes, strict=True)
         if r.pointer is not None and r.offset.mentions(loop.var)
     }
-    assert output.pointer is not None
-    is_fresh = output.pointer.startswith("p_r")
+    assert isinstance(output.pointer, str)
+    is_fresh = output.role is Role.RESULT
     fresh = loop.extent * (dtypes[len(nest.inputs)].itemsize if is_fresh else 0)
     return Streamed(output.pointer, Integer(loop.extent * sum(touched.values())), Integer(fresh))

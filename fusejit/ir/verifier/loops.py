@@ -1,6 +1,6 @@
 """Loops that were written well: names have values and types, operations the operands they want.
 
-Types are dtypes of numbers, and those of memory: a `Pointer` to numbers of one dtype, an `Array`.
+Types are dtypes of numbers, and those of memory: a `PointerTo` numbers of one dtype, an `Array`.
 What a function returns is not known, but for those that return pointers, and fits everywhere.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from fusejit.dataclass import dataclass, field
 from fusejit.errors import VerificationError
 from fusejit.ir.index_math import BOOL, I64, INDEX_OPS
-from fusejit.ir.loop_names import given_names, may_leave
+from fusejit.ir.loop_names import given_names, may_leave, memory_of
 from fusejit.ir.loops import (
     Apply,
     Call,
@@ -31,6 +31,7 @@ from fusejit.ir.loops import (
     LoopKernel,
     Number,
     ParallelFor,
+    Pointer,
     Scratch,
     Stmt,
     StoreElement,
@@ -44,7 +45,7 @@ from fusejit.ir.types import part_dtype
 
 
 @dataclass(frozen=True, slots=True)
-class Pointer:
+class PointerTo:
     """Memory of numbers of one dtype."""
 
     dtype: np.dtype
@@ -57,9 +58,9 @@ class Array:
     dtype: np.dtype
 
 
-Type = np.dtype | Pointer | Array | None
+Type = np.dtype | PointerTo | Array | None
 """None where it is not known."""
-_NOTHING = Pointer(np.dtype(np.void))  # of a name without a value
+_NOTHING = PointerTo(np.dtype(np.void))  # of a name without a value
 
 
 def verify_kernel(kernel: LoopKernel) -> None:
@@ -104,7 +105,7 @@ class _Verifier:
                     self.heap.add(s.name)
                 if s.exit_status is not None and self.fault == "":
                     self.fail(f"{s.name} may end a chunk that has nowhere to say so")
-                self.give(s.name, Pointer(s.dtype), is_new=True)
+                self.give(s.name, PointerTo(s.dtype), is_new=True)
             case Free():
                 s.name in self.heap or self.fail(f"{s.name} is freed and was not taken")
             case For():
@@ -227,7 +228,7 @@ class _Verifier:
     def called(self, expr: Call) -> Type:
         given = [self.type_of(o) for o in expr.operands]
         if expr.function == "flat_scoped" and isinstance(given[0], Array):
-            return Pointer(given[0].dtype)
+            return PointerTo(given[0].dtype)
         return None
 
     def condition(self, expr: Expr) -> None:
@@ -240,13 +241,13 @@ class _Verifier:
             if known is not None and not (isinstance(known, np.dtype) and known.kind in "iu"):
                 self.fail(f"{name} is {_text(known)}, not an integer")
 
-    def pointer(self, name: str) -> Type:
+    def pointer(self, name: Pointer) -> Type:
         """What a pointer points to."""
-        inner = name.removeprefix("parts(").removesuffix(")")
+        inner = memory_of(name)
         known = self.name(inner)
         if known is None:
             return None
-        if not isinstance(known, Pointer):
+        if not isinstance(known, PointerTo):
             self.fail(f"{inner} is no pointer")
         return known.dtype if inner == name else part_dtype(known.dtype)
 
@@ -261,4 +262,4 @@ class _Verifier:
 
 
 def _text(kind: Type) -> str:
-    return f"a pointer to {kind.dtype}" if isinstance(kind, Pointer) else str(kind)
+    return f"a pointer to {kind.dtype}" if isinstance(kind, PointerTo) else str(kind)
