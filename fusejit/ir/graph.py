@@ -407,7 +407,7 @@ class Loop(Op):
     their last values. ``induction`` is a symbol that maps, extents and payloads of the body may
     use. A conditional loop has a ``condition`` block that yields one bool; its arguments are the
     very values that are the body's. Iterations of a counted loop that ``is_parallel`` may run in
-    any order, and at the same time.
+    any order, and at the same time. One that ``is_split`` is what loop fission made of another one.
     """
 
     carried: tuple[Value, ...]
@@ -418,6 +418,7 @@ class Loop(Op):
     step: int = 1
     condition: Block | None = None
     is_parallel: bool = False
+    is_split: bool = False
 
     @property
     def effect(self) -> Effect:

@@ -24,7 +24,6 @@ whether the loop takes as long as makes threads pay; otherwise it runs as it was
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -76,7 +75,6 @@ BLOCK = 8192  # iterations whose numbers are kept at a time
 WORTH_NS = 2.5  # of an iteration's own functions in vector form, if it has no loop or nest
 FEW = 8  # points of a loop that does not count as one
 LAUNCH_NS = 50_000  # of a loop that is worth threads
-_BLOCKS = re.compile(r"_b\d+$")  # behind the name of an induction: counts its blocks
 CHEAP_NS = 1.0  # of a number that both loops compute
 
 _I64, _F64, _BOOL = np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.bool_)
@@ -121,9 +119,6 @@ class _Splitting:
         self.buffers: list[Buffer] = []
         self.last_class = max((b.alias_class for b in graph.buffers), default=-1)
         self.count = 0
-        inductions = {op.induction or "" for op in walk(graph.block) if isinstance(op, Loop)}
-        blocks = {name for name in inductions if _BLOCKS.search(name)}
-        self.done = blocks | {_BLOCKS.sub("", name) for name in blocks}
 
     def block(self, block: Block) -> Block:
         """A block with its loops split, but not those inside, which would wait too often."""
@@ -140,7 +135,7 @@ class _Splitting:
         """What stands for the loop, or None if it stays as it is."""
         if loop.condition is not None or not loop.carried or loop.step != 1:
             return None
-        if loop.induction in self.done:  # the loop over blocks, or as it was written, beside it
+        if loop.is_split:
             return None
         if any(value.type.rank for value in loop.carried):
             return None
@@ -256,6 +251,7 @@ class _Splitting:
             lower=AffineExpr.const(0),
             upper=(trips + (BLOCK - 1)).floordiv(BLOCK),
             location=UNKNOWN,
+            is_split=True,
         )
         self.count += 1
         self.buffers += buffers
@@ -282,7 +278,7 @@ class _Splitting:
         assert isinstance(same, Loop)
         self.buffers += clone.buffers.values()
         self.last_class = clone.next_class - 1
-        return replace(same, location=UNKNOWN)
+        return replace(same, location=UNKNOWN, is_split=True)
 
 
 def _is_long(op: Op) -> bool:

@@ -349,7 +349,7 @@ class _GraphParser:
         upper = self.affine()
         cursor.expect("step")
         step = cursor.integer()
-        is_parallel = cursor.accept("parallel")
+        is_parallel, is_split = cursor.accept("parallel"), cursor.accept("split")
         arguments, carried = self.carry()
         return Loop(
             carried=carried,
@@ -359,6 +359,7 @@ class _GraphParser:
             upper=upper,
             step=step,
             is_parallel=is_parallel,
+            is_split=is_split,
         )
 
     def conditional_loop(self, names: list[str]) -> Op:

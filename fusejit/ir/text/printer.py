@@ -205,8 +205,8 @@ class Printer:
         carry = f" carry ({', '.join(pairs)})" if pairs else ""
         if op.condition is None:
             bounds = f"{op.induction} = {op.lower} to {op.upper} step {op.step}"
-            parallel = " parallel" if op.is_parallel else ""
-            yield f"{head}for {bounds}{parallel}{carry} {{"
+            flags = " parallel" * op.is_parallel + " split" * op.is_split
+            yield f"{head}for {bounds}{flags}{carry} {{"
         else:
             yield f"{head}while{carry} {{"
             yield from self.block_lines(op.condition)
