@@ -127,6 +127,7 @@ class Settling:
         self._retired: Retired | None = None
         self._next_look = FIRST_LOOK
         self._depth = 0
+        self._is_asked = False  # the next call decides anew: functions may call each other
 
     def first(self, *args: Any) -> Any:
         """A call through all segments; then it is known which of them pay."""
@@ -142,7 +143,7 @@ class Settling:
 
     def again(self) -> None:
         """What is called was called for the first time, or changed: the next call decides anew."""
-        if not self._depth and self._now() != self._retired:
+        if not self._depth and not self._is_asked and self._now() != self._retired:
             self._look_next()
 
     def look_again(self) -> None:
@@ -154,6 +155,7 @@ class Settling:
 
     def _look_next(self) -> None:
         if self._retired is not None:
+            self._is_asked = True
             self.serve(self.runs[-1], self._guard(due=0))
 
     def looked_at(self, *args: Any) -> Any:
@@ -163,6 +165,7 @@ class Settling:
         """
         if self._is_due:
             self.look_again()
+        self._is_asked = True
         self.serve(self.runs[-1], self._guard())
         try:
             return self.first(*args)
@@ -174,6 +177,7 @@ class Settling:
         seen = [max(FEW, ROOM * size_of(arg)) for arg in args]
         self._limits = [max(pair) for pair in zip(seen, self._limits or seen, strict=True)]
         retired = self._now()
+        self._is_asked = False
         if retired != self._retired:
             self._retired = retired
             is_left = any(not p.is_retired for p in self.parts) or any(
