@@ -186,6 +186,9 @@ TEMPLATES: dict[str, tuple[float, tuple[str, ...]]] = {
             "    {x}[{w}] {o}= {n1}",
             "{w1} = 1\nfor {w} in range({r}):\n    {w1} = {w1} * 0.5 + {w}",
             "{w1} = None\nfor {w} in range({x}.shape[0]):\n    {w1} = {x}[{w}] {o} {n}",
+            "{w1} = {e}\nfor {w} in range({i}):\n    {w1} = {w} * 0.5 + {n}",
+            "{w1} = {e}\n{w2} = 0\nwhile {w2} < {i}:\n    {w2} += 1  # bound\n"
+            "    {w1} = {w2} - {n}",
         ),
     ),
     "dynamic_slice": (

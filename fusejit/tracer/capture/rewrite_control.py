@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from fusejit.dataclass import dataclass
-from fusejit.syntax import walk
+from fusejit.syntax import children, walk
 from fusejit.tracer.capture.generators import IS_PYTHONS
 from fusejit.tracer.capture.jumps import NONE_OF, own_nodes
 from fusejit.tracer.capture.scopes import Origin, Scope
@@ -67,9 +67,12 @@ class ControlBuilder:
         self._anywhere = _names_of_inner_functions(nodes)
         loops = [c for c in regions if not isinstance(c, ast.If)]
         self._repeated = {c for loop in loops for c in own_nodes(loop)}  # come after themselves
-        self._lines_of_reads = [
-            (child.id, child.lineno)
-            for child in walk(function)
+        # not by lines: several statements of a segment stand at that of one of the user's
+        self._places = {child: at for at, child in enumerate(_in_order(function))}
+        self._last = {loop: max(self._places[child] for child in walk(loop)) for loop in loops}
+        self._places_of_reads = [
+            (child.id, at)
+            for child, at in self._places.items()
             if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)
         ]
 
@@ -162,8 +165,8 @@ class ControlBuilder:
             return True
         if loop in self._repeated:
             return self._reads[name] > _reads(loop)[name]
-        last = loop.end_lineno or loop.lineno
-        return any(n == name and line > last for n, line in self._lines_of_reads)
+        last = self._last[loop]
+        return any(n == name and at > last for n, at in self._places_of_reads)
 
     def _is_own(self, name: str) -> bool:
         return self._scope.origin(self._mangle(name)) is Origin.OWN
@@ -282,6 +285,13 @@ def _reads(node: ast.AST) -> Counter[str]:
         elif isinstance(child, ast.AugAssign) and isinstance(child.target, ast.Name):
             counts[child.target.id] += 1
     return counts
+
+
+def _in_order(node: ast.AST) -> Iterator[ast.AST]:
+    """``node`` and all nodes below it, as they stand in the text."""
+    yield node
+    for child in children(node):
+        yield from _in_order(child)
 
 
 def _is_bound_first(name: str, loop: ast.For | ast.While) -> bool:

@@ -56,7 +56,10 @@ class LoopOrigins:
         if self._is_nobody_elses(name, before, names) and not is_shown:
             return None
         self._outside[name] = before
-        self._stores[name] = before.storage.root.num_stores
+        root = before.storage.root
+        if root.copied_from:
+            cell.storage.stands_for = root.copied_why
+        self._stores[name] = root.num_stores
         number = self._number(before)
         return number if self.is_tracked() else None
 

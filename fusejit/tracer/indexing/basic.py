@@ -366,6 +366,8 @@ def integer(item: Any) -> AffineExpr:
     if isinstance(item, TracedArray):
         what = "an element of an array, which is known only when the kernel runs"
         raise _unsupported(what, "pass it as a Python int")
+    if isinstance(item, list | tuple):
+        raise _unsupported(f"a {type(item).__name__} of this kind as an index", "use np.array(..)")
     try:
         return AffineExpr.const(item.__index__())
     except AttributeError as error:

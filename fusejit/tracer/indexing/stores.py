@@ -24,6 +24,8 @@ def require_writeable(target: TracedArray) -> None:
     if storage.root.copied_from:
         storage.root.require_own()
         raise Declined(f"a store into {storage.root.copied_why}")
+    if storage.root.stands_for:
+        raise Declined(f"a store into {storage.root.stands_for}, in a loop")
     if any(storage.has_overlap(axis) for axis in range(storage.rank)):
         raise Declined("a store into an array whose elements overlap")
 

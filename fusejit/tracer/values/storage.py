@@ -57,6 +57,7 @@ class Storage:
         self.copied_from: dict[Storage, int] = {}
         self.may_leave = True
         self.is_chosen = False  # from two arrays by a condition: NumPy has one of them
+        self.stands_for = ""  # in a loop: what NumPy has, into which nothing can be stored here
         self.front: Extents | None = None  # what all of it is to the program, if rows are spare
         self.places: Any = None  # of a copy: where stores into all of it go, too
         self.copied_why = "a reshaped view that was copied"
