@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import linecache
 import sys
 from collections.abc import Callable
@@ -15,6 +14,8 @@ import pytest
 import fusejit
 from fusejit import fuse_jit
 from fusejit.codegen.backend.loop_hints import loop_depth
+from fusejit.ir.index_math import operand
+from fusejit.ir.loops import For, LoopFunction, LoopModule, Stmt
 from fusejit.pipeline import Lowered
 
 PACKAGE = str(Path(fusejit.__file__).parent)
@@ -111,6 +112,9 @@ def test_dense_strides_are_products_of_two() -> None:
 @pytest.mark.parametrize("depth", [9, 14])
 def test_deep_nests_are_deep(depth: int) -> None:
     """Loops inside of each other are counted, those side by side are not."""
-    text = "".join("    " * k + f"for i{k} in range(n):\n" for k in range(depth))
-    tree = ast.parse(text + "    " * depth + "pass\n" + "for j in range(n):\n    pass\n")
-    assert loop_depth(tree) == depth
+    nest: list[Stmt] = []
+    for k in range(depth):
+        nest = [For(f"i{k}", operand(0), operand("n"), nest)]
+    other = LoopFunction("chunk0", ("n",), [For("j", operand(0), operand("n"), [])])
+    kernel = LoopFunction("kernel", ("n",), [*nest, *other.body])
+    assert loop_depth(LoopModule((other, kernel))) == depth
