@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected
+from fusejit.codegen.launcher.call_guard import NEVER, UNLIMITED, CallGuard, Expected
 from fusejit.dataclass import replace
 from fusejit.tracer.graph_breaks.segments import Retired
 
@@ -195,7 +195,7 @@ class Settling:
             self._guard_now = self._guard()
         else:
             self._guard_now = self._guard(self._limits, self._next_look)
-            self._next_look *= LATER_LOOKS
+            self._next_look = min(self._next_look * LATER_LOOKS, NEVER)
         self.serve(self.runs[-1], self._guard_now)
 
     def _now(self) -> Retired:
@@ -222,5 +222,5 @@ def size_of(obj: Any) -> int:
     if isinstance(obj, np.ndarray):
         return obj.size
     if isinstance(obj, int):
-        return abs(obj)
+        return abs(obj) if abs(obj) <= UNLIMITED else 0  # the length of nothing
     return len(obj) if isinstance(obj, _HELD) else 0

@@ -11,7 +11,8 @@ from fusejit.ir.access import broadcast_access
 from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.indexing.masked import as_array
 from fusejit.tracer.indexing.views import broadcast_to
-from fusejit.tracer.library.creation import array_from, shape_argument
+from fusejit.tracer.library.conversions import array_of
+from fusejit.tracer.library.creation import shape_argument
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.values.array import TracedArray
@@ -24,7 +25,8 @@ def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
     """``np.broadcast_arrays``: views of one shape, or the arrays that have it themselves."""
     if not contains_traced(list(args)):
         return NotImplemented
-    arrays = [array_from(as_array(a)) for a in args]
+    # of numbers too: no NumPy scalar comes out
+    arrays = [array_of(as_array(a), copy=None, order=None) for a in args]
     trace = current_trace()
     extents = broadcast(trace.decisions, [a.extents for a in arrays])
     shape = tuple(map(trace.number, extents))
