@@ -15,7 +15,7 @@ import pytest
 
 from fusejit import FuseWarning, fuse_jit
 from fusejit.codegen.launcher.call_guard import NEVER, UNLIMITED, CallGuard, Expected
-from fusejit.settling import size_of
+from fusejit.settling import Settling, size_of
 
 SEED = 170382760648021597650530316304495310428
 
@@ -43,3 +43,23 @@ def test_no_length_is_as_large() -> None:
     calls = {100: False, 101: True, UNLIMITED: True, SEED: False, -SEED: False}
     assert {n: bool(guard.asks(n)) for n in calls} == calls
     assert {n: guard.refuses((n,)) for n in calls} == calls
+
+
+class Retired:
+    """A segment that does not pay for small arguments."""
+
+    name = "segment"
+    is_retired = True
+    depends_on_sizes = True
+
+    def look_again(self) -> None:
+        """Nothing to forget."""
+
+
+def test_the_next_look_has_an_end() -> None:
+    def own(x: Any) -> Any:
+        return x
+
+    settling = Settling(own, own, lambda retired: own, [Retired()], [])
+    for at in range(80):
+        assert settling.looked_at(at) == at
