@@ -218,6 +218,9 @@ class Trace:
 
         Each call of the traced function has its own: the result is a copy of the captured one.
         """
+        if type(array) is not np.ndarray:
+            what = f"an array of class {type(array).__name__} is not traced"
+            raise needs_python(what, "make it with np.array, or outside the decorated function")
         known = self._constant_ids.get(id(array))
         if known is not None and known[2].tobytes() == array.tobytes():
             return known[1]
