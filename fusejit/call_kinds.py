@@ -1,26 +1,33 @@
 """Kinds of calls, and how many variants each may have: calls alike but for sizes, lengths, values.
 
 Arrays are of one kind if they agree in dtype, rank and order of memory; lists, tuples and dicts if
-what is in them does; numbers and texts by type. A list that is longer with each call makes a
-variant each time, of which none is used again. So beyond `MOST_OF_A_KIND` variants a call is
-compiled only when calls like it have come `USES` times (see `fusejit.declined_calls` for "like").
+what is in them does; numbers and texts by type. A text that is another one with each call, or a
+list that is longer, makes a variant each time, of which none is used again. So from the second text
+or length of a kind on, a call is compiled only when its own have come back; and beyond
+`MOST_OF_A_KIND` variants only when calls like it have come `USES` times (see
+`fusejit.declined_calls` for "like"). Which call is compiled follows from the calls alone, never
+from the clock.
 """
 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from collections.abc import Hashable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from fusejit.codegen.launcher.call_guard import CallGuard, Expected
 from fusejit.declined_calls import likeness
 
 MOST_OF_A_KIND = 8
 USES = 8
+WAITS = "its texts or lengths are new; calls that differ in these have a variant each"
+_OFTEN = 16  # calls that wait, before others pass without being asked about
 _MOST_COUNTED = 64  # calls whose uses are counted; the one that was not met for longest goes
 _LOOKED_AT = 8  # items of a container, for its kind
-_MOST_ITEMS = 64  # of a container in calls whose uses are counted
+_MOST_ITEMS = 64  # of a container or text in calls whose uses are counted
 
 
 class CallKinds:
@@ -28,11 +35,43 @@ class CallKinds:
 
     def __init__(self) -> None:
         self._variants: Counter[Hashable] = Counter()
+        self._contents: dict[Hashable, set[Hashable]] = {}  # of calls that have a variant, by kind
+        self._waits: Counter[Hashable] = Counter()
         self._uses: OrderedDict[Hashable, int] = OrderedDict()
 
     def note_variant(self, args: tuple[Any, ...]) -> None:
         """A variant was made for a call."""
-        self._variants[_kind(args)] += 1
+        kind = _kind(args)
+        self._variants[kind] += 1
+        self._contents.setdefault(kind, set()).add(tuple(map(_contents, args)))
+
+    def waits(self, args: tuple[Any, ...]) -> bool:
+        """Whether texts or lengths of a call are neither compiled nor have come before."""
+        kind = _kind(args)
+        known = self._contents.get(kind)
+        if known is None:
+            return False
+        contents = tuple(map(_contents, args))
+        if contents in known or self._count((kind, contents)) > 1:
+            return False
+        self._waits[kind] += 1
+        return True
+
+    def ever_other(self, args: tuple[Any, ...], function: FunctionType) -> CallGuard | None:
+        """What lets calls with ever other texts pass for a while; None if it is too early.
+
+        Twice as many each time; then some are looked at again, as one may have come back.
+        """
+        kind = _kind(args)
+        if self._waits[kind] % _OFTEN:
+            return None
+        expected = [
+            Expected(np.ndarray, value.dtype, value.ndim)
+            if type(value) is np.ndarray
+            else Expected(type(value))
+            for value in args
+        ]
+        return CallGuard(expected, _OFTEN << self._waits[kind] // _OFTEN, function)
 
     def refusal(self, args: tuple[Any, ...]) -> str | None:
         """Why no variant is made for a call; counts it."""
@@ -59,6 +98,19 @@ def _alike(value: Any) -> Hashable:
         parts = tuple(map(_alike, value))
         return None if None in parts else (type(value), *parts)
     return likeness(value)
+
+
+def _contents(value: Any) -> Hashable:
+    """Texts, lengths and integers of tuples, by which a program chooses what it does."""
+    if type(value) in (str, bytes):
+        return value if len(value) <= _MOST_ITEMS else (len(value), hash(value))
+    if type(value) in (list, tuple):
+        numbers = value if type(value) is tuple and all(type(v) is int for v in value) else None
+        return len(value), numbers or tuple(map(_contents, value[:_MOST_ITEMS]))
+    if type(value) is dict:
+        items = zip(value.items(), range(_MOST_ITEMS), strict=False)
+        return len(value), tuple((key, _contents(item)) for (key, item), _ in items)
+    return None
 
 
 def _kind(args: tuple[Any, ...]) -> Hashable:

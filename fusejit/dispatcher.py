@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from fusejit.alternation import Alternation, Rank, Way, guarded
 from fusejit.budget import Allowance, compiling
-from fusejit.call_kinds import CallKinds
+from fusejit.call_kinds import WAITS, CallKinds
 from fusejit.carrier import Body, no_variant
 from fusejit.codegen.launcher.call_guard import CallGuard, Expected
 from fusejit.codegen.launcher.miss import MISS, Miss
@@ -129,6 +129,8 @@ class Dispatcher:
                 return self.decline(missed.reason, args)
             known = self.declined.cause(args)
             if known is None and not self.options.fullgraph:
+                if self.kinds.waits(args):
+                    return self.waiting(args)
                 known = self.kinds.refusal(args)
             if isinstance(known, NumpyRaises) and self.declined.is_guess(args):
                 result = self.raising(args)  # like the one before, most often
@@ -161,6 +163,22 @@ class Dispatcher:
         elif result.is_fault:
             self.declined.add_kind(args, result.reason, is_final=True)
         return self.decline(result.reason, args)
+
+    def waiting(self, args: tuple[Any, ...]) -> Any:
+        """A call with new texts, which is compiled when they come back."""
+        counts, plain = self.variants.declined, self.run_plain
+        counts[WAITS] += 1
+        guard = self.kinds.ever_other(args, cast(Any, self.function))
+        if guard is not None:
+
+            def waiting(*args: Any) -> Any:
+                counts[WAITS] += 1
+                return plain(*args)
+
+            alone = partial(self.serve_python, guard)
+            way = Way(guarded(guard, waiting), Rank.DECLINED, WAITS, alone)
+            self.alternation.served(way)
+        return plain(*args)
 
     def run_segments(self, *args: Any) -> Any:
         """The function in segments, unless it was changed."""

@@ -167,6 +167,14 @@ def test_files_named_in_the_text_exist(path):
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
+def test_modules_named_without_their_folder_exist(path):
+    folders = ("fusejit", "tests", "benchmarks", "examples")
+    files = {f"/{f.relative_to(ROOT)}" for folder in folders for f in (ROOT / folder).rglob("*.py")}
+    for name in re.findall(r"`([\w/]+\.py)`", path.read_text("utf-8")):
+        assert any(file.endswith(f"/{name}") for file in files), f"{path.name}: {name}"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
 def test_make_targets_named_in_the_text_exist(path):
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     for name in re.findall(r"(?:^|`)make (\w+)", path.read_text("utf-8"), re.MULTILINE):

@@ -39,7 +39,7 @@ ALLOWED = {
     "budget": {"errors", "progress"},
     "identity": set(),
     "progress": {"interrupts"},
-    "call_kinds": {"declined_calls"},
+    "call_kinds": {"codegen", "declined_calls"},
     "dataclass": set(),
     "options": {"dataclass"},
     "interrupts": set(),

@@ -1,4 +1,4 @@
-"""Calls that differ in lengths or values alone make few variants; more only if they come back."""
+"""Calls that differ in texts, lengths or values alone get variants only if they come back."""
 
 from __future__ import annotations
 
@@ -29,21 +29,58 @@ def lists(length: int) -> list[np.ndarray]:
     return [np.arange(3.0) + k for k in range(length)]
 
 
-def test_lists_of_ever_other_lengths_stop_making_variants() -> None:
+def weighted(text: str, x: np.ndarray) -> Any:
+    result = x * 0
+    for letter in text:
+        result = result + ord(letter) * x
+    return result
+
+
+def test_lists_of_ever_other_lengths_make_one_variant() -> None:
     f = fuse_jit(total)
     for length in range(1, 3 * MOST_OF_A_KIND):
         np.testing.assert_array_equal(f(lists(length)), total(lists(length)))
-    assert len(f.variants) <= MOST_OF_A_KIND
+    assert len(f.variants) == 1
 
 
 def test_a_length_that_comes_back_gets_its_variant() -> None:
     f = fuse_jit(total)
+    for length in (*range(1, 6), 4):
+        f(lists(length))
+    assert len(f.variants) == 2
+
+
+def test_beyond_many_variants_a_length_has_to_come_back_often() -> None:
+    f = fuse_jit(total)
     for length in range(1, 2 * MOST_OF_A_KIND):
         f(lists(length))
-    before = len(f.variants)
+        f(lists(length))
+    assert len(f.variants) == MOST_OF_A_KIND
     for _ in range(USES + 1):
         np.testing.assert_array_equal(f(lists(40)), total(lists(40)))
-    assert len(f.variants) == before + 1
+    assert len(f.variants) == MOST_OF_A_KIND + 1
+
+
+def test_ever_other_texts_are_not_compiled_and_one_that_comes_back_is() -> None:
+    f, x = fuse_jit(weighted), np.arange(4.0)
+    for k in range(300):
+        text = f"word {k}"
+        np.testing.assert_array_equal(f(text, x), weighted(text, x))
+        np.testing.assert_array_equal(f("word 0", x), weighted("word 0", x))
+    assert len(f.variants) == 1
+    assert "299x: its texts or lengths are new" in repr(f.variants)
+    for _ in range(600):
+        np.testing.assert_array_equal(f("again", x), weighted("again", x))
+    assert len(f.variants) == 2
+
+
+def test_integers_of_tuples_are_contents_and_numbers_of_lists_are_not() -> None:
+    kinds = CallKinds()
+    kinds.note_variant(((0, 1), [1.5, 2.5]))
+    assert kinds.waits(((1, 2), [1.5, 2.5]))
+    assert not kinds.waits(((1, 2), [1.5, 2.5]))  # come back
+    assert not kinds.waits(((0, 1), [7.0, 8.0]))
+    assert kinds.waits(((0, 1), [7.0, 8.0, 9.0]))
 
 
 def test_fullgraph_bounds_nothing_but_all_variants() -> None:
