@@ -1,7 +1,7 @@
 """`fuse_jit`: the decorator, and what a decorated function can be asked.
 
 A decorated function is a plain function with the user's own parameter list (`fusejit.carrier`);
-what a call does is in `fusejit.dispatcher`.
+what a call does is in `fusejit.calls.dispatcher`.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ from fusejit.variants import Variants
 
 if TYPE_CHECKING:
     from fusejit.budget import Allowance
-    from fusejit.dispatcher import Dispatcher
-    from fusejit.segments import FusedFunctions
+    from fusejit.calls.dispatcher import Dispatcher
+    from fusejit.segments.fused_functions import FusedFunctions
 
 
 class Decorated:
@@ -120,7 +120,7 @@ def _dispatcher_class() -> type[Dispatcher]:
     """`Dispatcher`, whose modules no signal may leave half loaded."""
 
     def load() -> type[Dispatcher]:
-        from fusejit.dispatcher import Dispatcher
+        from fusejit.calls.dispatcher import Dispatcher
 
         return Dispatcher
 

@@ -62,7 +62,7 @@ class Options:
         The policy: ``"auto"``, ``"none"``, ``"aggressive"``, or a function that decides about each
         legal fold (`fusejit.fuse.grouping.policy`).
     retires : bool
-        True: Python runs what costs more compiled than it gains (`fusejit.profit`).
+        True: Python runs what costs more compiled than it gains (`fusejit.profit.estimate`).
     is_part : bool
         True: the function is a segment of one that runs already, or is called between segments.
         Text of its numbers is then made in Python: they differ from call to call.

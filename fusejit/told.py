@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusejit.dispatcher import Dispatcher
+from fusejit.calls.dispatcher import Dispatcher
 from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
 from fusejit.explain import explain_text, passes_text, segments_text, sizes_of_call
 from fusejit.pipeline import Traced, trace

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fusejit.codegen.launcher.call_guard import CallGuard
     from fusejit.pipeline import Compiled
-    from fusejit.segments import SegmentedFunction
+    from fusejit.segments.segmented import SegmentedFunction
 
 
 class Variants:

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.programs.program import Program
 from benchmarks.programs.sensitivity import allowances, distance, leaves
-from fusejit.testing.compare import Bound, assert_same, assert_same_aliasing
+from fusejit_testing.compare import Bound, assert_same, assert_same_aliasing
 
 
 def compare(

@@ -8,7 +8,7 @@ from typing import Any
 from fusejit.explain.text import explain_text
 from fusejit.ir.analysis.lines import shortened
 from fusejit.ir.source import Location
-from fusejit.segments import Boundary, SegmentCall, SegmentedFunction
+from fusejit.segments.segmented import Boundary, SegmentCall, SegmentedFunction
 
 MAX_SOURCE = 72
 

@@ -15,7 +15,7 @@ from fusejit.codegen.text.emit import statement_lines
 from fusejit.ir.index_math import BOOL, I64, name, negated, number
 from fusejit.ir.loops import Element, Exit, If, Let, Stmt, Var
 from fusejit.ir.scalar_math import scalar
-from fusejit.testing.oracle import decorate
+from fusejit_testing.oracle import decorate
 
 
 def collatz(x: Any) -> Any:

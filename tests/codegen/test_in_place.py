@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.testing.compare import EXACT, assert_same
+from fusejit_testing.compare import EXACT, assert_same
 
 RNG = np.random.default_rng(0)
 X, W, B = RNG.normal(size=(70, 30)), RNG.normal(size=(30, 50)), RNG.normal(size=50)

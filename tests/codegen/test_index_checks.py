@@ -21,7 +21,7 @@ from fusejit.codegen.analysis.integer_facts import (
     Not,
 )
 from fusejit.ir.polynomial import Polynomial
-from fusejit.testing.oracle import decorate
+from fusejit_testing.oracle import decorate
 
 pytestmark = pytest.mark.filterwarnings("ignore::fusejit.api.FuseWarning")
 

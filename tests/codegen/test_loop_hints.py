@@ -32,7 +32,7 @@ from fusejit.ir.loops import (
     While,
 )
 from fusejit.ir.scalar_math import cast, scalar, select
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 TABLE = np.arange(256)[::-1].astype(np.uint8)
 F8 = np.dtype(np.float64)

@@ -24,7 +24,7 @@ from fusejit.ir.traced import (
 )
 from fusejit.options import Options
 from fusejit.pipeline import Traced
-from fusejit.testing.programs import PROGRAMS, Arguments, Program
+from fusejit_testing.programs.programs import PROGRAMS, Arguments, Program
 
 # Not bit for bit: NumPy's exp is not the kernel's (4 ulp each way). "matmul" is tested elsewhere.
 HOST_FUNCTIONS = {"numpy.sort": np.sort}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fusejit import fuse_jit
 from fusejit.codegen.lower import blocks
-from fusejit.testing.oracle import decorate
+from fusejit_testing.oracle import decorate
 
 
 def program(body: str, parameters: str) -> Callable[..., Any]:

@@ -13,8 +13,8 @@ from fusejit import FuseWarning, fuse_jit
 from fusejit.codegen.machine import pool
 from fusejit.ir.loops import Integer
 from fusejit.ir.polynomial import Polynomial
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check, decorate
 
 LARGE = 3000
 SIDE = 120

@@ -13,8 +13,8 @@ import pytest
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.verifier.verify import verify
-from fusejit.testing.compare import assert_same_results
-from fusejit.testing.graph_launcher import launcher
+from fusejit_testing.compare import assert_same_results
+from fusejit_testing.graphs.graph_launcher import launcher
 
 HEAD = """graph @test
   symbol s0 = size(arg:m, 0)

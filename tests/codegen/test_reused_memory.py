@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def moving_average(x, n):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def largest(x: Any) -> Any:

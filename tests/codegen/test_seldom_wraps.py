@@ -14,7 +14,7 @@ from fusejit.ir.index_math import BOOL, I64, negated, number
 from fusejit.ir.loops import Exit, If, Integer, Let, Var
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.scalar_math import cast, scalar, select
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 _U64 = np.dtype(np.uint64)
 

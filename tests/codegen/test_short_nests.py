@@ -9,7 +9,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.codegen.nests.short_nests import FEW
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def runs(x: Any, counts: Any) -> Any:

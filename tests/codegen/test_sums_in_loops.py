@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import decorate
+from fusejit_testing.oracle import decorate
 
 LENGTHS = [1, 2, 3, 7, 8, 9, 15, 31, 32, 33, 127, 128, 129, 1024, 1025, 33_000, 40_000]
 

@@ -10,8 +10,8 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.codegen.machine.probe import probe
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check
 
 LAYOUTS = {
     "step 3": lambda a: np.repeat(a, 3)[::3],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fusejit import fuse_jit
 from fusejit.codegen.intrinsics.uniform_division import floordiv_by, mod_by, reciprocal_of
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 DTYPES = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")
 

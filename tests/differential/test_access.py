@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fusejit.ir.access import Access
-from fusejit.testing.oracle import decorate
+from fusejit_testing.oracle import decorate
 
 FUNCTIONS = {
     "ascontiguousarray": lambda a: np.ascontiguousarray(a),

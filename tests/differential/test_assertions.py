@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fusejit.errors import UnsupportedError
-from fusejit.testing.oracle import check_not_compiled, compare_outcomes, decorate, run
+from fusejit_testing.oracle import check_not_compiled, compare_outcomes, decorate, run
 
 
 def last_line(error: BaseException | None) -> str | None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import clone
-from fusejit.testing.oracle import compare_outcomes, decorate, run
+from fusejit_testing.compare import clone
+from fusejit_testing.oracle import compare_outcomes, decorate, run
 
 PRIME, MASK = 16777619, 0xFFFFFFFF
 CHECK = 'raises "64 bits"'

@@ -11,8 +11,8 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
-from fusejit.testing.compare import Bound, assert_same, assert_same_aliasing
-from fusejit.testing.oracle import Outcome, check, compare_outcomes, decorate, run
+from fusejit_testing.compare import Bound, assert_same, assert_same_aliasing
+from fusejit_testing.oracle import Outcome, check, compare_outcomes, decorate, run
 
 SCALE = 2.0
 WEIGHTS = np.arange(4.0)

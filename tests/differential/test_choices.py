@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check, check_not_compiled
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check, check_not_compiled
 
 windows = np.lib.stride_tricks.sliding_window_view
 SUM = Bound(ulps=64, absolute=1e-12)

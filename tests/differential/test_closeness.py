@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fusejit import FuseWarning
-from fusejit.testing.oracle import check, check_not_compiled, decorate
+from fusejit_testing.oracle import check, check_not_compiled, decorate
 
 NAN, INF = np.nan, np.inf
 X = np.array([1.0, 1.0, NAN, INF, -INF, INF, 0.0, 1e-9, 5.0])

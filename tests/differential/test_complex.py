@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from fusejit import FuseWarning, UnsupportedError, fuse_jit
 from fusejit.ir.complex_numbers import complex_of, fused_multiply_add
-from fusejit.testing.compare import Bound, assert_same
-from fusejit.testing.oracle import check, decorate, run
 from fusejit.tracer.elementwise import complex_ufuncs
+from fusejit_testing.compare import Bound, assert_same
+from fusejit_testing.oracle import check, decorate, run
 
 DTYPES = ("c8", "c16")
 SUM = Bound(ulps=64)

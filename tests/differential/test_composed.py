@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fusejit import UnsupportedError
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check, decorate
 
 SIGNED_ZERO = Bound(zero_sign=False)
 INTEGERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import Bound, gamma
-from fusejit.testing.oracle import check, check_not_compiled, decorate
+from fusejit_testing.compare import Bound, gamma
+from fusejit_testing.oracle import check, check_not_compiled, decorate
 
 
 def numbers(shape: Any, dtype: Any = "f8", order: Any = "C") -> Any:

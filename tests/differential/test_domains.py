@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from fusejit.ir.graph import Check, walk
-from fusejit.testing.compare import Bound, clone
-from fusejit.testing.oracle import compare_outcomes, decorate, run
+from fusejit_testing.compare import Bound, clone
+from fusejit_testing.oracle import compare_outcomes, decorate, run
 
 CLOSE = Bound(absolute=1e-12)
 

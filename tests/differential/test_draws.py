@@ -11,8 +11,8 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
 from fusejit.errors import UnsupportedError
-from fusejit.testing.compare import Bound, assert_same
-from fusejit.testing.oracle import check, check_not_compiled, decorate
+from fusejit_testing.compare import Bound, assert_same
+from fusejit_testing.oracle import check, check_not_compiled, decorate
 
 CLOSE = Bound(absolute=1e-12)
 RNG = np.random.default_rng(5)

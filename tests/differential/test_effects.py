@@ -12,9 +12,9 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
 from fusejit.errors import UnsupportedError
-from fusejit.testing.compare import assert_same
-from fusejit.testing.oracle import decorate
-from fusejit.testing.segments_check import check_segments
+from fusejit_testing.compare import assert_same
+from fusejit_testing.oracle import decorate
+from fusejit_testing.programs.segments_check import check_segments
 
 
 def values(x: Any, n: int) -> Any:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fusejit.api import FuseWarning
 from fusejit.ir.graph import Check, walk
-from fusejit.testing.oracle import check, compare_outcomes, decorate, run
+from fusejit_testing.oracle import check, compare_outcomes, decorate, run
 
 DTYPES = ("float64", "float32", "int64", "int32", "uint8")
 VALUES = ([0.1, 0.2, 0.9, 0.7, 0.3], [0.1, 0.2, 0.3, 0.2, 0.05], [0.9, 0.2, 0.3, 0.2, 0.05])

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check, check_not_compiled
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check, check_not_compiled
 
 
 def numbers(shape: Any, dtype: Any = "f8", order: Any = "C") -> Any:

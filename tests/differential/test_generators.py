@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.oracle import check, decorate
 
 X = np.random.default_rng(0).normal(size=40)
 Y = np.random.default_rng(1).normal(size=40)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fusejit.ir.interpreter.summation import FEWEST
-from fusejit.testing.oracle import decorate
+from fusejit_testing.oracle import decorate
 
 
 def totals(x: Any) -> Any:

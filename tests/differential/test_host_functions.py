@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit import UnsupportedError, fuse_jit
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check, decorate
 from fusejit.tracer.host.host_functions import ROWS
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check, decorate
 
 Case = tuple[Callable[..., Any], str]  # a program, and the kinds of its arguments
 SUM = Bound(ulps=1e5, absolute=1e-9)

@@ -9,11 +9,11 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.errors import UnsupportedError
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check, decorate, run
-from fusejit.testing.segments_check import check_segments
 from fusejit.tracer.reductions import order_statistics
 from fusejit.tracer.runtime.dispatch import HANDLERS
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check, decorate, run
+from fusejit_testing.programs.segments_check import check_segments
 
 CLOSE = Bound(absolute=1e-12)
 

@@ -12,8 +12,8 @@ from fusejit import fuse_jit
 from fusejit.codegen.intrinsics_jit import draws as draws_jit
 from fusejit.codegen.machine import ziggurat
 from fusejit.ir.draws import INLINE_DRAWS
-from fusejit.testing.compare import Bound, assert_same
-from fusejit.testing.oracle import check
+from fusejit_testing.compare import Bound, assert_same
+from fusejit_testing.oracle import check
 
 SUMS = Bound(absolute=1e-12)
 BIT_GENERATORS = (

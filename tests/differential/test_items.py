@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 DTYPES = ["?", "i1", "u1", "i4", "u4", "i8", "f4", "f8", "c8", "c16"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.oracle import check, decorate
 
 DTYPES = ["?", "u1", "i4", "i8", "f4", "f8"]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fusejit.ir.graph import GenericOp
-from fusejit.testing.compare import clone
-from fusejit.testing.oracle import compare_outcomes, decorate, run
+from fusejit_testing.compare import clone
+from fusejit_testing.oracle import compare_outcomes, decorate, run
 
 
 def behind_the_end(x: Any) -> Any:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fusejit.api import FuseWarning
-from fusejit.testing.compare import Bound, assert_same
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.compare import Bound, assert_same
+from fusejit_testing.oracle import check, decorate
 
 CLOSE = Bound(absolute=1e-12)
 

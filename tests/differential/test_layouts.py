@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from fusejit.api import FuseWarning
-from fusejit.testing.compare import clone
-from fusejit.testing.oracle import check, compare_outcomes, decorate, run
+from fusejit_testing.compare import clone
+from fusejit_testing.oracle import check, compare_outcomes, decorate, run
 
 
 def grid(*shape: int, dtype: Any = float) -> np.ndarray:

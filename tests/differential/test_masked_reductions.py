@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check, check_not_compiled, decorate
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check, check_not_compiled, decorate
 
 
 def arrays(shape: tuple[int, ...], dtype: Any = "f8") -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fusejit import ConcretizationError, FuseWarning, UnsupportedError, fuse_jit
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.oracle import check, decorate
 
 
 def arrays(shape: tuple[int, ...], dtype: Any = "f8") -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check
 
 ONE = (
     "sqrt exp log sin cos tan tanh log10 log2 log1p expm1 exp2 cbrt asin acos atan "

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import Bound, matmul_bound
-from fusejit.testing.oracle import check
+from fusejit_testing.compare import Bound, matmul_bound
+from fusejit_testing.oracle import check
 
 SHAPES = [
     ((3, 4), (4, 5)), ((3, 4), (4,)), ((4,), (4, 5)), ((4,), (4,)), ((2, 3, 4), (4, 5)),

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check, check_not_compiled, decorate
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check, check_not_compiled, decorate
 
 DTYPES = ["?", "u1", "i4", "f4", "f8"]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check
 
 EXACT_ONES = [np.nansum, np.nanmax, np.nanmin]
 QUOTIENTS = [np.nanmean, np.nanvar, np.nanstd]

@@ -10,8 +10,8 @@ import pytest
 
 from fusejit.codegen.machine.pool import set_num_threads
 from fusejit.ir.interpreter.summation import ordered_sum
-from fusejit.testing.compare import Bound, assert_same, sum_bound
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.compare import Bound, assert_same, sum_bound
+from fusejit_testing.oracle import check, decorate
 
 ARRAYS = 1000
 

@@ -1,6 +1,6 @@
 """Every function of NumPy with every keyword argument, in default mode, against NumPy.
 
-`python -m fusejit.testing.numpy_surface FILE` makes all 12,000 calls and lists in FILE those that
+`python -m fusejit_testing.numpy_surface FILE` makes all 12,000 calls and lists in FILE those that
 run as plain NumPy, with a warning; here every 40th is made.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fusejit.testing.numpy_surface import calls, functions, outcome
+from fusejit_testing.numpy_surface import calls, functions, outcome
 
 PLAIN = Path(__file__).parent / "numpy_surface_plain.txt"
 STEP, PARTS = 160, 4

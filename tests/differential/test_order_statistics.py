@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit import fuse_jit
-from fusejit.testing.compare import assert_same
-from fusejit.testing.oracle import check, decorate, run
 from fusejit.tracer.reductions.order_statistics import (
     MOST_EXCHANGED,
     MOST_SELECTED,
     MOST_SORTED,
     _network,
 )
+from fusejit_testing.compare import assert_same
+from fusejit_testing.oracle import check, decorate, run
 
 
 def windows(x: Any, half: int) -> Any:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import arrays_in, assert_same_ownership, clone
-from fusejit.testing.oracle import decorate
+from fusejit_testing.compare import arrays_in, assert_same_ownership, clone
+from fusejit_testing.oracle import decorate
 
 EXPRESSIONS = {
     "itself": "x; x[...]; x[:]; x.view(); x.T; x[1:]; x[::-1]; x[None]; x[0]; x.transpose(0, 1)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 ROWS = np.array([[3.0, 1.0, 3.0, -2.0], [0.0, -0.0, 0.0, -1.0], [2.0, 7.0, 7.0, 7.0]])
 WITH_NAN = np.where(ROWS == 7, np.nan, ROWS)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fusejit import UnsupportedError, fuse_jit
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check, check_not_compiled
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check, check_not_compiled
 
 SMALL = Bound(0, 1e-12)
 

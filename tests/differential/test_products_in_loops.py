@@ -10,8 +10,8 @@ import pytest
 
 from fusejit.codegen.intrinsics.products import product_loops
 from fusejit.ir.graph import GenericOp, Loop, walk
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check, decorate
 
 NEAR = Bound(absolute=1e-4)  # the interpreter sums in an order of its own
 

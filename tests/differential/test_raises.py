@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import compare_outcomes, decorate, run
+from fusejit_testing.oracle import compare_outcomes, decorate, run
 
 GOOD, BAD = np.arange(1.0, 9.0), np.array([1.0, 2.0, -3.0, 4.0, -5.0, 6.0])
 

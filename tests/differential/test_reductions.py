@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import Bound, sum_bound
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.compare import Bound, sum_bound
+from fusejit_testing.oracle import check, decorate
 
 AXES: dict[int, list[Any]] = {
     0: [None, ()],

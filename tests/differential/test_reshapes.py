@@ -5,7 +5,7 @@ import pytest
 
 from fusejit.api import FuseWarning
 from fusejit.ir.interpreter.summation import ordered_sum_along
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.oracle import check, decorate
 
 RNG = np.random.default_rng(7)
 

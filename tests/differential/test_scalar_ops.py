@@ -10,8 +10,8 @@ import pytest
 
 from fusejit.ir.scalar_ops import EXTREMA, SCALAR_OPS
 from fusejit.ir.types import DTYPES, is_supported
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check, check_not_compiled
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check, check_not_compiled
 
 ALL = tuple(dtype for dtype in DTYPES.values() if dtype.kind != "c")  # those: test_complex.py
 MAIN = tuple(np.dtype(d) for d in ("?", "i4", "i8", "u1", "f4", "f8"))

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check, check_not_compiled
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check, check_not_compiled
 
 DTYPES = ["?", "i1", "u4", "i8", "f4", "f8"]
 ACCUMULATED = [np.add, np.multiply, np.maximum, np.minimum]

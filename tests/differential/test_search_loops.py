@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
 from fusejit.tracer.capture.definite import sure_names
+from fusejit_testing.oracle import check
 
 
 def found(x: Any, v: Any) -> Any:

@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.testing.compare import Bound
-from fusejit.testing.segments_check import check_segments
+from fusejit_testing.compare import Bound
+from fusejit_testing.programs.segments_check import check_segments
 
 X = np.arange(12.0) / 4 - 1
 M = np.arange(12.0).reshape(3, 4)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fusejit.ir.interpreter.summation import ordered_sum
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check, decorate
 
 LENGTHS = (0, 1, 2, 3, 7, 8, 31, 127, 128, 129, 1023, 1024, 1025, 2500)
 NEAR = Bound(ulps=64, absolute=1e-12)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.testing.compare import Bound, gamma, sum_bound
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.compare import Bound, gamma, sum_bound
+from fusejit_testing.oracle import check, decorate
 
 AXES: dict[int, list[Any]] = {
     0: [None, ()],

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fusejit.errors import UnsupportedError
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check, compare_outcomes, decorate, run
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check, compare_outcomes, decorate, run
 
 RNG = np.random.default_rng(7)
 X = np.round(RNG.normal(size=(6, 5)), 2)

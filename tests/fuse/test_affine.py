@@ -15,7 +15,7 @@ import pytest
 
 from fusejit.fuse.folding.cost import fold_when_it_pays
 from fusejit.ir.graph import GenericOp
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 Fuses = Callable[..., list[tuple[dict[str, Any], list[Any]]]]
 

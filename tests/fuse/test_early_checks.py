@@ -8,7 +8,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.fuse.canonical.early_checks import ask_checks_early
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 EXP = '%t = generic "exp" domain (s0) ins (%x) outs (write) { t0 = exp in0 : f64; yield t0 } : s0 x f64'
 SIZE = '%c = generic "c" domain () ins () outs (write) { t0 = const 3 : i64; t1 = index (s0) : i64; t2 = less t0, t1 : i1; yield t2 } : i1 python'

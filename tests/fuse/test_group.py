@@ -17,9 +17,9 @@ from fusejit.ir.graph import Graph
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
 from fusejit.ir.schedule import FusionReport, Group, KernelStep
 from fusejit.ir.verifier.verify import verify
-from fusejit.testing.compare import Bound, assert_same, assert_same_results
-from fusejit.testing.oracle import decorate
-from fusejit.testing.random_graphs import random_graph
+from fusejit_testing.compare import Bound, assert_same, assert_same_results
+from fusejit_testing.graphs.random_graphs import random_graph
+from fusejit_testing.oracle import decorate
 
 F64 = np.arange(12.0).reshape(3, 4)
 

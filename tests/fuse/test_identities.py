@@ -17,8 +17,8 @@ from fusejit.ir.scalar_ops import SCALAR_OPS
 from fusejit.ir.text.payload_parser import parse_payload
 from fusejit.ir.text.tokens import Cursor
 from fusejit.ir.types import DTYPES
-from fusejit.testing.compare import difference
-from fusejit.testing.oracle import check
+from fusejit_testing.compare import difference
+from fusejit_testing.oracle import check
 
 BOOL = np.dtype(np.bool_)
 FLOATS = [0.0, -0.0, 1.5, -3.25, 1.0, np.inf, -np.inf, np.nan, 5e-324, -1e-310, 1e308, 2.5]

@@ -13,7 +13,7 @@ from fusejit.ir.affine import AffineExpr, parse_affine_expr
 from fusejit.ir.analysis.symbol_facts import SymbolFacts
 from fusejit.ir.graph import Graph, Guard, HostSymbol
 from fusejit.ir.host import HostExpr, Path
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.oracle import check, decorate
 
 X = np.arange(9.0) ** 2
 M = np.arange(42.0).reshape(6, 7) ** 2

@@ -50,8 +50,8 @@ from fusejit.ir.schedule import FusionReport, KernelStep
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.verifier.verify import verify
-from fusejit.testing.compare import assert_same_results
-from fusejit.testing.random_graphs import random_graph
+from fusejit_testing.compare import assert_same_results
+from fusejit_testing.graphs.random_graphs import random_graph
 
 F64, BOOL = np.dtype("f8"), np.dtype("?")
 S0, S1 = AffineExpr.symbol("s0"), AffineExpr.symbol("s1")

@@ -34,7 +34,7 @@ from fusejit.ir.schedule import FusionReport
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.verifier.verify import verify
-from fusejit.testing.compare import assert_same_results
+from fusejit_testing.compare import assert_same_results
 
 HEADER = """\
 graph @test

@@ -18,8 +18,8 @@ from fusejit.ir.graph import Cond, Loop, walk
 from fusejit.ir.target import GENERIC
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.verifier.verify import verify
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check
 
 
 @pytest.fixture(autouse=True)

@@ -20,10 +20,10 @@ from fusejit.ir.graph import GenericOp, Graph, walk
 from fusejit.ir.interpreter.interpret import interpret
 from fusejit.ir.types import IteratorType
 from fusejit.ir.verifier.verify import verify
-from fusejit.testing.compare import assert_same_results
-from fusejit.testing.graph_launcher import launcher
-from fusejit.testing.oracle import check
-from fusejit.testing.random_graphs import random_graph
+from fusejit_testing.compare import assert_same_results
+from fusejit_testing.graphs.graph_launcher import launcher
+from fusejit_testing.graphs.random_graphs import random_graph
+from fusejit_testing.oracle import check
 
 Parse = Callable[[str], Graph]
 Becomes = Callable[[Callable[[Graph], Graph], str, str], None]

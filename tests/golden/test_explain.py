@@ -20,7 +20,7 @@ from fusejit.ir.graph import GenericOp, base_name, walk
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host import Path as HostPath
 from fusejit.ir.target import GENERIC
-from fusejit.testing.programs_random import SIZES, load, random_program
+from fusejit_testing.programs.programs_random import SIZES, load, random_program
 
 from .programs import CALLS, softmax, update, weighted
 

@@ -7,7 +7,7 @@ from fusejit.errors import InternalError
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
 from fusejit.ir.interpreter.summation import ordered_sum, ordered_sum_along
 from fusejit.ir.text.parser import parse_graph
-from fusejit.testing.compare import assert_same_results
+from fusejit_testing.compare import assert_same_results
 
 HEADER = """\
 graph @f

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fusejit.errors import ParseError
 from fusejit.ir.affine import AffineExpr, parse_affine_expr
 from fusejit.ir.indexing_map import IndexingMap, parse_indexing_map
-from fusejit.testing.strategies import affine_exprs, indexing_maps, points, symbol_values
+from fusejit_testing.strategies import affine_exprs, indexing_maps, points, symbol_values
 
 two_exprs = st.tuples(affine_exprs(3), affine_exprs(3))
 

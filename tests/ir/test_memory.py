@@ -4,7 +4,7 @@ from fusejit.ir.graph import Load, Store, walk
 from fusejit.ir.memory import renumber_versions, versions
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
-from fusejit.testing.programs import PROGRAMS
+from fusejit_testing.programs.programs import PROGRAMS
 
 NESTED = """\
 graph @f

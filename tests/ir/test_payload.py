@@ -11,7 +11,7 @@ from fusejit.ir.scalar_ops import COMBINERS, EXTREMA, SCALAR_OPS
 from fusejit.ir.text.payload_parser import parse_payload
 from fusejit.ir.text.tokens import Cursor
 from fusejit.ir.types import DTYPES
-from fusejit.testing.compare import difference
+from fusejit_testing.compare import difference
 
 F32, F64, BOOL = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.bool_)
 VALUES = {

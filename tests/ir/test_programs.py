@@ -7,8 +7,8 @@ from fusejit.ir.interpreter.interpret import argument_paths, check_guards, inter
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.verifier.verify import verify
-from fusejit.testing.compare import assert_same_results, copy_arguments, difference
-from fusejit.testing.programs import HOST_FUNCTIONS, PROGRAMS
+from fusejit_testing.compare import assert_same_results, copy_arguments, difference
+from fusejit_testing.programs.programs import HOST_FUNCTIONS, PROGRAMS
 
 each_program = pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
 

@@ -10,8 +10,8 @@ from fusejit.ir.interpreter.interpret import interpret
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.types import IteratorType
-from fusejit.testing.compare import assert_same_results, copy_keeping_strides, difference
-from fusejit.testing.random_graphs import random_graph
+from fusejit_testing.compare import assert_same_results, copy_keeping_strides, difference
+from fusejit_testing.graphs.random_graphs import random_graph
 
 
 def test_a_seed_decides_everything():

@@ -12,9 +12,9 @@ from fusejit.ir.source import Location
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph, print_op
 from fusejit.ir.types import Kind, TensorType
-from fusejit.testing.compare import assert_same_results
-from fusejit.testing.programs import PROGRAMS
-from fusejit.testing.strategies import random_programs
+from fusejit_testing.compare import assert_same_results
+from fusejit_testing.programs.programs import PROGRAMS
+from fusejit_testing.strategies import random_programs
 
 F64 = TensorType(np.dtype(np.float64))
 

@@ -10,8 +10,8 @@ from fusejit.ir.host import HostExpr
 from fusejit.ir.payload import Instr
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.verifier.verify import RULES, complaints, verify
-from fusejit.testing.programs import PROGRAMS
-from fusejit.testing.random_graphs import random_graph
+from fusejit_testing.graphs.random_graphs import random_graph
+from fusejit_testing.programs.programs import PROGRAMS
 
 HEADER = """\
 graph @f

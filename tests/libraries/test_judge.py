@@ -16,18 +16,18 @@ import numpy as np
 import pytest
 
 from fusejit.errors import InternalError, UnsupportedError
-from fusejit.testing.libraries import calls, replay, sampling
-from fusejit.testing.libraries.__main__ import main
-from fusejit.testing.libraries.arguments import NotCopied, copied
-from fusejit.testing.libraries.calls import CallJudge
-from fusejit.testing.libraries.copies import NUMPY_COPY, make_copy, rewritten
-from fusejit.testing.libraries.decorated import Decorated, Entry, install
-from fusejit.testing.libraries.differences import Comparison, Different
-from fusejit.testing.libraries.known import known_reasons, reason_of
-from fusejit.testing.libraries.randomness import Randomness
-from fusejit.testing.libraries.records import Finding, Kind, TestRecord
-from fusejit.testing.libraries.report import findings, text_report
-from fusejit.testing.libraries.runner import Settings, _FileRun, judge_library
+from fusejit_testing.libraries import calls, replay, sampling
+from fusejit_testing.libraries.__main__ import main
+from fusejit_testing.libraries.arguments import NotCopied, copied
+from fusejit_testing.libraries.calls import CallJudge
+from fusejit_testing.libraries.copies import NUMPY_COPY, make_copy, rewritten
+from fusejit_testing.libraries.decorated import Decorated, Entry, install
+from fusejit_testing.libraries.differences import Comparison, Different
+from fusejit_testing.libraries.known import known_reasons, reason_of
+from fusejit_testing.libraries.randomness import Randomness
+from fusejit_testing.libraries.records import Finding, Kind, TestRecord
+from fusejit_testing.libraries.report import findings, text_report
+from fusejit_testing.libraries.runner import Settings, _FileRun, judge_library
 
 TOY = """
 import itertools

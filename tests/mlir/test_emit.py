@@ -20,9 +20,9 @@ from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.types import DTYPES, IteratorType, TensorType
 from fusejit.mlir.export.ops import SCALAR_FORMS, cast_lines, literal
 from fusejit.mlir.export.text import mlir_text
-from fusejit.testing import mlir_oracle
-from fusejit.testing.random_graphs import random_graph
-from fusejit.testing.random_reshapes import random_graph_with_reshapes
+from fusejit_testing import mlir_oracle
+from fusejit_testing.graphs.random_graphs import random_graph
+from fusejit_testing.graphs.random_reshapes import random_graph_with_reshapes
 
 BOOL = np.dtype(np.bool_)
 # Rows of one meaning in both, for every dtype that has them.

@@ -21,11 +21,11 @@ from fusejit.ir.target import GENERIC
 from fusejit.mlir.export.patterns import constant_written, live_ops
 from fusejit.mlir.export.text import mlir_text
 from fusejit.pipeline import PASSES, PassContext
-from fusejit.testing import mlir_oracle
-from fusejit.testing.compare import difference
-from fusejit.testing.graph_launcher import launcher
-from fusejit.testing.random_graphs import random_graph
-from fusejit.testing.random_reshapes import random_graph_with_reshapes
+from fusejit_testing import mlir_oracle
+from fusejit_testing.compare import difference
+from fusejit_testing.graphs.graph_launcher import launcher
+from fusejit_testing.graphs.random_graphs import random_graph
+from fusejit_testing.graphs.random_reshapes import random_graph_with_reshapes
 
 pytest.importorskip("torch_mlir", reason="the MLIR bindings are not installed")
 

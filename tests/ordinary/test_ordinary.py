@@ -34,9 +34,9 @@ from benchmarks.programs.program import Program
 from benchmarks.programs.sensitivity import outcome
 from fusejit.api import FuseWarning
 from fusejit.errors import FusejitError
-from fusejit.testing.compare import assert_same
-from fusejit.testing.gaps import UPDATE, Gaps
-from fusejit.testing.oracle import decorate
+from fusejit_testing.compare import assert_same
+from fusejit_testing.gaps import UPDATE, Gaps
+from fusejit_testing.oracle import decorate
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAIN = "runs as plain NumPy"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fusejit.testing.gaps import Gaps
+from fusejit_testing.gaps import Gaps
 
 
 def test_lines_of_programs_that_ran_are_replaced(tmp_path: Path) -> None:

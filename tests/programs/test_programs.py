@@ -29,9 +29,9 @@ from benchmarks.programs.sensitivity import allowances, distance, leaves, outcom
 from fusejit.api import FuseWarning
 from fusejit.codegen.launcher.miss import Miss
 from fusejit.errors import ConcretizationError, UnsupportedError
-from fusejit.testing.compare import assert_same
-from fusejit.testing.gaps import UPDATE, Gaps
-from fusejit.testing.oracle import decorate
+from fusejit_testing.compare import assert_same
+from fusejit_testing.gaps import UPDATE, Gaps
+from fusejit_testing.oracle import decorate
 
 ROOT = Path(__file__).resolve().parents[2]
 

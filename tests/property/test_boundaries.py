@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from fusejit.testing.boundaries import assert_no_difference
-from fusejit.testing.failures import with_failures
+from fusejit_testing.programs.boundaries import assert_no_difference
+from fusejit_testing.programs.failures import with_failures
 
 
 @pytest.mark.parametrize("first", range(0, 240, 60))

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from fusejit.errors import UnsupportedError
-from fusejit.testing.campaign.__main__ import main
-from fusejit.testing.campaign.families import FAMILIES, kind_of
-from fusejit.testing.campaign.records import Chunk, Outcome, Record
-from fusejit.testing.campaign.runner import Worker, check_chunk, chunks, run
+from fusejit_testing.campaign.__main__ import main
+from fusejit_testing.campaign.families import FAMILIES, kind_of
+from fusejit_testing.campaign.records import Chunk, Outcome, Record
+from fusejit_testing.campaign.runner import Worker, check_chunk, chunks, run
 
 DYING = """
 import json, os, signal, sys, time

@@ -10,11 +10,16 @@ import numpy as np
 import pytest
 
 from fusejit import pipeline
-from fusejit.testing import mutation_programs
-from fusejit.testing.boundaries import check_boundaries
-from fusejit.testing.mutation_fuzzer import check_program
-from fusejit.testing.mutation_programs import MutationProgram, Parameter, Statement, deadline
-from fusejit.testing.oracle import check, decorate, no_faults
+from fusejit_testing.oracle import check, decorate, no_faults
+from fusejit_testing.programs import mutation_programs
+from fusejit_testing.programs.boundaries import check_boundaries
+from fusejit_testing.programs.mutation_fuzzer import check_program
+from fusejit_testing.programs.mutation_programs import (
+    MutationProgram,
+    Parameter,
+    Statement,
+    deadline,
+)
 
 PROGRAM = MutationProgram(
     1,

@@ -10,8 +10,8 @@ import pytest
 from fusejit import pipeline
 from fusejit.errors import InternalError
 from fusejit.ir.graph import GenericOp
-from fusejit.testing.mutation_fuzzer import How, Plan, Tally, check_program
-from fusejit.testing.mutation_programs import MutationProgram, Parameter, Statement
+from fusejit_testing.programs.mutation_fuzzer import How, Plan, Tally, check_program
+from fusejit_testing.programs.mutation_programs import MutationProgram, Parameter, Statement
 
 PROGRAM = MutationProgram(
     1,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fusejit.testing.grouped_check import check_grouped
+from fusejit_testing.programs.grouped_check import check_grouped
 
 BATCH = 20
 

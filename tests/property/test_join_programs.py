@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fusejit.testing.join_programs import NUM_PAIRS, make_join_program
-from fusejit.testing.join_templates import PRODUCERS, USES
-from fusejit.testing.mutation_fuzzer import Plan, Tally, campaign
+from fusejit_testing.programs.join_programs import NUM_PAIRS, make_join_program
+from fusejit_testing.programs.join_templates import PRODUCERS, USES
+from fusejit_testing.programs.mutation_fuzzer import Plan, Tally, campaign
 
 STEP = 41  # no divisor of the number of pairs: all producers and all uses occur
 FUSIONS = ("auto", "aggressive", "none")

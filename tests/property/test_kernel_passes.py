@@ -35,8 +35,8 @@ from fusejit.ir.scalar_math import scalar
 from fusejit.ir.verifier.loops import verify_kernel
 from fusejit.options import Options
 from fusejit.pipeline import trace
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check
 
 NAMES = [name for name, _ in KERNEL_PASSES]
 NEEDED = {"undo stores"}

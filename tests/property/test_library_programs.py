@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fusejit.testing.library_programs import make_library_program
-from fusejit.testing.library_templates import LIBRARY_TEMPLATES
-from fusejit.testing.mutation_fuzzer import Plan, assert_no_difference
+from fusejit_testing.programs.library_programs import make_library_program
+from fusejit_testing.programs.library_templates import LIBRARY_TEMPLATES
+from fusejit_testing.programs.mutation_fuzzer import Plan, assert_no_difference
 
 STRICT = Plan(make_library_program, strict=True, jit_every=60)
 

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check
 
 ROWS = 11
 PLACES = ["i", "i + 1", "i + 2", "2 * i", "2 * i + 1", "8 - i", "3", "9", "k", "i - 1", "-i"]

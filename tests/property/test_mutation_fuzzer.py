@@ -8,16 +8,16 @@ import pytest
 
 from fusejit.codegen.bufferize import bufferization as placement
 from fusejit.codegen.bufferize.hazards import FREE
-from fusejit.testing.compare import assert_same
-from fusejit.testing.mutation_fuzzer import (
+from fusejit_testing.compare import assert_same
+from fusejit_testing.programs.mutation_fuzzer import (
     Plan,
     assert_no_difference,
     check_program,
     report,
     shrink,
 )
-from fusejit.testing.mutation_maker import make_program
-from fusejit.testing.mutation_programs import MutationProgram, Parameter, Statement
+from fusejit_testing.programs.mutation_maker import make_program
+from fusejit_testing.programs.mutation_programs import MutationProgram, Parameter, Statement
 
 CHUNK = 250
 

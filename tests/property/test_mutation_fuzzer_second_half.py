@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fusejit.testing.mutation_fuzzer import Plan, assert_no_difference
+from fusejit_testing.programs.mutation_fuzzer import Plan, assert_no_difference
 
 CHUNK = 250
 

@@ -22,9 +22,9 @@ from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.verifier.verify import verify
 from fusejit.pipeline import PASSES, PassContext
-from fusejit.testing.compare import assert_same_results
-from fusejit.testing.random_graphs import RandomProgram, random_graph
-from fusejit.testing.random_reshapes import random_graph_with_reshapes
+from fusejit_testing.compare import assert_same_results
+from fusejit_testing.graphs.random_graphs import RandomProgram, random_graph
+from fusejit_testing.graphs.random_reshapes import random_graph_with_reshapes
 
 # Random graphs hardly ever have a dear producer whose two consumers, which read it transposed, become
 # one op.

@@ -13,9 +13,9 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.errors import UnsupportedError
-from fusejit.testing.compare import EXACT
-from fusejit.testing.oracle import compare_outcomes, run
-from fusejit.testing.programs_random import SIZES, RandomProgram, load, random_program
+from fusejit_testing.compare import EXACT
+from fusejit_testing.oracle import compare_outcomes, run
+from fusejit_testing.programs.programs_random import SIZES, RandomProgram, load, random_program
 
 BATCH = 20
 CI, DEEP = 200, 2000

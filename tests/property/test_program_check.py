@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.testing import liberties
-from fusejit.testing.liberties import DECLINES, allowed_decline
-from fusejit.testing.oracle import decorate
-from fusejit.testing.program_check import Tally, campaign, check_program
-from fusejit.testing.program_facts import observe
-from fusejit.testing.programs_random import SIZES, Argument, RandomProgram, load
-from fusejit.testing.written_sums import numpy_as_written
 from fusejit.tracer.elementwise import generic as elementwise
 from fusejit.tracer.elementwise import ufuncs
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.shapes import Decisions
+from fusejit_testing import liberties
+from fusejit_testing.graphs.written_sums import numpy_as_written
+from fusejit_testing.liberties import DECLINES, allowed_decline
+from fusejit_testing.oracle import decorate
+from fusejit_testing.programs.program_check import Tally, campaign, check_program
+from fusejit_testing.programs.program_facts import observe
+from fusejit_testing.programs.programs_random import SIZES, Argument, RandomProgram, load
 
 
 def program(

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit.api import FuseWarning
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 SLICES = [slice(None), slice(1, None), slice(None, -1), slice(None, None, -1), slice(0, 3, 2)]
 ITEMS = st.one_of(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit.api import FuseWarning
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 # Each step takes two arrays of one shape of rank 1 or 2, and gives an array of that shape.
 STEPS = {

@@ -1,4 +1,4 @@
-"""Random NumPy programs, every way: see `fusejit.testing.programs_random`."""
+"""Random NumPy programs, every way: see `fusejit_testing.programs.programs_random`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from fusejit.testing.program_check import check_seed
+from fusejit_testing.programs.program_check import check_seed
 
 BATCH = 25
 UNJITTED, EDGES, MANY, JITTED = 1000, 300, 200, 150

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit.api import FuseWarning
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 # Each step takes an array of rank 2 or 3 with an even first axis, and gives one.
 STEPS = {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fusejit.api import FuseWarning, fuse_jit
 from fusejit.codegen.lower import blocks
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 # ---------------------------------------------------------------- steps that only the kernel knows

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit.api import FuseWarning
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 VIEWS = {
     "flat": lambda a: a.reshape(-1),

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from fusejit.ir.access import Access
-from fusejit.testing.compare import arrays_in, assert_same, clone
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.compare import arrays_in, assert_same, clone
+from fusejit_testing.oracle import check, decorate
 
 
 def returned(x: Any, y: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def test_flattened_array_in_two_loops() -> None:

@@ -15,7 +15,7 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
 from fusejit.errors import UnsupportedError
-from fusejit.testing.compare import assert_same
+from fusejit_testing.compare import assert_same
 
 X = np.linspace(1.0, 2.0, 50)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def test_memory_made_in_the_body_is_no_array_of_the_launcher() -> None:

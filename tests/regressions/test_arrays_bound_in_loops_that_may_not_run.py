@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 CALLS = [
     (np.arange(1.0, 5.0), np.arange(4.0) - 1, limit, n)

@@ -13,7 +13,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
-from fusejit.testing.oracle import check, compare_outcomes, run
+from fusejit_testing.oracle import check, compare_outcomes, run
 
 X = np.arange(1.0, 7.0)
 CALLS = [(X, limit) for limit in (-1.0, 9.0, 1.0)]

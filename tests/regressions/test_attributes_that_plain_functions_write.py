@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.testing.oracle import check_not_compiled
+from fusejit_testing.oracle import check_not_compiled
 
 
 @dataclass

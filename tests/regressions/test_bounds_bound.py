@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import Bound, assert_same
+from fusejit_testing.compare import Bound, assert_same
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

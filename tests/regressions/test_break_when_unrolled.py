@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def first_large(x: Any, limit: float) -> Any:

@@ -8,7 +8,7 @@ sizes it had just found equal; NumPy hands out those arrays themselves.
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 LAYOUTS = {
     "rows": lambda a: np.broadcast_to(a[0], a.shape),

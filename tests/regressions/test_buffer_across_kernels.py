@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def joined_then_product(x, v, w):

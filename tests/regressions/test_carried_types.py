@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 FLOATS = np.array([0.5, -1.25, 2.0, 3.75, -0.5, 1.0])
 INTEGERS = np.array([4, -3, 2, 7, 1, -5])

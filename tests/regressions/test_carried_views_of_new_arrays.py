@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check, compare_outcomes, decorate, run
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check, compare_outcomes, decorate, run
 
 BOUND = Bound(ulps=64)
 

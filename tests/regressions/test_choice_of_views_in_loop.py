@@ -9,7 +9,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
-from fusejit.testing.compare import assert_same
+from fusejit_testing.compare import assert_same
 
 
 def stored_behind(a):

@@ -32,8 +32,8 @@ from fusejit.ir.loops import (
     StoreElement,
 )
 from fusejit.ir.polynomial import Polynomial
-from fusejit.testing.compare import Bound, gamma
-from fusejit.testing.oracle import check
+from fusejit_testing.compare import Bound, gamma
+from fusejit_testing.oracle import check
 
 
 def sliding_std(x: Any, n: int) -> Any:

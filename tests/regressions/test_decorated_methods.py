@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from fusejit.api import FuseWarning
-from fusejit.testing.compare import assert_same
-from fusejit.testing.oracle import decorate
+from fusejit_testing.compare import assert_same
+from fusejit_testing.oracle import decorate
 
 
 def fused(function: Any) -> Any:

@@ -14,7 +14,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.errors import NeedsPython
-from fusejit.testing.segments_check import check_segments
+from fusejit_testing.programs.segments_check import check_segments
 
 X = np.linspace(1.0, 2.0, 40)
 BOUNDS = (np.array([2, 7, 3]), np.array([3, 9, 2]), np.array([4, 9, 5]))

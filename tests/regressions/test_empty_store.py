@@ -6,7 +6,7 @@
 import numpy as np
 
 from fusejit import fuse_jit
-from fusejit.testing.compare import assert_same
+from fusejit_testing.compare import assert_same
 
 
 def test_a_slice_without_elements_of_a_scalar_with_an_axis() -> None:

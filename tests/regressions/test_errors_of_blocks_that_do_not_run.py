@@ -11,7 +11,7 @@ import pytest
 
 from fusejit import FuseWarning
 from fusejit.errors import FAULT
-from fusejit.testing.oracle import decorate
+from fusejit_testing.oracle import decorate
 
 
 def stored(a):

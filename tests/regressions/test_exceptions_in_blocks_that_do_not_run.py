@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check_not_compiled
+from fusejit_testing.oracle import check_not_compiled
 
 
 def attribute(x: Any, obj: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def test_index_in_a_loop_that_does_not_run() -> None:

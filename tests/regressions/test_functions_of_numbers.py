@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import assert_same
-from fusejit.testing.oracle import decorate, run
+from fusejit_testing.compare import assert_same
+from fusejit_testing.oracle import decorate, run
 
 X = np.array([0.5, 0.25, 2.0])
 

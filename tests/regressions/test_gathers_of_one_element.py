@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def added_at(x: Any, places: Any) -> Any:

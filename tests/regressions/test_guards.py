@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.oracle import check, decorate
 
 X = np.arange(10.0)
 LARGE = (2**40, 2**61 + 1, -(2**61) + 1, 2**62 + 1, 2**63 - 1, 2**64 + 1)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import decorate
 from fusejit.tracer.host import host_calls
+from fusejit_testing.oracle import decorate
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="needs a signal of its own")
 X = np.array([3.0, 1.0, 2.0])

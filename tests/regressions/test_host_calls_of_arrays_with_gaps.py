@@ -8,7 +8,7 @@ order than NumPy's.
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def deleted(a):

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import arrays_in
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.compare import arrays_in
+from fusejit_testing.oracle import check, decorate
 
 
 def places(x: Any) -> Any:

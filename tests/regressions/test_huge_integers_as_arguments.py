@@ -15,7 +15,7 @@ import pytest
 
 from fusejit import FuseWarning, fuse_jit
 from fusejit.codegen.launcher.call_guard import NEVER, UNLIMITED, CallGuard, Expected
-from fusejit.settling import Settling, size_of
+from fusejit.profit.settling import Settling, size_of
 
 SEED = 170382760648021597650530316304495310428
 

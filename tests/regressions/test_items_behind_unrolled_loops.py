@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.testing.oracle import compare_outcomes, decorate, run
+from fusejit_testing.oracle import compare_outcomes, decorate, run
 
 
 def halvings(x: Any) -> Any:

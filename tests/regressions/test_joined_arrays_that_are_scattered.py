@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fusejit.ir.graph import Scatter, Store
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def put(x, i, v):

@@ -9,7 +9,7 @@ import tempfile
 import numpy as np
 import pytest
 
-import fusejit.paying
+import fusejit.calls.paying
 from fusejit import fuse_jit
 
 
@@ -43,8 +43,8 @@ def test_a_fault_where_it_is_decided_what_pays(monkeypatch, tmp_path):
     def failing(*args, **kwargs):
         raise ValueError("of our own")
 
-    failing.__code__ = failing.__code__.replace(co_filename=fusejit.paying.__file__)
-    monkeypatch.setattr(fusejit.paying, "RetiredFunction", failing)
+    failing.__code__ = failing.__code__.replace(co_filename=fusejit.calls.paying.__file__)
+    monkeypatch.setattr(fusejit.calls.paying, "RetiredFunction", failing)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where the report goes
     fused = fuse_jit(rest)
     with pytest.warns(UserWarning, match="a fault of fusejit"):

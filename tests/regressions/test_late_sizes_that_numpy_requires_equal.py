@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import compare_outcomes, decorate, run
+from fusejit_testing.oracle import compare_outcomes, decorate, run
 
 ONE, TWO, THREE = np.ones(3), np.array([1.0, 2.0, 1.0]), np.array([3.0, 1.0, 2.0])
 

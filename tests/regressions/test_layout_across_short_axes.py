@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.testing.compare import relevant_strides
+from fusejit_testing.compare import relevant_strides
 
 
 def plus_one(x: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check, check_not_compiled
+from fusejit_testing.oracle import check, check_not_compiled
 
 X = np.arange(8.0)
 

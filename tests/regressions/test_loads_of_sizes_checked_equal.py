@@ -6,7 +6,7 @@ did not verify.
 
 import numpy as np
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def reversed_into(a):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import decorate
+from fusejit_testing.oracle import decorate
 
 L, I, U = np.arange(3, dtype="q"), np.arange(3), np.arange(3, dtype="Q")  # noqa: E741
 PROGRAMS: list[Callable[[Any, Any], Any]] = [

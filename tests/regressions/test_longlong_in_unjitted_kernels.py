@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import decorate
+from fusejit_testing.oracle import decorate
 
 
 @pytest.mark.parametrize("char", ["q", "Q"])

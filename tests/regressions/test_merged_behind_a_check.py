@@ -8,7 +8,7 @@ NumPy ran the call in the end, but the memory is nobody's.
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def masked(a):

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.testing.segments_check import check_segments
+from fusejit_testing.programs.segments_check import check_segments
 
 X = np.arange(4.0)
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.testing.oracle import check, check_not_compiled
+from fusejit_testing.oracle import check, check_not_compiled
 
 OF_ARGUMENTS: dict[str, Callable[[Any], Any]] = {
     "round": lambda s: s.round(),

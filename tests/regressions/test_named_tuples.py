@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fusejit.errors import UnsupportedError
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.oracle import check, decorate
 
 Pair = collections.namedtuple("Pair", "a b")
 

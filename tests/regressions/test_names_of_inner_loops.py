@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 EDGES = np.array([[0, 1], [1, 2], [0, 2], [2, 3], [1, 3], [0, 3]])
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from fusejit import UnsupportedError, fuse_jit
-from fusejit.testing.oracle import check
-from fusejit.testing.segments_check import check_segments
+from fusejit_testing.oracle import check
+from fusejit_testing.programs.segments_check import check_segments
 
 
 def assigned(x: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fusejit.errors import UnsupportedError
-from fusejit.testing.oracle import compare_outcomes, decorate, run
+from fusejit_testing.oracle import compare_outcomes, decorate, run
 
 CALLS = (np.arange(9.0), np.arange(9.0) - 30, np.arange(3.0))
 TEXT = "name = 'small'\n    if x.sum() > 3:\n        name = 'big'"

@@ -10,7 +10,7 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
 from fusejit.errors import UnsupportedError
-from fusejit.testing.oracle import compare_outcomes, decorate, run
+from fusejit_testing.oracle import compare_outcomes, decorate, run
 
 
 def place_of_smallest(x: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.testing.oracle import check, compare_outcomes, decorate, run
+from fusejit_testing.oracle import check, compare_outcomes, decorate, run
 
 
 def before_a_store(x: Any, f: float) -> Any:

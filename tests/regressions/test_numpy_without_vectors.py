@@ -14,7 +14,7 @@ USED = [name for name in __cpu_dispatch__ if __cpu_features__[name]]
 
 PROGRAM = """
 import numpy as np
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 def products(a, b):
     return a * b, np.square(a), a**2, a**3, a**5, a * 0.7j, abs(a), abs(a * b)

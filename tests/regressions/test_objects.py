@@ -10,7 +10,7 @@ import pytest
 
 from fusejit.api import FuseWarning
 from fusejit.errors import UnsupportedError
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.oracle import check, decorate
 
 X = np.arange(3.0)
 

@@ -16,7 +16,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
-from fusejit.testing.oracle import check, check_not_compiled, compare_outcomes, run
+from fusejit_testing.oracle import check, check_not_compiled, compare_outcomes, run
 
 X = np.arange(1.0, 7.0)
 LIMITS = (-5.0, 1.0, 2.0, 4.5)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 X = np.arange(16.0).reshape(4, 4)
 LAYOUTS = {

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.testing.oracle import decorate
+from fusejit_testing.oracle import decorate
 
 X = np.arange(3.0)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 X = np.array([0.5, 0.0, -2.0, 3.0, 0.0, 0.25])
 

@@ -8,7 +8,7 @@ came in Fortran order, and not in C order as NumPy has it.
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def turned(a):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 WIDE = np.broadcast_to(np.array([7, 8, 9]), (2, 3))
 CUBE = np.arange(24).reshape(2, 3, 4)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check, compare_outcomes, decorate, run
+from fusejit_testing.oracle import check, compare_outcomes, decorate, run
 
 
 def total(x: Any, y: Any) -> Any:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fusejit.errors import UnsupportedError
-from fusejit.testing.oracle import check, decorate
-from fusejit.testing.segments_check import check_segments
+from fusejit_testing.oracle import check, decorate
+from fusejit_testing.programs.segments_check import check_segments
 
 
 def step_of_a_dict(g: Any, params: Any) -> Any:

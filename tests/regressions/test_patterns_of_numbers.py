@@ -10,7 +10,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.errors import UnsupportedError
-from fusejit.testing.compare import assert_same
+from fusejit_testing.compare import assert_same
 
 X = np.array([1.5, -2.0, 0.25])
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check, check_not_compiled, decorate
+from fusejit_testing.oracle import check, check_not_compiled, decorate
 
 
 def placed(x: Any, mask: Any, values: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def fullest(x: Any, columns: Any) -> Any:

@@ -11,8 +11,8 @@ import pytest
 
 from fusejit import FuseWarning, fuse_jit
 from fusejit.errors import UnsupportedError
-from fusejit.testing.compare import clone
-from fusejit.testing.oracle import compare_outcomes, decorate, run
+from fusejit_testing.compare import clone
+from fusejit_testing.oracle import compare_outcomes, decorate, run
 
 POWERS = (3, 39, 45, 200, 3000)  # 3 ** 40 has more than 64 bits
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from fusejit import UnsupportedError, fuse_jit
-from fusejit.testing.oracle import check
-from fusejit.testing.segments_check import check_segments
+from fusejit_testing.oracle import check
+from fusejit_testing.programs.segments_check import check_segments
 
 X = np.array([1.5, -2.0, 0.25, 4.0, -0.5, 3.0])
 

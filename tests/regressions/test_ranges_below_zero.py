@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def test_containers_of_negative_ranges() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
-from fusejit.testing.oracle import check, compare_outcomes, run
+from fusejit_testing.oracle import check, compare_outcomes, run
 
 X = np.arange(12.0).reshape(3, 4)
 windows = np.lib.stride_tricks.sliding_window_view

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 UFUNCS = (np.add, np.maximum, np.minimum, np.logical_or, np.logical_and)
 

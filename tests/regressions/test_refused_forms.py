@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fusejit import UnsupportedError, fuse_jit
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check
 
 X = np.arange(6.0).reshape(2, 3)
 V = np.arange(1.0, 6.0)

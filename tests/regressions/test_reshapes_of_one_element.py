@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import as_strided
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 SHAPES = [(1, 1), (1,), (1, 1, 1), ()]
 

@@ -7,7 +7,7 @@ read an array that it had not made yet: UnboundLocalError.
 
 import numpy as np
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def flattened(b):

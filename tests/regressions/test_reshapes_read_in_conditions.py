@@ -7,7 +7,7 @@ loop used that one, which is not visible there: VerificationError.
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def in_a_condition(a):

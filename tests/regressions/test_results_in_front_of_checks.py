@@ -7,7 +7,7 @@ allocated with two rows. It was written in front of the check, with as many rows
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check, decorate
+from fusejit_testing.oracle import check, decorate
 
 
 def rows(a):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fusejit.errors import UnsupportedError
-from fusejit.testing.oracle import compare_outcomes, decorate, run
+from fusejit_testing.oracle import compare_outcomes, decorate, run
 
 CALLS = (np.arange(9.0), np.arange(9.0) - 3, np.arange(-9.0, 0.0))
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from fusejit.errors import FAULT
-from fusejit.testing.compare import assert_same
-from fusejit.testing.oracle import check_not_compiled, compare_outcomes, decorate, no_faults, run
+from fusejit_testing.compare import assert_same
+from fusejit_testing.oracle import check_not_compiled, compare_outcomes, decorate, no_faults, run
 
 V = np.arange(4.0)
 M = np.arange(12.0).reshape(4, 3)

@@ -6,7 +6,7 @@
 import numpy as np
 
 from fusejit import fuse_jit
-from fusejit.testing.compare import assert_same
+from fusejit_testing.compare import assert_same
 
 
 def test_a_scatter_into_an_array_that_is_read_once() -> None:

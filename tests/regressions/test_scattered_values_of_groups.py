@@ -7,7 +7,7 @@ computed point by point as the scatter writes it: "%v1 has no place".
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def sums(a):

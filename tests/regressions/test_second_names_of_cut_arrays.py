@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check
 
 
 def previous(z: Any, n: Any) -> Any:

@@ -14,8 +14,8 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
 from fusejit.errors import NeedsPython
-from fusejit.testing.compare import Bound
-from fusejit.testing.segments_check import check_segments
+from fusejit_testing.compare import Bound
+from fusejit_testing.programs.segments_check import check_segments
 
 X = np.arange(12.0) / 4 - 1
 CLOSE = Bound(ulps=32, absolute=1e-12)

@@ -16,9 +16,9 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.pipeline import Lowered
-from fusejit.segments import MOST_OF_A_CODE
-from fusejit.testing.oracle import decorate
-from fusejit.testing.segments_check import check_segments
+from fusejit.segments.fused_functions import MOST_OF_A_CODE
+from fusejit_testing.oracle import decorate
+from fusejit_testing.programs.segments_check import check_segments
 
 X = np.arange(6.0) / 4 - 0.5
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.segments_check import check_segments
+from fusejit_testing.programs.segments_check import check_segments
 
 X = np.arange(6.0) / 4 - 0.5
 

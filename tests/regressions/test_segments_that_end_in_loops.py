@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def pythons(x: Any) -> Any:

@@ -7,7 +7,7 @@ of float32.
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def chosen(b, k, q):

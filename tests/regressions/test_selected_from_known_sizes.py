@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fusejit.api import FuseWarning
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def selected(x):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusejit.settling import Settling
+from fusejit.profit.settling import Settling
 
 
 class Segment:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 
 def minus_every_other(b: Any) -> Any:

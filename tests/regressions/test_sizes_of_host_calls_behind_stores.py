@@ -14,8 +14,8 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import compare_outcomes, run
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import compare_outcomes, run
 
 
 def first(x: Any, v: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import decorate
+from fusejit_testing.oracle import decorate
 
 pytestmark = pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
 

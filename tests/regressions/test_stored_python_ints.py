@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fusejit.ir.graph import Check, walk
-from fusejit.testing.oracle import check, compare_outcomes, decorate, run
+from fusejit_testing.oracle import check, compare_outcomes, decorate, run
 
 
 def thousands(x: Any) -> Any:

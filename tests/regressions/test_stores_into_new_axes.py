@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check, check_not_compiled, compare_outcomes, decorate, run
+from fusejit_testing.oracle import check, check_not_compiled, compare_outcomes, decorate, run
 
 
 def halved(v: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check
+from fusejit_testing.oracle import check
 
 X = np.arange(8.0) ** 2
 INDEX = np.array([1, 0, 3, 7, 5, 4, 2, -2])

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from fusejit.api import FuseWarning
-from fusejit.testing.oracle import compare_outcomes, decorate, run
+from fusejit_testing.oracle import compare_outcomes, decorate, run
 
 
 def joined(x, n):

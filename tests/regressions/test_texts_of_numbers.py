@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 from fusejit.ir.host import HostExpr, Path
-from fusejit.testing.oracle import decorate
 from fusejit.tracer.runtime.trace import Trace
+from fusejit_testing.oracle import decorate
 
 Pair = namedtuple("Pair", "first second")
 PERCENT = "%s and %r"

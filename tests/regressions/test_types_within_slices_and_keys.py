@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import assert_same
-from fusejit.testing.oracle import decorate
+from fusejit_testing.compare import assert_same
+from fusejit_testing.oracle import decorate
 
 NUMBERS = (0.5, np.float32(0.5), np.float64(0.5), 1, True, 0.0, -0.0)
 X = np.ones(2, np.float32)

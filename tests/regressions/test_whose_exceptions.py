@@ -15,10 +15,10 @@ import pytest
 
 from fusejit import FuseWarning
 from fusejit.errors import FAULT
-from fusejit.testing.oracle import check, decorate
-from fusejit.testing.segments_check import check_segments
 from fusejit.tracer.graph_breaks.declined import numpy_raises
 from fusejit.tracer.runtime.dispatch import HANDLERS
+from fusejit_testing.oracle import check, decorate
+from fusejit_testing.programs.segments_check import check_segments
 
 X = np.arange(6.0)
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import assert_same
-from fusejit.testing.oracle import decorate
+from fusejit_testing.compare import assert_same
+from fusejit_testing.oracle import decorate
 
 PROGRAMS: list[Callable[[Any], Any]] = [
     lambda z: z * 4 == 0,

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.oracle import check, check_not_compiled
-from fusejit.testing.program_facts import observe
-from fusejit.testing.written_sums import numpy_as_written as as_written
+from fusejit_testing.graphs.written_sums import numpy_as_written as as_written
+from fusejit_testing.oracle import check, check_not_compiled
+from fusejit_testing.programs.program_facts import observe
 
 
 def along_one(x: Any) -> Any:

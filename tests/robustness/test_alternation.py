@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.alternation import CHANGES, IN_A_ROW
+from fusejit.calls.alternation import CHANGES, IN_A_ROW
 from fusejit.decorated import dispatcher_of
-from fusejit.testing.compare import assert_same, clone
+from fusejit_testing.compare import assert_same, clone
 
 
 def scaled(x, by):

@@ -11,7 +11,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
-from fusejit.testing.oracle import compare_outcomes, run
+from fusejit_testing.oracle import compare_outcomes, run
 
 pytestmark = pytest.mark.usefixtures("unjitted")
 

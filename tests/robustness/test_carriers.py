@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected, is_native
-from fusejit.testing.compare import assert_same
-from fusejit.testing.oracle import decorate
+from fusejit_testing.compare import assert_same
+from fusejit_testing.oracle import decorate
 
 GLOBAL = 2.0
 

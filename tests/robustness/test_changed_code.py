@@ -21,7 +21,7 @@ from numpy import exp as imported
 
 from fusejit.codegen.launcher import library_state
 from fusejit.codegen.launcher import names as launcher_names
-from fusejit.testing.oracle import decorate
+from fusejit_testing.oracle import decorate
 
 Change = Callable[[pytest.MonkeyPatch, Any], None]
 X = np.arange(1.0, 5.0)

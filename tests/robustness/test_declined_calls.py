@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import fusejit.dispatcher
+import fusejit.calls.dispatcher
 from fusejit import fuse_jit
-from fusejit.declined_calls import DeclinedCalls
+from fusejit.calls.declined import DeclinedCalls
 
 pytestmark = pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
 
@@ -19,13 +19,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
 def traces(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Grows by one number with each trace."""
     made: list[int] = []
-    trace = fusejit.dispatcher.trace
+    trace = fusejit.calls.dispatcher.trace
 
     def counted(*args: Any) -> Any:
         made.append(1)
         return trace(*args)
 
-    monkeypatch.setattr(fusejit.dispatcher, "trace", counted)
+    monkeypatch.setattr(fusejit.calls.dispatcher, "trace", counted)
     return made
 
 

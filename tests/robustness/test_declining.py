@@ -14,7 +14,7 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
 from fusejit.errors import UnsupportedError
-from fusejit.testing.compare import assert_same, clone
+from fusejit_testing.compare import assert_same, clone
 
 pytestmark = pytest.mark.usefixtures("unjitted")
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+import fusejit.calls.dispatcher
 import fusejit.codegen.launcher.generate
-import fusejit.dispatcher
 import fusejit.pipeline
-import fusejit.segments
+import fusejit.segments.opening
 import fusejit.tracer.runtime.entry
 from fusejit import FuseWarning, fuse_jit
-from fusejit.testing.compare import assert_same
+from fusejit_testing.compare import assert_same
 
 pytestmark = pytest.mark.usefixtures("unjitted")
 
@@ -112,19 +112,19 @@ def test_a_fault_in_a_pass(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", ["open_function", "_Maker"])
 def test_a_fault_while_a_function_is_opened(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fusejit.segments, name, failing(FAULTS[0]))
+    monkeypatch.setattr(fusejit.segments.opening, name, failing(FAULTS[0]))
     assert any("fault of fusejit" in text for text in check_calls(noted))
 
 
 def test_a_fault_while_a_part_is_decorated(monkeypatch: pytest.MonkeyPatch) -> None:
-    make = fusejit.dispatcher.Decorated
+    make = fusejit.calls.dispatcher.Decorated
 
     def only_whole(function: Any, options: Any, *rest: Any) -> Any:
         if options.is_part:
             raise FAULTS[0]
         return make(function, options, *rest)
 
-    monkeypatch.setattr(fusejit.dispatcher, "Decorated", only_whole)
+    monkeypatch.setattr(fusejit.calls.dispatcher, "Decorated", only_whole)
     assert any("fault of fusejit" in text for text in check_calls(noted))
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from fusejit import FuseWarning, fuse_jit
 from fusejit.errors import UnsupportedError
-from fusejit.testing.compare import assert_same
+from fusejit_testing.compare import assert_same
 
 pytestmark = pytest.mark.usefixtures("unjitted")
 

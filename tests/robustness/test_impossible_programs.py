@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from fusejit.errors import ConcretizationError, UnsupportedError
-from fusejit.testing.oracle import check, compare_outcomes, decorate, run
+from fusejit_testing.oracle import check, compare_outcomes, decorate, run
 
 X = np.array([1.5, -2.0, 0.25, 4.0, -0.5, 3.0])
 I = np.array([3, 1, 4, 1, 5, 2])  # noqa: E741

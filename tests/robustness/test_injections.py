@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.dispatcher import Dispatcher
+from fusejit.calls.dispatcher import Dispatcher
 from fusejit.interrupts import apart
-from fusejit.testing.injections import lost_exceptions
+from fusejit_testing.injections import lost_exceptions
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 

@@ -14,7 +14,7 @@ from fusejit import FuseWarning, fuse_jit
 from fusejit.errors import InternalError
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.verifier.verify import verify
-from fusejit.testing.compare import assert_same
+from fusejit_testing.compare import assert_same
 
 pytestmark = pytest.mark.usefixtures("unjitted")
 

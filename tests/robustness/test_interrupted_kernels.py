@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.testing.interruptions import TimeIsUp
+from fusejit_testing.interruptions import TimeIsUp
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX signals"),

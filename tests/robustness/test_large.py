@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.testing.compare import assert_same, assert_same_aliasing, clone
+from fusejit_testing.compare import assert_same, assert_same_aliasing, clone
 
 LENGTH = 300_007
 SIDE = 601

@@ -11,7 +11,7 @@ import pytest
 
 import fusejit.pipeline
 from fusejit import fuse_jit
-from fusejit.testing.compare import assert_same, clone
+from fusejit_testing.compare import assert_same, clone
 
 
 def shift(x: Any, y: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.testing.compare import assert_same
+from fusejit_testing.compare import assert_same
 
 pytestmark = pytest.mark.usefixtures("unjitted")
 

@@ -7,7 +7,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.outside import resolver
-from fusejit.profit import (
+from fusejit.profit.estimate import (
     ARGUMENT,
     ASSIGN,
     DRAW,

@@ -17,8 +17,8 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
 from fusejit.errors import FusejitError, UnsupportedError
-from fusejit.testing.compare import assert_same
-from fusejit.testing.oracle import compare_outcomes, run
+from fusejit_testing.compare import assert_same
+from fusejit_testing.oracle import compare_outcomes, run
 
 pytestmark = pytest.mark.usefixtures("unjitted")
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.declined_calls import DeclinedCalls
+from fusejit.calls.declined import DeclinedCalls
+from fusejit.calls.raised import MOST_MISTAKES, RaisedCalls
 from fusejit.decorated import dispatcher_of
-from fusejit.raised_calls import MOST_MISTAKES, RaisedCalls
 
 GOOD = np.linspace(0.0, 1.0, 12).reshape(3, 4)
 FLAT = np.zeros(3)

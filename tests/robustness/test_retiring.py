@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.settling import FIRST_LOOK
-from fusejit.testing.compare import assert_same
-from fusejit.testing.oracle import decorate
+from fusejit.profit.settling import FIRST_LOOK
+from fusejit_testing.compare import assert_same
+from fusejit_testing.oracle import decorate
 
 
 def retiring(function: Any) -> Any:

@@ -18,7 +18,7 @@ import pytest
 import fusejit.pipeline
 from fusejit import fuse_jit
 from fusejit.interrupts import LONGEST_WAIT, apart, is_from_handler
-from fusejit.testing.interruptions import TimeIsUp
+from fusejit_testing.interruptions import TimeIsUp
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="needs POSIX signals")
 
@@ -224,7 +224,7 @@ def test_an_import_of_the_compiler_is_not_ended_by_ctrl_c(module: str) -> None:
 
 def test_interruptions_at_random_times() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "fusejit.testing.interruptions", "1", "1", "2"],
+        [sys.executable, "-m", "fusejit_testing.interruptions", "1", "1", "2"],
         capture_output=True,
         text=True,
         timeout=240,

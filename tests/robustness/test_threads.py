@@ -12,8 +12,8 @@ import numpy as np
 
 from fusejit import fuse_jit
 from fusejit.syntax import parse
-from fusejit.testing.compare import assert_same
-from fusejit.testing.oracle import decorate
+from fusejit_testing.compare import assert_same
+from fusejit_testing.oracle import decorate
 
 NUM_THREADS = 8
 LARGE = 400_000  # several chunks of a parallel kernel

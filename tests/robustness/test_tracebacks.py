@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from fusejit.errors import FusejitError
-from fusejit.testing.oracle import decorate
+from fusejit_testing.oracle import decorate
 
 SOURCE = """\
 import numpy as np
@@ -223,7 +223,7 @@ def test_a_package_found_by_an_unusual_path(tmp_path: Path, between: str) -> Non
 
 DOCTEST = """
 >>> import numpy as np
->>> from fusejit.testing.oracle import decorate
+>>> from fusejit_testing.oracle import decorate
 >>> def f(x):
 ...     y = x + 1
 ...     return y.reshape(4, -1, 17)

@@ -5,13 +5,13 @@ import functools
 import numpy as np
 import pytest
 
-import fusejit.paying
+import fusejit.calls.paying
 from fusejit import fuse_jit
 from fusejit.codegen.launcher.miss import MISS
 from fusejit.decorated import dispatcher_of
 from fusejit.ir.analysis.exactness import is_exact, is_repeatable
-from fusejit.settling import FIRST_LOOK
-from fusejit.trial import CALLS, ENOUGH_NS, LONG_NS, WARM_UP, Trial
+from fusejit.profit.settling import FIRST_LOOK
+from fusejit.profit.trial import CALLS, ENOUGH_NS, LONG_NS, WARM_UP, Trial
 
 TRIED = WARM_UP + CALLS
 
@@ -148,7 +148,9 @@ def timed(monkeypatch):
             machine.now += machine.ours
             return super()._runs_compiled(args)
 
-    monkeypatch.setattr(fusejit.paying, "Trial", functools.partial(Timed, clock=machine.clock))
+    monkeypatch.setattr(
+        fusejit.calls.paying, "Trial", functools.partial(Timed, clock=machine.clock)
+    )
     return machine
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.call_kinds import MOST_OF_A_KIND, USES, CallKinds
+from fusejit.calls.kinds import MOST_OF_A_KIND, USES, CallKinds
 
 pytestmark = pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
 

@@ -12,7 +12,7 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import Cond, Loop, walk
-from fusejit.testing.compare import Bound, assert_same
+from fusejit_testing.compare import Bound, assert_same
 
 CLOSE = Bound(ulps=8)
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check, compare_outcomes, decorate, run
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check, compare_outcomes, decorate, run
 
 A, B = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
 X, I = np.arange(5, dtype=np.int32), np.array([1, -2])  # noqa: E741

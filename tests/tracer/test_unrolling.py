@@ -10,8 +10,6 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.errors import NeedsPython
-from fusejit.testing.compare import assert_same
-from fusejit.testing.oracle import decorate
 from fusejit.tracer.control_flow.unrolling import (
     FREE_ITERATIONS,
     MOST_ITEMS,
@@ -20,6 +18,8 @@ from fusejit.tracer.control_flow.unrolling import (
     OPS_OF_MANY,
     is_large,
 )
+from fusejit_testing.compare import assert_same
+from fusejit_testing.oracle import decorate
 
 X = np.linspace(0.5, 2.0, 7)
 

@@ -11,8 +11,8 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import Check, Loop, walk
-from fusejit.testing.compare import Bound
-from fusejit.testing.oracle import check
+from fusejit_testing.compare import Bound
+from fusejit_testing.oracle import check
 
 RNG = np.random.default_rng(7)
 CLOSE = Bound(ulps=8)

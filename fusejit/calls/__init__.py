@@ -1,0 +1,1 @@
+"""From a call to what serves it: a variant, segments, or Python."""

@@ -1,0 +1,131 @@
+"""Kinds of calls, and how many variants each may have: calls alike but for sizes, lengths, values.
+
+Arrays are of one kind if they agree in dtype, rank and order of memory; lists, tuples and dicts if
+what is in them does; numbers and texts by type. A text that is another one with each call, or a
+list that is longer, makes a variant each time, of which none is used again. So from the second text
+or length of a kind on, a call is compiled only when its own have come back; and beyond
+`MOST_OF_A_KIND` variants only when calls like it have come `USES` times (see
+`fusejit.calls.declined` for "like"). Which call is compiled follows from the calls alone, never
+from the clock.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Hashable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from fusejit.calls.declined import likeness
+from fusejit.codegen.launcher.call_guard import CallGuard, Expected
+
+MOST_OF_A_KIND = 8
+USES = 8
+WAITS = "its texts or lengths are new; calls that differ in these have a variant each"
+_OFTEN = 16  # calls that wait, before others pass without being asked about
+_MOST_COUNTED = 64  # calls whose uses are counted; the one that was not met for longest goes
+_LOOKED_AT = 8  # items of a container, for its kind
+_MOST_ITEMS = 64  # of a container or text in calls whose uses are counted
+
+
+class CallKinds:
+    """What is known of each kind of call of one function."""
+
+    def __init__(self) -> None:
+        self._variants: Counter[Hashable] = Counter()
+        self._contents: dict[Hashable, set[Hashable]] = {}  # of calls that have a variant, by kind
+        self._waits: Counter[Hashable] = Counter()
+        self._uses: OrderedDict[Hashable, int] = OrderedDict()
+
+    def note_variant(self, args: tuple[Any, ...]) -> None:
+        """A variant was made for a call."""
+        kind = _kind(args)
+        self._variants[kind] += 1
+        self._contents.setdefault(kind, set()).add(tuple(map(_contents, args)))
+
+    def waits(self, args: tuple[Any, ...]) -> bool:
+        """Whether texts or lengths of a call are neither compiled nor have come before."""
+        kind = _kind(args)
+        known = self._contents.get(kind)
+        if known is None:
+            return False
+        contents = tuple(map(_contents, args))
+        if contents in known or self._count((kind, contents)) > 1:
+            return False
+        self._waits[kind] += 1
+        return True
+
+    def ever_other(self, args: tuple[Any, ...], function: FunctionType) -> CallGuard | None:
+        """What lets calls with ever other texts pass for a while; None if it is too early.
+
+        Twice as many each time; then some are looked at again, as one may have come back.
+        """
+        kind = _kind(args)
+        if self._waits[kind] % _OFTEN:
+            return None
+        expected = [
+            Expected(np.ndarray, value.dtype, value.ndim)
+            if type(value) is np.ndarray
+            else Expected(type(value))
+            for value in args
+        ]
+        return CallGuard(expected, _OFTEN << self._waits[kind] // _OFTEN, function)
+
+    def refusal(self, args: tuple[Any, ...]) -> str | None:
+        """Why no variant is made for a call; counts it."""
+        if self._variants[_kind(args)] < MOST_OF_A_KIND or self._count(_alike(args)) >= USES:
+            return None
+        return (
+            f"there are {MOST_OF_A_KIND} variants for calls that differ from it in sizes, lengths "
+            f"or values alone; it gets one when calls like it have come {USES} times"
+        )
+
+    def _count(self, call: Hashable) -> int:
+        """How often a call like this one has come; 0 where that cannot be told."""
+        if call is None:
+            return 0
+        self._uses[call] = self._uses.pop(call, 0) + 1
+        if len(self._uses) > _MOST_COUNTED:
+            self._uses.popitem(last=False)
+        return self._uses[call]
+
+
+def _alike(value: Any) -> Hashable:
+    """What calls that are alike agree in, lists looked into; None where it cannot be told."""
+    if type(value) in (list, tuple) and len(value) <= _MOST_ITEMS:
+        parts = tuple(map(_alike, value))
+        return None if None in parts else (type(value), *parts)
+    return likeness(value)
+
+
+def _contents(value: Any) -> Hashable:
+    """Texts, lengths and integers of tuples, by which a program chooses what it does."""
+    if type(value) in (str, bytes):
+        return value if len(value) <= _MOST_ITEMS else (len(value), hash(value))
+    if type(value) in (list, tuple):
+        numbers = value if type(value) is tuple and all(type(v) is int for v in value) else None
+        return len(value), numbers or tuple(map(_contents, value[:_MOST_ITEMS]))
+    if type(value) is dict:
+        items = zip(value.items(), range(_MOST_ITEMS), strict=False)
+        return len(value), tuple((key, _contents(item)) for (key, item), _ in items)
+    return None
+
+
+def _kind(args: tuple[Any, ...]) -> Hashable:
+    """What two calls of one kind agree in."""
+    return tuple(map(_kind_of, args))
+
+
+def _kind_of(value: Any) -> Hashable:
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        dtype = value.dtype, value.dtype.metadata is None
+        return type(value), *dtype, value.ndim, flags.c_contiguous, flags.f_contiguous
+    if type(value) in (list, tuple):
+        return type(value), frozenset(map(_kind_of, value[:_LOOKED_AT]))
+    if type(value) is dict:
+        items = zip(value.values(), range(_LOOKED_AT), strict=False)
+        return dict, frozenset(_kind_of(item) for item, _ in items)
+    return ("type", type(value))

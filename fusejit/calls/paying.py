@@ -1,0 +1,140 @@
+"""`Paying`: which calls of a function Python runs, because compiling them does not pay.
+
+That is what the estimate says (`fusejit.profit.estimate`) when a call is traced, or the clock
+afterwards (`fusejit.profit.trial`). Both are asked anew for larger arguments and after many calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from fusejit.carrier import no_variant
+from fusejit.codegen.launcher.miss import Miss
+from fusejit.dataclass import replace
+from fusejit.outside import resolver
+from fusejit.pipeline import Compiled, Traced
+from fusejit.profit.estimate import Profit, profit
+from fusejit.profit.retiring import RetiredFunction
+from fusejit.profit.settling import FIRST_LOOK, LATER_LOOKS
+from fusejit.profit.trial import Trial
+
+if TYPE_CHECKING:
+    from fusejit.calls.dispatcher import Dispatcher
+
+
+class Paying:
+    """What is known of the costs of one function's calls.
+
+    Parameters
+    ----------
+    of : Dispatcher
+        That of the function.
+
+    Attributes
+    ----------
+    retired : RetiredFunction or None
+        Which calls Python runs.
+    trial : Trial or None
+        What is being timed.
+    watchers : list of callable
+        Told when it changes whether the function pays.
+    """
+
+    def __init__(self, of: Dispatcher) -> None:
+        self._of = of
+        self.retired: RetiredFunction | None = None
+        self.trial: Trial | None = None
+        self.watchers: list[Callable[[], None]] = []
+
+    def estimate(self, traced: Traced, args: tuple[Any, ...]) -> Profit | None:
+        """What calls like this one cost; None where nothing is left to Python for that."""
+        if self._of.options.fullgraph or not self._of.options.retires:
+            return None
+        find = resolver(self._of.function, self._of.named(args), traced.traced.constants)
+        return profit(traced.traced, find, is_part=self._of.options.is_part)
+
+    def retire(
+        self, estimate: Profit, args: tuple[Any, ...], variant: Compiled | None = None
+    ) -> RetiredFunction:
+        """Leave calls like this one to Python, as compiling does not pay for them."""
+        looks = FIRST_LOOK
+        if self.retired is not None:
+            looks = LATER_LOOKS * self.retired.next_look
+        self.retired = RetiredFunction(estimate, cast(Any, self._of.function), args, looks, variant)
+        self._of.variants.retired = str(estimate)
+        self._of.alternation.forget(no_variant)
+        self._of.serve_python(self.retired.guard)
+        self.tell()
+        return self.retired
+
+    def tell(self) -> None:
+        """Tell who asks whether it pays that this may have changed."""
+        for changed in self.watchers:
+            changed()
+
+    def asked(self, variant: Compiled) -> Callable[..., Any]:
+        """What a call asks of a variant: its launcher, or the trial that times it."""
+        trial = self.trial
+        return trial.launch if trial is not None and trial.variant is variant else variant.launch
+
+    def launchers(self) -> list[Callable[..., Any]]:
+        """What calls ask of all variants."""
+        return [*map(self.asked, self._of.variants.compiled)]
+
+    def try_out(self, variant: Compiled, estimate: Profit, args: tuple[Any, ...]) -> None:
+        """Have the clock decide between Python and the only variant that there is."""
+
+        def decided(trial: Trial, is_pythons: bool) -> None:
+            with self._of.lock:
+                if self.trial is not trial:
+                    return
+                asked, self.trial = self._of.carrier.first, None
+                if is_pythons and self._of.variants.compiled == (variant,):
+                    self._of.variants.compiled = ()
+                    ours, pythons = trial.ours_ns / trial.timed, trial.pythons_ns / trial.timed
+                    timed = replace(estimate, numpy_ns=pythons, compiled_ns=ours)
+                    self.retire(timed, args, variant)
+                    return
+                self._of.alternation.forget(trial.launch)
+                if asked == trial.launch:
+                    self._of.carrier.serve_first(variant.launch)
+
+        if self._of.variants.compiled == (variant,):
+            self.trial = Trial(variant, self._of.run_plain, decided)
+
+    def tried_again(self, args: tuple[Any, ...]) -> Compiled | None:
+        """The variant that was slower than Python by the clock, if it serves a call."""
+        retired = self.retired
+        if retired is None or retired.variant is None or self._of.variants.compiled:
+            return None
+        variant = retired.variant
+        variant.renew()
+        if isinstance(self._of.launched(variant, args), Miss):
+            return None
+        self._of.variants.compiled, self._of.variants.retired = (variant,), ""
+        self.try_out(variant, retired.estimate, args)
+        return variant
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the function itself runs for all calls so far, as compiling it does not pay."""
+        if self._of.variants.compiled:
+            return False
+        opened = self._of.variants.opened
+        return self.retired is not None if not opened else all(s.is_plain for s in opened)
+
+    @property
+    def depends_on_sizes(self) -> bool:
+        """Whether larger arguments may change that."""
+        if self._of.variants.opened:
+            return any(segmented.depends_on_sizes for segmented in self._of.variants.opened)
+        return self.retired is not None and self.retired.depends_on_sizes
+
+    def look_again(self) -> None:
+        """Ask anew whether compiling pays, at the next call."""
+        if self.retired is not None:
+            self.retired.look_again()
+            self._of.alternation.forget(no_variant)
+            if not self._of.variants.compiled:
+                self._of.carrier.serve_first(no_variant)

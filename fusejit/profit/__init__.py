@@ -1,0 +1,1 @@
+"""Whether compiling pays, and what becomes of what does not."""

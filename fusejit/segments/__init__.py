@@ -1,0 +1,1 @@
+"""Functions cut into compiled segments, with Python between them."""

@@ -1,0 +1,353 @@
+"""Functions that run as compiled segments with Python between them.
+
+A function in which Python has to run a statement (a call that cannot be followed, a write to an
+object from outside) is opened: see `fusejit.tracer.graph_breaks.segments`. Its segments are
+functions that are decorated in their turn, so that each is compiled for the types that arrive
+there, once for all calls and iterations, and is opened itself when it meets such a statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import CO_VARARGS, CO_VARKEYWORDS
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+from fusejit.carrier import Body
+from fusejit.codegen.launcher.call_guard import CallGuard, Expected, are_like
+from fusejit.dataclass import dataclass, field, replace
+from fusejit.decorated import dispatcher_of
+from fusejit.profit.settling import Settling
+from fusejit.segments.opaque import followed, is_opaque
+from fusejit.segments.openable import Openable
+from fusejit.tracer.capture.source_text import (
+    texts_in,
+)
+from fusejit.tracer.graph_breaks.foreign import why_foreign, why_foreign_within
+from fusejit.tracer.graph_breaks.python_statements import Follow
+from fusejit.tracer.graph_breaks.segments import Segment
+
+
+@dataclass(slots=True)
+class Boundary:
+    """A statement that Python runs, and why."""
+
+    file: str
+    line: int
+    reason: str
+
+
+@dataclass(slots=True)
+class SegmentedFunction:
+    """An opened function, or one that Python runs whole.
+
+    Attributes
+    ----------
+    run : callable
+        Takes the parameters by position.
+    boundaries : list of Boundary
+        The statements that Python runs.
+    segments : list of callable
+        The compiled parts in the order of the program.
+    settling : Settling or None
+        Which of them pay; tells who serves calls from now on.
+    bodies : dict of callable to Body
+        The statements of functions that have served calls.
+    served : tuple of Body and CallGuard, or None
+        The statements that serve calls now and what is asked first; None if `run` decides.
+    expected : sequence of Expected or None
+        What the arguments of a call are like that it may serve; None for any call.
+    """
+
+    run: Callable[..., Any]
+    boundaries: list[Boundary]
+    segments: list[SegmentCall] = field(default_factory=list)
+    helper: Helper | None = None
+    settling: Settling | None = None
+    bodies: dict[Callable[..., Any], Body] = field(default_factory=dict)
+    served: tuple[Body, CallGuard] | None = None
+    expected: Sequence[Expected] | None = None
+
+    def takes(self, args: Sequence[Any]) -> bool:
+        """Whether it may serve a call."""
+        if self.expected is None:
+            return True
+        given = zip(self.expected, args, strict=True)
+        return are_like(self.expected, args) and all(
+            why_foreign_within("", arg) is not None for one, arg in given if one.kind is not None
+        )
+
+    def serve_by(self, serve: Callable[[], None]) -> None:
+        """Call ``serve`` whenever it changes what serves calls."""
+        if self.settling is None:
+            return
+        looked_at = self.settling.looked_at
+
+        def changed(run: Callable[..., Any], guard: CallGuard | None) -> None:
+            self.run, self.served = run, None
+            if guard is not None:
+                self.served = self.bodies.get(run, Body(run)), guard
+            if guard is not None and not guard.is_open:
+                asks = guard.asks
+                self.run = lambda *args: looked_at(*args) if asks(*args) else run(*args)
+            serve()
+
+        self.settling.serve = changed
+
+    @property
+    def calls_something(self) -> bool:
+        """Whether it has segments, or calls of functions that may be fused."""
+        return bool(self.segments) or (self.helper is not None and bool(self.helper.sites))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing in it is compiled or pays: the function itself runs."""
+        return not self.segments if self.settling is None else self.settling.is_plain
+
+    @property
+    def depends_on_sizes(self) -> bool:
+        """Whether larger arguments may change that."""
+        return bool(self.segments) if self.settling is None else self.settling.depends_on_sizes
+
+    def codes(self) -> Iterator[CodeType]:
+        """The code of the frames in which Python has run its statements."""
+        runs = [self.run] if self.settling is None else self.settling.runs
+        yield from (run.__code__ for run in runs if isinstance(run, FunctionType))
+
+    def called_by_python(self, function: FunctionType) -> Callable[..., Any] | None:
+        """What Python may call instead of the decorated ``function``, with the same arguments.
+
+        So a recursion comes as deep as undecorated: each call is one frame.
+        """
+        run = self.run if self.settling is None else self.settling.runs[-1]
+        if self.helper is None or not isinstance(run, FunctionType):
+            return None
+        code = function.__code__
+        takes_others = code.co_flags & (CO_VARARGS | CO_VARKEYWORDS) or code.co_kwonlyargcount
+        if takes_others or code.co_posonlyargcount:
+            return None
+        if run.__defaults__ is not function.__defaults__:
+            run.__defaults__ = function.__defaults__
+        return run
+
+    def functions(self) -> Iterator[tuple[str, Any]]:
+        """The functions of the user's that Python calls, and what is known of their fused form."""
+        for function, made in () if self.helper is None else self.helper.fused.items():
+            state = dispatcher_of(made)
+            if made is not function and state is not None:
+                yield function.__qualname__, state
+
+
+class Helper:
+    """What an opened function calls: its segments, and functions of the user's.
+
+    ``open_segment`` opens a segment that is given what Python made: see `fusejit.segments.opening`.
+    """
+
+    def __init__(
+        self, what: Openable, open_segment: Callable[..., SegmentedFunction | None]
+    ) -> None:
+        self.what = what
+        self.open = open_segment
+        self.fused: dict[FunctionType, Callable[..., Any]] = {}
+        self.calls: dict[str, SegmentCall] = {}
+        self.sites: list[CallSite] = []
+        self.settling: Settling | None = None
+
+    def call(self, function: Any) -> Any:
+        """A function or method of the user's in its fused form; anything else as it is."""
+        if type(function) is MethodType:
+            inner = self._fused_form(function.__func__)
+            return function if inner is function.__func__ else MethodType(inner, function.__self__)
+        return self._fused_form(function)
+
+    def decide_again(self) -> None:
+        """Something that is called has changed: ask at the next call what pays."""
+        if self.settling is not None:
+            self.settling.again()
+
+    def bound(self, error: BaseException, name: str) -> Mapping[str, Any]:
+        """The names of a segment, called ``name``, that has raised ``error`` in this call."""
+        codes = self.calls[name].codes()
+        entry = error.__traceback__
+        while entry is not None:
+            if entry.tb_frame.f_code in codes:
+                return entry.tb_frame.f_locals
+            entry = entry.tb_next
+        return {}
+
+    def _fused_form(self, function: Any) -> Any:
+        if type(function) is not FunctionType:
+            return function
+        state = dispatcher_of(function)
+        if state is not None:
+            return state.called_by_python(function, self.what.function)
+        known = self.fused.get(function)
+        if known is None:
+            known = self.what.fused.get(function, self.what.decorate)
+            if function in self.what.fused.by_function:
+                self.fused[function] = known
+        elif _is_retired(known):  # larger arguments may still find its fused form
+            return function
+        return known
+
+
+def _is_retired(fused: Callable[..., Any]) -> bool:
+    """Whether a fused form runs the function itself, whatever the sizes of arguments."""
+    state = dispatcher_of(fused)
+    return state is not None and state.paying.is_plain and not state.paying.depends_on_sizes
+
+
+class CallSite:
+    """A call of Python's: the function that it calls may be the user's, and fused."""
+
+    def __init__(self, helper: Helper, number: int) -> None:
+        self.helper = helper
+        self.number = number
+        self.functions: set[Any] = set()
+        self.was_called = False
+
+    def __call__(self, function: Any) -> Any:
+        made = self.helper.call(function)
+        if made is not function and not _is_decorated(function):
+            inner = made.__func__ if type(made) is MethodType else made
+            if inner not in self.functions:
+                self.functions.add(inner)
+                _watch(inner, self.helper)
+        if not self.was_called:
+            self.was_called = True
+            self.helper.decide_again()
+        return made
+
+    @property
+    def is_fused(self) -> bool:
+        """Whether it calls a fused function that pays."""
+        return not all(state is not None and state.paying.is_plain for state in self._states())
+
+    @property
+    def depends_on_sizes(self) -> bool:
+        """Whether larger arguments may change that."""
+        return any(state is not None and state.paying.depends_on_sizes for state in self._states())
+
+    def look_again(self) -> None:
+        """Ask anew whether its functions pay, at their next calls."""
+        for state in self._states():
+            if state is not None:
+                state.paying.look_again()
+
+    def _states(self) -> list[Any]:
+        return [dispatcher_of(function) for function in self.functions]
+
+
+def _watch(fused: Callable[..., Any], helper: Helper) -> None:
+    """Have a function that is opened decide anew when what it calls has changed."""
+    state = dispatcher_of(fused)
+    if state is not None:
+        state.paying.watchers.append(helper.decide_again)
+
+
+def _is_decorated(function: Any) -> bool:
+    """Whether it is one of the user's with a decorator, or a method of such a one."""
+    inner = function.__func__ if type(function) is MethodType else function
+    return hasattr(inner, "__fusejit_state__")
+
+
+class SegmentCall:
+    """A segment at its first call: then it is known what arrives, and how to run it."""
+
+    def __init__(self, helper: Helper, segment: Segment, function: FunctionType) -> None:
+        self.helper = helper
+        self.segment = segment
+        self.function = function
+        self.chosen: Callable[..., Any] | None = None
+        self.opened: SegmentedFunction | None = None
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The first and the last line."""
+        body = self.segment.node.body
+        return body[0].lineno, max(s.end_lineno or s.lineno for s in body)
+
+    @property
+    def state(self) -> Any:
+        """What is known of the compiled form; None before the first call, and without one."""
+        return dispatcher_of(self.chosen)
+
+    def codes(self) -> set[CodeType]:
+        """The code of the frames in which Python runs its statements."""
+        parts = [self.opened, *(() if self.state is None else self.state.variants.opened)]
+        codes = {code for part in parts if part is not None for code in part.codes()}
+        served = set() if self.state is None else self.state.carrier.bodies
+        return {self.function.__code__, *codes, *served}
+
+    @property
+    def name(self) -> str:
+        """Under which the opened function finds it."""
+        return self.segment.name
+
+    @property
+    def was_called(self) -> bool:
+        """Whether it is known what arrives."""
+        return self.chosen is not None
+
+    @property
+    def is_retired(self) -> bool:
+        """Whether Python runs its statements, as compiling them does not pay."""
+        if self.opened is not None:
+            return self.opened.is_plain
+        return self.chosen is not None and (self.state is None or self.state.paying.is_plain)
+
+    @property
+    def depends_on_sizes(self) -> bool:
+        """Whether larger arguments may change that."""
+        if self.opened is not None:
+            return self.opened.depends_on_sizes
+        return self.state is not None and bool(self.state.paying.depends_on_sizes)
+
+    def look_again(self) -> None:
+        """Ask anew whether compiling it pays, at the next call."""
+        inner = self.opened or next(iter(self.state.variants.opened if self.state else ()), None)
+        if inner is not None and inner.settling is not None:
+            inner.settling.look_again()
+        elif self.state is not None:
+            self.state.paying.look_again()
+
+    def __call__(self, *args: Any) -> Any:
+        if self.chosen is None:
+            self._serve(self._choose(args))
+            assert self.chosen is not None
+            _watch(self.chosen, self.helper)
+            self.helper.decide_again()
+        return self.chosen(*args)
+
+    def _changed(self, opened: SegmentedFunction) -> None:
+        self._serve(opened.run)
+        self.helper.decide_again()
+
+    def _serve(self, chosen: Callable[..., Any]) -> None:
+        self.chosen = chosen
+        setattr(self.helper, self.segment.name, chosen)
+
+    def _choose(self, args: Sequence[Any]) -> Callable[..., Any]:
+        parameters = [a.arg for a in self.segment.node.args.args]
+        opaque = frozenset(
+            name
+            for name, value in zip(parameters, args, strict=True)
+            if name in self.segment.from_python and is_opaque(value)
+        )
+        decorate, on_error = self.helper.what.decorate, self.segment.on_error
+        if opaque:
+            texts = texts_in(self.function)
+            names = ", ".join(sorted(texts.get(n) or repr(n) for n in opaque))
+            reason = f"reads {names}, which Python made"
+            given = dict(zip(parameters, args, strict=True))
+            are_foreign = all(why_foreign(name, given[name]) is not None for name in opaque)
+            follow = followed(map(given.get, opaque)) if are_foreign else Follow.NOTHING
+            what = replace(self.helper.what, function=self.function, on_error=on_error, plain=None)
+            self.opened = self.helper.open(what, parameters, None, opaque, reason, follow=follow)
+            if self.opened is None:
+                return self.function
+            opened = self.opened
+            opened.serve_by(lambda: self._changed(opened))
+            return opened.run
+        return decorate(self.function, on_error)

@@ -1,0 +1,156 @@
+"""The families of random programs, each with its share of a campaign."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+
+from fusejit.errors import (
+    FAULT,
+    ConcretizationError,
+    InternalError,
+    UnsupportedError,
+    VerificationError,
+)
+from fusejit_testing import numpy_surface
+from fusejit_testing.programs.boundaries import check_boundaries, with_boundaries
+from fusejit_testing.programs.failures import with_failures
+from fusejit_testing.programs.grouped_check import check_grouped
+from fusejit_testing.programs.mutation_fuzzer import (
+    PROGRAMS,
+    SLOWEST,
+    How,
+    Make,
+    check_program,
+    report,
+)
+from fusejit_testing.programs.mutation_maker import make_program
+from fusejit_testing.programs.mutation_programs import MutationProgram, deadline
+from fusejit_testing.programs.program_check import check_seed
+
+SHRINKING = 120.0  # seconds for making a failing program small
+_WAYS = How(fusion="auto", strict=True, others=("aggressive", "none"))
+
+Check = Callable[[int, bool, Path], None]
+"""Checks the program of a seed, jitted too or not, with a folder for files."""
+
+
+class Failed(Exception):
+    """A program failed; the text says how, its cause is what was raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Programs of one kind.
+
+    Attributes
+    ----------
+    share : int
+        Of all programs, in per cent.
+    check : callable
+        Raises for a program that fails: `Failed` if it could be made small.
+    most : callable or None
+        How many programs there are; None if there is no end of them.
+    """
+
+    share: int
+    check: Check
+    most: Callable[[], int] | None = None
+
+
+def kind_of(error: BaseException) -> str:
+    """Which kind of failure an exception tells of."""
+    chain: list[BaseException] = []
+    while error is not None and error not in chain:
+        chain.append(error)
+        error = error.__cause__  # type: ignore[assignment]
+    ours = (InternalError, VerificationError, TimeoutError, MemoryError, RecursionError)
+    if any(isinstance(e, ours) or FAULT in str(e) or "a fault of fusejit" in str(e) for e in chain):
+        return "faults"
+    if any(isinstance(e, UnsupportedError | ConcretizationError) for e in chain):
+        return "refusals"
+    return "differences"
+
+
+@contextmanager
+def _made_small(program: MutationProgram, folder: Path, how: How) -> Iterator[None]:
+    try:
+        with deadline(SLOWEST):
+            yield
+    except Exception as error:
+        try:
+            with deadline(SHRINKING):
+                text = report(program, folder, how)
+        except Exception:
+            text = f"{how}\n{program.source}\n{_text_of(error)}"
+        raise Failed(text) from error
+
+
+def _mutations(make: Make, seed: int, jit: bool, folder: Path) -> None:
+    program = make(seed)
+    for how in (_WAYS, replace(_WAYS, jit=True, others=()))[: 1 + jit]:
+        with _made_small(program, folder, how):
+            check_program(program, folder, how)
+
+
+def _pythons(
+    made: Callable[[MutationProgram], MutationProgram], seed: int, jit: bool, folder: Path
+) -> None:
+    """Programs with statements that Python runs."""
+    program = made(make_program(seed))
+    try:
+        for is_jitted in (False, True)[: 1 + jit]:
+            with deadline(SLOWEST):
+                way = check_boundaries(program, folder, jit=is_jitted)
+            if way == "refused":
+                raise UnsupportedError("refused")
+    except Exception as error:
+        raise Failed(f"{program.source}\n{_text_of(error)}") from error
+
+
+def _random(calls: str, seed: int, jit: bool, folder: Path) -> None:
+    with deadline(SLOWEST + SHRINKING):
+        check_seed(seed, jit=jit, calls=calls)
+
+
+def _grouped(seed: int, jit: bool, folder: Path) -> None:
+    with deadline(SLOWEST):
+        for is_jitted in (False, True)[: 1 + jit]:
+            check_grouped(seed, jit=is_jitted)
+
+
+@cache
+def _surface_calls() -> list[numpy_surface.Call]:
+    found = numpy_surface.functions()
+    return [call for name, function in found for call in numpy_surface.calls(name, function)]
+
+
+def _surface(seed: int, jit: bool, folder: Path) -> None:
+    call = _surface_calls()[seed]
+    with deadline(SLOWEST):
+        kind, text = numpy_surface.outcome(call)
+    if kind == "wrong":
+        raise Failed(f"{call}: {text}")
+
+
+def _text_of(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error, limit=-5))
+
+
+FAMILIES: dict[str, Family] = {
+    "mutation": Family(36, partial(_mutations, PROGRAMS["mutation"])),
+    "joins": Family(20, partial(_mutations, PROGRAMS["joins"])),
+    "library": Family(16, partial(_mutations, PROGRAMS["library"])),
+    "boundaries": Family(8, partial(_pythons, with_boundaries)),
+    "failures": Family(6, partial(_pythons, with_failures)),
+    "two": Family(4, partial(_random, "two")),
+    "edges": Family(4, partial(_random, "edges")),
+    "many": Family(2, partial(_random, "many")),
+    "grouped": Family(4, _grouped),
+    "surface": Family(7, _surface, lambda: len(_surface_calls())),
+}
+"""Shares are of programs without end; calls of `surface` come on top, each once."""

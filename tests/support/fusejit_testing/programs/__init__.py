@@ -1,0 +1,1 @@
+"""Random programs of each kind, and what checks and shrinks them."""
