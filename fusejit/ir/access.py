@@ -7,6 +7,9 @@ of such an array are marked as it is.
 from __future__ import annotations
 
 import enum
+import operator
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -45,19 +48,48 @@ def mark(array: np.ndarray, access: Access) -> None:
         array.flags._warn_on_write = True  # type: ignore[attr-defined]
 
 
-def strided(array: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
-    """``as_strided`` that allows the stores that the array allows.
+def strided(
+    array: np.ndarray,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    corner: Sequence[int] = (),
+) -> np.ndarray:
+    """A view with that shape and those strides, which allows the stores that the array allows.
 
-    NumPy's own makes a read-only view of an array that warns.
+    It begins at the element ``corner`` of the array, unless it has no elements.
+    Its ``base`` is the array that owns the memory, as that of views is which NumPy makes.
+    ``as_strided`` puts an object of its own there, and makes a read-only view of an array that
+    warns; it is asked where the owner is no array.
     """
     access = Access.of(array)
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    flags = owner.flags
+    if flags.owndata and flags.forc and is_writeable(owner):
+        memory = owner if flags.c_contiguous else owner.T
+        at = 0
+        if 0 not in shape:
+            at = sum(map(operator.mul, corner, array.strides))
+            at += 0 if array is owner else _address(array) - _address(owner)
+        result = np.ndarray(shape, array.dtype, memory, at, strides)
+        mark(result, access)
+        return result
+    if corner and 0 not in shape:
+        where: tuple[Any, ...] = (*(slice(c, c + 1) for c in corner), ...)
+        array = array[where]
     if access is not Access.WARNS:
         return as_strided(array, shape, strides, writeable=access is Access.WRITEABLE)
     quiet = array.view()
     quiet.flags.writeable = True
-    result: np.ndarray = as_strided(quiet, shape, strides)
+    result = as_strided(quiet, shape, strides)
     mark(result, access)
     return result
+
+
+def _address(array: np.ndarray) -> int:
+    """Of the first element."""
+    return int(array.__array_interface__["data"][0])
 
 
 def broadcast_access(source: Access) -> Access:

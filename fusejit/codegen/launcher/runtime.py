@@ -228,11 +228,7 @@ def strided_view(
     if diagonal is not None:
         return diagonal
     strides = tuple(sum(n * s for n, s in zip(step, array.strides, strict=True)) for step in steps)
-    first = array
-    if 0 not in shape:
-        where: tuple[Any, ...] = (*(slice(c, c + 1) for c in corner), ...)
-        first = array[where]
-    return strided(first, shape, strides)
+    return strided(array, shape, strides, corner)
 
 
 def _diagonal(

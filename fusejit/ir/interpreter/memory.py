@@ -75,12 +75,8 @@ def real_view(array: np.ndarray, indexing_map: IndexingMap, shape: Sequence[int]
     dims = range(indexing_map.num_dims)
     steps = [[r.coefficient(Dim(d)) for r in indexing_map.results] for d in dims]
     strides = tuple(sum(n * s for n, s in zip(step, array.strides, strict=True)) for step in steps)
-    first = array
-    if 0 not in shape:
-        corner = indexing_map.evaluate([0] * len(shape))
-        where: tuple[Any, ...] = (*(slice(c, c + 1) for c in corner), ...)
-        first = array[where]
-    return strided(first, shape, strides)
+    corner = indexing_map.evaluate([0] * len(shape)) if 0 not in shape else ()
+    return strided(array, shape, strides, corner)
 
 
 def reshaped(array: np.ndarray, reassociation: Reassociation, shape: tuple[int, ...]) -> np.ndarray:

@@ -146,10 +146,20 @@ _DENIED_NUMPY = frozenset(
 )
 _NUMPY_FILES = ("numpy.lib._format", "numpy.lib.format", "numpy.lib._npyio")
 _SETTINGS = frozenset(
-    ["array2string", "array_repr", "array_str", "get_printoptions", "getbufsize", "geterr"]
+    [
+        *("array2string", "array_repr", "array_str", "get_printoptions", "getbufsize", "geterr"),
+        "format_float",  # of numpy.polynomial.polyutils
+    ]
 )
 """Functions of NumPy that read its settings, which may be others in the next call."""
-_NUMPY_EFFECTS = frozenset(["add_docstring", "add_newdoc", "info", "show_config", "show_runtime"])
+_NUMPY_EFFECTS = frozenset(
+    [
+        *("add_docstring", "add_newdoc", "info", "show_config", "show_runtime"),
+        *("set_default_printstyle", "recursive_fill_fields", "fromtextfile", "openfile"),
+    ]
+)
+_READ_FRAMES = frozenset(["bmat"])
+_NUMPY_RUNNERS = "numpy._pytesttester"  # of the objects ``np.test``, ``np.linalg.test``
 # Methods that change the object they are called on.
 MUTATING_METHODS = frozenset(
     [
@@ -257,9 +267,11 @@ def _numpy_rule(function: Any) -> Rule:
     """The rule of a function of NumPy's that has no handler."""
     name = getattr(function, "__name__", "")
     module = getattr(function, "__module__", None) or ""
+    if name in _READ_FRAMES:
+        return Rule(Verdict.DENY, "reads names of the function that calls it")
     if name in _SETTINGS:
         return Rule(Verdict.DENY, "reads settings of NumPy that may change")
-    if name in _NUMPY_EFFECTS:
+    if name in _NUMPY_EFFECTS or type(function).__module__ == _NUMPY_RUNNERS:
         return Rule(Verdict.DENY, _EFFECT)
     if name in _DENIED_NUMPY or module.startswith(_NUMPY_FILES):
         return _denied(function, module)

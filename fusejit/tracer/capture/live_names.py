@@ -10,6 +10,7 @@ What a run of statements needs from the statements around it, and what it leaves
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 
@@ -21,6 +22,8 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SEES_ALL = {"locals", "vars", "exec", "eval", "dir"}
 _CONSUMERS = {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum"}
 _CONSUMERS |= {"tuple", "join", "prod", "fromiter"}
+_TAKE_TEXTS = {"evaluate", "eval", "query", "bmat"}  # of numexpr, pandas, NumPy
+_WORD = re.compile(r"[^\W\d]\w*")
 _KEEPERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp, ast.ClassDef)
 
 
@@ -196,6 +199,34 @@ def looks_at_its_names(node: ast.AST) -> bool:
         and not (n in of_objects and n.id in ("vars", "dir"))
         for n in walk(node)
     )
+
+
+def named_in_texts(body: Sequence[ast.AST], local: Set[str]) -> set[str]:
+    """Local names in texts: a library may look them up in the frame that calls it.
+
+    ``ne.evaluate("c + b")`` reads ``c`` and ``b``. Keys, keyword arguments and what is compared are
+    no such texts. Of a text that is not written out any name may be read.
+    """
+    found: set[str] = set()
+    others: set[ast.AST] = set()
+    for node in (n for statement in body for n in walk(statement)):  # from outside to inside
+        if isinstance(node, ast.Expr | ast.keyword):
+            others.add(node.value)
+        elif isinstance(node, ast.JoinedStr):
+            others |= {*node.values}
+        elif isinstance(node, ast.Subscript):
+            others.add(node.slice)
+        elif isinstance(node, ast.Compare):
+            others |= {node.left, *node.comparators}
+        elif isinstance(node, ast.Dict):
+            others |= {key for key in node.keys if key is not None}
+        if isinstance(node, ast.Call) and node.args and _name(node.func) in _TAKE_TEXTS:
+            is_written = isinstance(node.args[0], ast.Constant | ast.List | ast.Tuple)
+            found |= set() if is_written else local
+        text = node.value if isinstance(node, ast.Constant) and node not in others else None
+        if isinstance(text, str):
+            found |= local & set(_WORD.findall(text))
+    return found
 
 
 def bound_by_inner(body: Sequence[ast.stmt]) -> set[str]:

@@ -13,7 +13,12 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from fusejit.syntax import children, walk
-from fusejit.tracer.capture.live_names import assigned, is_context, mentioned
+from fusejit.tracer.capture.live_names import (
+    assigned,
+    is_context,
+    mentioned,
+    named_in_texts,
+)
 from fusejit.tracer.capture.rewrite import copied
 from fusejit.tracer.graph_breaks.hoisting import Hoist, is_idle, is_trivial
 
@@ -218,7 +223,8 @@ class PythonStatements:
     def _reads_python(self, node: ast.AST) -> bool:
         if self._called and any(_called_name(n) == self._called for n in walk(node)):
             return True
-        return bool(self._names & mentioned(node))
+        texts = named_in_texts([node], self._names) if self._names else set()
+        return bool(self._names & mentioned(node)) or bool(texts)
 
 
 def _is_conversion(node: ast.AST | None) -> bool:

@@ -37,6 +37,7 @@ from fusejit.tracer.capture.live_names import (
     kept,
     looks_at_its_names,
     mentioned,
+    named_in_texts,
     needed,
     reads_later,
     surely_assigned,
@@ -191,6 +192,7 @@ def open_function(
     body = python.marked(body)
     computing = [s for s in body if not is_idle(s)]
     is_parted = singly and len(computing) > 1
+    names |= named_in_texts(body, {*parameters})
     is_without = bool(python_names & {*parameters} - names)  # which no segment is given
     if not python.native and not python.opened and not is_parted and not is_without:
         return None
@@ -221,6 +223,7 @@ class _Cut:
         self.local = local
         self.marks = python
         self.from_python = python.bound() & local
+        self.in_texts = named_in_texts(body, local)
         self.segments: list[Segment] = []
         self.retired = NOTHING
         self.num_calls = 0
@@ -284,7 +287,7 @@ class _Cut:
     # -- segments ---------------------------------------------------------------------------------
     def block(self, body: Sequence[ast.stmt], after: set[str], *, is_tail: bool) -> list[ast.stmt]:
         """A block with calls of segments in it."""
-        later = reads_later(body, after)
+        later = reads_later(body, after | self.in_texts)
         made: list[ast.stmt] = []
         run: list[ast.stmt] = []
         for at, statement in enumerate(body):
@@ -376,6 +379,8 @@ class _Cut:
     def _called(self, run: list[ast.stmt], later: set[str], *, is_tail: bool) -> list[ast.stmt]:
         """The statements that call a new segment."""
         wanted = needed(run) & self.local
+        if self.in_texts:
+            wanted |= named_in_texts(run, self.in_texts - assigned(run) - self.unsure.at(run[0]))
         before = {name for name in wanted if self._comes_from_elsewhere(name, run)}
         returns = is_tail and any(isinstance(n, ast.Return) for s in run for n in walk(s))
         if is_tail:

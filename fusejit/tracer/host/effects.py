@@ -73,12 +73,24 @@ class _Arguments(Arguments):
             return f"''.join([{', '.join(parts)}])"
         if type(obj) in _LITERALS:
             return _quoted(obj)
+        if isinstance(obj, type):
+            return self._class_text(obj)
         if type(obj) is dict:
             pairs = (f"{self._text(k)}: {self._text(v)}" for k, v in obj.items())
             return f"{{{{{', '.join(pairs)}}}}}"
         if type(obj) is slice:
             return f"slice({', '.join(map(self._text, (obj.start, obj.stop, obj.step)))})"
         return super()._text(obj)
+
+    def _class_text(self, cls: type) -> str:
+        """A class, which is no dtype here: ``print(type(x))``."""
+        if issubclass(cls, np.generic):
+            return f"{super()._text(np.dtype(cls))}.type"
+        if getattr(builtins, cls.__name__, None) is cls:
+            return str(cls.__name__)
+        if cls is np.ndarray:
+            return "np.ndarray"
+        raise needs_python(f"prints the class {cls.__name__}", MOVE_OUTSIDE)
 
     def _formatted(self, value: Any, conversion: int, spec: str) -> str:
         inner = self._text(value)

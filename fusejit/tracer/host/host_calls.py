@@ -47,6 +47,8 @@ Assignment = dict[str, int]
 # apart, so that no extent is explained by chance, and halves and thirds of them differ as well.
 _FIRST = (11, 19, 27, 35, 43, 51, 59, 67, 75, 83, 91, 99)
 _SECOND = (15, 23, 31, 39, 47, 55, 63, 71, 79, 87, 95, 103)
+_FIRST_SMALL = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)  # for work that is their product
+_SECOND_SMALL = (4, 6, 8, 9, 10, 12, 14, 15, 16, 18, 20, 21)
 _SCALES = (1, 8, 64)  # larger ones for what needs so many elements: the tenth smallest
 _MOST_ELEMENTS = 1 << 20  # of a stand-in
 _LARGEST_OF_A_CALL = 1 << 12  # sizes with which a function is tried a third time
@@ -145,6 +147,7 @@ def host_call(
     kwargs: dict[str, Any],
     *,
     by_data: bool = False,
+    multiplies: bool = False,
     size: AffineExpr | None = None,
     rng: Source | None = None,
 ) -> Any:
@@ -160,6 +163,8 @@ def host_call(
         As the program gives them; traced arrays and numbers may stand inside lists and tuples.
     by_data
         Whether extents of the results depend on the elements.
+    multiplies
+        Whether the work is the product of all sizes.
     size
         What such an extent is, where that is known.
     rng
@@ -179,6 +184,8 @@ def host_call(
         call = f"{{o0}}, {call}" if call else "{o0}"
     while True:
         probe = _Probe(trace, name, function, call, arguments.traced, by_data, size)
+        if multiplies:
+            probe.tables = _FIRST_SMALL, _SECOND_SMALL
         probe.rng = None if rng is None else rng.like
         try:
             runs, assignments = probe.run()
@@ -277,6 +284,7 @@ class _Probe:
         size: AffineExpr | None = None,
     ) -> None:
         self.size = size
+        self.tables = _FIRST, _SECOND
         self.rng: Any = None
         self.trace = trace
         self.name = name
@@ -375,7 +383,8 @@ class _Probe:
         different = list(dict.fromkeys(keys))
         n = len(different)
         made = []
-        for at, numbers in enumerate((_FIRST[:n], _SECOND[:n][::-1])):
+        first, second = self.tables
+        for at, numbers in enumerate((first[:n], second[:n][::-1])):
             of_key = dict(zip(different, numbers, strict=True))
             sizes = {s: of_key[k] * scale for s, k in zip(self.symbols, keys, strict=True)}
             local = [s for s in self.symbols if s in self.counters]  # below what they count to

@@ -30,14 +30,15 @@ from fusejit.tracer.values.operands import Operand
 class HostFunction:
     """A row: the function by its dotted name, the method that means it, where sizes come from.
 
-    ``by_data`` says that extents of the results depend on the elements. With ``refusal`` it is not
-    taken, for that reason.
+    ``by_data`` says that extents of the results depend on the elements, ``multiplies`` that the
+    work is the product of all sizes. With ``refusal`` it is not taken, for that reason.
     """
 
     name: str
     method: str = ""
     by_data: bool = False
     refusal: str = ""
+    multiplies: bool = False
 
 
 _MAYBE_COMPLEX = "returns complex numbers for some matrices and real ones for others"
@@ -171,7 +172,7 @@ ROWS: tuple[HostFunction, ...] = (
     HostFunction("numpy.linalg.matrix_rank"),
     HostFunction("numpy.linalg.matrix_power"),
     HostFunction("numpy.linalg.multi_dot"),
-    HostFunction("numpy.einsum"),
+    HostFunction("numpy.einsum", multiplies=True),
     HostFunction("numpy.tensordot"),
     HostFunction("numpy.inner"),
     HostFunction("numpy.outer"),
@@ -234,7 +235,9 @@ def _handler(row: HostFunction, function: Callable[..., Any]) -> Callable[..., A
         is_masked = options.get("where", True) is not True
         if out is not None and (is_masked or row.name.startswith(_OWN_RULES_FOR_OUT)):
             raise needs_python(f"{row.name} with out= is not traced", MOVE_OUTSIDE)
-        made = host_call(row.name, function, args, options, by_data=row.by_data)
+        made = host_call(
+            row.name, function, args, options, by_data=row.by_data, multiplies=row.multiplies
+        )
         return made if out is None else stored_into(made, out, row.name)
 
     return handler

@@ -226,6 +226,12 @@ class Trace:
             return known[1]
         path = Path("const", f"k{len(self.constants)}")
         captured = np.array(array, order="K", copy=True)
+        if any(
+            n > 1 and captured.size and a != b
+            for n, a, b in zip(array.shape, array.strides, captured.strides, strict=True)
+        ):
+            what = "an array with gaps in memory, made of constants, is not made anew by a kernel"
+            raise needs_python(what, "copy it")
         source = self._read_array(path, captured)
         fresh: TracedArray = HANDLERS["copy"](source, "K")
         if array.base is not None:

@@ -1,0 +1,84 @@
+"""Libraries read the names of a text in the frame that calls them: ``ne.evaluate("c + b")``.
+
+What a segment had bound and nothing but such a text read was not handed back, so that numexpr
+raised a KeyError. Found by the examples in NumPy's docstrings (``np.bmat``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numexpr as ne
+import numpy as np
+import pytest
+
+from fusejit.tracer.capture.live_names import named_in_texts
+from fusejit.syntax import parse
+from fusejit_testing.oracle import check
+
+pytestmark = pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+
+
+def written(a: Any, b: Any) -> Any:
+    c = a * 2
+    return ne.evaluate("c + b")
+
+
+def bound_to_a_name(a: Any, b: Any) -> Any:
+    c = a * 2
+    text = "c + b"
+    total = c.sum()
+    return ne.evaluate(text) + total
+
+
+def in_a_loop(a: Any, b: Any) -> Any:
+    c = a * 2
+    for k in range(3):
+        c = c + k
+        b = ne.evaluate("c + b * k")
+    return b
+
+
+def given(text: str, a: Any, b: Any) -> Any:
+    c = a * 2
+    return ne.evaluate(text) + 1
+
+
+def of_matrices(a: Any, b: Any) -> Any:
+    A, B = np.asmatrix(a), np.asmatrix(b)
+    return np.asarray(np.bmat("A, B; B, A"))
+
+
+def of_arrays(a: Any, b: Any) -> Any:
+    A = np.add.outer(a, b)
+    return np.asarray(np.bmat("A, A; A, A"))
+
+
+A, B = np.arange(3.0), np.ones(3)
+
+
+@pytest.mark.parametrize("function", [written, bound_to_a_name, in_a_loop, of_matrices, of_arrays])
+def test_names_in_texts_are_read(function: Any) -> None:
+    check(function, (A, B), (A + 1, B * 2), variants=None)
+
+
+def test_names_in_texts_that_are_given() -> None:
+    check(given, ("c + b", A, B), ("c * a", A, B), variants=None)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("f('a + b')", {"a", "b"}),
+        ("t = 'a'", {"a"}),
+        ("x['a'] = f(mode='b')", set()),
+        ("m = mode == 'a'", set()),
+        ("d = {'a': 1}", set()),
+        ("'a b c'", set()),
+        ("t = f'a {b}'", set()),
+        ("r = ne.evaluate(t)", {"a", "b", "c"}),
+        ("r = np.bmat([[1, 2]])", set()),
+    ],
+)
+def test_which_texts_name_variables(text: str, names: set[str]) -> None:
+    assert named_in_texts(parse(text).body, {"a", "b", "c"}) == names

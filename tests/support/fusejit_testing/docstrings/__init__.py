@@ -1,0 +1,6 @@
+"""The docstring judge: the examples of other people's docstrings as programs.
+
+An example is a program that somebody wrote for readers: arrays, prints, exceptions, in every style.
+Each becomes a function, whole and cut in two: what its first statements bind is then given as
+arguments. See `fusejit_testing.docstrings.__main__`.
+"""
