@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from typing import Any
 
 import numpy as np
@@ -87,3 +88,43 @@ def test_sums_over_many_indices_are_tried_on_small_arrays() -> None:
     start = time.process_time()
     check(contracted, (a,), (np.ones((3, 2, 5)),))
     assert time.process_time() - start < 60
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_matrices_are_drawn_in_each_call() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import numpy.matlib as matlib
+
+    def drawn() -> Any:
+        return matlib.rand(2, 3)
+
+    fused = fuse_jit(drawn)
+    np.random.seed(5)
+    expected = [drawn() for _ in range(3)]
+    np.random.seed(5)
+    for matrix in expected:
+        np.testing.assert_array_equal(fused(), matrix)
+
+
+def medians(a: Any) -> Any:
+    b = a.copy()
+    middle = np.nanmedian(b, axis=1, overwrite_input=True)
+    b = a.copy()
+    other = np.percentile(b, 40, 1, None, True)
+    return a, a.copy(), middle, other
+
+
+def test_what_is_overwritten_is_not_read_as_it_was() -> None:
+    """Two copies of one array were one, although NumPy had sorted the first."""
+    check(medians, (np.array([[10.0, 7, 4], [3, 2, 1]]),), variants=None)
+
+
+def cast(x: Any, y: Any, casting: str) -> Any:
+    np.copyto(y, x, casting=casting)
+    return x.astype(np.int32, casting=casting), np.concatenate((x, y), dtype="i4", casting=casting)
+
+
+def test_rules_of_casting_that_ask_for_elements_are_numpys() -> None:
+    x, y = np.arange(3.0), np.zeros(3, np.int64)
+    check(cast, (x, y, "unsafe"), (x, y, "same_value"), (x, y, "nonsense"), variants=None)

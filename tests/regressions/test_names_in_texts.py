@@ -4,6 +4,7 @@ What a segment had bound and nothing but such a text read was not handed back, s
 raised a KeyError. Found by the examples in NumPy's docstrings (``np.bmat``).
 """
 
+# ruff: noqa: F841 (texts read these names)
 from __future__ import annotations
 
 from typing import Any
@@ -12,8 +13,8 @@ import numexpr as ne
 import numpy as np
 import pytest
 
-from fusejit.tracer.capture.live_names import named_in_texts
 from fusejit.syntax import parse
+from fusejit.tracer.capture.live_names import named_in_texts
 from fusejit_testing.oracle import check
 
 pytestmark = pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
@@ -54,10 +55,30 @@ def of_arrays(a: Any, b: Any) -> Any:
     return np.asarray(np.bmat("A, A; A, A"))
 
 
+def bound_in_a_loop(a: Any, b: Any) -> Any:
+    total = 0.0
+    for k in range(3):
+        c = a * k
+        total = total + ne.evaluate("c + b")
+    return total
+
+
+def perhaps_unbound(a: Any, b: Any) -> Any:
+    found = []
+    for man in a[a > 5]:
+        found.append(man)
+    kind = np.dtype({"names": ["man", "b"], "formats": [np.int64, np.int64]})
+    return a + b, kind.names
+
+
 A, B = np.arange(3.0), np.ones(3)
+CASES = (
+    *(written, bound_to_a_name, in_a_loop, of_matrices, of_arrays, bound_in_a_loop),
+    perhaps_unbound,
+)
 
 
-@pytest.mark.parametrize("function", [written, bound_to_a_name, in_a_loop, of_matrices, of_arrays])
+@pytest.mark.parametrize("function", CASES)
 def test_names_in_texts_are_read(function: Any) -> None:
     check(function, (A, B), (A + 1, B * 2), variants=None)
 

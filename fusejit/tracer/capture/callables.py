@@ -267,6 +267,8 @@ def _numpy_rule(function: Any) -> Rule:
     """The rule of a function of NumPy's that has no handler."""
     name = getattr(function, "__name__", "")
     module = getattr(function, "__module__", None) or ""
+    if module == "numpy.matlib":
+        return Rule(Verdict.DENY, "makes matrices, or draws random numbers")
     if name in _READ_FRAMES:
         return Rule(Verdict.DENY, "reads names of the function that calls it")
     if name in _SETTINGS:

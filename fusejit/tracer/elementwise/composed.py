@@ -25,6 +25,7 @@ from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import (
     Operand,
+    can_cast,
     contains_traced,
     literal_as,
     operand_of,
@@ -203,7 +204,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     require_number_fits(operand, dst.dtype)
     if operand.literal is not None and operand.is_weak_int and dst.dtype.kind in "iu":
         literal_as(operand.literal, dst.dtype)
-    elif not np.can_cast(natural_dtype(operand), dst.dtype, casting) and (
+    elif not can_cast(natural_dtype(operand), dst.dtype, casting) and (
         not operand.is_weak_int or dst.dtype.kind in "b"
     ):
         raise numpy_raises(f"TypeError: cannot cast to {dst.dtype} with casting={casting}")

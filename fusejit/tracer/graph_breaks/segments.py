@@ -287,7 +287,12 @@ class _Cut:
     # -- segments ---------------------------------------------------------------------------------
     def block(self, body: Sequence[ast.stmt], after: set[str], *, is_tail: bool) -> list[ast.stmt]:
         """A block with calls of segments in it."""
-        later = reads_later(body, after | self.in_texts)
+        later = reads_later(body, after)
+        if self.in_texts:
+            later = [
+                names | (self.in_texts - (self.unsure.at(s) - surely_assigned([s])))
+                for names, s in zip(later, body, strict=True)
+            ]
         made: list[ast.stmt] = []
         run: list[ast.stmt] = []
         for at, statement in enumerate(body):
@@ -308,7 +313,7 @@ class _Cut:
             made += self.segment(run, needed(body[at : at + 1]) & self.local | behind)
             run = []
             made += self.python(statement, behind, is_tail and at == len(body) - 1)
-        made += self.segment(run, after & self.local, is_tail=is_tail)
+        made += self.segment(run, (later[-1] if later else after) & self.local, is_tail=is_tail)
         return made
 
     def _may_return(self, rest: Sequence[ast.stmt]) -> bool:

@@ -5,7 +5,8 @@ A function that has a handler of its own (it became loops) is not taken from her
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -230,6 +231,8 @@ def _handler(row: HostFunction, function: Callable[..., Any]) -> Callable[..., A
             return NotImplemented
         if row.refusal:
             raise needs_python(f"{row.name} {row.refusal}", MOVE_OUTSIDE)
+        if _overwrites(function, args, kwargs):
+            raise needs_python(f"{row.name} overwrites its argument", "leave out overwrite_input")
         options = dict(kwargs)
         out = options.pop("out", None)
         is_masked = options.get("where", True) is not True
@@ -241,6 +244,20 @@ def _handler(row: HostFunction, function: Callable[..., Any]) -> Callable[..., A
         return made if out is None else stored_into(made, out, row.name)
 
     return handler
+
+
+_OVERWRITES = "overwrite_input"
+
+
+def _overwrites(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> bool:
+    """Whether a call changes its first argument: ``np.median(x, overwrite_input=True)``."""
+    if len(args) > 3 and _OVERWRITES not in kwargs:
+        names = [*inspect.signature(function).parameters]
+        if _OVERWRITES in names[: len(args)]:
+            return bool(args[names.index(_OVERWRITES)])
+    return bool(kwargs.get(_OVERWRITES))
 
 
 def _in_place(name: str) -> Callable[..., None]:

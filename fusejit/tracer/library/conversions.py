@@ -22,7 +22,7 @@ from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operands import contains_traced, dtype_argument, operand_of
+from fusejit.tracer.values.operands import can_cast, contains_traced, dtype_argument, operand_of
 
 _ORDERS = ("K", "A", "C", "F")
 _MOST_AXES = 64
@@ -98,7 +98,7 @@ def astype(
     wanted = dtype_argument(dtype)
     if array is None:
         return full(current_trace(), (), operand_of(x), wanted, None, "astype")[()]
-    if not np.can_cast(array.dtype, wanted, casting):
+    if not can_cast(array.dtype, wanted, casting):
         raise numpy_raises(f"TypeError: cannot cast {array.dtype} to {wanted} with {casting}")
     if not copy and array.dtype == wanted and _is_ordered(array, order):
         return array

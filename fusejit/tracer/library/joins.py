@@ -29,6 +29,7 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import value_of
 from fusejit.tracer.values.operands import (
     Operand,
+    can_cast,
     contains_traced,
     dtype_argument,
     operand_of,
@@ -100,7 +101,7 @@ def _result_dtype(
     else:
         wanted = supported(np.result_type(*promoted))
     for part in parts:
-        if not np.can_cast(part.dtype, wanted, casting):
+        if not can_cast(part.dtype, wanted, casting):
             raise numpy_raises(f"TypeError: Cannot cast {part.dtype} to {wanted}: {casting}")
     return wanted
 

@@ -14,7 +14,7 @@ from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS
-from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import Extents
@@ -23,6 +23,8 @@ F64 = np.dtype(np.float64)
 I64 = np.dtype(np.int64)
 C128 = np.dtype(np.complex128)
 _WEAK = {"i": int, "f": float, "c": complex}
+
+_CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,13 @@ def dtype_argument(dtype: Any) -> np.dtype:
         return supported(np.dtype(dtype))
     except TypeError as error:
         raise numpy_raises(error) from error
+
+
+def can_cast(dtype: Any, wanted: np.dtype, casting: Any) -> bool:
+    """``np.can_cast``; other rules than those about dtypes ask the elements, which NumPy does."""
+    if casting not in _CASTINGS:
+        raise needs_python(f"casts by the rule {casting!r}", MOVE_OUTSIDE)
+    return np.can_cast(dtype, wanted, casting)
 
 
 def resolve(
