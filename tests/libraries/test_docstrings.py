@@ -73,7 +73,7 @@ def test_an_example_is_a_function_of_what_its_first_statements_bind() -> None:
 
 def test_examples_of_chance_are_left_out() -> None:
     def random() -> None:
-        """>>> np.random.default_rng().random()"""  # noqa: D400
+        """>>> np.random.default_rng().random()"""
 
     assert example_of("random", random) is None
 

@@ -128,3 +128,42 @@ def cast(x: Any, y: Any, casting: str) -> Any:
 def test_rules_of_casting_that_ask_for_elements_are_numpys() -> None:
     x, y = np.arange(3.0), np.zeros(3, np.int64)
     check(cast, (x, y, "unsafe"), (x, y, "same_value"), (x, y, "nonsense"), variants=None)
+
+
+def grids(x: Any) -> Any:
+    low, high = x.min(), x.max()
+    across, down = np.mgrid[low:high:5j, low:high:4j]
+    return across, down, np.vstack([across.ravel(), down.ravel()]), np.ogrid[low:high:3j, 0:2]
+
+
+def test_grids_of_constant_sizes_between_elements() -> None:
+    """As in SciPy's gaussian_kde: "'NotImplementedType' object is not subscriptable"."""
+    check(grids, (np.array([0.5, 2.0, 3.25]),), (np.array([1.0, -2.0]),))
+
+
+class Bunch(tuple):
+    """A tuple with fields that no `collections.namedtuple` has made, as SciPy's results are."""
+
+    _fields = ("low", "high")
+
+    def __new__(cls, low: Any, high: Any, *, extra: Any = None) -> Bunch:
+        made = tuple.__new__(cls, (low, high))
+        made.__dict__["extra"] = extra
+        return made
+
+
+def bunch(x: Any) -> Any:
+    found = Bunch(x.min(), x.max(), extra=x + 1)
+    return found, found[1], found.__dict__["extra"]
+
+
+def test_tuples_with_fields_may_hold_more() -> None:
+    x = np.arange(3.0)
+    fused = fuse_jit(bunch)
+    for _ in range(2):
+        (made, high, extra), (expected, _, other) = fused(x), bunch(x)
+        assert type(made) is Bunch
+        assert made == expected
+        assert high == 2.0
+        np.testing.assert_array_equal(extra, other)
+        np.testing.assert_array_equal(made.__dict__["extra"], other)

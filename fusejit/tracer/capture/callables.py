@@ -381,8 +381,9 @@ def is_library_object(obj: Any) -> bool:
 
 
 def is_named_tuple_class(cls: Any) -> bool:
-    """Whether it is a class of named tuples."""
-    return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
+    """Whether it is a class of named tuples; SciPy has some alike, which may hold more."""
+    is_like = isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
+    return is_like and hasattr(cls, "_make")
 
 
 def is_named_tuple(obj: object) -> bool:

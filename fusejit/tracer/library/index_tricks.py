@@ -125,7 +125,7 @@ def dense_grid(key: Any) -> Any:
     if not isinstance(key, tuple):
         return _range(key).as_owner()
     starts, steps, sizes, dtype = _axes(key)
-    grid = HANDLERS[np.indices](sizes, dtype)
+    grid = _called(np.indices, sizes, dtype)
     for k, (start, step) in enumerate(zip(starts, steps, strict=True)):
         if not _is_int(start, 0) or not _is_int(step, 1):
             grid[k] = grid[k] * step + start

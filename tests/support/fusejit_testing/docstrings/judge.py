@@ -130,11 +130,12 @@ def _is_repeatable(function: Callable[..., Any], args: Any, expected: _Run) -> b
     again = _run(function, args)
     if again.error is not None or again.printed != expected.printed:
         return False
+    comparison = Comparison()
     try:
-        Comparison().same(expected.value, again.value, "result")
+        comparison.same(expected.value, again.value, "result")
     except Different:
         return False
-    return True
+    return not comparison.inexact
 
 
 def _run(function: Callable[..., Any], args: Any) -> _Run:
