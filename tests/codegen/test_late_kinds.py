@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from fusejit.codegen.intrinsics.statuses import KINDS, Status
 from fusejit.codegen.launcher import runtime as launch_runtime
 from fusejit.codegen.lower import late_errors
-from fusejit.codegen.lower.late_errors import LATE_KINDS
 
 
 def test_no_two_errors_have_one_kind() -> None:
-    kinds = [kind for kind, _, _ in late_errors._KINDS.values()] + [late_errors._RAISE_KIND]
+    kinds = [kind for kind, _, _ in late_errors._KINDS.values()] + [Status.LATE_RAISE]
     assert len(set(kinds)) == len(kinds)
-    assert all(0 < kind <= LATE_KINDS for kind in kinds)
+    assert all(0 < kind <= KINDS for kind in kinds)
 
 
 def test_no_error_has_the_status_of_a_call_that_numpy_runs_again() -> None:
-    kinds = {kind for kind, _, _ in late_errors._KINDS.values()} | {late_errors._RAISE_KIND}
+    kinds = {kind for kind, _, _ in late_errors._KINDS.values()} | {Status.LATE_RAISE}
     assert not kinds & set(launch_runtime._BY_STATUS)

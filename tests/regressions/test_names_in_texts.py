@@ -90,12 +90,13 @@ def test_names_in_texts_that_are_given() -> None:
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("f('a + b')", {"a", "b"}),
-        ("t = 'a'", {"a"}),
+        ("r = ne.evaluate('a + b')", {"a", "b"}),
+        ("r = np.bmat('a, b')", {"a", "b"}),
+        ("r = table.query('x > @c')", {"c"}),
+        ("t = 'a + b'", {"a", "b"}),
+        ("f(-x, rule='where(a > 0, b, 0)')", {"a", "b"}),
+        ("print('a is', a, 'b')", set()),
         ("x['a'] = f(mode='b')", set()),
-        ("m = mode == 'a'", set()),
-        ("d = {'a': 1}", set()),
-        ("'a b c'", set()),
         ("t = f'a {b}'", set()),
         ("r = ne.evaluate(t)", {"a", "b", "c"}),
         ("r = np.bmat([[1, 2]])", set()),

@@ -36,7 +36,8 @@ from fusejit.codegen.backend.native_layout import (
     STRIDES,
     TYPE_NUM,
 )
-from fusejit.codegen.backend.native_loader import NDARRAY_TYPE_SYMBOL, STATUS_MISMATCH
+from fusejit.codegen.backend.native_loader import NDARRAY_TYPE_SYMBOL
+from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.machine.numba_api import cgutils, ir, populate_array, types
 
 Value = Any
@@ -58,7 +59,7 @@ def _c_function(builder: Any, result: Any, name: str, *parameters: Any) -> Value
 
 
 class _Entry:
-    """Emits one entry; `miss` is the block that returns `STATUS_MISMATCH`."""
+    """Emits one entry; `miss` is the block that returns `Status.MISMATCH`."""
 
     def __init__(self, context: Any, module: Any, name: str, num_args: int) -> None:
         self.context = context
@@ -69,7 +70,7 @@ class _Entry:
         self.args = function.args[1]
         self.num_elements: Value = ir.Constant(_INT64, 0)
         with self.builder.goto_block(self.miss):
-            self.builder.ret(self.status_object(ir.Constant(_INT64, STATUS_MISMATCH)))
+            self.builder.ret(self.status_object(ir.Constant(_INT64, int(Status.MISMATCH))))
         count = ir.Constant(_INT64, num_args)
         self.require(self.builder.icmp_signed("==", function.args[2], count))
         self._compare_words(function.args[0])

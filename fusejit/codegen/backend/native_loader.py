@@ -26,7 +26,6 @@ from fusejit.codegen.machine.pool import register_pool_symbol
 NDARRAY_TYPE_SYMBOL = "fusejit_ndarray_type"
 """LLVM symbol whose address is the type object of `numpy.ndarray`."""
 
-STATUS_MISMATCH = -1
 """What an entry returns, with nothing run, when an argument is not of the compiled type."""
 
 _METH_FASTCALL = 0x0080
@@ -108,7 +107,7 @@ class _Owner(bytearray):
     """The ``__self__`` of an entry: what it compares before anything runs, and what it needs alive.
 
     The memory holds 64-bit words: the number of pairs, and for each the address of a word and what
-    that must hold. If it holds something else, the entry returns `STATUS_MISMATCH`.
+    that must hold. If it holds something else, the entry returns `Status.MISMATCH`.
     """
 
     method: _MethodDef

@@ -26,7 +26,7 @@ import numpy as np
 
 from fusejit.budget import check_budget, enter
 from fusejit.codegen.backend import native_loader
-from fusejit.codegen.backend.native_loader import STATUS_MISMATCH
+from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.machine.numba_api import from_dtype, types
 from fusejit.dataclass import dataclass
 from fusejit.interrupts import is_from_handler
@@ -431,7 +431,7 @@ def compile_public(
         try:
             return int(dispatcher(*args))
         except (TypeError, OverflowError):
-            return STATUS_MISMATCH
+            return int(Status.MISMATCH)
 
     return NativeKernel(
         call,

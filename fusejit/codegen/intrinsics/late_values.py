@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import ctypes
 
+from fusejit.codegen.intrinsics.statuses import KIND_BITS
 from fusejit.codegen.intrinsics.table import twin
 
 LATE_SYMBOL = "fusejit_late_values"
 """LLVM symbol of the memory: a counter, then two words for each slot."""
 
 NUM_SLOTS = 64
-SLOT_SHIFT = 6
+SLOT_SHIFT = KIND_BITS
 """Where the slot stands in a status: 0 is none, above it are ``NUM_SLOTS``."""
 
 SLOT_BITS = 8

@@ -22,9 +22,6 @@ from contextvars import ContextVar
 
 from fusejit.codegen.intrinsics.table import twin
 
-INTERRUPTED = 63
-"""The status of a kernel that an exception of a handler has ended."""
-
 MAIN_THREAD_SYMBOL = "fusejit_main_thread"
 """LLVM symbol of a word: the thread that runs handlers of signals."""
 

@@ -9,52 +9,54 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.launcher.miss import Miss
-from fusejit.codegen.lower.late_errors import EXTENTS_DIFFER as EXTENTS_DIFFER_STATUS
 from fusejit.codegen.lower.late_errors import LatePlace, raise_at, raise_late
 from fusejit.errors import NumpyRaises
 from fusejit.ir.access import Access, broadcast_access, mark, strided
 from fusejit.ir.source import Location
 
 ERRSTATE = Miss("np.errstate asks for exceptions or callbacks")
-_BY_STATUS = {
-    -1: Miss("an argument is not of the compiled type"),
-    1: Miss("a guard does not hold"),
-    2: Miss("strides or alignment differ"),
-    3: Miss("arrays overlap in memory"),
-    60: Miss(
+_BY_STATUS: dict[int, Miss] = {
+    Status.MISMATCH: Miss("an argument is not of the compiled type"),
+    Status.GUARD: Miss("a guard does not hold"),
+    Status.LAYOUT: Miss("strides or alignment differ"),
+    Status.OVERLAP: Miss("arrays overlap in memory"),
+    Status.OUT_OF_BOUNDS_IF_RUN: Miss(
         NumpyRaises(
             "NumPy raises IndexError: an index is out of bounds",
             "an index is out of bounds in a statement that this call does not run",
         )
     ),
-    5: Miss(NumpyRaises("NumPy raises IndexError: an index is out of bounds")),
-    16: Miss("a Python int goes beyond 64 bits; np.int64(..) wraps around, & 0xFFFFFFFF masks"),
-    9: Miss(
+    Status.OUT_OF_BOUNDS: Miss(NumpyRaises("NumPy raises IndexError: an index is out of bounds")),
+    Status.BEYOND_64_BITS: Miss(
+        "a Python int goes beyond 64 bits; np.int64(..) wraps around, & 0xFFFFFFFF masks"
+    ),
+    Status.SIZES_DIFFER: Miss(
         NumpyRaises(
             "NumPy raises, or sizes that only the call knows are not as assumed",
             "sizes that only the call knows are not as assumed",
         )
     ),
-    EXTENTS_DIFFER_STATUS: Miss(
+    Status.EXTENTS_DIFFER: Miss(
         NumpyRaises(
             "NumPy raises, or broadcasts an extent of 1 that only the kernel knows",
             "broadcasts an extent of 1 that only the kernel knows",
         )
     ),
 }
-BEYOND_64_BITS = _BY_STATUS[16]
+BEYOND_64_BITS = _BY_STATUS[Status.BEYOND_64_BITS]
 HOST_FAILED = Miss(
     NumpyRaises(
         "NumPy raises in a host call, or has another result than expected",
         "a host call has another result than expected",
     )
 )
-OVERLAP = _BY_STATUS[3]
-OUT_OF_BOUNDS = _BY_STATUS[5]
-EXTENTS_DIFFER = _BY_STATUS[EXTENTS_DIFFER_STATUS]
-SIZES_DIFFER = _BY_STATUS[9]
-OUT_OF_BOUNDS_IF_RUN = _BY_STATUS[60]
+OVERLAP = _BY_STATUS[Status.OVERLAP]
+OUT_OF_BOUNDS = _BY_STATUS[Status.OUT_OF_BOUNDS]
+EXTENTS_DIFFER = _BY_STATUS[Status.EXTENTS_DIFFER]
+SIZES_DIFFER = _BY_STATUS[Status.SIZES_DIFFER]
+OUT_OF_BOUNDS_IF_RUN = _BY_STATUS[Status.OUT_OF_BOUNDS_IF_RUN]
 LEFT_TO_NUMPY = (
     OUT_OF_BOUNDS,
     OUT_OF_BOUNDS_IF_RUN,

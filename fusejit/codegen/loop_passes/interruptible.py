@@ -27,7 +27,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.codegen.analysis.kernel_statements import flat
-from fusejit.codegen.intrinsics.polling import FIRST_UNITS, INTERRUPTED
+from fusejit.codegen.intrinsics.polling import FIRST_UNITS
+from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.index_math import (
     add,
@@ -167,8 +168,8 @@ class _Polls:
         """Leave the function if a handler has raised, here or in the thread that runs them."""
         raised = less(polled, 0)
         if self.fault:
-            raised = either(raised, equal(Element(self.fault, _ZERO), INTERRUPTED))
-        return If(raised, [*map(Free, self.heap), Exit(INTERRUPTED)])
+            raised = either(raised, equal(Element(self.fault, _ZERO), Status.INTERRUPTED))
+        return If(raised, [*map(Free, self.heap), Exit(Status.INTERRUPTED)])
 
     def in_stretches(self, s: For) -> list[Stmt]:
         """A loop that stands in no other one: as many iterations at once as a poll says."""
@@ -209,14 +210,14 @@ class _Polls:
         if not inner.polls:
             return [s]
         self.polls = True
-        is_over = equal(Element(fault, _ZERO), INTERRUPTED)
+        is_over = equal(Element(fault, _ZERO), Status.INTERRUPTED)
         memory: list[Stmt] = [
             Scratch(fault, Integer(Polynomial.const(1)), _I64, True),
             StoreElement(fault, _ZERO, _number(0)),
         ]
-        over: Stmt = If(is_over, [Exit(INTERRUPTED)])
+        over: Stmt = If(is_over, [Exit(Status.INTERRUPTED)])
         launch = replace(s, body=[over, *_begin(), *body], fault=fault)
-        leave = If(is_over, [*map(Free, self.heap), Exit(INTERRUPTED)])
+        leave = If(is_over, [*map(Free, self.heap), Exit(Status.INTERRUPTED)])
         return [*([] if s.fault else memory), launch, leave]
 
 

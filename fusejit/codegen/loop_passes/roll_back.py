@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fusejit.codegen.analysis.kernel_statements import changed, flat
+from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.index_math import negated, operand
 from fusejit.ir.loop_names import expr_names, memory_of
@@ -44,7 +45,6 @@ from fusejit.ir.loops import (
 )
 from fusejit.ir.polynomial import Polynomial
 
-NO_ROOM = 9
 """The status of a kernel that finds no memory for its journal: NumPy runs the call."""
 
 _W = Var("journal_w")
@@ -157,7 +157,7 @@ class _Journal:
 
     def _or_leave(self, done: Expr) -> Stmt:
         """Leave the kernel if there was no memory."""
-        body = [*map(Free, self.heap), *self._does("roll_back"), Exit(NO_ROOM)]
+        body = [*map(Free, self.heap), *self._does("roll_back"), Exit(Status.SIZES_DIFFER)]
         return If(negated(done), body)
 
 

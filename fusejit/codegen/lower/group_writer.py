@@ -25,7 +25,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.codegen.bufferize.operands import Located, Memory, dense_strides, extent_polynomials
-from fusejit.codegen.lower.kernel_memory import NO_MEMORY
+from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.lower.store_writer import StoreWriter
 from fusejit.codegen.nests.nest import (
     point_cost_ps,
@@ -243,7 +243,7 @@ class GroupWriter(StoreWriter):
             total = total + each.size.value * each.dtype.itemsize
         name = f"{tag}_bytes"
         size = mul(name, minimum(items, _AT_ONCE))
-        probe = Scratch(f"{tag}_probe", size, np.dtype(np.uint8), False, 0, NO_MEMORY)
+        probe = Scratch(f"{tag}_probe", size, np.dtype(np.uint8), False, 0, Status.NO_MEMORY)
         return [
             Let(name, Integer(total)),
             If(compute(">", name, LARGE), [probe, Free(probe.name)]),

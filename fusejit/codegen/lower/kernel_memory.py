@@ -8,6 +8,7 @@ import numpy as np
 
 from fusejit.codegen.bufferize.bufferization import Placement
 from fusejit.codegen.bufferize.operands import Located, Memory, dense_strides, extent_polynomials
+from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import (
@@ -33,7 +34,6 @@ from fusejit.ir.loops import (
 )
 from fusejit.ir.polynomial import Polynomial, product
 
-NO_MEMORY = 4  # the status of a kernel that got no memory
 LARGEST_ON_STACK = 1024  # bytes of a buffer of constant size that is not taken from the heap
 _MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions
 
@@ -149,7 +149,7 @@ class KernelMemory:
         ``sizes`` stand in front of it and define what ``size`` reads.
         """
         scope = self._next_scope(name) if scope is None else scope
-        scratch = Scratch(name, size, dtype, False, scope, NO_MEMORY)
+        scratch = Scratch(name, size, dtype, False, scope, Status.NO_MEMORY)
         needed = frozenset().union(size.value.names(), *(expr_names(s.value) for s in sizes))
         statements, frees = self.statements, self.frees
         for region in reversed(self.regions):

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.lower.kernel_guards import is_kernel_guard, kernel_expr
 from fusejit.ir.graph import Buffer, Graph, Guard, Layout, Write, walk
 from fusejit.ir.host import Path
@@ -46,7 +47,6 @@ from fusejit.ir.program import Program
 from fusejit.ir.scalar_math import convert
 from fusejit.ir.traced import ArrayClass
 
-GUARD, LAYOUT, OVERLAP = 1, 2, 3
 _MAX_ARRAY_SCOPE = 15
 _I64 = np.dtype(np.int64)
 
@@ -141,7 +141,7 @@ def _checks(
     checks: list[Stmt] = []
     for guard in guards:
         asked = kernel_expr(guard.expr, by_path.__getitem__)
-        checks.append(_exit_if(negated(asked) if guard.expected else asked, GUARD))
+        checks.append(_exit_if(negated(asked) if guard.expected else asked, Status.GUARD))
     for name, buffer in program.arguments.items():
         checks += _extent_checks(name, buffer, program.graph)
         checks.append(If(compute(">", Field(name, "size"), 0), _layout_checks(name, buffer)))
@@ -167,11 +167,11 @@ def _overlap_checks(program: Program) -> list[Stmt]:
                 meet = both(
                     less(f"low_{name}", f"high_{other}"), less(f"low_{other}", f"high_{name}")
                 )
-                checks.append(_exit_if(meet, OVERLAP))
+                checks.append(_exit_if(meet, Status.OVERLAP))
     return checks
 
 
-def _exit_if(condition: Expr, status: int) -> Stmt:
+def _exit_if(condition: Expr, status: Status) -> Stmt:
     return If(condition, [Exit(status)])
 
 
@@ -197,21 +197,23 @@ def _extent_checks(name: str, buffer: Buffer, graph: Graph) -> list[Stmt]:
     for axis, extent in enumerate(buffer.type.extents):
         if extent.as_symbol() is None or own.get(axis) != extent.as_symbol():
             length = Field(name, "shape", axis)
-            checks.append(_exit_if(compute("!=", length, Polynomial.from_affine(extent)), GUARD))
+            checks.append(
+                _exit_if(compute("!=", length, Polynomial.from_affine(extent)), Status.GUARD)
+            )
     return checks
 
 
 def _layout_checks(name: str, buffer: Buffer) -> list[Stmt]:
     """Strides as the layout class promises; lengths of at most 1 make a stride irrelevant."""
     rank = buffer.type.rank
-    checks = [_exit_if(negated(Call("itemsize_aligned", (Var(name),))), LAYOUT)]
+    checks = [_exit_if(negated(Call("itemsize_aligned", (Var(name),))), Status.LAYOUT)]
     order = buffer.order or tuple(range(rank))
     itemsize = buffer.type.dtype.itemsize
     if buffer.layout is Layout.CONTIGUOUS:
         expected: Index = itemsize
         for axis in reversed(order):
             differs = compute("!=", _stride(name, axis), expected)
-            checks.append(_exit_if(both(differs, _is_long(name, axis)), LAYOUT))
+            checks.append(_exit_if(both(differs, _is_long(name, axis)), Status.LAYOUT))
             if axis != order[0]:  # a name for each product: written out they would be longer each
                 product = mul(expected, Field(name, "shape", axis))
                 expected = f"{name}_dense{axis}"
@@ -220,7 +222,7 @@ def _layout_checks(name: str, buffer: Buffer) -> list[Stmt]:
     if buffer.layout is Layout.UNIT and order:
         inner = order[-1]
         differs = compute("!=", _stride(name, inner), itemsize)
-        checks.append(_exit_if(both(differs, _is_long(name, inner)), LAYOUT))
+        checks.append(_exit_if(both(differs, _is_long(name, inner)), Status.LAYOUT))
     return checks + _order_checks(name, order)
 
 
@@ -231,7 +233,7 @@ def _order_checks(name: str, order: Sequence[int]) -> list[Stmt]:
     for at, axis in enumerate(order if len(order) > 1 else ()):
         step, is_long = compute("abs", _stride(name, axis)), _is_long(name, axis)
         if at:
-            checks.append(_exit_if(both(less(outside, step), is_long), LAYOUT))
+            checks.append(_exit_if(both(less(outside, step), is_long), Status.LAYOUT))
         else:
             checks.append(let(outside, int_of(np.iinfo(np.int64).max)))
         if at < len(order) - 1:
@@ -251,7 +253,7 @@ def _own_overlap_checks(name: str, buffer: Buffer) -> list[Stmt]:
     reach = operand(buffer.type.dtype.itemsize)
     for axis in reversed(order):
         step = compute("abs", _stride(name, axis))
-        checks.append(_exit_if(both(_is_long(name, axis), less(step, reach)), OVERLAP))
+        checks.append(_exit_if(both(_is_long(name, axis), less(step, reach)), Status.OVERLAP))
         more = maximum(sub(Field(name, "shape", axis), 1), 0)
         reach = add(reach, mul(step, more))
     return checks

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from fusejit.codegen.bufferize.bufferization import copy_op
 from fusejit.codegen.bufferize.operands import Located, dense_strides, extent_polynomials
+from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.lower.kernel_memory import KernelMemory
 from fusejit.codegen.lower.late_errors import late_status
 from fusejit.codegen.lower.product_writer import has_call, is_addressable, product_call
@@ -55,12 +56,11 @@ from fusejit.ir.polynomial import Polynomial, product
 from fusejit.ir.scalar_math import convert
 from fusejit.ir.types import IteratorType
 
-OUT_OF_BOUNDS, NUMPY_DECIDES = 5, 9
 EARLY_ERRORS = {
-    "IndexError": OUT_OF_BOUNDS,
-    "OverflowError": OUT_OF_BOUNDS,
-    "64 bits": 16,
-    OUT_OF_BOUNDS_IF_RUN: 60,
+    "IndexError": Status.OUT_OF_BOUNDS,
+    "OverflowError": Status.OUT_OF_BOUNDS,
+    "64 bits": Status.BEYOND_64_BITS,
+    OUT_OF_BOUNDS_IF_RUN: Status.OUT_OF_BOUNDS_IF_RUN,
 }
 
 
@@ -97,7 +97,7 @@ class KernelWriter(KernelMemory):
     def check(self, op: Check) -> None:
         """Leave the kernel where a condition does not hold."""
         condition = self.locate(op.condition).element(IndexingMap.identity(0), {})
-        status = EARLY_ERRORS.get(op.error, NUMPY_DECIDES)
+        status: int = EARLY_ERRORS.get(op.error, Status.SIZES_DIFFER)
         if op.is_late:
             status = late_status(self.graph, op)
         values: tuple[Integer, Integer] | None = None

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from fusejit.codegen.intrinsics.late_values import SLOT_BITS, SLOT_SHIFT, values_of
+from fusejit.codegen.intrinsics.statuses import KINDS, Status
 from fusejit.ir.draws import BOUNDS
 from fusejit.ir.graph import Check, Graph
 from fusejit.ir.host_calls import late_checks
 from fusejit.ir.source import Location
 from fusejit.syntax import walk
 
-_KIND_BITS = SLOT_SHIFT
 _NUMBER_SHIFT = SLOT_SHIFT + SLOT_BITS
 
 
@@ -37,55 +37,64 @@ def _text(fails: Callable[[], object]) -> str:
 
 
 _KINDS: dict[str, tuple[int, type[Exception], str]] = {
-    "IndexError": (6, IndexError, "an index is out of bounds for its axis"),
+    "IndexError": (Status.LATE_INDEX, IndexError, "an index is out of bounds for its axis"),
     "OverflowError": (
-        7,
+        Status.LATE_OVERFLOW,
         OverflowError,
         "a Python integer is out of bounds for the dtype it meets",
     ),
-    "ValueError": (8, ValueError, "operands could not be broadcast together"),
+    "ValueError": (Status.LATE_BROADCAST, ValueError, "operands could not be broadcast together"),
     "no max": (
-        10,
+        Status.LATE_NO_MAX,
         ValueError,
         "zero-size array to reduction operation maximum which has no identity",
     ),
     "no min": (
-        11,
+        Status.LATE_NO_MIN,
         ValueError,
         "zero-size array to reduction operation minimum which has no identity",
     ),
-    "no argmax": (12, ValueError, "attempt to get argmax of an empty sequence"),
-    "no argmin": (13, ValueError, "attempt to get argmin of an empty sequence"),
-    "64 bits": (17, OverflowError, "a Python int goes beyond 64 bits"),
-    "53 bits": (29, OverflowError, "an int that may be a float goes beyond 53 bits"),
-    "int / 0": (18, ZeroDivisionError, _text(lambda: 1 / 0)),
-    "int // 0": (19, ZeroDivisionError, _text(lambda: 1 // 0)),
-    "int % 0": (20, ZeroDivisionError, _text(lambda: 1 % 0)),
-    "float / 0": (21, ZeroDivisionError, _text(lambda: 1.0 / 0.0)),
-    "float // 0": (22, ZeroDivisionError, _text(lambda: 1.0 // 0.0)),
-    "float % 0": (23, ZeroDivisionError, _text(lambda: 1.0 % 0.0)),
-    "math domain": (24, ValueError, _text(lambda: math.tan(math.inf))),
-    "math range": (25, OverflowError, _text(lambda: math.exp(1e9))),
-    "int of NaN": (26, ValueError, _text(lambda: int(math.nan))),
-    "AssertionError": (27, AssertionError, ""),
-    "TypeError": (30, TypeError, ""),
-    "choice": (15, ValueError, "invalid entry in choice array"),
-    **{text: (31 + at, ValueError, text) for at, text in enumerate(BOUNDS.values())},
-    "integer power": (62, ValueError, "Integers to negative integer powers are not allowed."),
-    "SizeError": (14, ValueError, "negative dimensions are not allowed"),
+    "no argmax": (Status.LATE_NO_ARGMAX, ValueError, "attempt to get argmax of an empty sequence"),
+    "no argmin": (Status.LATE_NO_ARGMIN, ValueError, "attempt to get argmin of an empty sequence"),
+    "64 bits": (Status.LATE_64_BITS, OverflowError, "a Python int goes beyond 64 bits"),
+    "53 bits": (
+        Status.LATE_53_BITS,
+        OverflowError,
+        "an int that may be a float goes beyond 53 bits",
+    ),
+    "int / 0": (Status.LATE_TRUE_DIVISION, ZeroDivisionError, _text(lambda: 1 / 0)),
+    "int // 0": (Status.LATE_FLOOR_DIVISION, ZeroDivisionError, _text(lambda: 1 // 0)),
+    "int % 0": (Status.LATE_REMAINDER, ZeroDivisionError, _text(lambda: 1 % 0)),
+    "float / 0": (Status.LATE_FLOAT_DIVISION, ZeroDivisionError, _text(lambda: 1.0 / 0.0)),
+    "float // 0": (Status.LATE_FLOAT_FLOOR_DIVISION, ZeroDivisionError, _text(lambda: 1.0 // 0.0)),
+    "float % 0": (Status.LATE_FLOAT_REMAINDER, ZeroDivisionError, _text(lambda: 1.0 % 0.0)),
+    "math domain": (Status.LATE_MATH_DOMAIN, ValueError, _text(lambda: math.tan(math.inf))),
+    "math range": (Status.LATE_MATH_RANGE, OverflowError, _text(lambda: math.exp(1e9))),
+    "int of NaN": (Status.LATE_INT_OF_NAN, ValueError, _text(lambda: int(math.nan))),
+    "AssertionError": (Status.LATE_ASSERTION, AssertionError, ""),
+    "TypeError": (Status.LATE_TYPE, TypeError, ""),
+    "choice": (Status.LATE_CHOICE, ValueError, "invalid entry in choice array"),
+    **{
+        text: (Status.LATE_DRAW_BOUNDS + at, ValueError, text)
+        for at, text in enumerate(BOUNDS.values())
+    },
+    "integer power": (
+        Status.LATE_INTEGER_POWER,
+        ValueError,
+        "Integers to negative integer powers are not allowed.",
+    ),
+    "SizeError": (Status.LATE_SIZE, ValueError, "negative dimensions are not allowed"),
 }
 NONE_TO_REDUCE = ("no max", "no min", "no argmax", "no argmin")
 LATE_TEXTS = frozenset(text for _, _, text in _KINDS.values())
 _BY_KIND = {kind: (error, text) for kind, error, text in _KINDS.values()}
-_RAISE, _RAISE_KIND = "raise ", 28  # what a ``raise`` of the program becomes: its class follows
+_RAISE = "raise "  # what a ``raise`` of the program becomes: its class follows
 
-
-LATE_KINDS = (1 << _KIND_BITS) - 1  # of a status: its kind
-
-EXTENTS_DIFFER = 61
-"""The status of a kernel in which extents differ of which one may be 1: NumPy runs the call."""
-
-_ROLLED_BACK = {"64 bits": 16, "53 bits": 9, "ValueError": EXTENTS_DIFFER}
+_ROLLED_BACK = {
+    "64 bits": Status.BEYOND_64_BITS,
+    "53 bits": Status.SIZES_DIFFER,
+    "ValueError": Status.EXTENTS_DIFFER,
+}
 """What NumPy has to answer, by the error of the check: the status once stores are undone."""
 
 
@@ -100,7 +109,7 @@ def rolled_back(graph: Graph) -> dict[int, int]:
 
 def late_status(graph: Graph, check: Check) -> int:
     """What the kernel returns where ``check`` fails."""
-    kind = _RAISE_KIND if check.error.startswith(_RAISE) else _KINDS[check.error][0]
+    kind = Status.LATE_RAISE if check.error.startswith(_RAISE) else _KINDS[check.error][0]
     return kind | late_checks(graph).index(check) << _NUMBER_SHIFT
 
 
@@ -133,8 +142,8 @@ def raise_late(status: int, places: tuple[LatePlace, ...]) -> None:
     places : tuple of LatePlace
         Where the checks of `late_checks` stand.
     """
-    kind = status & (1 << _KIND_BITS) - 1
-    if status > 0 and kind == _RAISE_KIND:
+    kind = status & KINDS
+    if status > 0 and kind == Status.LATE_RAISE:
         place = places[status >> _NUMBER_SHIFT]
         raise_at(_exception(place.error, place.message), place.location)
     if status > 0 and kind in _BY_KIND:

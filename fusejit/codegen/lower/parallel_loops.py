@@ -16,7 +16,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fusejit.codegen.lower.kernel_memory import NO_MEMORY, Enclosing
+from fusejit.codegen.intrinsics.statuses import Status
+from fusejit.codegen.lower.kernel_memory import Enclosing
 from fusejit.codegen.lower.region_writer import RegionWriter
 from fusejit.codegen.nests.work import is_uneven, loop_work
 from fusejit.ir.graph import Loop
@@ -112,7 +113,7 @@ def _statuses(statements: Sequence[Stmt]) -> set[int]:
         if isinstance(s, Exit):
             found.add(s.status)
         elif isinstance(s, Scratch) and not s.on_stack and s.exit_status is not None:
-            found.add(NO_MEMORY)
+            found.add(Status.NO_MEMORY)
         for part in ("head", "body", "orelse"):
             found |= _statuses(getattr(s, part, ()))
     return found

@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 
-from fusejit.syntax import children, walk
+from fusejit.syntax import children, parse, walk
 from fusejit.tracer.capture.definite import Flow, Names, State
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -23,6 +23,8 @@ _SEES_ALL = {"locals", "vars", "exec", "eval", "dir"}
 _CONSUMERS = {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum"}
 _CONSUMERS |= {"tuple", "join", "prod", "fromiter"}
 _TAKE_TEXTS = {"evaluate", "eval", "query", "bmat"}  # of numexpr, pandas, NumPy
+_COMPUTE = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Call)
+_LONGEST_FORMULA = 1000
 _WORD = re.compile(r"[^\W\d]\w*")
 _KEEPERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp, ast.ClassDef)
 
@@ -204,29 +206,33 @@ def looks_at_its_names(node: ast.AST) -> bool:
 def named_in_texts(body: Sequence[ast.AST], local: Set[str]) -> set[str]:
     """Local names in texts: a library may look them up in the frame that calls it.
 
-    ``ne.evaluate("c + b")`` reads ``c`` and ``b``. Keys, keyword arguments and what is compared are
-    no such texts. Of a text that is not written out any name may be read.
+    ``ne.evaluate("c + b")`` reads ``c`` and ``b``; of a text that is not written out there any name
+    may be read. Other texts count if they are formulas, as in ``rule = "c + b"``.
     """
     found: set[str] = set()
-    others: set[ast.AST] = set()
-    for node in (n for statement in body for n in walk(statement)):  # from outside to inside
-        if isinstance(node, ast.Expr | ast.keyword):
-            others.add(node.value)
-        elif isinstance(node, ast.JoinedStr):
-            others |= {*node.values}
-        elif isinstance(node, ast.Subscript):
-            others.add(node.slice)
-        elif isinstance(node, ast.Compare):
-            others |= {node.left, *node.comparators}
-        elif isinstance(node, ast.Dict):
-            others |= {key for key in node.keys if key is not None}
+    for node in (n for statement in body for n in walk(statement)):
         if isinstance(node, ast.Call) and node.args and _name(node.func) in _TAKE_TEXTS:
-            is_written = isinstance(node.args[0], ast.Constant | ast.List | ast.Tuple)
-            found |= set() if is_written else local
-        text = node.value if isinstance(node, ast.Constant) and node not in others else None
-        if isinstance(text, str):
-            found |= local & set(_WORD.findall(text))
+            text = node.args[0]
+            if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                found |= local & set(_WORD.findall(text.value))
+            elif not isinstance(text, ast.List | ast.Tuple | ast.Constant):
+                found |= local
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            words = local & set(_WORD.findall(node.value))
+            if words and _is_formula(node.value):
+                found |= words
     return found
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a text computes something: no single name, no sentence."""
+    if len(text) > _LONGEST_FORMULA:
+        return False
+    try:
+        tree = parse(text.replace("@", "").strip(), mode="eval")  # ``@c``: a variable, in pandas
+    except (SyntaxError, ValueError):
+        return False
+    return any(isinstance(n, _COMPUTE) for n in walk(tree))
 
 
 def bound_by_inner(body: Sequence[ast.stmt]) -> set[str]:
