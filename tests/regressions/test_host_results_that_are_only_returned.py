@@ -67,3 +67,50 @@ def chosen(x: Any) -> Any:
 @pytest.mark.parametrize("function", [reshaped, chosen])
 def test_what_is_read_is_laid_out(function: Any) -> None:
     check(function, (X,), (np.arange(30.0).reshape(5, 6),), variants=None)
+
+
+def returned_and_read(x: Any) -> Any:
+    i, j = np.nonzero(x > 1)
+    return i, j, x[i, j] * 2, j.sum()
+
+
+def returned_with_a_view(x: Any) -> Any:
+    i, j = np.nonzero(x > 1)
+    return i, i[1:], x[i, j] * 2
+
+
+def returned_twice(x: Any) -> Any:
+    i, _ = np.nonzero(x > 1)
+    return i, i, i + 1
+
+
+def returned_behind_a_loop(x: Any) -> Any:
+    found = np.nonzero(x > 0)
+    total = 0
+    for limit in range(1, 3):
+        found = np.nonzero(x > limit)
+        total += found[0].sum() + found[1][0]
+    return found, total
+
+
+@pytest.mark.parametrize(
+    ("function", "has_gaps"),
+    [(returned_and_read, True), (returned_twice, True), (returned_behind_a_loop, False)],
+)
+def test_what_is_read_too_is_handed_out_as_it_was_made(function: Any, has_gaps: bool) -> None:
+    calls = [(X,), (np.arange(30.0).reshape(5, 6),)]
+    if has_gaps:
+        check(function, *calls)
+    fused = decorate(function, jit=False)
+    for call in calls:
+        expected, actual = arrays_in(function(*call)), arrays_in(fused(*call))
+        for e, a in zip(expected, actual, strict=True):
+            np.testing.assert_array_equal(e, a)
+            assert e.strides == a.strides or not has_gaps
+
+
+def test_a_view_of_what_is_handed_out_shares_its_memory() -> None:
+    fused = decorate(returned_with_a_view, jit=False)
+    whole, part, _ = fused(X)
+    assert np.shares_memory(whole, part)
+    np.testing.assert_array_equal(part, whole[1:])

@@ -19,7 +19,7 @@ from fusejit.codegen.text.host_text import host_text
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.access import ACCESS_BITS, WRITEABLE_BIT
 from fusejit.ir.affine import AffineExpr, Dim
-from fusejit.ir.graph import walk
+from fusejit.ir.graph import HostCall, walk
 from fusejit.ir.host import HostExpr, Path, generator_address
 from fusejit.ir.host_calls import GLOBAL_RANDOM, NAMES, is_draw
 from fusejit.ir.indexing_map import IndexingMap
@@ -30,6 +30,7 @@ from fusejit.ir.program import (
     KernelCall,
     Program,
     Slot,
+    memory_name,
     names_used,
     walk_steps,
 )
@@ -122,6 +123,7 @@ class LauncherNames:
         self.open_slots = program.slots  # of the block that is being written
         self.next_kernel = iter([(kernel, f"K{at}") for at, kernel in enumerate(kernels)])
         self.made_by_host = {slot.name for step in host_steps for slot in step.outs}
+        self.as_made = _handed_out_as_made(program)
 
     @property
     def entry_checks_state(self) -> bool:
@@ -401,3 +403,21 @@ def ordered(dtype: np.dtype, order: tuple[int, ...]) -> np.ndarray:
     """A small array whose axes lie in memory in an order, from the outermost to the innermost."""
     inverse = tuple(order.index(axis) for axis in range(len(order)))
     return np.empty((2,) * len(order), dtype).transpose(inverse)
+
+
+def _handed_out_as_made(program: Program) -> set[str]:
+    """Slots of host calls whose arrays are results as they are, though kernels read them too.
+
+    What NumPy has made may have gaps between elements. Kernels read a copy without, but the program
+    returns the array itself, unless it returns a view of it too.
+    """
+    calls = [step for step in program.steps if isinstance(step, HostStepCall)]
+    made = {slot.name for step in calls for slot in step.outs}
+    values = {v for op in program.graph.block.ops if isinstance(op, HostCall) for v in op.results}
+    whole: set[str] = set()
+    others: set[str] = set()
+    for value, result in zip(program.graph.results, program.results, strict=True):
+        if isinstance(result.ref, ArrayRef):
+            is_whole = value in values and result.ref.source is None and result.ref.map is None
+            (whole if is_whole else others).add(memory_name(result.ref))
+    return made & whole - others

@@ -67,6 +67,8 @@ class LauncherResults(LauncherSteps):
                 by_name = {v: k for k, v in self.program.scalars.items()}
                 return by_name[result.ref.name]
             text = self.reference(result.ref)
+            if result.ref.name in self.as_made and result.ref.name in self.names_used:
+                text = f"{result.ref.name}_made"
             if result.ref.map is None:
                 names = self.handed_out.union(self.program.arguments)
                 is_view = structure.is_view

@@ -124,9 +124,13 @@ class LauncherSteps(LauncherNames):
             lines.append("made = made if isinstance(made, tuple) else (made,)")
         for at, slot in enumerate(step.outs):
             made = f"made[{at}], {self.bind('dtype', slot.dtype)}, {len(slot.extents)}"
-            is_read = slot.name in self.names_used
-            read = f"host_result({made}, {slot.order}, {step.is_late})"
-            lines.append(f"{slot.name} = {read if is_read else f'host_array({made})'}")
+            if slot.name not in self.names_used:
+                lines.append(f"{slot.name} = host_array({made})")
+                continue
+            if slot.name in self.as_made:
+                lines.append(f"{slot.name}_made = host_array({made})")
+                made = made.replace(f"made[{at}]", f"{slot.name}_made", 1)
+            lines.append(f"{slot.name} = host_result({made}, {slot.order}, {step.is_late})")
         lines += [f"{name} = {step.outs[at].name}.shape[{axis}]" for name, at, axis in step.sizes]
         lines += [
             f"require_shape({s.name}, {shape_text(s.extents)})" for s in step.outs if s.extents

@@ -398,12 +398,14 @@ class _Interpreter:
 
 
 def only_returned(graph: Graph, lie_right: Collection[Value]) -> set[Value]:
-    """Arrays that a host function makes and nothing reads: they are handed out as they are.
+    """Arrays that a host function makes and the program returns: they are handed out as they are.
 
+    Not if views of them are returned too, nor what a loop or branch makes and something reads.
     Those of several axes are laid out by their order where the arguments here may lie otherwise.
     """
     ops = list(walk(graph.block))
     calls = [op for op in ops if isinstance(op, HostCall)]
+    outer = {v for op in graph.block.ops if isinstance(op, HostCall) for v in op.results}
     made = {
         v
         for op in calls
@@ -413,7 +415,9 @@ def only_returned(graph: Graph, lie_right: Collection[Value]) -> set[Value]:
     }
     read = {v for op in ops for v in op.operand_values}
     moved = {v for op in ops for block in op.blocks for v in block.yields}
-    return made - read - moved
+    views = (op for op in ops if isinstance(op, ViewOp | ReshapeOp))
+    outer -= {op.source for op in views if {*op.results} & {*graph.results}}
+    return made - (read - outer) - moved
 
 
 def as_numpy_would(value: Value, array: np.ndarray) -> Any:
