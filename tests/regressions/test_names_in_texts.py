@@ -99,6 +99,9 @@ def test_names_in_texts_that_are_given() -> None:
         ("x['a'] = f(mode='b')", set()),
         ("t = f'a {b}'", set()),
         ("r = ne.evaluate(t)", {"a", "b", "c"}),
+        ("r = ne.evaluate(f'a {op} 2')", {"a", "b", "c"}),
+        ("r = tree.query(points)", set()),
+        ("r = table.query('x > ' + limit)", {"a", "b", "c"}),
         ("r = np.bmat([[1, 2]])", set()),
     ],
 )

@@ -215,13 +215,20 @@ def named_in_texts(body: Sequence[ast.AST], local: Set[str]) -> set[str]:
             text = node.args[0]
             if isinstance(text, ast.Constant) and isinstance(text.value, str):
                 found |= local & set(_WORD.findall(text.value))
-            elif not isinstance(text, ast.List | ast.Tuple | ast.Constant):
+            elif _may_be_text(text, _name(node.func)):
                 found |= local
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             words = local & set(_WORD.findall(node.value))
             if words and _is_formula(node.value):
                 found |= words
     return found
+
+
+def _may_be_text(node: ast.AST, function: str) -> bool:
+    """Whether an argument may be a text that is put together, or given; trees are queried too."""
+    if isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
+        return function != "query"
+    return any(isinstance(n, ast.Constant) and isinstance(n.value, str) for n in walk(node))
 
 
 def _is_formula(text: str) -> bool:
