@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.codegen.nests import deviations
+from fusejit.codegen.nests import deviation_columns, deviations
 from fusejit.codegen.nests.accumulators import (
     Accumulator,
     Body,
@@ -153,7 +153,7 @@ def down_columns(
     merge: list[Stmt] = []
     for acc in accs:
         if acc.of_numbers:
-            merge += deviations.merge_blocks(acc, rows, column)
+            merge += deviation_columns.merge_blocks(acc, rows, column)
         else:
             merge += _merge_blocks(acc, column)
     rows_out = [_result("part", "squared", acc) for acc in accs]
@@ -281,7 +281,7 @@ def _column_sums(
         passes = floordiv(name("rows") - name("head"), _ROWS_AT_ONCE)
         first.add(For("q", zero(), passes, [several]))
     for at, acc in of_numbers(accs):  # the rows of a lane are in the nearest cache
-        first.extend(deviations.lane_of_columns(nest, acc, at, loop, column))
+        first.extend(deviation_columns.lane_of_columns(nest, acc, at, loop, column))
     # A lane without rows is the right one of its pair: the left one alone is the pair's sum.
     empty = Body()
     lanes = Body()
@@ -350,7 +350,7 @@ def _push_row(accs: Sequence[Accumulator]) -> list[Stmt]:
         stack = f"stack{acc.suffix}"
         merged = acc.combine(Element(stack, left), Element(stack, right))
         merge.append(StoreElement(stack, left, merged))
-    pairs = [s for _, acc in of_numbers(accs) for s in deviations.merge_lanes(acc)]
+    pairs = [s for _, acc in of_numbers(accs) for s in deviation_columns.merge_lanes(acc)]
     level: list[Stmt] = [
         *([For("c", zero(), Var("w"), merge)] if merge else []),
         *pairs,

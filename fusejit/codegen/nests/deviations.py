@@ -29,8 +29,6 @@ from fusejit.codegen.nests.nest import (
 )
 from fusejit.ir.index_math import (
     Index,
-    add,
-    ceildiv,
     compute,
     equal,
     floordiv,
@@ -38,8 +36,6 @@ from fusejit.ir.index_math import (
     less,
     let,
     maximum,
-    minimum,
-    mod,
     moved,
     name,
     operand,
@@ -67,7 +63,7 @@ from fusejit.ir.scalar_math import convert, scalar, select
 
 STACK = 64
 _F64 = np.dtype(np.float64)
-_LANE_ROWS = BLOCK // LANES
+LANE_ROWS = BLOCK // LANES
 
 
 def scratch_of_rows(acc: Accumulator) -> list[Stmt]:
@@ -111,19 +107,19 @@ def block_of_row(
                 *point,
                 Let(number, scalar("subtract", values[at], Var(f"pivot{s}"), dtype=dtype)),
                 StoreElement(numbers, at_group, Var(number)),
-                StoreElement(means, j, _sum(acc, Element(means, j), Var(number))),
+                StoreElement(means, j, sum_of(acc, Element(means, j), Var(number))),
             ],
         )
 
     def about_means(count: Expr, group: Polynomial) -> For:
         number, mean = Element(numbers, group * LANES + j), Element(means, j)
-        grown = StoreElement(squares, j, _with_square(acc, Element(squares, j)))
-        return For("j", zero(), count, [_distance(acc, number, mean), grown])
+        grown = StoreElement(squares, j, with_square(acc, Element(squares, j)))
+        return For("j", zero(), count, [distance_of(acc, number, mean), grown])
 
     def divided(start: Polynomial, count: Expr, numbers_each: Index) -> list[Stmt]:
         mean = scalar("multiply", Element(means, start + j), Var(f"share{s}"), dtype=dtype)
         return [
-            _share(acc, numbers_each),
+            share_of(acc, numbers_each),
             For("j", zero(), count, [StoreElement(means, start + j, mean)]),
         ]
 
@@ -189,7 +185,7 @@ def _whole_block(nest: Nest, acc: Accumulator, at: int, loop: LoopDim, base: Pol
         zero(),
         _const(LANES),
         [
-            *_lane(acc, lets, number),
+            *lane_at(acc, lets, number),
             StoreElement(f"means{s}", j, Var(f"mean{s}")),
             StoreElement(f"squares{s}", j, Var(f"square{s}")),
         ],
@@ -205,14 +201,14 @@ def _handful(
     lets, results = reduction_point(nest, {loop.var: base + name("i")})
     kept = Element(f"numbers{s}", name("i"))
     number = scalar("subtract", results[at], Var(f"pivot{s}"), dtype=dtype)
-    added = Let(mean, _sum(acc, Var(mean), kept), rebind=True)
-    squared = Let(square, _with_square(acc, Var(square)), rebind=True)
+    added = Let(mean, sum_of(acc, Var(mean), kept), rebind=True)
+    squared = Let(square, with_square(acc, Var(square)), rebind=True)
     return [
         Let(mean, acc.identity),
         For("i", zero(), m, [*lets, StoreElement(kept.pointer, kept.offset, number), added]),
         Let(mean, scalar("divide", Var(mean), convert(m, dtype), dtype=dtype), rebind=True),
         Let(square, acc.identity),
-        For("i", zero(), m, [_distance(acc, kept, Var(mean)), squared]),
+        For("i", zero(), m, [distance_of(acc, kept, Var(mean)), squared]),
         StoreElement(f"means{s}", first, Var(mean)),
         StoreElement(f"squares{s}", first, Var(square)),
     ]
@@ -224,39 +220,39 @@ def _unless_few(acc: Accumulator, first: Expr, loop: LoopDim) -> Expr:
 
 
 # ---------------------------------------------------------------------------------------- floats
-def _sum(acc: Accumulator, left: Expr, right: Expr) -> Apply:
+def sum_of(acc: Accumulator, left: Expr, right: Expr) -> Apply:
     return scalar("add", left, right, dtype=acc.dtype)
 
 
-def _distance(acc: Accumulator, number: Expr, mean: Expr) -> Let:
+def distance_of(acc: Accumulator, number: Expr, mean: Expr) -> Let:
     """How ``far`` a number is from the mean."""
     return Let(f"far{acc.suffix}", scalar("subtract", number, mean, dtype=acc.dtype))
 
 
-def _with_square(acc: Accumulator, squares: Expr) -> Apply:
+def with_square(acc: Accumulator, squares: Expr) -> Apply:
     """Squares and that of what is ``far``."""
-    return _sum(acc, squares, scalar("square", Var(f"far{acc.suffix}"), dtype=acc.dtype))
+    return sum_of(acc, squares, scalar("square", Var(f"far{acc.suffix}"), dtype=acc.dtype))
 
 
-def _share(acc: Accumulator, numbers: Index) -> Let:
+def share_of(acc: Accumulator, numbers: Index) -> Let:
     """What the sum of so many numbers is multiplied by for their mean."""
     one, count = Number(1.0, acc.dtype), convert(operand(numbers), acc.dtype)
     return Let(f"share{acc.suffix}", scalar("divide", one, count, dtype=acc.dtype))
 
 
-def _lane(acc: Accumulator, lets: Sequence[Stmt], number: Expr) -> list[Stmt]:
+def lane_at(acc: Accumulator, lets: Sequence[Stmt], number: Expr) -> list[Stmt]:
     """Mean and squares of a whole lane, number ``i`` of it being ``number``."""
     s = acc.suffix
     total, mean, square = f"sum{s}", f"mean{s}", f"square{s}"
-    grown = Let(total, _sum(acc, Var(total), number), rebind=True)
-    squared = Let(square, _with_square(acc, Var(square)), rebind=True)
-    share = Number(1.0 / _LANE_ROWS, acc.dtype)
+    grown = Let(total, sum_of(acc, Var(total), number), rebind=True)
+    squared = Let(square, with_square(acc, Var(square)), rebind=True)
+    share = Number(1.0 / LANE_ROWS, acc.dtype)
     return [
         Let(total, acc.identity),
-        For("i", zero(), _const(_LANE_ROWS), [*lets, grown]),
+        For("i", zero(), _const(LANE_ROWS), [*lets, grown]),
         Let(mean, scalar("multiply", Var(total), share, dtype=acc.dtype)),
         Let(square, acc.identity),
-        For("i", zero(), _const(_LANE_ROWS), [*lets, _distance(acc, number, Var(mean)), squared]),
+        For("i", zero(), _const(LANE_ROWS), [*lets, distance_of(acc, number, Var(mean)), squared]),
     ]
 
 
@@ -305,12 +301,12 @@ def merge(
     shift = scalar("multiply", far, Var(f"share{s}"), dtype=acc.dtype)
     square = scalar("square", far, dtype=acc.dtype)
     between = scalar("multiply", square, Var(f"weight{s}"), dtype=acc.dtype)
-    grown = _sum(acc, squares, _sum(acc, others_squares, between))
+    grown = sum_of(acc, squares, sum_of(acc, others_squares, between))
     return [
         Let(old.name, mean),
-        _distance(acc, more, old),
+        distance_of(acc, more, old),
         Let(f"grown{s}", grown),
-        StoreElement(places[0], target, _sum(acc, old, shift)),
+        StoreElement(places[0], target, sum_of(acc, old, shift)),
         StoreElement(places[1], target, Var(f"grown{s}")),
     ]
 
@@ -393,179 +389,6 @@ def pivots(nest: Nest, acc: Accumulator, at: int, loop: LoopDim, column: LoopDim
     lets, results = reduction_point(nest, first)
     store = StoreElement(f"pivot{acc.suffix}", name("c"), _unless_few(acc, results[at], loop))
     return For("c", zero(), Var("w"), [*lets, store])
-
-
-def lane_of_columns(
-    nest: Nest, acc: Accumulator, at: int, loop: LoopDim, column: LoopDim
-) -> list[Stmt]:
-    """Statements that leave the pairs of a lane's ``rows`` rows in row ``top``."""
-    s, dtype = acc.suffix, acc.dtype
-    means, squares = f"stack{s}", f"squares{s}"
-    place = name("top") * name("w") + name("c")
-    row = name("base") + name("lane") + name("i") * name("spacing")
-    lets, results = reduction_point(nest, {column.var: name("c0") + name("c"), loop.var: row})
-    number = scalar("subtract", results[at], Element(f"pivot{s}", name("c")), dtype=dtype)
-    share = _share(acc, "rows")
-    full = For(
-        "c",
-        zero(),
-        Var("w"),
-        [
-            *_lane(acc, lets, number),
-            StoreElement(means, place, Var(f"mean{s}")),
-            StoreElement(squares, place, Var(f"square{s}")),
-        ],
-    )
-
-    def sweep(statements: Sequence[Stmt]) -> For:
-        return For("c", zero(), Var("w"), list(statements))
-
-    here, there = Element(means, place), Element(squares, place)
-    divided = scalar("divide", here, convert(Var("rows"), dtype), dtype=dtype)
-    shared = scalar("multiply", here, Var(f"share{s}"), dtype=dtype)
-    few: list[Stmt] = [
-        sweep(
-            [
-                StoreElement(means, place, acc.identity),
-                StoreElement(squares, place, acc.identity),
-            ]
-        ),
-        For(
-            "i",
-            zero(),
-            Var("rows"),
-            [sweep([*lets, StoreElement(means, place, _sum(acc, here, number))])],
-        ),
-        If(
-            equal("spacing", 1),
-            [sweep([StoreElement(means, place, divided)])],
-            [sweep([StoreElement(means, place, shared)])],
-        ),
-        For(
-            "i",
-            zero(),
-            Var("rows"),
-            [
-                sweep(
-                    [
-                        *lets,
-                        _distance(acc, number, here),
-                        StoreElement(squares, place, _with_square(acc, there)),
-                    ]
-                )
-            ],
-        ),
-    ]
-    return [share, If(equal("rows", _LANE_ROWS), [full], few)]
-
-
-def merge_lanes(acc: Accumulator) -> list[Stmt]:
-    """Merge row ``top`` of lane ``lane`` into the one below: lanes that differ by ``span / 2``."""
-    s = acc.suffix
-    places = f"stack{s}", f"squares{s}"
-    c, w = name("c"), name("w")
-    right, left = name("top") * w + c, (name("top") - 1) * w + c
-    return [
-        let(f"first{s}", compute("&", "lane", sub(floordiv("span", 2), 1))),
-        let(f"lower{s}", ceildiv(name("m") - name(f"first{s}"), name("span"))),
-        let(
-            f"upper{s}",
-            floordiv(
-                sub(name("m") - name(f"first{s}") + name("span") - 1, floordiv("span", 2)), "span"
-            ),
-        ),
-        *weights(acc, name(f"lower{s}"), name(f"upper{s}")),
-        For("c", zero(), Var("w"), merge(acc, places, left, places, right)),
-    ]
-
-
-def merge_blocks(acc: Accumulator, rows: LoopDim, column: LoopDim) -> list[Stmt]:
-    """Merge the rows of the blocks into the first one, neighbours in pairs."""
-    s, n = acc.suffix, column.extent
-    places = f"part{s}", f"squared{s}"
-    b, c = name("b"), name("c")
-    pair = For(
-        "c",
-        zero(),
-        Integer(n),
-        merge(acc, places, 2 * b * n + c, places, (2 * b + 1) * n + c, b * n + c),
-    )
-    last, half = (name("left") - 1) * n + c, name("half") * n + c
-    odd = [StoreElement(p, half, Element(p, last)) for p in places]
-    level: list[Stmt] = [
-        let("half", floordiv("left", 2)),
-        For(
-            "b",
-            zero(),
-            Var("half"),
-            [
-                let(f"upper{s}", minimum("each", rows.extent - (2 * b + 1) * name("each"))),
-                *weights(acc, name("each"), name(f"upper{s}")),
-                pair,
-            ],
-        ),
-        If(equal(mod("left", 2), 1), [For("c", zero(), Integer(n), odd)]),
-        let("left", add("half", mod("left", 2)), rebind=True),
-        let("each", name("each") * 2, rebind=True),
-    ]
-    return [
-        let("left", "blocks"),
-        let("each", BLOCK),
-        While([], compute(">", "left", 1), level),
-    ]
-
-
-# ------------------------------------------------------------------------------------- short rows
-def less_the_first(acc: Accumulator, length: Expr) -> list[Stmt]:
-    """Take every number of a tile of rows less its row's first one, which is the last to change."""
-    s = acc.suffix
-    c = name("c")
-    place = (name("last") - name("r")) * name("w") + c
-    number, first, far = Element(f"stack{s}", place), Element(f"stack{s}", c), Var(f"far{s}")
-    less: list[Stmt] = [
-        _distance(acc, number, first),
-        StoreElement(f"stack{s}", place, far),
-        StoreElement(f"squares{s}", place, scalar("subtract", far, far, dtype=acc.dtype)),
-    ]
-    return [
-        let("last", sub(length, 1)),
-        For("r", zero(), length, [For("c", zero(), Var("w"), less)]),
-    ]
-
-
-def in_turn(acc: Accumulator, length: Expr) -> list[Stmt]:
-    """The squares of rows of a handful of numbers about their means, number by number."""
-    s, dtype = acc.suffix, acc.dtype
-    c = name("c")
-    mean, squares = Element(f"about{s}", c), Element(f"squares{s}", c)
-    number = Element(f"stack{s}", name("j") * name("w") + c)
-    quotient = scalar("divide", mean, convert(length, dtype), dtype=dtype)
-    added = StoreElement(f"about{s}", c, _sum(acc, mean, number))
-    divided = StoreElement(f"about{s}", c, quotient)
-    about_mean: list[Stmt] = [
-        _distance(acc, number, mean),
-        StoreElement(f"squares{s}", c, _with_square(acc, squares)),
-    ]
-    return [
-        filled(f"about{s}", "w", acc.identity),
-        For("j", zero(), length, [For("c", zero(), Var("w"), [added])]),
-        For("c", zero(), Var("w"), [divided]),
-        For("j", zero(), length, [For("c", zero(), Var("w"), about_mean)]),
-    ]
-
-
-def merge_short(acc: Accumulator, length: Polynomial) -> list[Stmt]:
-    """Number ``j`` of each row takes number ``j + half``; there is one number per lane."""
-    s = acc.suffix
-    places = f"stack{s}", f"squares{s}"
-    lower = name("j") * name("w") + name("c")
-    upper = (name("j") + name("half")) * name("w") + name("c")
-    return [
-        let(f"lower{s}", ceildiv(length - name("j"), name("width"))),
-        let(f"upper{s}", ceildiv(length - name("j") - name("half"), name("width"))),
-        *weights(acc, name(f"lower{s}"), name(f"upper{s}")),
-        For("c", zero(), Var("w"), merge(acc, places, lower, places, upper)),
-    ]
 
 
 def _const(number: int) -> Integer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fusejit.codegen.nests import deviations
+from fusejit.codegen.nests import deviation_columns
 from fusejit.codegen.nests.accumulators import (
     Accumulator,
     Body,
@@ -126,7 +126,7 @@ def _merged_in_turn(accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
     lower, upper = name("c"), (name("j") + 1) * name("w") + name("c")
     sweep = _merge(accs, lower, upper)
     rows = For("j", zero(), Integer(loop.extent - 1), sweep)
-    pairs = [deviations.in_turn(acc, Integer(loop.extent)) for _, acc in of_numbers(accs)]
+    pairs = [deviation_columns.in_turn(acc, Integer(loop.extent)) for _, acc in of_numbers(accs)]
     return [*([rows] if sweep else []), *(s for pair in pairs for s in pair)]
 
 
@@ -134,13 +134,13 @@ def _merged_in_a_tree(accs: Sequence[Accumulator], loop: LoopDim) -> list[Stmt]:
     """Row ``j`` of the scratch takes row ``j + half``, until one is left."""
     tile = Body()
     for _, acc in of_numbers(accs):
-        tile.extend(deviations.less_the_first(acc, Integer(loop.extent)))
+        tile.extend(deviation_columns.less_the_first(acc, Integer(loop.extent)))
     tile.let("width", Call("lane_width", (Integer(loop.extent),)))
     tile.let("left", loop.extent)
     lower = name("j") * name("w") + name("c")
     sweep = _merge(accs, lower, (name("j") + name("half")) * name("w") + name("c"))
     for _, acc in of_numbers(accs):
-        sweep += deviations.merge_short(acc, loop.extent)
+        sweep += deviation_columns.merge_short(acc, loop.extent)
     halving: list[Stmt] = [
         let("half", floordiv("width", 2)),
         For("j", zero(), Integer(name("left") - name("half")), sweep),
