@@ -23,6 +23,7 @@ from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.broadcasting import broadcast
 from fusejit.tracer.values.operands import (
     Operand,
     can_cast,
@@ -31,7 +32,6 @@ from fusejit.tracer.values.operands import (
     operand_of,
     require_number_fits,
 )
-from fusejit.tracer.values.shapes import broadcast
 
 _NO_VALUE = np._NoValue
 

@@ -16,8 +16,9 @@ from fusejit.tracer.elementwise.axis_order import Order, result_order
 from fusejit.tracer.graph_breaks.declined import numpy_raises
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
 from fusejit.tracer.values.operands import Operand, literal_as, number_ref, require_number_fits
-from fusejit.tracer.values.shapes import Extents, broadcast, broadcast_map
+from fusejit.tracer.values.shapes import Extents
 
 Compute = Callable[[PayloadBuilder, list[int]], int]
 

@@ -30,6 +30,7 @@ from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.values.array import OPERATORS, TracedArray
+from fusejit.tracer.values.broadcasting import broadcast
 from fusejit.tracer.values.either import is_either
 from fusejit.tracer.values.kernel_numbers import (
     is_kernel_number,
@@ -47,7 +48,6 @@ from fusejit.tracer.values.operands import (
     resolve,
     supported,
 )
-from fusejit.tracer.values.shapes import broadcast
 
 CLIP: np.ufunc = np._core.umath.clip  # type: ignore[attr-defined]
 BOOL = np.dtype(np.bool_)

@@ -30,8 +30,9 @@ from fusejit.tracer.indexing.stores import require_writeable, without_leading_on
 from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
 from fusejit.tracer.values.operands import Operand, operand_of
-from fusejit.tracer.values.shapes import Extents, Varies, broadcast, broadcast_map
+from fusejit.tracer.values.shapes import Extents, Varies
 
 _BOOL = np.dtype(np.bool_)
 OUT_OF_BOUNDS = "an index is out of bounds"

@@ -23,8 +23,8 @@ from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
 from fusejit.tracer.values.operands import Operand, operand_of, resolve
-from fusejit.tracer.values.shapes import broadcast, broadcast_map
 
 _BOOL = np.dtype(np.bool_)
 

@@ -18,8 +18,8 @@ from fusejit.tracer.library.creation import array_from, shape_argument
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
 from fusejit.tracer.values.operands import operand_of
-from fusejit.tracer.values.shapes import broadcast, broadcast_map
 
 
 def array_operand(obj: Any) -> TracedArray:

@@ -16,8 +16,8 @@ from fusejit.tracer.library.creation import shape_argument
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.broadcasting import broadcast
 from fusejit.tracer.values.operands import contains_traced
-from fusejit.tracer.values.shapes import broadcast
 
 
 @handles(np.broadcast_arrays)

@@ -23,6 +23,7 @@ from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
 from fusejit.tracer.values.operands import (
     Operand,
     contains_traced,
@@ -31,7 +32,6 @@ from fusejit.tracer.values.operands import (
     resolve,
     supported,
 )
-from fusejit.tracer.values.shapes import broadcast, broadcast_map
 
 
 @handles(np.matmul)
