@@ -167,3 +167,15 @@ def test_tuples_with_fields_may_hold_more() -> None:
         assert high == 2.0
         np.testing.assert_array_equal(extra, other)
         np.testing.assert_array_equal(made.__dict__["extra"], other)
+
+
+def divided(x: Any, k: int) -> Any:
+    i = k
+    if x[0] > 1:
+        i = i - x.astype(np.int64).sum()
+    return divmod(i, 3), divmod(7, i), divmod(x[1], i), divmod(k, i)
+
+
+def test_divmod_of_a_number_of_several_types() -> None:
+    """As in scikit-learn's ParameterGrid, which calls it of an int or what is left of one."""
+    check(divided, (np.array([2.0, 3.0]), 10), (np.array([0.0, 3.0]), 10))

@@ -138,6 +138,12 @@ class Either:
             raise needs_python(_MAKES_TEXT, MOVE_OUTSIDE)
         return f"<traced number of one of the types {self.type.types}>"
 
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
     def __round__(self, *digits: Any) -> Any:
         return HANDLERS["on each type"](round, self, *digits)
 
