@@ -251,7 +251,10 @@ def _divmod_operators() -> None:
 
     def both(x1: Any, x2: Any) -> Any:
         operator = HANDLERS["operator"]  # of Python's numbers it makes Python's
-        return operator(np.floor_divide, (x1, x2)), operator(np.remainder, (x1, x2))
+        whole = operator(np.floor_divide, (x1, x2))
+        if whole is NotImplemented:  # the other operand knows
+            return whole
+        return whole, operator(np.remainder, (x1, x2))
 
     def forward(self: TracedArray, other: Any) -> Any:
         return both(self, other) if is_number(other) else NotImplemented
