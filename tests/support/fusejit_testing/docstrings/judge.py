@@ -28,6 +28,7 @@ from fusejit_testing.libraries.outcomes import kind_of, same_error
 from fusejit_testing.libraries.records import Kind
 
 _SEED = 20_260_101
+_KNOWN_BY_NAME = {"scipy": "scipy", "pywt": "pywt", "pd": "pandas"}  # examples do not import them
 _UNJITTED = "FUSEJIT_UNJITTED"
 _FAULT = "an internal error of fusejit"
 
@@ -87,9 +88,9 @@ def _in_time(example: Example, cut: int, seconds: float) -> Found | None:
 
 def _judged_once(example: Example, cut: int, begun: list[bool]) -> Found | None:
     names: dict[str, Any] = {"np": np, "__name__": "example"}
-    for library in ("scipy", "pywt"):
+    for name, library in _KNOWN_BY_NAME.items():
         with contextlib.suppress(ImportError):
-            names[library] = __import__(library)
+            names[name] = __import__(library)
     given: dict[str, Any] = {}
     quiet = io.StringIO()
     np.random.seed(_SEED)

@@ -25,7 +25,7 @@ _SPREADS = 64  # times what a rounding of the arguments makes
 _DRAWS = 16  # some of which a division or a rounding swallows
 _ADDRESS = re.compile(r"\b0x[0-9a-f]+|(?<![\d.])(?:9[34]|1[34]\d)\d{12}(?![\d.])")
 _BOUND = types.MethodType | types.BuiltinMethodType | types.MethodWrapperType
-_IGNORED = frozenset({"_optinfo", "_basedict"})
+_IGNORED = frozenset({"_optinfo", "_basedict", "_cache"})  # of NumPy, and what pandas keeps
 
 
 class Different(Exception):
