@@ -228,8 +228,15 @@ def _place(array: TracedArray, axis: int) -> tuple[int, int] | None:
     return None
 
 
+def _is_diagonal(array: TracedArray, axis: int) -> bool:
+    """Whether an axis moves along several of the storage."""
+    return sum(axis in result.dims() for result in array.map.results) > 1
+
+
 def _moves_as_one(array: TracedArray, outer: int, inner: int) -> bool:
     """Whether a step of ``outer`` is a whole run of ``inner``, decided on sizes or strides."""
+    if _is_diagonal(array, outer) or _is_diagonal(array, inner):
+        raise needs_python("merges a diagonal with another axis", "copy it")
     places = _place(array, outer), _place(array, inner)
     if places[0] is None or places[1] is None:
         if places[0] is places[1]:
@@ -265,6 +272,8 @@ def is_contiguous(array: TracedArray) -> bool:
     """Whether NumPy calls it C contiguous (axes of length 1 are gone already)."""
     if not array.ndim:
         return True
+    if any(_is_diagonal(array, k) for k in range(array.ndim)):
+        return False
     place = _place(array, array.ndim - 1)
     if place is None or abs(place[1]) != 1 or array.storage.has_gaps:
         return False
@@ -356,7 +365,7 @@ class _Plan:
         start = AffineExpr.const(0)
         for position, k in enumerate(group.old):
             place = _place(self.array, k)
-            if place is None or place[1] != 1:
+            if place is None or place[1] != 1 or _is_diagonal(self.array, k):
                 return False  # a step, or the same element again and again
             axes.append(place[0])
             offset = self.array.map.results[place[0]] - AffineExpr.dim(k)
