@@ -28,7 +28,7 @@ from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.indexing.stores import assign, assign_operand, store_order
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
-from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.values.array import OPERATORS, TracedArray
 from fusejit.tracer.values.broadcasting import broadcast
 from fusejit.tracer.values.either import is_either
@@ -149,6 +149,9 @@ def operator_call(
         for each in operands:
             if not (_is_operand(each) or isinstance(each, MaskedElements)):
                 traced = next(o for o in operands if isinstance(o, TracedArray))
+                hint = traced.trace.decisions.hint
+                if any(hint(e) == 0 for e in traced.extents):  # nothing raises
+                    raise needs_python("computes with an object and no elements", MOVE_OUTSIDE)
                 require_python(each, traced.kind)
         return NotImplemented
     if ufunc is np.multiply and _is_repetition(*operands):
