@@ -1,7 +1,7 @@
 """A diagonal moves along two axes of its array: reshapes of it that were views had wrong elements.
 
-``np.diag(c).reshape(2, -1)`` substituted one of the two; ``np.ascontiguousarray`` of the diagonal of
-an array in Fortran order was no copy. Found by the campaign (library, seed 95004072).
+``np.diag(c).reshape(2, -1)`` substituted one of the two; ``np.ascontiguousarray`` of the diagonal
+of an array in Fortran order was no copy. Found by the campaign (library, seed 95004072).
 """
 
 from __future__ import annotations
