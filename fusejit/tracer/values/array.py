@@ -192,13 +192,19 @@ class TracedArray:
     def compare_strides(self, axis: int, other: int) -> int | None:
         """The sign of ``|stride[axis]| - |stride[other]|``; None where either is 0."""
         parts = []
+        order = self.storage.order or tuple(range(self.storage.rank))
         for a in (axis, other):
             if self.trace.decisions.constant(self.extents[a]) == 1:
                 return None
             at = [k for k, r in enumerate(self.map.results) if a in r.dims()]
-            if not at or self.storage.stride_is_zero(at[0]):
+            at = [k for k in at if not self.storage.stride_is_zero(k)]
+            if not at:
                 return None
-            parts.append((at[0], self.map.results[at[0]].coefficient(Dim(a))))
+            if len(at) > 1 and axis != other and not self.storage.is_dense:
+                raise needs_python("orders a diagonal of an array with gaps", "copy the array")
+            # of a diagonal the outermost: its stride is more than that of any axis within
+            outer = min(at, key=order.index)
+            parts.append((outer, self.map.results[outer].coefficient(Dim(a))))
         (first, step), (second, other_step) = parts
         return self.storage.compare_strides(first, step, second, other_step)
 
