@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.tracer.host import host_calls
+from fusejit.tracer.host import probes
 from fusejit_testing.oracle import decorate
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="needs a signal of its own")
@@ -42,7 +42,7 @@ def test_while_a_function_is_tried(monkeypatch: pytest.MonkeyPatch, run: int) ->
 
     fused = decorate(program, jit=False)
     name = "elements" if run == 0 else "other_elements"
-    monkeypatch.setattr(host_calls, name, interrupted)
+    monkeypatch.setattr(probes, name, interrupted)
     with pytest.raises(TimeIsUp):
         fused(X)
     monkeypatch.undo()
