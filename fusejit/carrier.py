@@ -41,6 +41,7 @@ from typing import Any, cast
 from fusejit.codegen.launcher.call_guard import CallGuard
 from fusejit.codegen.launcher.miss import MISS, Miss
 from fusejit.dataclass import dataclass, replace
+from fusejit.frame_readers import names_in, shows_names
 from fusejit.tracer.capture.carriers import mark_carrier
 from fusejit.tracer.capture.source_text import FunctionSource, as_definition, compile_function
 
@@ -78,11 +79,6 @@ if {guard}({arguments}):
 _OWN = ("first", "guard", "run", "helper", "rare", "Miss")
 _MISS_TYPE = CellType(Miss)
 _YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-# what shows the names of a frame, to which ours would belong
-_FRAME_READERS = {
-    *("locals", "vars", "dir", "eval", "exec", "breakpoint", "set_trace"),
-    *("inspect", "_getframe", "currentframe", "f_locals", "tb_frame", "gi_frame"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +126,8 @@ class Carrier:
         one.
     rescued : callable
         Given an exception, a `Miss` if it is a fault of a launcher and NumPy can run the call.
+    is_plain : bool, optional
+        Whether it stays a copy of the function, which nothing of ours ever serves.
 
     Attributes
     ----------
@@ -137,6 +135,8 @@ class Carrier:
         What calls are asked for, while Python serves them.
     bodies : set of CodeType
         The code of all statements of Python's that have served calls.
+    is_plain : bool
+        Whether it is a copy of the function.
     """
 
     def __init__(
@@ -145,6 +145,7 @@ class Carrier:
         signature: inspect.Signature,
         slow: Callable[..., Any],
         rescued: Callable[[Exception], Miss | None],
+        is_plain: bool = False,
     ) -> None:
         of_user = cast(FunctionType, function)
         self.guard: CallGuard | None = None
@@ -155,10 +156,14 @@ class Carrier:
         self._cells = {name: CellType(None) for name in _OWN} | {"Miss": _MISS_TYPE}
         self._cells["first"].cell_contents = no_variant
         self.ask(slow, rescued)
-        self._launching = self._text(_LAUNCHING)
-        cells = {self._layout.own[name]: cell for name, cell in self._cells.items()}
-        cells |= dict(zip(self._code.co_freevars, of_user.__closure__ or (), strict=True))
-        closure = tuple(cells[name] for name in self._layout.free)
+        self.is_plain = is_plain
+        if is_plain:
+            self._launching, closure = self._code, of_user.__closure__
+        else:
+            self._launching = self._text(_LAUNCHING)
+            cells = {self._layout.own[name]: cell for name, cell in self._cells.items()}
+            cells |= dict(zip(self._code.co_freevars, of_user.__closure__ or (), strict=True))
+            closure = tuple(cells[name] for name in self._layout.free)
         made = FunctionType(self._launching, of_user.__globals__, function.__name__, None, closure)
         functools.update_wrapper(made, function)
         made.__defaults__ = of_user.__defaults__
@@ -168,9 +173,9 @@ class Carrier:
 
     def __reduce__(self) -> tuple[Any, ...]:
         cells = self.function.__closure__ or ()
+        place_of = {id(cell): place for place, cell in enumerate(cells)}
         places = {
-            name: next(k for k, other in enumerate(cells) if other is cell)
-            for name, cell in self._cells.items()
+            name: place_of[id(cell)] for name, cell in self._cells.items() if not self.is_plain
         }
         return _found_again, (self.function, self._code, self._signature, self._layout, places)
 
@@ -214,7 +219,7 @@ class Carrier:
         self._serve(code)
 
     def _serve(self, code: CodeType) -> None:
-        if self.function.__code__ is not code:
+        if not self.is_plain and self.function.__code__ is not code:
             self.function.__code__ = code
 
     def _text(self, text: str) -> CodeType:
@@ -287,28 +292,20 @@ class _Layout:
     @classmethod
     def of(cls, code: CodeType, signature: inspect.Signature) -> _Layout:
         """That for a function of the user's."""
-        taken = {*_names_in(code), *signature.parameters}
+        taken = {*names_in(code), *signature.parameters}
         prefix = "fusejit_"
         while any(f"{prefix}{name}" in taken for name in _OWN):
             prefix = f"_{prefix}"
         own = {name: f"{prefix}{name}" for name in _OWN}
         free = tuple(sorted([*own.values(), *code.co_freevars]))
-        return cls(own, free, not code.co_flags & _YIELDS and not taken & _FRAME_READERS)
+        return cls(own, free, not code.co_flags & _YIELDS and not shows_names(taken))
 
     def for_code(self, old: CodeType, new: CodeType) -> _Layout:
         """That for the code which has replaced another one: cells stay where they are."""
-        taken = {*_names_in(new), *new.co_varnames}
+        taken = {*names_in(new), *new.co_varnames}
         is_same = old.co_freevars == new.co_freevars and not taken & {*self.own.values()}
-        has_frames = new.co_flags & _YIELDS or taken & _FRAME_READERS
+        has_frames = new.co_flags & _YIELDS or shows_names(taken)
         return replace(self, has_bodies=self.has_bodies and is_same and not has_frames)
-
-
-def _names_in(code: CodeType) -> Iterator[str]:
-    """All names of a code, and of what is defined in it."""
-    yield from (*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names_in(constant)
 
 
 def _found_again(
@@ -318,13 +315,15 @@ def _found_again(
     layout: _Layout,
     places: Mapping[str, int],
 ) -> Carrier:
-    """The carrier of a function that was pickled by value, with its cells."""
+    """The carrier of a function that was pickled by value, with its cells if it has some."""
     made = Carrier.__new__(Carrier)
     mark_carrier(function)
     made.function = function
     made.guard, made.bodies = None, set()
-    assert function.__closure__ is not None
-    made._cells = {name: function.__closure__[place] for name, place in places.items()}
+    cells = function.__closure__ or ()
+    made.is_plain = not places
+    made._cells = {name: CellType(None) for name in _OWN}
+    made._cells |= {name: cells[place] for name, place in places.items()}
     made._code, made._signature, made._layout = code, signature, layout
     made._launching = function.__code__
     return made

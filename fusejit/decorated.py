@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from fusejit.carrier import Carrier, no_variant
 from fusejit.codegen.launcher.miss import MISS, Miss
+from fusejit.frame_readers import READS_CALLERS, reads_callers
 from fusejit.identity import Identity, own_signature
 from fusejit.interrupts import CALLED_BY_NUMBA, apart, compiler_is_taken, is_from_handler
 from fusejit.locks import ForkSafeLock
@@ -52,7 +53,12 @@ class Decorated:
         self.variants = Variants()
         self.signature = own_signature(function)
         self.identity = Identity(cast(Any, function))
-        self.carrier = Carrier(function, self.signature, self.slow, self.rescued)
+        is_plain = not options.fullgraph and reads_callers(cast(Any, function))
+        self.carrier = Carrier(function, self.signature, self.slow, self.rescued, is_plain)
+        if is_plain:
+            self.variants.retired = READS_CALLERS
+            if options.warn:
+                warn(f"{function.__name__} runs as plain NumPy: {READS_CALLERS}")
         if not options.enabled:
             self.carrier.serve_first(self.disabled)
         self._lock = ForkSafeLock()

@@ -38,6 +38,7 @@ from fusejit.errors import (
 )
 from fusejit.explain import sizes_of_call
 from fusejit.failures import fault
+from fusejit.frame_readers import READS_CALLERS
 from fusejit.identity import Identity, own_signature
 from fusejit.interrupts import CALLED_BY_NUMBA, compiler_is_taken, is_from_handler
 from fusejit.locks import ForkSafeLock
@@ -334,6 +335,8 @@ class Dispatcher:
 
     def given_up(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str | None:
         """Why calls like this one are never compiled; None if they may be."""
+        if self.carrier.is_plain:
+            return READS_CALLERS
         try:
             values = tuple(self.bound(args, kwargs).values())
         except TypeError:  # it is no call of the function

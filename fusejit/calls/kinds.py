@@ -12,9 +12,10 @@ from the clock.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
+from itertools import islice
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -28,6 +29,7 @@ _OFTEN = 16  # calls that wait, before others pass without being asked about
 _MOST_COUNTED = 64  # calls whose uses are counted; the one that was not met for longest goes
 _LOOKED_AT = 8  # items of a container, for its kind
 _MOST_ITEMS = 64  # of a container or text in calls whose uses are counted
+_DEEPEST = 3  # containers in containers that are looked into: a list may contain itself
 
 
 class CallKinds:
@@ -92,25 +94,33 @@ class CallKinds:
         return self._uses[call]
 
 
-def _alike(value: Any) -> Hashable:
+def _alike(value: Any, depth: int = _DEEPEST) -> Hashable:
     """What calls that are alike agree in, lists looked into; None where it cannot be told."""
-    if type(value) in (list, tuple) and len(value) <= _MOST_ITEMS:
-        parts = tuple(map(_alike, value))
+    if type(value) in (list, tuple) and len(value) <= _MOST_ITEMS and depth:
+        parts = tuple(_alike(item, depth - 1) for item in value)
         return None if None in parts else (type(value), *parts)
     return likeness(value)
 
 
-def _contents(value: Any) -> Hashable:
+def _contents(value: Any, depth: int = _DEEPEST) -> Hashable:
     """Texts, lengths and integers of tuples, by which a program chooses what it does."""
     if type(value) in (str, bytes):
         return value if len(value) <= _MOST_ITEMS else (len(value), hash(value))
-    if type(value) in (list, tuple):
-        numbers = value if type(value) is tuple and all(type(v) is int for v in value) else None
-        return len(value), numbers or tuple(map(_contents, value[:_MOST_ITEMS]))
+    if type(value) not in (list, tuple, dict):
+        return None
+    if not depth:
+        return len(value)
     if type(value) is dict:
-        items = zip(value.items(), range(_MOST_ITEMS), strict=False)
-        return len(value), tuple((key, _contents(item)) for (key, item), _ in items)
-    return None
+        items = islice(value.items(), _MOST_ITEMS)
+        return len(value), tuple((_key(key), _contents(v, depth - 1)) for key, v in items)
+    if type(value) is tuple and all(type(v) is int for v in value):
+        return len(value), value
+    return len(value), tuple(_contents(v, depth - 1) for v in value[:_MOST_ITEMS])
+
+
+def _key(key: Any) -> Hashable:
+    """What is kept of a key. A user's own would be kept alive, and compared by code of theirs."""
+    return cast(Hashable, key if type(key) in (str, bytes, int) else type(key))
 
 
 def _kind(args: tuple[Any, ...]) -> Hashable:
@@ -118,14 +128,12 @@ def _kind(args: tuple[Any, ...]) -> Hashable:
     return tuple(map(_kind_of, args))
 
 
-def _kind_of(value: Any) -> Hashable:
+def _kind_of(value: Any, depth: int = _DEEPEST) -> Hashable:
     if isinstance(value, np.ndarray):
         flags = value.flags
         dtype = value.dtype, value.dtype.metadata is None
         return type(value), *dtype, value.ndim, flags.c_contiguous, flags.f_contiguous
-    if type(value) in (list, tuple):
-        return type(value), frozenset(map(_kind_of, value[:_LOOKED_AT]))
-    if type(value) is dict:
-        items = zip(value.values(), range(_LOOKED_AT), strict=False)
-        return dict, frozenset(_kind_of(item) for item, _ in items)
-    return ("type", type(value))
+    if type(value) not in (list, tuple, dict) or not depth:
+        return ("type", type(value))
+    items: Iterable[Any] = value.values() if type(value) is dict else value
+    return type(value), frozenset(_kind_of(v, depth - 1) for v in islice(items, _LOOKED_AT))

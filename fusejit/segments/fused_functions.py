@@ -8,11 +8,10 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
+from fusejit.frame_readers import reads_callers
 from fusejit.segments.installed import is_installed
 from fusejit.tracer.capture.callables import is_user_function
-from fusejit.tracer.capture.source_text import (
-    find_source,
-)
+from fusejit.tracer.capture.source_text import find_source
 
 Decorate = Callable[[FunctionType, str], Callable[..., Any]]
 """Compiles a function, and is told what it does on errors: see `fusejit.options`."""
@@ -55,7 +54,7 @@ def _made(function: FunctionType, decorate: Decorate) -> Callable[..., Any]:
         or inspect.isasyncgenfunction(function)
         or inspect.isgeneratorfunction(function)
     )
-    if unusual or is_installed(function.__code__.co_filename):
+    if unusual or is_installed(function.__code__.co_filename) or reads_callers(function):
         return function
     if isinstance(find_source(function), str):
         return function

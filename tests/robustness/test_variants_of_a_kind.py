@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
@@ -119,3 +120,45 @@ def test_what_calls_of_one_kind_agree_in(first: Any, second: Any, same: bool) ->
     for _ in range(MOST_OF_A_KIND):
         kinds.note_variant((first,))
     assert (kinds.refusal((second,)) is not None) is same
+
+
+def test_lists_and_dicts_that_contain_themselves() -> None:
+    def scaled(x: np.ndarray, parts: Any) -> Any:
+        return x * len(parts) + 1
+
+    f = fuse_jit(scaled)
+    x = np.arange(4.0)
+    for length in range(1, 3 * MOST_OF_A_KIND):
+        parts: list[Any] = [1] * (length // 3)
+        parts.append(parts)
+        named: dict[str, Any] = {str(k): 0 for k in range(length // 3)}
+        named["own"] = named
+        np.testing.assert_array_equal(f(x, parts), scaled(x, parts))
+        np.testing.assert_array_equal(f(x, named), scaled(x, named))
+
+
+def test_keys_of_the_users_are_not_asked_nor_kept() -> None:
+    class Key:
+        asked = 0
+
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+        def __hash__(self) -> int:
+            Key.asked += 1
+            return hash(self.number)
+
+        def __eq__(self, other: object) -> bool:
+            Key.asked += 1
+            return isinstance(other, Key) and self.number == other.number
+
+    kinds = CallKinds()
+    table = {Key(k): k for k in range(5)}
+    kept = weakref.ref(next(iter(table)))
+    Key.asked = 0
+    kinds.note_variant((np.ones(3), table))
+    kinds.waits((np.ones(3), table))
+    kinds.refusal((np.ones(3), table))
+    assert Key.asked == 0
+    del table
+    assert kept() is None

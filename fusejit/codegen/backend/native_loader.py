@@ -26,8 +26,6 @@ from fusejit.codegen.machine.pool import register_pool_symbol
 NDARRAY_TYPE_SYMBOL = "fusejit_ndarray_type"
 """LLVM symbol whose address is the type object of `numpy.ndarray`."""
 
-"""What an entry returns, with nothing run, when an argument is not of the compiled type."""
-
 _METH_FASTCALL = 0x0080
 _SYMTAB, _SYMBOL_BYTES = 2, 24
 

@@ -117,20 +117,20 @@ class LauncherSteps(LauncherNames):
         arguments = [self.argument(operand) for operand in step.operands]
         function = self.bind("host", host_function(step.function))
         objects = object_texts([self.host(o) for o in step.objects])
-        lines = [f"made = {function}({step.call.format(*arguments, **objects)})"]
-        if not step.outs:
-            lines = [lines[0].removeprefix("made = ")]
-        else:
-            lines.append("made = made if isinstance(made, tuple) else (made,)")
+        call = f"{function}({step.call.format(*arguments, **objects)})"
+        lines = [call]
+        if step.outs:
+            lines = [f"made = {call}", "made = made if isinstance(made, tuple) else (made,)"]
         for at, slot in enumerate(step.outs):
-            made = f"made[{at}], {self.bind('dtype', slot.dtype)}, {len(slot.extents)}"
+            made, kind = f"made[{at}]", f"{self.bind('dtype', slot.dtype)}, {len(slot.extents)}"
             if slot.name not in self.names_used:
-                lines.append(f"{slot.name} = host_array({made})")
+                lines.append(f"{slot.name} = host_array({made}, {kind})")
                 continue
             if slot.name in self.as_made:
-                lines.append(f"{slot.name}_made = host_array({made})")
-                made = made.replace(f"made[{at}]", f"{slot.name}_made", 1)
-            lines.append(f"{slot.name} = host_result({made}, {slot.order}, {step.is_late})")
+                lines.append(f"{slot.name}_made = host_array({made}, {kind})")
+                made = f"{slot.name}_made"
+            result = f"host_result({made}, {kind}, {slot.order}, {step.is_late})"
+            lines.append(f"{slot.name} = {result}")
         lines += [f"{name} = {step.outs[at].name}.shape[{axis}]" for name, at, axis in step.sizes]
         lines += [
             f"require_shape({s.name}, {shape_text(s.extents)})" for s in step.outs if s.extents

@@ -86,10 +86,11 @@ class _Arguments(Arguments):
         """A class, which is no dtype here: ``print(type(x))``."""
         if issubclass(cls, np.generic):
             return f"{super()._text(np.dtype(cls))}.type"
-        if getattr(builtins, cls.__name__, None) is cls:
-            return str(cls.__name__)
-        if cls is np.ndarray:
-            return "np.ndarray"
+        name = str(cls.__name__)
+        if getattr(builtins, name, None) is cls:
+            return name
+        if getattr(np, name, None) is cls:
+            return f"np.{name}"
         raise needs_python(f"prints the class {cls.__name__}", MOVE_OUTSIDE)
 
     def _formatted(self, value: Any, conversion: int, spec: str) -> str:

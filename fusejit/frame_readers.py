@@ -1,0 +1,44 @@
+"""Functions that look at frames: at their own, in which no name of ours may stand, or at others'.
+
+What a function looks up in the frame that calls it, as ``sys._getframe(1).f_locals["x"]``, it finds
+only if no frame of ours is in between.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Collection, Iterator
+from types import CodeType, FunctionType
+
+READS_CALLERS = "it looks at the frame that calls it, which would be one of fusejit's"
+_SHOW_NAMES = {
+    *("locals", "vars", "dir", "eval", "exec", "breakpoint", "set_trace"),
+    *("inspect", "_getframe", "currentframe", "f_locals", "tb_frame", "gi_frame"),
+}
+_TO_CALLERS = {"_getframe", "f_back", "getouterframes"}
+_CALLERS = (inspect.stack, sys._getframe)
+
+
+def names_in(code: CodeType) -> Iterator[str]:
+    """All names of a code, and of what is defined in it."""
+    yield from (*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from names_in(constant)
+
+
+def shows_names(names: Collection[str]) -> bool:
+    """Whether a function with these names may show those of its frame."""
+    return not _SHOW_NAMES.isdisjoint(names)
+
+
+def reads_callers(function: FunctionType) -> bool:
+    """Whether a function may look at the frame that calls it."""
+    names = function.__code__.co_names
+    if not _TO_CALLERS.isdisjoint(names):
+        return True
+    known = [function.__globals__.get(name) for name in names]
+    return any(value is reader for value in known for reader in _CALLERS) or (
+        "stack" in names and any(value is inspect for value in known)
+    )
