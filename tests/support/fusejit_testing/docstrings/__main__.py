@@ -11,6 +11,7 @@ import argparse
 import os
 import re
 import sys
+import tempfile
 from collections import Counter
 
 
@@ -28,6 +29,7 @@ def main() -> int:
     from fusejit_testing.docstrings.examples import documented, example_of
     from fusejit_testing.docstrings.judge import judged
 
+    os.chdir(tempfile.mkdtemp(prefix="fusejit-docstrings-"))  # some examples write files
     findings, rows = [], []
     for package in options.packages:
         count: Counter[str] = Counter()
