@@ -586,7 +586,7 @@ class Dispatcher:
         that is told by `explain` only, as no argument of the user's has to share memory.
         """
         self.variants.declined[cause] += 1
-        if self.options.is_part and cause == SHARED_MEMORY:
+        if self.options.is_part and cause in (SHARED_MEMORY, OVERLAP.reason):
             return
         if self.variants.declined[cause] == 1:
             self.tell(f"{self.function.__name__} runs as plain NumPy for this call: {cause}")

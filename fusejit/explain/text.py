@@ -28,7 +28,7 @@ from fusejit.ir.graph import (
     walk,
 )
 from fusejit.ir.host import HostExpr
-from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.schedule import (
     INDEPENDENT,
     SPLIT,
@@ -323,8 +323,8 @@ def _scalar_functions(graph: Graph, vector: frozenset[str]) -> list[tuple[str, L
         if isinstance(op, GenericOp):
             for instr in op.payload.instrs:
                 row = SCALAR_OPS.get(instr.op)
-                if row is not None and row.vector_function:
-                    name = f"{row.vector_function}.{dtype_name(instr.dtype)}"
+                if row is not None and row.math is not None:
+                    name = f"{row.name}.{dtype_name(instr.dtype)}"
                     if name not in vector:
                         found.setdefault(name, op.location)
     return sorted(found.items(), key=lambda item: item[0])

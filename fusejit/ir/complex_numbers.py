@@ -22,9 +22,6 @@ NumPy's loops: ``loops.c.src`` (quotients and reciprocals by Smith's algorithm, 
 
 from __future__ import annotations
 
-import ctypes
-import ctypes.util
-import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -59,31 +56,6 @@ Rule = Callable[[Builder, Sequence[int]], int]
 
 
 # ---------------------------------------------------------------------------- rows on NumPy values
-def complex_of(real: Any, imag: Any) -> Any:
-    """The complex number with these parts, elementwise; no bit of them changes."""
-    real, imag = np.broadcast_arrays(real, imag)
-    made = np.empty(real.shape, np.result_type(real, np.complex64))
-    made.real, made.imag = real, imag
-    return made[()]
-
-
-@functools.cache
-def _c_function(dtype: np.dtype) -> Any:
-    """``fma`` or ``fmaf`` of the C library on arrays of objects."""
-    library = ctypes.CDLL(ctypes.util.find_library("m"))
-    is_double = dtype == np.float64
-    function = library.fma if is_double else library.fmaf
-    number = ctypes.c_double if is_double else ctypes.c_float
-    function.restype, function.argtypes = number, (number,) * 3
-    return np.frompyfunc(function, 3, 1)
-
-
-def fused_multiply_add(a: Any, b: Any, c: Any) -> Any:
-    """``a * b + c`` rounded once."""
-    dtype = np.asarray(a).dtype
-    return np.asarray(_c_function(dtype)(a, b, c)).astype(dtype)[()]
-
-
 # ------------------------------------------------------------------------------------------- parts
 def parts(builder: Builder, ref: int) -> tuple[int, int]:
     """Real and imaginary part of a number, which may be real."""

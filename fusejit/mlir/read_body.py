@@ -12,7 +12,7 @@ from fusejit.ir.affine import AffineExpr, parse_affine_expr
 from fusejit.ir.graph import Operand, Value
 from fusejit.ir.indexing_map import IndexingMap, split_top_level
 from fusejit.ir.payload import I64, Payload, PayloadBuilder
-from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import DTYPES
 from fusejit.mlir.export.ops import (
     ALL_FLOAT_PREDICATES,

@@ -17,7 +17,7 @@ from fusejit.ir.graph import (
 )
 from fusejit.ir.indexing_map import IndexingMap, parse_indexing_map
 from fusejit.ir.payload import Payload
-from fusejit.ir.scalar_ops import COMBINERS
+from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.mlir.export.patterns import constant_written, is_matrix_product
 from fusejit.mlir.read_body import (

@@ -13,7 +13,7 @@ from fusejit.codegen.intrinsics.arithmetic import TOKENS
 from fusejit.codegen.intrinsics.memory import flat, free_scratch, get, heap_scratch, put, scratch
 from fusejit.codegen.intrinsics.table import DTYPE_TOKENS, INTRINSICS, load_providers, register
 from fusejit.codegen.machine.probe import probe
-from fusejit.ir.scalar_ops import FITS
+from fusejit.ir.scalar_ops.evaluation import FITS
 
 INTEGERS = [name for name, dtype in DTYPE_TOKENS.items() if dtype.kind in "iu"]
 FLOATS = ["f32", "f64"]

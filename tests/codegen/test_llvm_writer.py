@@ -58,7 +58,7 @@ from fusejit.ir.loops import (
 )
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.scalar_math import cast, convert, scalar
-from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.options import Options
 from fusejit.pipeline import trace
 

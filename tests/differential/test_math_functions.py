@@ -15,7 +15,7 @@ from fusejit_testing.oracle import check
 ONE = (
     "sqrt exp log sin cos tan tanh log10 log2 log1p expm1 exp2 cbrt asin acos atan "
     "sinh cosh asinh acosh atanh degrees radians isnan isinf isfinite floor ceil "
-    "trunc fabs"
+    "trunc fabs erf erfc"
 )
 TWO = ("atan2", "hypot", "copysign", "fmod", "log")
 NUMBERS = np.array([0.5, 0.0, -0.75, 1.0, 1.5, -1.0, 900.0, np.inf, np.nan, -0.0])

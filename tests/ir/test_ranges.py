@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fusejit import fuse_jit
-from fusejit.ir.analysis.ranges import FULL, RULES, SLOW, STEPS, Ranges
+from fusejit.ir.analysis.ranges import SLOW, STEPS, Ranges
 from fusejit.ir.graph import Graph, Loop, walk
+from fusejit.ir.scalar_ops.ranges import FULL
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 
 PYTHON: dict[str, Callable[..., int]] = {
     "add": operator.add,
@@ -33,6 +35,7 @@ PYTHON: dict[str, Callable[..., int]] = {
     "minimum": min,
 }
 UNARY = ("negative", "absolute", "invert")
+RULES = {row.name: row.range_of for row in SCALAR_OPS.values() if row.range_of is not None}
 NUMBERS = st.one_of(st.integers(-40, 40), st.integers(*FULL))
 RANGES = st.tuples(NUMBERS, NUMBERS).map(lambda pair: (min(pair), max(pair)))
 

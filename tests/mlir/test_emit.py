@@ -15,10 +15,10 @@ from fusejit.ir.graph import Buffer, GenericOp, Graph, Init, Load, Operand, Valu
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.types import DTYPES, IteratorType, TensorType
-from fusejit.mlir.export.ops import SCALAR_FORMS, cast_lines, literal
+from fusejit.mlir.export.ops import cast_lines, literal
 from fusejit.mlir.export.text import mlir_text
 from fusejit_testing import mlir_oracle
 from fusejit_testing.graphs.random_graphs import random_graph
@@ -246,7 +246,7 @@ def test_each_scalar_op_has_a_form_that_mlir_accepts_or_is_refused_by_name():
 def test_the_table_has_a_form_for_what_mlir_can_say_of_add_to_select():
     wanted = ["add", "subtract", "multiply", "maximum", "minimum", "less", "equal", "not_equal"]
     for name in wanted:
-        assert set(SCALAR_FORMS[name]) >= set("iuf"), name
+        assert set(SCALAR_OPS[name].mlir) >= set("iuf"), name
     assert cast_lines(np.dtype(np.uint32), np.dtype(np.int32)) == ()
 
 

@@ -15,7 +15,7 @@ from fusejit.dataclass import replace
 from fusejit.fuse.grouping.policy import POLICIES
 from fusejit.ir.graph import GenericOp, walk
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
-from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.schedule import FusionReport
 from fusejit.ir.target import GENERIC
 from fusejit.mlir.export.patterns import constant_written, live_ops

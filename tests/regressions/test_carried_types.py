@@ -7,12 +7,14 @@ another visit, and cut floats to integers.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+from fusejit import fuse_jit
 from fusejit_testing.oracle import check
 
 FLOATS = np.array([0.5, -1.25, 2.0, 3.75, -0.5, 1.0])
@@ -114,3 +116,28 @@ def divides(x: Any, k: Any) -> Any:
 def test_division_by_an_argument_that_is_zero() -> None:
     """The kernel gave 0 where Python raises."""
     check(divides, (FLOATS, 3), (FLOATS, 0), (FLOATS, -2), variants=None)
+
+
+def test_an_array_that_becomes_a_number_in_an_inner_loop() -> None:
+    """The extents of a number were asked for their first. Found by the campaign."""
+
+    def program(a: Any, b: Any, c: Any) -> Any:
+        first = a[:1] * 0
+        count = 0
+        while (a > 1).any():
+            count += 1
+            if count > 3:
+                break
+            for _ in range(0, len(c), 2):
+                kept = np.empty(b.shape)
+                kept[...] = b
+                b = first[-1]
+        return kept[...] + a
+
+    fused = fuse_jit(program)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for a in (np.array([6, -4, 2]), np.array([0.5, 2.0])):
+            expected = program(a, np.ones(3), np.ones(4))
+            np.testing.assert_array_equal(fused(a, np.ones(3), np.ones(4)), expected)
+    assert not [w for w in told if "internal error" in str(w.message)]

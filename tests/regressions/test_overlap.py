@@ -38,3 +38,24 @@ def test_slices_of_a_dense_array_do_not_overlap_themselves(recwarn) -> None:
         np.testing.assert_array_equal(base, expected)
     assert not recwarn.list
     assert not double.variants.declined
+
+
+def test_segments_that_are_given_an_array_and_its_view_are_not_told(
+    recwarn: pytest.WarningsRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python runs the second line; the next segment has ``x`` and a view of it, and stores."""
+
+    def program(x, p):
+        view = x[None]
+        view[:1] = p
+        rest = x - x
+        view[:] = view + rest
+        return rest
+
+    monkeypatch.setenv("FUSEJIT_RETIRE", "0")
+    fused = fuse_jit(program)
+    for size in (3, 4, 1, 2, 0, 5, 1):
+        x, y = (np.arange(size * size, dtype=np.int32).reshape(size, size) for _ in range(2))
+        np.testing.assert_array_equal(fused(x, 2.5), program(y, 2.5))
+        np.testing.assert_array_equal(x, y)
+    assert not [w for w in recwarn.list if "arrays overlap" in str(w.message)]

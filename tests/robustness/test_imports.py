@@ -19,6 +19,7 @@ FREE = (
     "budget",
     "dataclass",
     "errors",
+    "frame_readers",
     "identity",
     "interrupts",
     "locks",
@@ -57,7 +58,8 @@ ALLOWED = {
     "variants": {"pipeline", "segments", "codegen", "ir"},
     "package_files": set(),
     "decorated": {"calls", "carrier", "codegen", "notices", "segments", "variants", *FREE},
-    "carrier": {"codegen", "dataclass", "tracer"},
+    "carrier": {"codegen", "dataclass", "frame_readers", "tracer"},
+    "frame_readers": set(),
     "notices": {"package_files"},
     "mlir": {"pipeline", *STAGES, "ir", *FREE},
 }

@@ -11,7 +11,7 @@ import pytest
 
 from fusejit.errors import NeedsPython, UnsupportedError
 from fusejit.ir.graph import GenericOp
-from fusejit.ir.scalar_ops import SCALAR_OPS, UFUNC_ROWS
+from fusejit.ir.scalar_ops.table import SCALAR_OPS, UFUNC_ROWS
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.types import DTYPES
 from fusejit.tracer.graph_breaks.declined import Declined

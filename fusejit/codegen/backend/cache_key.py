@@ -29,7 +29,6 @@ _CODE_MAKERS = (
     "intrinsics.journal",
     "intrinsics.lanes",
     "intrinsics.late_values",
-    "intrinsics.math_table",
     "intrinsics.memory",
     "intrinsics.parallel",
     "intrinsics.polling",
@@ -61,6 +60,7 @@ def _code_fingerprint() -> str:
     digest = hashlib.sha256()
     for name in _CODE_MAKERS:
         digest.update(name.encode() + b"\0" + _module_file(f"fusejit.codegen.{name}"))
+    digest.update(_module_file("fusejit.ir.scalar_ops.table"))  # names of functions in C
     return digest.hexdigest()
 
 

@@ -24,7 +24,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from fusejit.codegen.backend.scalar_forms import scalar_form
-from fusejit.codegen.intrinsics.math_table import MATH_FUNCTIONS
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.index_math import FUNCTION, I64, INDEX_OPS
 from fusejit.ir.loop_names import expr_names, parts
@@ -45,6 +44,7 @@ from fusejit.ir.loops import (
 )
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.scalar_math import CAST, CONVERT
+from fusejit.ir.scalar_ops.table import MATH_FUNCTIONS
 
 Hints = tuple[tuple[str, int], ...]
 

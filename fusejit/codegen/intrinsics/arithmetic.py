@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.codegen.intrinsics.table import DTYPE_TOKENS, register, twin
-from fusejit.ir.scalar_ops import FITS
+from fusejit.ir.scalar_ops.evaluation import FITS
 
 Scalar = Any
 

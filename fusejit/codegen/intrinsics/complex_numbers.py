@@ -11,7 +11,7 @@ import numpy as np
 
 from fusejit.codegen.intrinsics.memory import Flat
 from fusejit.codegen.intrinsics.table import twin
-from fusejit.ir import complex_numbers
+from fusejit.ir.scalar_ops import evaluation
 
 Scalar = Any
 
@@ -39,7 +39,7 @@ def complex_of(real: Scalar, imag: Scalar) -> Scalar:
     """The complex number with two parts of one dtype."""
     if type(real) is not type(imag) or not isinstance(real, np.floating):
         raise TypeError(f"complex_of: {type(real).__name__} and {type(imag).__name__}")
-    return complex_numbers.complex_of(real, imag)
+    return evaluation.complex_of(real, imag)
 
 
 @twin("fma", "fusejit.codegen.intrinsics_jit.complex_numbers:fma")
@@ -47,7 +47,7 @@ def fma(a: Scalar, b: Scalar, c: Scalar) -> Scalar:
     """``a * b + c`` of floats of one dtype, rounded once."""
     if len({type(x) for x in (a, b, c)}) != 1 or not isinstance(a, np.floating):
         raise TypeError(f"fma: {[type(x).__name__ for x in (a, b, c)]}")
-    return complex_numbers.fused_multiply_add(a, b, c)
+    return evaluation.fused_multiply_add(a, b, c)
 
 
 @twin("parts", "fusejit.codegen.intrinsics_jit.complex_numbers:parts")

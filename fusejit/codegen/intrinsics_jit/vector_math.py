@@ -24,7 +24,6 @@ from numba.core import types
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
-from fusejit.codegen.intrinsics.math_table import MATH_FUNCTIONS, MathFunction
 from fusejit.codegen.intrinsics_jit.memory import prefer_vector_width, prefer_widest
 from fusejit.codegen.machine.probe import (
     FLOAT_BITS,
@@ -34,6 +33,8 @@ from fusejit.codegen.machine.probe import (
     probe,
     scalar_symbol,
 )
+from fusejit.ir.scalar_ops.math_functions import MathFunction
+from fusejit.ir.scalar_ops.table import MATH_FUNCTIONS
 
 _PURE = ("nounwind", "willreturn", "memory(none)")
 

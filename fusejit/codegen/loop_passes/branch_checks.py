@@ -38,16 +38,12 @@ from fusejit.ir.loops import (
     While,
 )
 from fusejit.ir.scalar_math import SELECT
-from fusejit.ir.scalar_ops import FITS
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 
 MOST = 12  # statements of a branch: both are computed each time
 _DIVISIONS = ("floor_divide", "remainder", "fmod", "divide", "//", "%")
-_PLAIN = frozenset(INDEX_OPS) | {
-    *("add", "subtract", "multiply", "negative", "square", "select", "cast", "convert"),
-    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
-    *("logical_and", "logical_or", "logical_xor", "logical_not"),
-    *("bitwise_and", "bitwise_or", "bitwise_xor", "invert"),
-    *(f"{name}_fits" for name in FITS),
+_PLAIN = {*INDEX_OPS, "cast", "convert"} | {
+    row.name for row in SCALAR_OPS.values() if row.is_few_instructions
 }
 """Operations of a few instructions without a jump."""
 

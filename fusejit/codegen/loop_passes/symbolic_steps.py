@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fusejit.codegen.intrinsics.math_table import MATH_FUNCTIONS
 from fusejit.dataclass import replace
 from fusejit.ir.index_math import both, equal
 from fusejit.ir.loop_names import all_mentioned
@@ -40,6 +39,7 @@ from fusejit.ir.loops import (
     While,
 )
 from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.scalar_ops.table import MATH_FUNCTIONS
 
 _FUNCTIONS = frozenset(MATH_FUNCTIONS) | {"sqrt", "divide", "reciprocal"}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from fusejit.codegen.intrinsics.math_table import MATH_FUNCTIONS
 from fusejit.codegen.machine.cores import available_cores
 from fusejit.codegen.machine.probe import probe
+from fusejit.ir.scalar_ops.table import MATH_FUNCTIONS
 from fusejit.ir.target import GENERIC, Target
 
 _CPU = Path("/sys/devices/system/cpu/cpu0/cache")

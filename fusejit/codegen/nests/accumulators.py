@@ -26,7 +26,7 @@ from fusejit.ir.loops import (
 )
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.scalar_math import scalar
-from fusejit.ir.scalar_ops import COMBINERS
+from fusejit.ir.scalar_ops.combiners import COMBINERS
 
 PLAIN_BLOCK = 4096  # numbers of a parallel block where the order of merging does not show
 

@@ -31,7 +31,7 @@ from fusejit.ir.loops import (
 from fusejit.ir.payload import Payload
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.scalar_math import cast, convert, scalar
-from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import dtype_name
 
 TILE = 32
@@ -326,4 +326,4 @@ def point_cost_ps(nest: Nest) -> int:
 def calls_vector_functions(nest: Nest) -> bool:
     """Whether the payload calls functions such as ``exp``."""
     rows = (SCALAR_OPS.get(instr.op) for instr in nest.op.payload.instrs)
-    return any(row is not None and row.vector_function for row in rows)
+    return any(row is not None and row.math is not None for row in rows)

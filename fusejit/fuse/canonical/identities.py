@@ -13,13 +13,14 @@ and products in another order. Wrong for integers: ``abs(x * x)`` (it wraps), ``
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from fusejit.ir.payload import Instr, PayloadBuilder
-from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.scalar_ops.row import Identity as TableIdentity
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 
 Identity = Callable[[PayloadBuilder, Instr], int | None]
 """Gives a ref of the same bits as the instruction (which is not added yet), or None."""
@@ -55,103 +56,31 @@ def _operands_of(builder: PayloadBuilder, ref: int, op: str) -> tuple[int, ...] 
     return instr.operands if instr is not None and instr.op == op else None
 
 
-# ---------------------------------------------------------------- neutral and absorbing constants
-def _lowest(dtype: np.dtype) -> Any:
-    return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min
-
-
-def _highest(dtype: np.dtype) -> Any:
-    return np.inf if dtype.kind == "f" else True if dtype.kind == "b" else np.iinfo(dtype).max
-
-
-def _all_ones(dtype: np.dtype) -> Any:
-    return True if dtype.kind == "b" else -1 if dtype.kind == "i" else np.iinfo(dtype).max
-
-
-# Op -> (dtype kinds, the number, whether it works as first operand too): op(x, number) is x.
-_NEUTRAL: dict[str, tuple[str, Callable[[np.dtype], Any], bool]] = {
-    "add": ("biuf", lambda d: -0.0 if d.kind == "f" else 0, True),
-    "subtract": ("iuf", lambda d: 0, False),
-    "multiply": ("biuf", lambda d: 1, True),
-    "divide": ("f", lambda d: 1, False),
-    "floor_divide": ("iu", lambda d: 1, False),
-    "bitwise_or": ("biu", lambda d: 0, True),
-    "bitwise_xor": ("biu", lambda d: 0, True),
-    "bitwise_and": ("biu", _all_ones, True),
-    "logical_or": ("b", lambda d: False, True),
-    "logical_xor": ("b", lambda d: False, True),
-    "logical_and": ("b", lambda d: True, True),
-    "left_shift": ("iu", lambda d: 0, False),
-    "right_shift": ("iu", lambda d: 0, False),
-    "maximum": ("biuf", _lowest, True),  # not fmax: it turns NaN into the number
-    "minimum": ("biuf", _highest, True),
-}
-# op(x, number) is always the second function's number.
-_ABSORBING: dict[str, tuple[str, Callable[[np.dtype], Any], Callable[[np.dtype], Any], bool]] = {
-    "multiply": ("biu", lambda d: 0, lambda d: 0, True),
-    "bitwise_and": ("biu", lambda d: 0, lambda d: 0, True),
-    "bitwise_or": ("biu", _all_ones, _all_ones, True),
-    "logical_and": ("b", lambda d: False, lambda d: False, True),
-    "logical_or": ("b", lambda d: True, lambda d: True, True),
-    "remainder": ("iu", lambda d: 1, lambda d: 0, False),
-    "maximum": ("biu", _highest, _highest, True),  # not floats: NaN stays NaN
-    "minimum": ("biu", _lowest, _lowest, True),
-}
-
-
-def _neutral(builder: PayloadBuilder, instr: Instr) -> int | None:
-    kinds, number, commutes = _NEUTRAL[instr.op]
+# ------------------------------------------------------------------------ identities of the table
+def _of_table(builder: PayloadBuilder, instr: Instr) -> int | None:
+    """A neutral or absorbing number, or an operand with itself."""
     dtype = builder.dtype_of(instr.operands[0])
-    first, second = instr.operands
-    if dtype.kind not in kinds:
-        return None
-    if _is(number_of(builder, second), number(dtype)):
-        return first
-    return second if commutes and _is(number_of(builder, first), number(dtype)) else None
-
-
-def _absorbing(builder: PayloadBuilder, instr: Instr) -> int | None:
-    kinds, number, result, commutes = _ABSORBING[instr.op]
-    dtype = builder.dtype_of(instr.operands[0])
-    first, second = instr.operands
-    if dtype.kind not in kinds:
-        return None
-    if _is(number_of(builder, second), number(dtype)) or (
-        commutes and _is(number_of(builder, first), number(dtype))
-    ):
-        return builder.const(result(dtype), instr.dtype)
+    for identity in SCALAR_OPS[instr.op].identities:
+        if dtype.kind not in identity.kinds:
+            continue
+        other = _left_over(builder, identity, instr.operands, dtype)
+        if other is not None:
+            known = identity.result
+            return other if known is None else builder.const(known(dtype), instr.dtype)
     return None
 
 
-# ------------------------------------------------------------------------- an operand with itself
-# Op -> (dtype kinds, what op(x, x) is: None for x, else a number).
-_WITH_ITSELF: dict[str, tuple[str, Any]] = {
-    "maximum": ("biuf", None),
-    "minimum": ("biuf", None),
-    "fmax": ("biuf", None),
-    "fmin": ("biuf", None),
-    "bitwise_and": ("biu", None),
-    "bitwise_or": ("biu", None),
-    "logical_and": ("b", None),
-    "logical_or": ("b", None),
-    "subtract": ("iu", 0),
-    "bitwise_xor": ("biu", 0),
-    "logical_xor": ("b", False),
-    "less": ("biuf", False),
-    "greater": ("biuf", False),
-    "equal": ("biu", True),
-    "not_equal": ("biu", False),
-    "less_equal": ("biu", True),
-    "greater_equal": ("biu", True),
-}
-
-
-def _with_itself(builder: PayloadBuilder, instr: Instr) -> int | None:
-    first, second = instr.operands
-    kinds, number = _WITH_ITSELF[instr.op]
-    if first != second or builder.dtype_of(first).kind not in kinds:
-        return None
-    return first if number is None else builder.const(number, instr.dtype)
+def _left_over(
+    builder: PayloadBuilder, identity: TableIdentity, operands: Sequence[int], dtype: np.dtype
+) -> int | None:
+    """The operand beside the number of an identity, or None if there is no such number."""
+    first, second = operands
+    if identity.number is None:
+        return first if first == second else None
+    number = identity.number(dtype)
+    if _is(number_of(builder, second), number):
+        return first
+    return second if identity.is_symmetric and _is(number_of(builder, first), number) else None
 
 
 # ------------------------------------------------------------------------------------- repetition
@@ -268,24 +197,15 @@ def _divide_by_power_of_two(builder: PayloadBuilder, instr: Instr) -> int | None
 
 
 # -------------------------------------------------------------------------------- logic, selection
-_NEGATED_FOR_ALL = {"equal": "not_equal", "not_equal": "equal"}
-_NEGATED_FOR_ORDERED = {
-    **_NEGATED_FOR_ALL,
-    "less": "greater_equal",
-    "greater_equal": "less",
-    "greater": "less_equal",
-    "less_equal": "greater",
-}
-
-
 def _negated_comparison(builder: PayloadBuilder, instr: Instr) -> int | None:
     """``not (a == b)``; ``not (a < b)`` only where there is no NaN."""
     inner = definition(builder, instr.operands[0])
-    if inner is None or inner.op not in _NEGATED_FOR_ORDERED:
+    row = None if inner is None else SCALAR_OPS.get(inner.op)
+    if inner is None or row is None:
         return None
     floats = builder.dtype_of(inner.operands[0]).kind == "f"
-    name = (_NEGATED_FOR_ALL if floats else _NEGATED_FOR_ORDERED).get(inner.op)
-    return None if name is None else builder.op(name, inner.operands, instr.dtype)
+    name = row.opposite if floats else row.opposite_if_ordered
+    return builder.op(name, inner.operands, instr.dtype) if name else None
 
 
 def _select(builder: PayloadBuilder, instr: Instr) -> int | None:
@@ -362,17 +282,13 @@ _OTHERS: dict[str, tuple[Identity, ...]] = {
     "cast": (_cast,),
     **dict.fromkeys(sorted(ROUNDINGS), (_rounding,)),
 }
-_FAMILIES: tuple[tuple[dict[str, Any], Identity], ...] = (
-    (_NEUTRAL, _neutral),
-    (_ABSORBING, _absorbing),
-    (_WITH_ITSELF, _with_itself),
-)
 IDENTITIES: dict[str, tuple[Identity, ...]] = {
-    name: (
-        *(identity for table, identity in _FAMILIES if name in table),
-        *_OTHERS.get(name, ()),
-    )
-    for name in dict.fromkeys([*_OTHERS, *_NEUTRAL, *_ABSORBING, *_WITH_ITSELF])
+    **_OTHERS,
+    **{
+        row.name: (_of_table, *_OTHERS.get(row.name, ()))
+        for row in SCALAR_OPS.values()
+        if row.identities
+    },
 }
 """The identities of each op, in the order in which they are tried."""
 

@@ -17,7 +17,7 @@ from fusejit.fuse.folding.legality import check_fold
 from fusejit.ir.graph import GenericOp, Value
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import Instr, Payload
-from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.target import Target
 from fusejit.ir.types import dtype_name
 
@@ -292,7 +292,7 @@ def _instr_cost_ns(payload: Payload, instr: Instr, target: Target) -> float:
     row = SCALAR_OPS[instr.op]
     if row.exact:
         return row.cost_ns
-    vector = f"{row.vector_function}.{dtype_name(instr.dtype)}"
+    vector = f"{row.name}.{dtype_name(instr.dtype)}"
     return row.cost_ns * (1.0 if vector in target.vector_functions else SCALAR_CALL_FACTOR)
 
 

@@ -23,7 +23,7 @@ from fusejit.ir.graph import GenericOp, Init, Operand, ReshapeOp, Value
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import Instr
 from fusejit.ir.reassociation import Reassociation
-from fusejit.ir.scalar_ops import COMBINERS
+from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType, TensorType
 
 

@@ -13,7 +13,7 @@ from fusejit.dataclass import replace
 from fusejit.fuse.rewrite import rewrite_blocks
 from fusejit.ir.analysis.split import split_reduction
 from fusejit.ir.graph import Block, GenericOp, Graph, Op, Value
-from fusejit.ir.scalar_ops import COMBINERS
+from fusejit.ir.scalar_ops.combiners import COMBINERS
 
 
 def split_reductions(graph: Graph) -> Graph:

@@ -27,7 +27,7 @@ from fusejit.ir.graph import GenericOp, Graph, Init, Op, Operand
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.interpreter.summation import FEWEST
 from fusejit.ir.payload import Instr, Payload, PayloadBuilder
-from fusejit.ir.scalar_ops import COMBINERS, Combiner
+from fusejit.ir.scalar_ops.combiners import COMBINERS, Combiner
 
 _MAX_POINTS = 16
 _MAX_OPERANDS = 32

@@ -11,7 +11,7 @@ from __future__ import annotations
 from fusejit.dataclass import replace
 from fusejit.ir.graph import GenericOp, Init, Operand
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.scalar_ops import COMBINERS
+from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
 
 

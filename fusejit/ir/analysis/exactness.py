@@ -10,18 +10,9 @@ from __future__ import annotations
 from fusejit.ir.graph import GenericOp, Graph, HostCall, walk
 from fusejit.ir.host_calls import is_effect
 from fusejit.ir.payload import Instr
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 
-# of floats; everything else is exact for integers and bools alone
-EXACT_OF_FLOATS = frozenset(
-    {
-        *("const", "index", "extract", "cast", "select", "copysign", "sign", "signbit"),
-        *("add", "subtract", "multiply", "divide", "sqrt", "square", "negative"),
-        *("absolute", "fabs", "ceil", "floor", "rint", "trunc"),
-        *("maximum", "minimum", "fmax", "fmin", "isfinite", "isinf", "isnan"),
-        *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
-        *("logical_and", "logical_or", "logical_xor", "logical_not"),
-    }
-)
+_MOVES = frozenset({"const", "index", "extract", "cast"})
 
 
 def is_repeatable(graph: Graph) -> bool:
@@ -50,4 +41,6 @@ def _is_exact(op: GenericOp) -> bool:
 
 
 def _is_exact_instr(instr: Instr) -> bool:
-    return instr.dtype.kind != "c" and instr.op in EXACT_OF_FLOATS
+    row = SCALAR_OPS.get(instr.op)
+    is_known = instr.op in _MOVES if row is None else row.exact
+    return instr.dtype.kind != "c" and is_known

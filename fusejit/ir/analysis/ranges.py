@@ -9,8 +9,6 @@ which it is checked, and in what that block yields.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr, Atom, FloorDiv, Mod
@@ -28,10 +26,16 @@ from fusejit.ir.graph import (
     Op,
 )
 from fusejit.ir.graph import Value as GraphValue
+from fusejit.ir.scalar_ops.ranges import (
+    FULL,
+    Range,
+    floor_divided,
+    hull,
+    is_inside,
+    remainder,
+)
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 
-Range = tuple[int, int]
-
-FULL: Range = (-(2**63), 2**63 - 1)
 SLOW, DRIFT = 2**62, 2**12
 STEPS, STEP = 2**52, 2**2
 _STAGES = (0, 2**8, 2**16, 2**32, LARGEST_SYMBOL, STEPS, 2**53)
@@ -94,7 +98,7 @@ class Ranges:
             return self.symbols.get(str(atom), FULL)
         by = atom.denominator
         divisor = (by, by) if isinstance(by, int) else self.symbols.get(by.name, FULL)
-        rule = _floor_divided if isinstance(atom, FloorDiv) else _remainder
+        rule = floor_divided if isinstance(atom, FloorDiv) else remainder
         return rule(self.affine(atom.numerator), divisor)
 
     def _block(self, block: Block) -> None:
@@ -128,7 +132,7 @@ class Ranges:
                     self._block(block)
                 pairs = zip(*(self._yielded[block] for block in op.blocks), strict=True)
                 for result, (left, right) in zip(op.results, pairs, strict=True):
-                    self.values[result] = _hull(left, right)
+                    self.values[result] = hull(left, right)
 
     def _indexed(self, index: AffineExpr, size: int) -> None:
         """An integer is an index of an axis: it is no further from 0 than the size."""
@@ -148,10 +152,10 @@ class Ranges:
             first, last = self.affine(op.lower)[0], self.affine(op.upper)[1] - 1
             self.symbols[op.induction] = (first, max(first, last))
         starts = [self.of(start) for start in op.carried]
-        ranges = list(map(_hull, starts, self._carried.get(op, starts)))
+        ranges = list(map(hull, starts, self._carried.get(op, starts)))
         while (wider := list(map(_widened, ranges, self._iteration(op, ranges)))) != ranges:
             ranges = wider
-        hulls = map(_hull, starts, self._iteration(op, ranges))
+        hulls = map(hull, starts, self._iteration(op, ranges))
         narrow = [h if is_inside(h, r) else r for h, r in zip(hulls, ranges, strict=True)]
         if narrow != ranges and all(map(is_inside, self._iteration(op, narrow), narrow)):
             ranges = narrow
@@ -175,13 +179,14 @@ class Ranges:
         given: list[Range] = []
         for instr in payload.instrs:
             given = [ranges[o] for o in instr.operands]
+            row = SCALAR_OPS.get(instr.op)
             if instr.op == "index":
                 exact = self.affine(instr.attr)
             elif instr.op == "const":
                 is_whole = instr.dtype.kind in "iub"
                 exact = (int(instr.attr), int(instr.attr)) if is_whole else FULL
-            elif instr.op in RULES and instr.dtype.kind in "iu":
-                exact = RULES[instr.op](*given)
+            elif row is not None and row.range_of is not None and instr.dtype.kind in "iu":
+                exact = row.range_of(*given)
             elif instr.op == "cast" and payload.dtype_of(instr.operands[0]).kind in "iub":
                 exact = given[0]
             else:
@@ -208,17 +213,8 @@ def of_dtype(dtype: np.dtype) -> Range:
     return int(info.min), min(int(info.max), FULL[1])
 
 
-def is_inside(inner: Range, outer: Range) -> bool:
-    """Whether all numbers of one range are in the other."""
-    return outer[0] <= inner[0] and inner[1] <= outer[1]
-
-
 def _within(exact: Range, dtype: np.dtype) -> Range:
     return exact if is_inside(exact, of_dtype(dtype)) else of_dtype(dtype)
-
-
-def _hull(left: Range, right: Range) -> Range:
-    return min(left[0], right[0]), max(left[1], right[1])
 
 
 def _widened(now: Range, seen: Range) -> Range:
@@ -240,83 +236,3 @@ def _raised(now: int, seen: int) -> int:
     if SLOW <= seen <= SLOW + DRIFT:  # counted by a loop inside
         return SLOW
     return next((stage for stage in _STAGES if seen <= stage), 2**63)
-
-
-# ------------------------------------------------------------------------------------------ rules
-def _ends(compute: Callable[[int, int], int]) -> Callable[[Range, Range], Range]:
-    """The range of a function that is monotone in each operand."""
-
-    def rule(left: Range, right: Range) -> Range:
-        ends = [compute(a, b) for a in left for b in right]
-        return min(ends), max(ends)
-
-    return rule
-
-
-def _shifted_left(left: Range, right: Range) -> Range:
-    if right[0] < 0 or right[1] > 63:
-        return (-(2**64), 2**64)
-    return _ends(lambda a, b: a << b)(left, right)
-
-
-def _shifted_right(left: Range, right: Range) -> Range:
-    return (
-        _hull(left, (-1, 0)) if right[0] < 0 else _ends(lambda a, b: a >> min(b, 64))(left, right)
-    )
-
-
-def _floor_divided(left: Range, right: Range) -> Range:
-    if right[0] > 0 or right[1] < 0:
-        return _ends(lambda a, b: a // b)(left, right)
-    most = max(map(abs, left))
-    return -most, most
-
-
-def _remainder(left: Range, right: Range) -> Range:
-    if right[0] > 0:
-        most = right[1] - 1
-        return (0, min(most, left[1]) if left[0] >= 0 else most)
-    return min(right[0] + 1, 0), max(right[1] - 1, 0)
-
-
-def _absolute(given: Range) -> Range:
-    if given[0] >= 0:
-        return given
-    return (0 if given[1] >= 0 else -given[1]), max(-given[0], given[1])
-
-
-def _bitwise_and(left: Range, right: Range) -> Range:
-    highs = [r[1] for r in (left, right) if r[0] >= 0]
-    return (0, min(highs)) if highs else _bitwise_or(left, right)
-
-
-def _bitwise_or(left: Range, right: Range) -> Range:
-    """All numbers of as many bits as the longer operand."""
-    low, high = _hull(left, right)
-    size = max(high, -1 - low).bit_length()
-    return (0 if low >= 0 else -(1 << size)), (1 << size) - 1
-
-
-def _selected(condition: Range, left: Range, right: Range) -> Range:
-    return _hull(left, right)
-
-
-RULES: dict[str, Callable[..., Range]] = {
-    "add": lambda a, b: (a[0] + b[0], a[1] + b[1]),
-    "subtract": lambda a, b: (a[0] - b[1], a[1] - b[0]),
-    "multiply": _ends(lambda a, b: a * b),
-    "left_shift": _shifted_left,
-    "right_shift": _shifted_right,
-    "floor_divide": _floor_divided,
-    "remainder": _remainder,
-    "negative": lambda a: (-a[1], -a[0]),
-    "absolute": _absolute,
-    "invert": lambda a: (-1 - a[1], -1 - a[0]),
-    "bitwise_and": _bitwise_and,
-    "bitwise_or": _bitwise_or,
-    "bitwise_xor": _bitwise_or,
-    "maximum": lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
-    "minimum": lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
-    "select": _selected,
-}
-"""What a scalar op makes of ranges, if integers had no end."""

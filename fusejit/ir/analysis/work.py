@@ -15,7 +15,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Bind, Block, Cond, GenericOp, Loop, Op, Scatter, Store
 from fusejit.ir.payload import Payload
 from fusejit.ir.polynomial import Polynomial, product
-from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import IteratorType
 
 POINT_PS = 200  # loads, stores and counting of one point

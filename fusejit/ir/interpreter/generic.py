@@ -24,7 +24,8 @@ from fusejit.ir.interpreter.memory import (
     uninitialised,
 )
 from fusejit.ir.interpreter.summation import ordered_deviations_along, ordered_sum_along
-from fusejit.ir.scalar_ops import COMBINERS, SCALAR_OPS, Combiner
+from fusejit.ir.scalar_ops.combiners import COMBINERS, Combiner
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import IteratorType
 
 

@@ -62,7 +62,7 @@ from fusejit.ir.interpreter.memory import (
     scatter,
     uninitialised,
 )
-from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import Kind, TensorType
 
 Paths = Callable[[Path], Any]

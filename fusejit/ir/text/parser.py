@@ -44,7 +44,7 @@ from fusejit.ir.graph import (
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap, parse_indexing_map, split_top_level
 from fusejit.ir.reassociation import Reassociation
-from fusejit.ir.scalar_ops import COMBINERS
+from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.text.host_parser import parse_host_expr
 from fusejit.ir.text.payload_parser import parse_number, parse_payload, typed_number

@@ -10,7 +10,8 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import GenericOp, Init, Op
 from fusejit.ir.payload import I64, Instr, Payload, iterate_refs
-from fusejit.ir.scalar_ops import COMBINERS, SCALAR_OPS
+from fusejit.ir.scalar_ops.combiners import COMBINERS
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.verifier.ops import is_number_of, type_difference
 

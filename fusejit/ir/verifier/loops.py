@@ -40,7 +40,7 @@ from fusejit.ir.loops import (
 )
 from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.scalar_math import CAST, CONVERT
-from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import part_dtype
 
 

@@ -27,7 +27,7 @@ from fusejit.ir.graph import (
     Write,
 )
 from fusejit.ir.reassociation import Reassociation
-from fusejit.ir.scalar_ops import SCALAR_OPS
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import DTYPES, Kind, TensorType, part_dtype
 from fusejit.ir.verifier.graph import buffer_complaints, view_complaints
 

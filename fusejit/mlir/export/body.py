@@ -16,9 +16,11 @@ from fusejit.ir.affine import AffineExpr, FloorDiv, Mod, Sym
 from fusejit.ir.graph import GenericOp
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import Instr
-from fusejit.ir.scalar_ops import COMBINERS
+from fusejit.ir.scalar_ops.combiners import COMBINERS
+from fusejit.ir.scalar_ops.row import Lines
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.source import Location
-from fusejit.mlir.export.ops import SCALAR_FORMS, Lines, cast_lines, literal, literals, mlir_type
+from fusejit.mlir.export.ops import cast_lines, literal, literals, mlir_type
 from fusejit.mlir.export.patterns import map_text
 
 _LOCAL = re.compile(r"%t\d+")
@@ -123,7 +125,8 @@ class BodyWriter:
 
     def form(self, row: str, dtype: np.dtype) -> Lines:
         """The lines of a row for operands of a dtype."""
-        lines = SCALAR_FORMS.get(row, {}).get(dtype.kind)
+        known = SCALAR_OPS.get(row)
+        lines = None if known is None else known.mlir.get(dtype.kind)
         if lines is None:
             raise UnsupportedError(
                 f"{row} of {dtype} at {self.location} has no operation in MLIR's arith and math "

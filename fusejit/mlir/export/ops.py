@@ -19,9 +19,9 @@ import numpy as np
 from fusejit.dataclass import dataclass
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.scalar_ops.row import Lines
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import dtype_name
-
-Lines = tuple[str, ...]
 
 
 def mlir_type(dtype: np.dtype) -> str:
@@ -32,81 +32,6 @@ def mlir_type(dtype: np.dtype) -> str:
         )
     name = dtype_name(dtype)
     return f"i{name[1:]}" if name[0] == "u" else name
-
-
-def _binary(op: str) -> Lines:
-    return (f"{op} {{0}}, {{1}} : {{t}}",)
-
-
-def _unary(op: str) -> Lines:
-    return (f"{op} {{0}} : {{t}}",)
-
-
-def _by_class(signed: str, unsigned: str, floating: str, boolean: str = "") -> dict[str, Lines]:
-    names = {"i": signed, "u": unsigned, "f": floating, "b": boolean}
-    return {kind: _binary(name) for kind, name in names.items() if name}
-
-
-def _comparison(integer: str, floating: str) -> dict[str, Lines]:
-    """``lt`` and ``olt``: NumPy's comparisons with NaN are false, but for ``!=``."""
-    has_sign = integer not in ("eq", "ne")
-    signed, unsigned = (f"s{integer}", f"u{integer}") if has_sign else (integer, integer)
-    return _by_class(
-        f"arith.cmpi {signed},",
-        f"arith.cmpi {unsigned},",
-        f"arith.cmpf {floating},",
-        f"arith.cmpi {unsigned},",
-    )
-
-
-_SQUARE = {"i": "arith.muli", "u": "arith.muli", "f": "arith.mulf"}
-_MATH = {
-    "exp": "exp", "exp2": "exp2", "expm1": "expm1",
-    "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p",
-    "sin": "sin", "cos": "cos", "tan": "tan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
-    "arcsin": "asin", "arccos": "acos", "arctan": "atan",
-    "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
-    "sqrt": "sqrt", "cbrt": "cbrt",
-    "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "roundeven",
-}  # fmt: skip
-
-# Of rows with one meaning for a class (`logical_and`, `bitwise_and`), the first is the importer's.
-SCALAR_FORMS: Mapping[str, Mapping[str, Lines]] = {
-    "logical_and": {"b": _binary("arith.andi")},
-    "logical_or": {"b": _binary("arith.ori")},
-    "logical_not": {"b": ("arith.constant {ones} : {t}", "arith.xori {0}, {p0} : {t}")},
-    "bitwise_and": _by_class("arith.andi", "arith.andi", "", "arith.andi"),
-    "bitwise_or": _by_class("arith.ori", "arith.ori", "", "arith.ori"),
-    "bitwise_xor": _by_class("arith.xori", "arith.xori", "", "arith.xori"),
-    "invert": dict.fromkeys(
-        "iub", ("arith.constant {ones} : {t}", "arith.xori {0}, {p0} : {t}")
-    ),
-    "add": _by_class("arith.addi", "arith.addi", "arith.addf", "arith.ori"),
-    "subtract": _by_class("arith.subi", "arith.subi", "arith.subf"),
-    "multiply": _by_class("arith.muli", "arith.muli", "arith.mulf", "arith.andi"),
-    "divide": {"f": _binary("arith.divf")},
-    "power": {"f": _binary("math.powf")},
-    "negative": {
-        "f": _unary("arith.negf"),
-        **dict.fromkeys("iu", ("arith.constant {zero} : {t}", "arith.subi {p0}, {0} : {t}")),
-    },
-    "absolute": {"i": _unary("math.absi"), "f": _unary("math.absf"), "u": (), "b": ()},
-    "square": {kind: (f"{op} {{0}}, {{0}} : {{t}}",) for kind, op in _SQUARE.items()},
-    "reciprocal": {"f": ("arith.constant {one} : {t}", "arith.divf {p0}, {0} : {t}")},
-    "maximum": _by_class("arith.maxsi", "arith.maxui", "arith.maximumf", "arith.ori"),
-    "minimum": _by_class("arith.minsi", "arith.minui", "arith.minimumf", "arith.andi"),
-    "equal": _comparison("eq", "oeq"),
-    "not_equal": _comparison("ne", "une"),
-    "less": _comparison("lt", "olt"),
-    "less_equal": _comparison("le", "ole"),
-    "greater": _comparison("gt", "ogt"),
-    "greater_equal": _comparison("ge", "oge"),
-    "isnan": {"f": ("arith.cmpf uno, {0}, {0} : {t}",)},
-    "select": {"b": ("arith.select {0}, {1}, {2} : {r}",)},
-    "copysign": {"f": _binary("math.copysign")},
-    "arctan2": {"f": _binary("math.atan2")},
-    **{name: {"f": _unary(f"math.{op}")} for name, op in _MATH.items()},
-}  # fmt: skip
 
 
 def literal(number: object, dtype: np.dtype) -> str:
@@ -205,14 +130,15 @@ class Row:
 def _rows_by_operation() -> dict[tuple[str, str], Row]:
     """``(operation, class of the signless operands)`` -> row."""
     table: dict[tuple[str, str], Row] = {}
-    for name, forms in SCALAR_FORMS.items():
-        for kind, lines in forms.items():
-            if len(lines) != 1 or "{0}, {0}" in lines[0] or name == "select":
+    # of rows with one meaning for a class (`logical_and`, `bitwise_and`), that for fewer classes
+    for row in sorted(SCALAR_OPS.values(), key=lambda row: len(row.mlir)):
+        for kind, lines in row.mlir.items():
+            if len(lines) != 1 or "{0}, {0}" in lines[0] or row.name == "select":
                 continue
             match = re.match(r"([\w.]+)(?: (\w+),)? \{0\}", lines[0])
             assert match is not None
             operation = f"{match[1]} {match[2]}" if match[2] else match[1]
-            table.setdefault((operation, "i" if kind == "u" else kind), Row(name, kind))
+            table.setdefault((operation, "i" if kind == "u" else kind), Row(row.name, kind))
     return table
 
 

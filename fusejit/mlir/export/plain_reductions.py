@@ -20,7 +20,7 @@ from fusejit.ir.analysis.split import one_result_each
 from fusejit.ir.graph import Block, GenericOp, Graph, Init, Op, Operand, Value
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.scalar_ops import COMBINERS
+from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
 
 

@@ -34,7 +34,7 @@ from fusejit.ir.graph import (
     Write,
 )
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.scalar_ops import COMBINERS
+from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
 from fusejit.mlir.export.body import BodyWriter
 from fusejit.mlir.export.ops import literal, mlir_type

@@ -151,8 +151,9 @@ class LoopSettling(LoopEntry):
             pass
         elif shapes[0] != shapes[1] and self.counts() and self.decided("extents", name) is None:
             extents = changing_extents(self.symbol, before, now)
-            may_settle = not trace.decisions.is_local(now.extents[0]) and not self.decided("peel")
-            if extents is not None and not may_settle:
+            if extents is not None and (
+                trace.decisions.is_local(now.extents[0]) or self.decided("peel")
+            ):
                 self.decide(extents, "extents", name)
         if name in self._changing or name in self._cut:
             pass

@@ -446,6 +446,8 @@ def describe(obj: Any) -> str:
         return f"an array of {obj.dtype} of shape ({sizes})"
     if obj is None or isinstance(obj, str | type):
         return repr(obj)
+    if isinstance(obj, Undefined):
+        return "bound to another kind of object, or not at all,"
     return f"a {type(obj).__name__}"
 
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from fusejit.ir.scalar_ops.table import HOST_ROWS
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import unsupported
@@ -18,13 +19,13 @@ from fusejit.tracer.values.kernel_numbers import is_kernel_number, is_number, ke
 from fusejit.tracer.values.number import apply_host
 from fusejit.tracer.values.operands import contains_traced
 
-_IN_KERNELS = (
-    "sqrt exp log sin cos tan tanh floor ceil trunc fabs log10 log2 log1p expm1 exp2 "
-    "cbrt asin acos atan sinh cosh asinh acosh atanh degrees radians isnan isinf "
-    "isfinite atan2 hypot copysign fmod"
+_IN_LAUNCHERS = ("gamma", "lgamma", "pow")
+_IN_KERNELS = tuple(
+    name
+    for name in (*HOST_ROWS, "floor", "ceil", "trunc")
+    if hasattr(math, name) and name not in _IN_LAUNCHERS
 )
-_IN_LAUNCHERS = ("gamma", "lgamma", "erf", "erfc", "pow")
-_OF_TWO = frozenset(["atan2", "hypot", "copysign", "fmod", "pow"])
+_OF_TWO = frozenset(name for name, row in HOST_ROWS.items() if row.arity == 2)
 _INSTEAD = {"fabs": "np.abs", "pow": "x ** y", "gamma": "", "lgamma": "", "erf": "", "erfc": ""}
 
 
@@ -65,7 +66,7 @@ def _refused(name: str, but: str) -> Exception:
     return unsupported(f"math.{name} needs a Python number, {but}", remedy)
 
 
-for _name in (*_IN_KERNELS.split(), *_IN_LAUNCHERS):
+for _name in (*_IN_KERNELS, *_IN_LAUNCHERS):
     _math_function(_name)
 
 

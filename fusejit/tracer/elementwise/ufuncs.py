@@ -11,7 +11,8 @@ import numpy as np
 from fusejit.dataclass import replace
 from fusejit.ir.host import NUMPY_FUNCTIONS
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.scalar_ops import UFUNC_ROWS, ScalarOp
+from fusejit.ir.scalar_ops.row import ScalarOp
+from fusejit.ir.scalar_ops.table import UFUNC_ROWS
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.comparisons import (
     COMPARISONS,

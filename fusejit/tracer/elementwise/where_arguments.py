@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import fusejit.tracer.reductions.masked_reductions  # noqa: F401  its handlers are there first
-from fusejit.ir.scalar_ops import COMBINERS
+from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.tracer.elementwise.composed import copyto
 from fusejit.tracer.elementwise.generic import has_extents
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc, where

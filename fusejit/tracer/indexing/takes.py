@@ -10,7 +10,7 @@ import numpy as np
 from fusejit.ir.access import Access
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, PayloadBuilder
-from fusejit.ir.scalar_ops import UFUNC_ROWS
+from fusejit.ir.scalar_ops.table import UFUNC_ROWS
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import result_order
 from fusejit.tracer.elementwise.generic import copy_of, emit_elementwise, require_extents

@@ -22,7 +22,7 @@ import fusejit.tracer.runtime.builtin_functions  # noqa: F401  its handlers are 
 from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import Check
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.scalar_ops import COMBINERS
+from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import emit_elementwise
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc

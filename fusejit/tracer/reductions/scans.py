@@ -18,7 +18,7 @@ from fusejit.ir.graph import GenericOp, Init
 from fusejit.ir.graph import Operand as GraphOperand
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.scalar_ops import UFUNC_ROWS
+from fusejit.ir.scalar_ops.table import UFUNC_ROWS
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.elementwise.axis_order import result_order
 from fusejit.tracer.elementwise.generic import copy_of

@@ -18,6 +18,7 @@ import fusejit.tracer.runtime.builtin_functions  # noqa: F401  its handlers are 
 from fusejit.ir.graph import GenericOp, Init
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.scalar_ops.table import HOST_ROWS
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.domains import check_convertible, check_divisor, check_domain
 from fusejit.tracer.elementwise.generic import emit_elementwise
@@ -135,62 +136,9 @@ def as_python(result: Any) -> Any:
 
 
 # ------------------------------------------------------------------------------------- arithmetic
-_UFUNCS: dict[str, np.ufunc] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "truediv": np.true_divide,
-    "floordiv": np.floor_divide,
-    "mod": np.remainder,
-    "pow": np.power,
-    "lshift": np.left_shift,
-    "rshift": np.right_shift,
-    "bitand": np.bitwise_and,
-    "bitor": np.bitwise_or,
-    "bitxor": np.bitwise_xor,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "min": np.minimum,
-    "max": np.maximum,
-    "neg": np.negative,
+_UFUNCS: dict[str, np.ufunc | None] = {
     "pos": np.positive,
-    "invert": np.invert,
-    "abs": np.absolute,
-    "sqrt": np.sqrt,
-    "exp": np.exp,
-    "log": np.log,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "tanh": np.tanh,
-    "log10": np.log10,
-    "log2": np.log2,
-    "log1p": np.log1p,
-    "expm1": np.expm1,
-    "exp2": np.exp2,
-    "cbrt": np.cbrt,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "asinh": np.arcsinh,
-    "acosh": np.arccosh,
-    "atanh": np.arctanh,
-    "degrees": np.degrees,
-    "radians": np.radians,
-    "isnan": np.isnan,
-    "isinf": np.isinf,
-    "isfinite": np.isfinite,
-    "atan2": np.arctan2,
-    "hypot": np.hypot,
-    "copysign": np.copysign,
-    "fmod": np.fmod,
-    "fabs": np.fabs,
+    **{name: row.ufunc for name, row in HOST_ROWS.items()},
 }
 _PYTHON_OPERATORS = frozenset(
     [
@@ -227,7 +175,25 @@ def kernel_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
         check_domain(op, *operands)
     if op not in _UFUNCS:
         raise unsupported(f"computes {op} of a number of the kernel", "use a NumPy function")
-    return HANDLERS["operator"](_UFUNCS[op], operands)
+    ufunc = _UFUNCS[op]
+    if ufunc is None:
+        return _of_float(op, *operands)
+    return HANDLERS["operator"](ufunc, operands)
+
+
+def _of_float(name: str, number: Any) -> TracedArray:
+    """A function of `math` that NumPy has not."""
+    return emit_elementwise(
+        current_trace(),
+        name,
+        [operand_of(number)],
+        [F64],
+        F64,
+        lambda builder, refs: builder.op(HOST_ROWS[name].name, refs, F64),
+        extents=(),
+        kind=Kind.PYTHON,
+        order=None,
+    )
 
 
 def python_arithmetic(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:

@@ -12,15 +12,17 @@ used, which wrapping leaves as they are: ``(h * 16777619) & 0xFFFFFFFF``, ``% 2*
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from fusejit.dataclass import dataclass, replace
-from fusejit.ir.analysis.ranges import FULL, Range, Ranges, is_inside
+from fusejit.ir.analysis.ranges import Ranges
 from fusejit.ir.graph import Block, Check, GenericOp, Graph, Init, Op, Value, View, walk
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import I64, Instr, PayloadBuilder
+from fusejit.ir.scalar_ops.ranges import FULL, Range, is_inside
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import Kind, TensorType
 from fusejit.tracer.indexing.kernel_indices import ENDS, fits
 
@@ -38,9 +40,6 @@ _ALLOWED: dict[str, Range] = {
         fits(np.dtype(name)): (int(np.iinfo(name).min), int(np.iinfo(name).max))
         for name in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
     },
-}
-_WRAPPING = {"add", "subtract", "multiply", "left_shift", "negative", "invert"} | {
-    f"bitwise_{name}" for name in ("and", "or", "xor")
 }
 
 
@@ -100,7 +99,8 @@ def _is_python(op: GenericOp) -> bool:
         return False
     (result,) = op.results
     is_int = result.kind is Kind.PYTHON and result.type.dtype == I64
-    if not is_int or op.name not in _FITS or not op.payload.instrs:
+    row = SCALAR_OPS.get(op.name)
+    if not is_int or row is None or row.fits is None or not op.payload.instrs:
         return False
     last = op.payload.num_arguments + len(op.payload.instrs) - 1
     return op.payload.instrs[-1].op == op.name and op.payload.results == (last,)
@@ -168,7 +168,8 @@ def _keeps_low_bits(
         return True
     if last.op == "remainder" and at == [0] and _is_power_of_two(given[1]):
         return True
-    if last.op not in _WRAPPING or (last.op == "left_shift" and at != [0]):
+    row = SCALAR_OPS.get(last.op)
+    if row is None or not row.keeps_low_bits or (last.op == "left_shift" and at != [0]):
         return False
     return _only_low_bits(op.results[0], uses, ranges, known)
 
@@ -210,62 +211,6 @@ class _Sum:
         return self.asks("logical_and", *tests) if len(tests) == 2 else tests[0]
 
 
-def _added(s: _Sum) -> int:
-    """What is added to a number that is not negative becomes no less."""
-    for ref, other in ((0, 1), (1, 0)):
-        if s.ranges[other][0] >= 0:
-            return s.asks("greater_equal", s.result, s.refs[ref])
-        if s.ranges[other][1] <= 0:
-            return s.asks("less_equal", s.result, s.refs[ref])
-    return s.asks("add_fits", *s.refs)
-
-
-def _subtracted(s: _Sum) -> int:
-    if s.ranges[1][0] >= 0:
-        return s.asks("less_equal", s.result, s.refs[0])
-    if s.ranges[1][1] <= 0:
-        return s.asks("greater_equal", s.result, s.refs[0])
-    return s.asks("subtract_fits", *s.refs)
-
-
-def _multiplied(s: _Sum) -> int:
-    for ref, other in ((0, 1), (1, 0)):
-        low, high = s.ranges[other]
-        if low == high > 0:
-            allowed = (-(-FULL[0] // high), FULL[1] // high)
-            return s.at_most(s.refs[ref], s.ranges[ref], allowed)
-    return s.asks("multiply_fits", *s.refs)
-
-
-def _shifted(s: _Sum) -> int:
-    back = s.op("right_shift", s.result, s.refs[1])
-    same = s.asks("equal", back, s.refs[0])
-    if is_inside(s.ranges[1], (0, 62)):
-        return same
-    return s.asks("logical_and", same, s.at_most(s.refs[1], s.ranges[1], (0, 62)))
-
-
-def _unsigned(s: _Sum) -> int:
-    return s.asks("not_equal", s.refs[0], s.const(FULL[0]))
-
-
-def _divided(s: _Sum) -> int:
-    is_low = s.asks("not_equal", s.refs[0], s.const(FULL[0]))
-    return s.asks("logical_or", is_low, s.asks("not_equal", s.refs[1], s.const(-1)))
-
-
-_FITS: dict[str, Callable[[_Sum], int]] = {
-    "add": _added,
-    "subtract": _subtracted,
-    "multiply": _multiplied,
-    "left_shift": _shifted,
-    "negative": _unsigned,
-    "absolute": _unsigned,
-    "floor_divide": _divided,
-}
-"""By the name of an op: whether its result is what Python computes."""
-
-
 def _check(op: GenericOp, ranges: list[Range]) -> list[Op]:
     """A bool that says whether the result of ``op`` fits 64 bits, and the check of it."""
     payload = op.payload
@@ -276,7 +221,9 @@ def _check(op: GenericOp, ranges: list[Range]) -> list[Op]:
         made = Instr(instr.op, tuple(refs[o] for o in instr.operands), instr.dtype, instr.attr)
         refs.append(builder.add(made))
     given = [refs[o] for o in last.operands]
-    ok = _FITS[op.name](_Sum(builder, given, refs[-1], ranges))
+    fits_in_64_bits = SCALAR_OPS[op.name].fits
+    assert fits_in_64_bits is not None
+    ok = fits_in_64_bits(_Sum(builder, given, refs[-1], ranges))
     result = Value(f"{op.results[0].name}_fits", TensorType(_BOOL, ()), Kind.PYTHON)
     fits = replace(
         op,

@@ -11,7 +11,8 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import GenericOp, Init, Operand, Value
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
-from fusejit.ir.scalar_ops import SCALAR_OPS, ScalarOp
+from fusejit.ir.scalar_ops.row import ScalarOp
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import IteratorType, TensorType
 from fusejit_testing.graphs.random_maps import Extents, MapMaker
 

@@ -33,7 +33,7 @@ from fusejit.ir.graph import (
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.interpreter.interpret import Paths, argument_paths
 from fusejit.ir.memory import renumber_versions
-from fusejit.ir.scalar_ops import ScalarOp
+from fusejit.ir.scalar_ops.row import ScalarOp
 from fusejit.ir.types import Kind, TensorType
 from fusejit_testing.compare import copy_arguments
 from fusejit_testing.graphs.random_generic import EXACT_OPS, GenericMaker
