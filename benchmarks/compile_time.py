@@ -22,7 +22,7 @@ from benchmarks.programs import PROGRAMS
 from benchmarks.programs.program import Program
 from fusejit import fuse_jit
 from fusejit.options import Options
-from fusejit.pipeline import trace
+from fusejit.stages import trace
 
 Result = TypeVar("Result")
 BUDGET = f"budget of {Options().compile_seconds:g} s"

@@ -18,7 +18,7 @@ from fusejit.variants import Variants
 
 if TYPE_CHECKING:
     from fusejit.fuse.grouping.policy import FusionPolicyFn
-    from fusejit.pipeline import Traced
+    from fusejit.stages import Traced
 
 __all__ = ["FuseWarning", "Fused", "Variants", "fuse_jit"]
 

@@ -1,35 +1,19 @@
-"""THE list of passes: from a Python function to a program that runs, readable top to bottom.
+"""THE list of passes: from a Python function to a program that runs, in order.
 
     trace -> fuse: canonicalize, fold producers, schedule -> lower -> emit -> compile -> launcher
 
-Each stage is an object that prints itself; `f.trace(x).fuse().lower().source` goes step by step.
-Every pass is timed, verified, and printed if FUSEJIT_DUMP asks for it; when one fails, the IR in
-front of it is saved with the names of the passes that were still to come.
+`PASSES` are those over graphs, `KERNEL_PASSES` those over the loops of a kernel; `fusejit.stages`
+has what stands between the arrows. Every pass is timed, verified, and printed if FUSEJIT_DUMP asks
+for it; when one fails, the IR in front of it is saved with the names of those still to come.
 """
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
-import numpy as np
-
-from fusejit.codegen.analysis.function_forms import module_form
-from fusejit.codegen.backend.compile import ArgType, Kernel, compile_kernel, python_kernel
-from fusejit.codegen.intrinsics.table import load_providers
-from fusejit.codegen.launcher.generate import LauncherSource, compile_launcher, launcher_source
-from fusejit.codegen.loop_passes.function_sharing import share_functions, share_kernels
 from fusejit.codegen.lower.kernel_passes import KERNEL_PASSES
-from fusejit.codegen.lower.schedule import lower
-from fusejit.codegen.machine.target import host_target
-from fusejit.codegen.text.emit import emit_kernel
-from fusejit.codegen.text.outlining import outlined
-from fusejit.dataclass import dataclass, field, replace
-from fusejit.dot import graph_dot, schedule_dot
-from fusejit.errors import UnsupportedError
+from fusejit.dataclass import dataclass
 from fusejit.failures import Watched
 from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.fuse.canonical.early_checks import ask_checks_early
@@ -37,8 +21,7 @@ from fusejit.fuse.folding.driver import fold_producers
 from fusejit.fuse.folding.joined import read_parts
 from fusejit.fuse.folding.siblings import merge_siblings
 from fusejit.fuse.grouping.group import form_groups
-from fusejit.fuse.grouping.policy import Policy, PolicyFailed, policy
-from fusejit.fuse.grouping.schedule import make_schedule
+from fusejit.fuse.grouping.policy import Policy
 from fusejit.fuse.loops.hoist import hoist_invariants
 from fusejit.fuse.loops.independent import mark_independent_loops
 from fusejit.fuse.loops.loop_fission import split_loops
@@ -46,31 +29,12 @@ from fusejit.fuse.reshaping.reshapes import move_reshapes_down, move_reshapes_up
 from fusejit.fuse.reshaping.split_reductions import split_reductions
 from fusejit.fuse.reshaping.unit_dims import drop_unit_dims
 from fusejit.fuse.reshaping.unroll import unroll_small_reductions
-from fusejit.identity import own_signature
-from fusejit.ir.graph import Graph, HostCall, Op, walk
-from fusejit.ir.host_calls import object_texts
-from fusejit.ir.loops import KernelParameter, LoopModule
+from fusejit.ir.graph import Graph, Op
 from fusejit.ir.pass_log import PassLog
-from fusejit.ir.program import (
-    HostCond,
-    HostStepCall,
-    KernelCall,
-    LibraryCall,
-    Program,
-    ReadInteger,
-    inner_blocks,
-    walk_steps,
-)
-from fusejit.ir.program import Step as ProgramStep
-from fusejit.ir.schedule import FusionReport, Group, RegionStep, Schedule, Step
+from fusejit.ir.schedule import FusionReport, Group
 from fusejit.ir.target import Target
 from fusejit.ir.text.printer import print_graph
-from fusejit.ir.traced import TracedFunction
 from fusejit.ir.verifier.verify import verify
-from fusejit.mlir.export.text import mlir_text
-from fusejit.options import Options
-from fusejit.tracer.graph_breaks.declined import Declined
-from fusejit.tracer.runtime.entry import trace_function
 
 
 @dataclass(frozen=True)
@@ -82,7 +46,6 @@ class PassContext:
     report: FusionReport
 
 
-MERGING = ("auto", "aggressive")  # a policy of the user's is not asked about nests
 MOST_JOINS = 4  # joined arrays of joined arrays
 GraphPass = Callable[[Graph, PassContext], Graph]
 
@@ -114,12 +77,6 @@ def _merge(graph: Graph, at: PassContext) -> Graph:
     if at.policy is None:
         return graph
     return merge_siblings(graph, at.target, at.report, at.policy.merges)
-
-
-def _group(graph: Graph, at: PassContext) -> tuple[Graph, tuple[Group, ...]]:
-    if at.policy is None:
-        return graph, ()
-    return form_groups(graph, at.report, at.target, at.policy.groups)
 
 
 def _for_fusion(rewrite: Callable[[Graph], Graph]) -> GraphPass:
@@ -158,365 +115,22 @@ PASSES: tuple[tuple[str, GraphPass], ...] = (
 )
 
 
-@dataclass(eq=False)
-class Traced:
-    """A traced function: print it to see the graph; `fuse` goes on."""
-
-    function: Callable[..., Any]
-    traced: TracedFunction
-    options: Options
-    target: Target
-    seconds: dict[str, float] = field(default_factory=dict)
-    log: PassLog = field(default_factory=PassLog)
-
-    @property
-    def graph(self) -> Graph:
-        """The graph as it was traced."""
-        return self.traced.graph
-
-    def fuse(self) -> Fused:
-        """Run the passes of `PASSES` and cut the result into steps."""
-        try:
-            return self._fused()
-        except PolicyFailed as failure:
-            raise failure.error from failure.error.__cause__
-
-    def _fused(self) -> Fused:
-        report = FusionReport()
-        context = PassContext(self.target, policy(self.options.fusion), report)
-        graph = self.graph
-        verified: set[Op] = set()
-        with self.watched() as watched:
-            start = time.perf_counter()
-            for at, (name, run) in enumerate(PASSES):
-                watched.enter([n for n, _ in PASSES[at:]], partial(print_graph, graph))
-                apply = partial(_verified, run, context, verified)
-                graph = self.log.run("graph", name, apply, graph, print_graph)
-            self.seconds["fuse"] = time.perf_counter() - start
-            watched.enter(["group", "schedule"], partial(print_graph, graph))
-            _dump(self.options, "fused", lambda: print_graph(graph))
-            start = time.perf_counter()
-            graph, groups = _group(graph, context)
-            verify(graph, verified)
-            self.seconds["group"] = time.perf_counter() - start
-            schedule = make_schedule(graph, self.graph, report, groups)
-            _dump(self.options, "schedule", lambda: describe_schedule(schedule))
-        return Fused(self, schedule)
-
-    def watched(self) -> Watched:
-        """A stage of this function that turns faults of fusejit into `InternalError`."""
-        return Watched(self.function.__name__, self.options, (PolicyFailed,))
-
-    def mlir(self) -> str:
-        """The graph as text that ``mlir-opt`` accepts."""
-        return mlir_text(self.graph)
-
-    def dot(self) -> str:
-        """The graph as DOT text, which Graphviz draws."""
-        return graph_dot(self.graph)
-
-    def __str__(self) -> str:
-        return print_graph(self.graph)
+def run_passes(
+    graph: Graph, at: PassContext, log: PassLog, watched: Watched, verified: set[Op]
+) -> Graph:
+    """All of `PASSES`; ``verified`` has the ops that the verifier has seen."""
+    for number, (name, run) in enumerate(PASSES):
+        watched.enter([n for n, _ in PASSES[number:]], partial(print_graph, graph))
+        apply = partial(_verified, run, at, verified)
+        graph = log.run("graph", name, apply, graph, print_graph)
+    return graph
 
 
-@dataclass(eq=False)
-class Fused:
-    """A fused graph cut into steps: print it to see both; `lower` goes on."""
-
-    before: Traced
-    schedule: Schedule
-
-    @property
-    def graph(self) -> Graph:
-        """The fused graph."""
-        return self.schedule.graph
-
-    @property
-    def report(self) -> FusionReport:
-        """What was folded, and what was not and why."""
-        return self.schedule.report
-
-    def lower(self) -> Lowered:
-        """Loop nests for every step, and their source."""
-        start = time.perf_counter()
-        with self.before.watched() as watched:
-            watched.enter(["lower", "emit"], partial(print_graph, self.graph))
-            merge = self.before.options.fusion in MERGING
-            log = self.before.log
-            program = lower(self.schedule, self.before.traced.checks, merge, log)
-            load_providers()
-            calls = [s for s in walk_steps(program.steps) if isinstance(s, KernelCall)]
-            modules = [share_functions(outlined(call.kernel)) for call in calls]
-            kernels = share_kernels(modules, [_signature(c) for c in calls])
-            for call, shared in zip(calls, kernels, strict=True):
-                given = tuple(
-                    KernelParameter(name, np.dtype(np.int64), None, value)
-                    for name, value in shared.numbers
-                )
-                call.kernel = replace(call.kernel, parameters=(*call.kernel.parameters, *given))
-            self.before.seconds["lower"] = time.perf_counter() - start
-            modules = [shared.module for shared in kernels]
-            lowered = Lowered(self, program, modules, [*map(emit_kernel, modules)])
-            _dump(self.before.options, "loops", lambda: str(lowered))
-            _dump(self.before.options, "source", lambda: lowered.source)
-        return lowered
-
-    def mlir(self) -> str:
-        """The fused graph as text that ``mlir-opt`` accepts."""
-        return mlir_text(self.graph)
-
-    def dot(self) -> str:
-        """The fused graph as DOT text: kernels are clusters, groups are clusters inside."""
-        return schedule_dot(self.schedule)
-
-    def __str__(self) -> str:
-        return print_graph(self.graph) + "\n" + describe_schedule(self.schedule)
+def group(graph: Graph, at: PassContext) -> tuple[Graph, tuple[Group, ...]]:
+    """The groups of ops that share loops."""
+    if at.policy is None:
+        return graph, ()
+    return form_groups(graph, at.report, at.target, at.policy.groups)
 
 
-@dataclass(eq=False)
-class Lowered:
-    """A program of kernels and library calls; `source` is the text of its kernels."""
-
-    before: Fused
-    program: Program
-    modules: list[LoopModule]
-    sources: list[str]
-
-    @property
-    def source(self) -> str:
-        """The generated Python source of all kernels."""
-        parts = [f"# kernel {at}\n{text}" for at, text in enumerate(self.sources)]
-        return "\n\n".join(parts)
-
-    def compile(self) -> Compiled:
-        """Compile each kernel (or find it on disk) and write the launcher."""
-        with self.before.before.watched() as watched:
-            watched.enter(["compile"], partial(print_graph, self.before.graph))
-            return self._compile()
-
-    def _compile(self) -> Compiled:
-        options = self.before.before.options
-        start = time.perf_counter()
-        kernels: list[Kernel] = []
-        alike: dict[Any, Kernel] = {}  # the steps of a loop that was unrolled are kernels alike
-        calls: list[Callable[..., int]] = []
-        texts, modules = iter(self.sources), iter(self.modules)
-        for step in walk_steps(self.program.steps):
-            if not isinstance(step, KernelCall):
-                continue
-            signature = _signature(step)
-            if options.jit:
-                text, loops = next(texts), next(modules)
-                form = (module_form(loops), signature)
-                if form in alike:
-                    kernel = replace(alike[form], source=text, loops=loops, compile_seconds=0.0)
-                else:
-                    kernel = compile_kernel(
-                        text,
-                        signature,
-                        loops,
-                        cache_enabled=options.cache,
-                        cache_dir=options.cache_dir,
-                        cache_bytes=options.cache_bytes,
-                        num_threads=options.num_threads,
-                    )
-                    alike[form] = kernel
-                kernels.append(kernel)
-                calls.append(kernel.call)
-            else:
-                calls.append(python_kernel(next(texts), signature))
-        traced = self.before.before.traced
-        function = self.before.before.function
-        source = launcher_source(
-            traced,
-            self.program,
-            calls,
-            own_signature(function),
-            function.__globals__,
-            closure_cells(function),
-            traced.constants,
-            entry_checks_arrays=bool(kernels) and all(k.checks_arrays for k in kernels),
-            own=function,
-        )
-        launch = compile_launcher(source, function.__name__)
-        self.before.before.seconds["compile"] = time.perf_counter() - start
-        return Compiled(self, kernels, source, launch)
-
-    def __str__(self) -> str:
-        lines = _described(self.program.steps, "")
-        return "\n".join([*lines, "", self.source])
-
-
-def _signature(call: KernelCall) -> tuple[ArgType, ...]:
-    """What a kernel takes."""
-    return tuple(
-        ArgType("scalar", p.dtype) if p.ndim is None else ArgType("array", p.dtype, p.ndim)
-        for p in call.kernel.parameters
-    )
-
-
-@dataclass(eq=False)
-class Compiled:
-    """One variant: its stages, its kernels and the launcher that calls them."""
-
-    before: Lowered
-    kernels: list[Kernel]
-    launcher: LauncherSource
-    launch: Callable[..., Any]
-
-    def renew(self) -> None:
-        """Have it serve calls again if libraries changed without changing what it has read."""
-        self.launcher.compared.renew()
-
-    @property
-    def traced(self) -> TracedFunction:
-        """The traced function of this variant."""
-        return self.before.before.before.traced
-
-    @property
-    def schedule(self) -> Schedule:
-        """The fused graph in steps."""
-        return self.before.before.schedule
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        """Time each stage took."""
-        return self.before.before.before.seconds
-
-    @property
-    def from_cache(self) -> bool:
-        """Whether every kernel's machine code came from disk."""
-        return bool(self.kernels) and all(kernel.from_cache for kernel in self.kernels)
-
-
-def trace(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], options: Options
-) -> Traced:
-    """Trace a call; nothing runs and nothing is modified.
-
-    Raises
-    ------
-    UnsupportedError
-        Also for a host call or an effect, if the options ask for ``fullgraph``.
-    """
-    start = time.perf_counter()
-    undoes = options.on_error == "undo"
-    with Watched(function.__name__, options, (Declined,)) as watched:
-        watched.enter(["trace"])
-        traced = trace_function(
-            function,
-            args,
-            dict(kwargs),
-            is_part=options.is_part,
-            undoes=undoes,
-            texts_are_pythons=options.python_texts,
-            is_bounded=not options.fullgraph,
-        )
-        log = PassLog(is_detailed="passes" in options.dump, show=_show)
-        stage = Traced(function, traced, options, host_target(), log=log)
-        stage.seconds["trace"] = time.perf_counter() - start
-        if options.fullgraph:
-            _require_no_boundary(traced.graph)
-        _dump(options, "graph", lambda: print_graph(traced.graph))
-    return stage
-
-
-def _require_no_boundary(graph: Graph) -> None:
-    """Under ``fullgraph=True`` nothing runs in Python between kernels."""
-    for op in walk(graph.block):
-        if isinstance(op, HostCall) and not op.inline:
-            if op.refusal:
-                raise UnsupportedError(op.refusal)
-            at = op.location
-            name = op.function.removeprefix("builtins.")
-            why = "is an effect" if not op.pure else "is no loop over elements"
-            raise UnsupportedError(
-                f"{at.file}:{at.line}, in {at.function}: {name} {why}: with fullgraph=True nothing "
-                "may run in Python between kernels; move it outside the decorated function, or "
-                "leave fullgraph out"
-            )
-
-
-def staged(function: Callable[..., Any], traced: TracedFunction, options: Options) -> Traced:
-    """The first stage of a graph that was not traced here; ``function`` has its parameters.
-
-    ``staged(...).fuse().lower().compile().launch`` is the callable.
-    """
-    verify(traced.graph)
-    stage = Traced(function, traced, options, host_target())
-    _dump(options, "graph", lambda: print_graph(traced.graph))
-    return stage
-
-
-def closure_cells(function: Callable[..., Any]) -> dict[str, Any]:
-    """The cells of a function's free variables, by name."""
-    cells = getattr(function, "__closure__", None) or ()
-    return dict(zip(function.__code__.co_freevars, cells, strict=True))
-
-
-def _described(steps: Sequence[ProgramStep], indent: str) -> list[str]:
-    """One line per step of a program; the steps inside one are indented."""
-    lines = []
-    for at, step in enumerate(steps):
-        if isinstance(step, KernelCall):
-            text = f"kernel({', '.join(p.name for p in step.kernel.parameters)})"
-        elif isinstance(step, HostStepCall):
-            outs = ", ".join(slot.name for slot in step.outs)
-            names = [o.ref.name for o in step.operands]
-            objects = object_texts(list(map(str, step.objects)))
-            text = f"{step.function}({step.call.format(*names, **objects)})"
-            text += f" -> {outs}" if outs else ""
-        elif isinstance(step, LibraryCall):
-            operands = ", ".join(ref.name for ref in step.operands)
-            text = f"{step.function}({operands}) -> {step.out.name}"
-        elif isinstance(step, ReadInteger):
-            text = f"{step.symbol} = int({step.source.ref.name})"
-        elif isinstance(step, HostCond):
-            text = f"if {step.test.ref.name}"
-        elif step.condition is None:
-            text = f"for {step.induction} in range({step.lower}, {step.upper}, {step.step})"
-        else:
-            text = "while"
-        lines.append(f"{indent}step {at}: {text}")
-        for block in inner_blocks(step):
-            lines += _described(block.steps, f"{indent}  ")
-            lines += [f"{indent}    {target} = {source}" for target, source in block.moves]
-    return lines
-
-
-def describe_schedule(schedule: Schedule) -> str:
-    """One line per step."""
-    return "\n".join(_described_steps(schedule.steps, ""))
-
-
-def _described_steps(steps: Sequence[Step], indent: str) -> list[str]:
-    lines = []
-    for at, step in enumerate(steps):
-        ops = getattr(step, "ops", None)
-        names = ", ".join(getattr(op, "name", type(op).__name__.lower()) for op in ops or [step.op])  # type: ignore[union-attr]
-        lines.append(f"{indent}step {at}: {type(step).__name__} ({names})")
-        for block in step.blocks if isinstance(step, RegionStep) else ():
-            lines += _described_steps(block, f"{indent}  ")
-        for group in getattr(step, "groups", ()):
-            pairs = zip(group.ops, _dim_names(group), strict=True)
-            names = ", ".join(f"{op.name} {dims}" for op, dims in pairs)
-            local = ", ".join(f"%{v.name}" for v in group.local)
-            tiles = f", in tiles: {local}" if local else ""
-            lines.append(f"{indent}  group ({names}){tiles}")
-    return lines
-
-
-def _dim_names(group: Group) -> list[str]:
-    return [" ".join(f"d{d}" for d in dims) for dims in group.bands]
-
-
-def _dump(options: Options, stage: str, text: Callable[[], str]) -> None:
-    if stage in options.dump or "all" in options.dump:
-        print(f"-- {stage} --\n{text()}", file=sys.stderr)
-
-
-def _show(of: str, name: str, text: str) -> None:
-    print(f"-- {of}: {name} --\n{text}", file=sys.stderr)
-
-
-__all__ = ["KERNEL_PASSES", "PASSES", "Compiled", "Fused", "Lowered", "Traced", "staged", "trace"]
+__all__ = ["KERNEL_PASSES", "PASSES", "PassContext", "group", "run_passes"]

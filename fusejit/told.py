@@ -7,7 +7,7 @@ from typing import Any
 from fusejit.calls.dispatcher import Dispatcher
 from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
 from fusejit.explain import explain_text, passes_text, segments_text, sizes_of_call
-from fusejit.pipeline import Traced, trace
+from fusejit.stages import Traced, trace
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.runtime.locations import strip_frames
 

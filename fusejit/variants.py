@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fusejit.codegen.launcher.call_guard import CallGuard
-    from fusejit.pipeline import Compiled
     from fusejit.segments.segmented import SegmentedFunction
+    from fusejit.stages import Compiled
 
 
 class Variants:

@@ -45,7 +45,6 @@ from fusejit.locks import ForkSafeLock
 from fusejit.notices import warn
 from fusejit.options import Options
 from fusejit.package_files import is_raised_by_us
-from fusejit.pipeline import Compiled, Lowered, Traced, trace
 from fusejit.profit.retiring import RetiredFunction, may_be_retired
 from fusejit.profit.trial import may_be_tried
 from fusejit.segments.fused_functions import FusedFunctions
@@ -59,6 +58,7 @@ from fusejit.segments.opening import (
     opened_singly,
 )
 from fusejit.segments.segmented import SegmentedFunction
+from fusejit.stages import Compiled, Lowered, Traced, trace
 from fusejit.tracer.capture.source_text import find_source, texts_in
 from fusejit.tracer.control_flow.raises import may_raise_late
 from fusejit.tracer.graph_breaks.declined import SHARED_MEMORY, Declined

@@ -13,11 +13,11 @@ from fusejit.carrier import no_variant
 from fusejit.codegen.launcher.miss import Miss
 from fusejit.dataclass import replace
 from fusejit.outside import resolver
-from fusejit.pipeline import Compiled, Traced
 from fusejit.profit.estimate import Profit, profit
 from fusejit.profit.retiring import RetiredFunction
 from fusejit.profit.settling import FIRST_LOOK, LATER_LOOKS
 from fusejit.profit.trial import Trial
+from fusejit.stages import Compiled, Traced
 
 if TYPE_CHECKING:
     from fusejit.calls.dispatcher import Dispatcher

@@ -47,7 +47,7 @@ from fusejit.ir.schedule import (
 from fusejit.ir.source import Location
 from fusejit.ir.types import dtype_name
 from fusejit.outside import resolver
-from fusejit.pipeline import Lowered
+from fusejit.stages import Lowered
 
 if TYPE_CHECKING:
     from fusejit.variants import Variants

@@ -37,7 +37,7 @@ from fusejit.locks import ForkSafeLock
 from fusejit.mlir.export.text import mlir_text
 from fusejit.mlir.read import MlirProgram, Parameter, read_mlir
 from fusejit.options import options_from_environment
-from fusejit.pipeline import Compiled, Traced, staged
+from fusejit.stages import Compiled, Traced, staged
 from fusejit.tracer.runtime.layout import classify
 
 Key = tuple[ArrayClass, ...]

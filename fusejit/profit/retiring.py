@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected
-from fusejit.pipeline import Compiled
 from fusejit.profit.estimate import Profit
 from fusejit.profit.settling import FEW, FIRST_LOOK, ROOM, size_of
+from fusejit.stages import Compiled
 
 LAST_LOOK = 256  # calls, before a function of numbers is Python's for good
 SURE = 1.25  # times as expensive as NumPy, before a whole function is left to it

@@ -18,8 +18,8 @@ from fusejit.codegen.launcher.miss import Miss
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.analysis.exactness import is_exact, is_repeatable
 from fusejit.ir.graph import Graph
-from fusejit.pipeline import Compiled
 from fusejit.profit.estimate import Profit
+from fusejit.stages import Compiled
 
 WARM_UP = 2  # calls, before any is timed
 CALLS = 16  # that are computed by both, and timed

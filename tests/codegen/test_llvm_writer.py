@@ -60,7 +60,7 @@ from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.scalar_math import cast, convert, scalar
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.options import Options
-from fusejit.pipeline import trace
+from fusejit.stages import trace
 
 INT = ArgType("scalar", I64)
 F8 = np.dtype(np.float64)

@@ -23,7 +23,7 @@ from fusejit.ir.traced import (
     TracedFunction,
 )
 from fusejit.options import Options
-from fusejit.pipeline import Traced
+from fusejit.stages import Traced
 from fusejit_testing.programs.programs import PROGRAMS, Arguments, Program
 
 # Not bit for bit: NumPy's exp is not the kernel's (4 ulp each way). "matmul" is tested elsewhere.

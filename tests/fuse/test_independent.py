@@ -13,7 +13,7 @@ from fusejit.fuse.loops.independent import mark_independent_loops
 from fusejit.ir.graph import Loop, walk
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
-from fusejit.pipeline import Fused
+from fusejit.stages import Fused
 
 N = 12
 PLUS = "{ t0 = add in0, in1 : f64; yield t0 }"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import fusejit.pipeline
+import fusejit.stages
 from fusejit import fuse_jit
 from fusejit.dataclass import replace
 from fusejit.fuse.loops.independent import mark_independent_loops
@@ -25,7 +25,7 @@ from fusejit_testing.oracle import check
 @pytest.fixture(autouse=True)
 def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """On one core no loop is split."""
-    monkeypatch.setattr(fusejit.pipeline, "host_target", lambda: GENERIC)
+    monkeypatch.setattr(fusejit.stages, "host_target", lambda: GENERIC)
 
 
 @pytest.fixture
@@ -210,7 +210,7 @@ def test_loops_that_stay_whole(program: Callable[..., Any], args: tuple[Any, ...
 
 def test_one_core_has_nothing_to_share(monkeypatch: pytest.MonkeyPatch) -> None:
     one = replace(GENERIC, num_cores=1)
-    monkeypatch.setattr(fusejit.pipeline, "host_target", lambda: one)
+    monkeypatch.setattr(fusejit.stages, "host_target", lambda: one)
     assert "[split]" not in fuse_jit(decaying).explain(A)
     check(decaying, (A,), bound=Bound(ulps=64))
 

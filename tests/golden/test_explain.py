@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fusejit.fuse
-import fusejit.pipeline
+import fusejit.stages
 from fusejit import fuse_jit
 from fusejit.errors import UnsupportedError
 from fusejit.explain.remedies import REMEDIES
@@ -29,7 +29,7 @@ X = np.ones((3, 5))
 
 @pytest.fixture(autouse=True)
 def fixed_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fusejit.pipeline, "host_target", lambda: GENERIC)
+    monkeypatch.setattr(fusejit.stages, "host_target", lambda: GENERIC)
     monkeypatch.delenv("FUSEJIT_FUSION", raising=False)
 
 

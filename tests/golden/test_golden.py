@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-import fusejit.pipeline
+import fusejit.stages
 from fusejit import fuse_jit
 from fusejit.ir.target import GENERIC
 from fusejit.ir.text.parser import parse_graph
@@ -26,7 +26,7 @@ UPDATE = os.environ.get("FUSEJIT_UPDATE_GOLDEN", "0") not in ("", "0")
 
 @pytest.fixture(autouse=True)
 def fixed_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fusejit.pipeline, "host_target", lambda: GENERIC)
+    monkeypatch.setattr(fusejit.stages, "host_target", lambda: GENERIC)
     monkeypatch.delenv("FUSEJIT_FUSION", raising=False)
 
 

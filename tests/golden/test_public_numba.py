@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import fusejit.pipeline
+import fusejit.stages
 from fusejit.codegen.backend.compile import Kernel, compile_kernel
 from fusejit.options import Options
-from fusejit.pipeline import trace
+from fusejit.stages import trace
 
 from .programs import CALLS
 
@@ -36,7 +36,7 @@ def test_the_source_has_the_bits_of_the_kernel(
         return compile_kernel(text, signature, cache_enabled=False, use_public_api=True)
 
     mine = lowered.compile().launch(*copy.deepcopy(args))
-    monkeypatch.setattr(fusejit.pipeline, "compile_kernel", by_numba)
+    monkeypatch.setattr(fusejit.stages, "compile_kernel", by_numba)
     numbas = lowered.compile().launch(*copy.deepcopy(args))
     results = (each if isinstance(each, tuple) else (each,) for each in (mine, numbas))
     for left, right in zip(*results, strict=True):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fusejit import pipeline
+from fusejit import stages
 from fusejit.errors import InternalError
 from fusejit.ir.graph import GenericOp
 from fusejit_testing.programs.mutation_fuzzer import How, Plan, Tally, check_program
@@ -27,31 +27,31 @@ WAYS = How(fusion="auto", others=("aggressive", "none"))
 def test_a_stage_that_fails_under_one_policy(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    lower = pipeline.lower
+    lower = stages.lower
 
     def fails_unmerged(schedule: Any, checks: Any, merge: bool, log: Any) -> Any:
         if not merge:
             raise KeyError("planted")
         return lower(schedule, checks, merge, log)
 
-    monkeypatch.setattr(pipeline, "lower", fails_unmerged)
+    monkeypatch.setattr(stages, "lower", fails_unmerged)
     check_program(PROGRAM, tmp_path, How(fusion="auto", others=("aggressive",)))
     with pytest.raises(InternalError, match="planted"):
         check_program(PROGRAM, tmp_path, WAYS)
 
 
 def test_a_wrong_kernel_under_one_policy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    emit, make = pipeline.emit_kernel, pipeline.make_schedule
+    emit, make = stages.emit_kernel, stages.make_schedule
 
     def wrong_kernel(kernel: Any) -> str:
         return emit(kernel).replace("3.0", "4.0")
 
     def scheduled(graph: Any, *args: Any) -> Any:
         is_apart = sum(isinstance(op, GenericOp) for op in graph.block.ops) > 1
-        monkeypatch.setattr(pipeline, "emit_kernel", wrong_kernel if is_apart else emit)
+        monkeypatch.setattr(stages, "emit_kernel", wrong_kernel if is_apart else emit)
         return make(graph, *args)
 
-    monkeypatch.setattr(pipeline, "make_schedule", scheduled)
+    monkeypatch.setattr(stages, "make_schedule", scheduled)
     with pytest.raises(AssertionError, match="call 0, fusion none: result"):
         check_program(PROGRAM, tmp_path, WAYS)
 

@@ -34,7 +34,7 @@ from fusejit.ir.polynomial import Polynomial
 from fusejit.ir.scalar_math import scalar
 from fusejit.ir.verifier.loops import verify_kernel
 from fusejit.options import Options
-from fusejit.pipeline import trace
+from fusejit.stages import trace
 from fusejit_testing.compare import Bound
 from fusejit_testing.oracle import check
 

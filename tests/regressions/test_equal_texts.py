@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.options import Options
-from fusejit.pipeline import trace
+from fusejit.stages import trace
 
 
 def carries_three(x: Any) -> Any:

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.pipeline import Lowered
 from fusejit.segments.fused_functions import MOST_OF_A_CODE
+from fusejit.stages import Lowered
 from fusejit_testing.oracle import decorate
 from fusejit_testing.programs.segments_check import check_segments
 

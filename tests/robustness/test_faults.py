@@ -14,6 +14,7 @@ import fusejit.calls.dispatcher
 import fusejit.codegen.launcher.generate
 import fusejit.pipeline
 import fusejit.segments.opening
+import fusejit.stages
 import fusejit.tracer.runtime.entry
 from fusejit import FuseWarning, fuse_jit
 from fusejit_testing.compare import assert_same
@@ -22,17 +23,17 @@ pytestmark = pytest.mark.usefixtures("unjitted")
 
 FAULTS = [ZeroDivisionError("a fault"), KeyError("d0"), RecursionError("too deep"), MemoryError()]
 STAGES = [
-    (fusejit.pipeline, "trace_function"),
+    (fusejit.stages, "trace_function"),
     (fusejit.tracer.runtime.entry, "finish"),
     (fusejit.tracer.runtime.entry, "verify"),
     (fusejit.pipeline, "form_groups"),
-    (fusejit.pipeline, "make_schedule"),
-    (fusejit.pipeline, "lower"),
-    (fusejit.pipeline, "load_providers"),
-    (fusejit.pipeline, "emit_kernel"),
-    (fusejit.pipeline, "python_kernel"),
-    (fusejit.pipeline, "launcher_source"),
-    (fusejit.pipeline, "compile_launcher"),
+    (fusejit.stages, "make_schedule"),
+    (fusejit.stages, "lower"),
+    (fusejit.stages, "load_providers"),
+    (fusejit.stages, "emit_kernel"),
+    (fusejit.stages, "python_kernel"),
+    (fusejit.stages, "launcher_source"),
+    (fusejit.stages, "compile_launcher"),
 ]
 
 
@@ -170,7 +171,7 @@ def test_a_fault_of_a_launcher(
             source.first_effect += 1
         return source
 
-    monkeypatch.setattr(fusejit.pipeline, "launcher_source", with_faults)
+    monkeypatch.setattr(fusejit.stages, "launcher_source", with_faults)
     fused = fuse_jit(update)
     for _ in range(8):
         for dtype in (np.float64, np.int64)[:known]:  # two are asked in turn

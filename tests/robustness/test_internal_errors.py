@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fusejit.pipeline
+import fusejit.stages
 from fusejit import FuseWarning, fuse_jit
 from fusejit.errors import InternalError
 from fusejit.ir.text.parser import parse_graph
@@ -44,7 +45,7 @@ def test_the_ir_in_front_of_a_failing_pass_is_saved(
         if stage == "pass":
             broken.setattr(fusejit.pipeline, "PASSES", broken_passes())
         else:
-            broken.setattr(fusejit.pipeline, {"lower": "lower", "emit": "emit_kernel"}[stage], fail)
+            broken.setattr(fusejit.stages, {"lower": "lower", "emit": "emit_kernel"}[stage], fail)
         with pytest.warns(
             FuseWarning, match=r"'update' \(ZeroDivisionError: a fault\).*report"
         ) as w:
@@ -88,7 +89,7 @@ def none():
 tempfile.gettempdir = none
 
 import numpy as np
-import fusejit.pipeline
+import fusejit.stages
 from fusejit import FuseWarning, fuse_jit
 from fusejit.errors import InternalError
 
@@ -98,7 +99,7 @@ assert (f(np.arange(3.0)) == [1, 3, 5]).all()
 def fail(*args):
     raise ZeroDivisionError
 
-fusejit.pipeline.lower = fail
+fusejit.stages.lower = fail
 with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
     assert (f(np.ones((2, 2))) == 3).all()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import fusejit.pipeline
+import fusejit.stages
 from fusejit import fuse_jit
 from fusejit_testing.compare import assert_same, clone
 
@@ -31,8 +31,8 @@ def no_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise AssertionError("a kernel was compiled")
 
-    monkeypatch.setattr(fusejit.pipeline, "compile_kernel", refuse)
-    monkeypatch.setattr(fusejit.pipeline, "python_kernel", refuse)
+    monkeypatch.setattr(fusejit.stages, "compile_kernel", refuse)
+    monkeypatch.setattr(fusejit.stages, "python_kernel", refuse)
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise AssertionError("the function was traced")
 
-    monkeypatch.setattr(fusejit.pipeline, "trace_function", refuse)
+    monkeypatch.setattr(fusejit.stages, "trace_function", refuse)
 
 
 def plainly(fused: Any) -> None:

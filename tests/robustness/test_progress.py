@@ -103,7 +103,7 @@ def test_a_compile_shows_its_stages(monkeypatch: pytest.MonkeyPatch) -> None:
         return x + 1
 
     f = fuse_jit(slow, warn=False)
-    monkeypatch.setattr("fusejit.pipeline.trace_function", _waiting(stream))
+    monkeypatch.setattr("fusejit.stages.trace_function", _waiting(stream))
     np.testing.assert_array_equal(f(np.ones(3)), np.full(3, 2.0))
     assert stream.wrote.is_set()
     assert screen(stream.getvalue()) == ""

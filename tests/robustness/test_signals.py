@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import fusejit.pipeline
+import fusejit.stages
 from fusejit import fuse_jit
 from fusejit.interrupts import LONGEST_WAIT, apart, is_from_handler
 from fusejit_testing.interruptions import TimeIsUp
@@ -70,7 +71,7 @@ def interrupted(function: Callable[..., Any]) -> Callable[..., Any]:
 def test_stages_pass_on_what_a_handler_raises(
     stage: str, handler: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fusejit.pipeline, stage, interrupted(getattr(fusejit.pipeline, stage)))
+    monkeypatch.setattr(fusejit.stages, stage, interrupted(getattr(fusejit.stages, stage)))
 
     @fuse_jit
     def f(x: Any) -> Any:

@@ -14,7 +14,8 @@ from fusejit.codegen.launcher.miss import Miss
 from fusejit.dataclass import replace
 from fusejit.ir.schedule import KernelStep, walk_steps
 from fusejit.ir.text.printer import print_graph
-from fusejit.pipeline import MERGING, Compiled, Fused, describe_schedule
+from fusejit.ir.text.steps import describe_schedule
+from fusejit.stages import MERGING, Compiled, Fused
 from fusejit.variants import Variants
 from fusejit_testing.compare import EXACT, assert_same
 from fusejit_testing.oracle import Outcome, interpreted, run

@@ -37,7 +37,7 @@ from fusejit.ir.traced import (
     StaticLeaf,
     TracedFunction,
 )
-from fusejit.pipeline import closure_cells
+from fusejit.stages import closure_cells
 from fusejit_testing.compare import (
     EXACT,
     Bound,

@@ -17,7 +17,7 @@ from fusejit.ir.traced import (
     TracedFunction,
 )
 from fusejit.options import Options
-from fusejit.pipeline import Traced
+from fusejit.stages import Traced
 
 
 def launcher(

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import fusejit
-import fusejit.pipeline
+import fusejit.stages
 from fusejit.api import FuseWarning
 from fusejit.errors import FusejitError
 from fusejit_testing.libraries.arguments import (
@@ -389,14 +389,14 @@ class _Run:
 
 def _count_traces(judge: CallJudge) -> None:
     """Count every trace: a call in which one begins is not timed."""
-    pipeline: Any = fusejit.pipeline
-    original = pipeline.trace_function
+    stages: Any = fusejit.stages
+    original = stages.trace_function
 
     def counted(*args: Any, **kwargs: Any) -> Any:
         judge.traces += 1
         return original(*args, **kwargs)
 
-    pipeline.trace_function = counted
+    stages.trace_function = counted
 
 
 @contextmanager
