@@ -12,7 +12,7 @@ from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.runtime.locations import strip_frames
 
 
-def traced(state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
+def traced(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
     """The traced graph of a call.
 
     Raises
@@ -21,48 +21,48 @@ def traced(state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         If the call runs as plain NumPy.
     """
     try:
-        return trace(state.function, args, kwargs, state.options)
+        return trace(of.function, args, kwargs, of.options)
     except Declined as declined:
         raise UnsupportedError(
-            f"{state.function.__name__} runs as plain NumPy for this call, there is no graph: "
+            f"{of.function.__name__} runs as plain NumPy for this call, there is no graph: "
             f"{declined.cause}"
         ) from None
     except FusejitError as error:
         raise strip_frames(error) from error.__cause__
 
 
-def mlir(state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], fused: bool) -> str:
+def mlir(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], fused: bool) -> str:
     """The traced, or the fused graph of a call as MLIR text."""
-    stage = traced(state, args, kwargs)
+    stage = traced(of, args, kwargs)
     return stage.fuse().mlir() if fused else stage.mlir()
 
 
-def explained(
-    state: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], passes: bool
-) -> str:
+def explained(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], passes: bool) -> str:
     """What is fused in a call, what is not, and why; what each pass did, if that is asked for."""
-    name = state.function.__name__
-    known = state.given_up(args, kwargs)
+    name = of.function.__name__
+    known = of.given_up(args, kwargs)
     if known is not None:
         return f"{name} runs as plain NumPy for this call: {known}\n"
     try:
-        stage = trace(state.function, args, kwargs, state.options)
+        stage = trace(of.function, args, kwargs, of.options)
         stage.log.is_detailed |= passes
         lowered = stage.fuse().lower()
     except Declined as declined:
-        for segmented in state.variants.of_kinds:
-            if segmented.takes(list(state.bound(args, kwargs).values())):
+        for segmented in of.variants.of_kinds:
+            if segmented.takes(list(of.state.arguments.bound(args, kwargs).values())):
                 return segments_text(segmented, name)
         return f"{name} runs as plain NumPy for this call: {declined.cause}\n"
     except FusejitError as error:
-        if state.options.fullgraph:
+        if of.options.fullgraph:
             raise strip_frames(error) from error.__cause__
-        shown = state.variants.segmented or state.opened(error, state.bound(args, kwargs))
+        shown = of.variants.segmented or of.segmenting.opened(
+            error, of.state.arguments.bound(args, kwargs)
+        )
         if shown is None and isinstance(error, NeedsPython | ConcretizationError):
-            shown = state.of_python(error)
+            shown = of.segmenting.of_python(error)
         if shown is None:
             return f"{name} runs as plain NumPy for this call: {error}\n"
         return segments_text(shown, name)
-    sizes = sizes_of_call(lowered, state.bound(args, kwargs))
-    text = explain_text(lowered, sizes, state.variants)
+    sizes = sizes_of_call(lowered, of.state.arguments.bound(args, kwargs))
+    text = explain_text(lowered, sizes, of.variants)
     return f"{text}\n{passes_text(stage.log)}" if passes else text

@@ -7,8 +7,10 @@ afterwards (`fusejit.profit.trial`). Both are asked anew for larger arguments an
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
+from fusejit.calls.serving import Serving
+from fusejit.calls.state import FunctionState
 from fusejit.carrier import no_variant
 from fusejit.codegen.launcher.miss import Miss
 from fusejit.dataclass import replace
@@ -19,17 +21,17 @@ from fusejit.profit.settling import FIRST_LOOK, LATER_LOOKS
 from fusejit.profit.trial import Trial
 from fusejit.stages import Compiled, Traced
 
-if TYPE_CHECKING:
-    from fusejit.calls.dispatcher import Dispatcher
-
 
 class Paying:
     """What is known of the costs of one function's calls.
 
     Parameters
     ----------
-    of : Dispatcher
+    state : FunctionState
         That of the function.
+    serving : Serving
+    launched : callable
+        Asks a variant to serve a call: its result, or a `Miss`.
 
     Attributes
     ----------
@@ -41,18 +43,29 @@ class Paying:
         Told when it changes whether the function pays.
     """
 
-    def __init__(self, of: Dispatcher) -> None:
-        self._of = of
+    def __init__(
+        self,
+        state: FunctionState,
+        serving: Serving,
+        launched: Callable[[Compiled, tuple[Any, ...]], Any],
+    ) -> None:
+        self._variants = state.variants
+        self._options = state.options
+        self._function = state.function
+        self._carrier = state.carrier
+        self._state = state
+        self._serving = serving
+        self._launched = launched
         self.retired: RetiredFunction | None = None
         self.trial: Trial | None = None
         self.watchers: list[Callable[[], None]] = []
 
     def estimate(self, traced: Traced, args: tuple[Any, ...]) -> Profit | None:
         """What calls like this one cost; None where nothing is left to Python for that."""
-        if self._of.options.fullgraph or not self._of.options.retires:
+        if self._options.fullgraph or not self._options.retires:
             return None
-        find = resolver(self._of.function, self._of.named(args), traced.traced.constants)
-        return profit(traced.traced, find, is_part=self._of.options.is_part)
+        find = resolver(self._function, self._state.arguments.named(args), traced.traced.constants)
+        return profit(traced.traced, find, is_part=self._options.is_part)
 
     def retire(
         self, estimate: Profit, args: tuple[Any, ...], variant: Compiled | None = None
@@ -61,10 +74,10 @@ class Paying:
         looks = FIRST_LOOK
         if self.retired is not None:
             looks = LATER_LOOKS * self.retired.next_look
-        self.retired = RetiredFunction(estimate, cast(Any, self._of.function), args, looks, variant)
-        self._of.variants.retired = str(estimate)
-        self._of.alternation.forget(no_variant)
-        self._of.serve_python(self.retired.guard)
+        self.retired = RetiredFunction(estimate, self._function, args, looks, variant)
+        self._variants.retired = str(estimate)
+        self._state.alternation.forget(no_variant)
+        self._serving.serve_python(self.retired.guard)
         self.tell()
         return self.retired
 
@@ -80,61 +93,61 @@ class Paying:
 
     def launchers(self) -> list[Callable[..., Any]]:
         """What calls ask of all variants."""
-        return [*map(self.asked, self._of.variants.compiled)]
+        return [*map(self.asked, self._variants.compiled)]
 
     def try_out(self, variant: Compiled, estimate: Profit, args: tuple[Any, ...]) -> None:
         """Have the clock decide between Python and the only variant that there is."""
 
         def decided(trial: Trial, is_pythons: bool) -> None:
-            with self._of.lock:
+            with self._state.lock:
                 if self.trial is not trial:
                     return
-                asked, self.trial = self._of.carrier.first, None
-                if is_pythons and self._of.variants.compiled == (variant,):
-                    self._of.variants.compiled = ()
+                asked, self.trial = self._carrier.first, None
+                if is_pythons and self._variants.compiled == (variant,):
+                    self._variants.compiled = ()
                     ours, pythons = trial.ours_ns / trial.timed, trial.pythons_ns / trial.timed
                     timed = replace(estimate, numpy_ns=pythons, compiled_ns=ours)
                     self.retire(timed, args, variant)
                     return
-                self._of.alternation.forget(trial.launch)
+                self._state.alternation.forget(trial.launch)
                 if asked == trial.launch:
-                    self._of.carrier.serve_first(variant.launch)
+                    self._carrier.serve_first(variant.launch)
 
-        if self._of.variants.compiled == (variant,):
-            self.trial = Trial(variant, self._of.run_plain, decided)
+        if self._variants.compiled == (variant,):
+            self.trial = Trial(variant, self._state.run_plain, decided)
 
     def tried_again(self, args: tuple[Any, ...]) -> Compiled | None:
         """The variant that was slower than Python by the clock, if it serves a call."""
         retired = self.retired
-        if retired is None or retired.variant is None or self._of.variants.compiled:
+        if retired is None or retired.variant is None or self._variants.compiled:
             return None
         variant = retired.variant
         variant.renew()
-        if isinstance(self._of.launched(variant, args), Miss):
+        if isinstance(self._launched(variant, args), Miss):
             return None
-        self._of.variants.compiled, self._of.variants.retired = (variant,), ""
+        self._variants.compiled, self._variants.retired = (variant,), ""
         self.try_out(variant, retired.estimate, args)
         return variant
 
     @property
     def is_plain(self) -> bool:
         """Whether the function itself runs for all calls so far, as compiling it does not pay."""
-        if self._of.variants.compiled:
+        if self._variants.compiled:
             return False
-        opened = self._of.variants.opened
+        opened = self._variants.opened
         return self.retired is not None if not opened else all(s.is_plain for s in opened)
 
     @property
     def depends_on_sizes(self) -> bool:
         """Whether larger arguments may change that."""
-        if self._of.variants.opened:
-            return any(segmented.depends_on_sizes for segmented in self._of.variants.opened)
+        if self._variants.opened:
+            return any(segmented.depends_on_sizes for segmented in self._variants.opened)
         return self.retired is not None and self.retired.depends_on_sizes
 
     def look_again(self) -> None:
         """Ask anew whether compiling pays, at the next call."""
         if self.retired is not None:
             self.retired.look_again()
-            self._of.alternation.forget(no_variant)
-            if not self._of.variants.compiled:
-                self._of.carrier.serve_first(no_variant)
+            self._state.alternation.forget(no_variant)
+            if not self._variants.compiled:
+                self._carrier.serve_first(no_variant)

@@ -181,7 +181,7 @@ class Helper:
             return function
         state = dispatcher_of(function)
         if state is not None:
-            return state.called_by_python(function, self.what.function)
+            return state.segmenting.called_by_python(function, self.what.function)
         known = self.fused.get(function)
         if known is None:
             known = self.what.fused.get(function, self.what.decorate)

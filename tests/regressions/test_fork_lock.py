@@ -22,7 +22,7 @@ def test_child_forked_while_a_thread_holds_the_lock_compiles_its_own() -> None:
     held, done = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with state.lock:
+        with state.state.lock:
             held.set()
             done.wait()
 
@@ -34,7 +34,7 @@ def test_child_forked_while_a_thread_holds_the_lock_compiles_its_own() -> None:
         child = os.fork()
     if child == 0:
         signal.alarm(20)  # ends a child that waits for ever
-        with state.lock:
+        with state.state.lock:
             right = np.array_equal(f(np.arange(3.0)), [1.0, 3.0, 5.0])
         os._exit(0 if right else 1)
     _, status = os.waitpid(child, 0)

@@ -47,7 +47,7 @@ def test_recursion_is_fused_once() -> None:
 
     fused = check_segments(program, (X, []))
     state = fused.__fusejit_state__.dispatcher
-    assert list(state.fused.by_function) == [descended]
+    assert list(state.state.fused.by_function) == [descended]
 
 
 def test_inner_functions_are_not_kept() -> None:
@@ -64,7 +64,7 @@ def test_inner_functions_are_not_kept() -> None:
     fused: Any = fuse_jit(program)
     for _ in range(3 * MOST_OF_A_CODE):
         np.testing.assert_array_equal(fused(X), program(X))
-    assert len(fused.__fusejit_state__.dispatcher.fused.by_function) == MOST_OF_A_CODE
+    assert len(fused.__fusejit_state__.dispatcher.state.fused.by_function) == MOST_OF_A_CODE
     assert len(log) == 12 * MOST_OF_A_CODE
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import fusejit.calls.dispatcher
+import fusejit.calls.segmenting
 import fusejit.codegen.launcher.generate
 import fusejit.pipeline
 import fusejit.segments.opening
@@ -118,14 +118,14 @@ def test_a_fault_while_a_function_is_opened(name: str, monkeypatch: pytest.Monke
 
 
 def test_a_fault_while_a_part_is_decorated(monkeypatch: pytest.MonkeyPatch) -> None:
-    make = fusejit.calls.dispatcher.Decorated
+    make = fusejit.calls.segmenting.Decorated
 
     def only_whole(function: Any, options: Any, *rest: Any) -> Any:
         if options.is_part:
             raise FAULTS[0]
         return make(function, options, *rest)
 
-    monkeypatch.setattr(fusejit.calls.dispatcher, "Decorated", only_whole)
+    monkeypatch.setattr(fusejit.calls.segmenting, "Decorated", only_whole)
     assert any("fault of fusejit" in text for text in check_calls(noted))
 
 
