@@ -245,7 +245,7 @@ class Carried(LoopSettling):
                     made.access = now.access
                     made.is_view = now.is_view
                     made = shown.setdefault(id(now), made)
-            inside = not all(map(self.trace.is_visible, left))
+            inside = not all(map(self.trace.locals.is_visible, left))
             self.after[name] = Undefined(name, _ONLY_INSIDE) if inside else made
 
     # -- behind the loop --------------------------------------------------------------------------

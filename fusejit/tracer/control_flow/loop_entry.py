@@ -231,7 +231,7 @@ class LoopEntry(Region):
         """In the body of a loop whose condition has seen how many rows are left."""
         for length, number, most in self._rows:
             (name,) = length.symbols()
-            self.trace.move_symbol(name, AffineExpr.const(0), most)
+            self.trace.locals.move(name, AffineExpr.const(0), most)
             self.trace.emit(Bind(symbol=name, value=number))
 
     def _buffer(self, like: TracedArray, extents: Extents | None = None) -> Buffer:

@@ -227,7 +227,7 @@ class Region:
             if not trace.is_open(obj.storage.home):
                 return Undefined(name, _MADE_INSIDE)
             left = (*obj.map.results, *obj.extents)
-        if all(map(trace.is_visible, left)):
+        if all(map(trace.locals.is_visible, left)):
             return obj
         return Undefined(name, "depends on a loop that has ended")
 
@@ -250,7 +250,7 @@ class Region:
             raise needs_python(what, "use numbers and arrays: out = np.empty(n); out[i] = ...")
         self.trace.regions.pop()
         block = self.trace.blocks.pop()
-        self.trace.forget_symbols_of(block)
+        self.trace.locals.forget(block)
         return block
 
     def emit(self, op: Op) -> None:

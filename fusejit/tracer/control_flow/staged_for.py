@@ -160,7 +160,7 @@ class StagedFor(Carried):
         if self.flags:
             self._counter = self.carry_extra("k", (Kind.PYTHON, I64), as_kernel_number(0))
         self.open(Block(arguments=self.arguments()))
-        self.symbol = self.trace.local_symbol(0, AffineExpr.const(0), self.trips - 1)
+        self.symbol = self.trace.locals.add(0, AffineExpr.const(0), self.trips - 1)
         if self._counter is not None:
             self.trace.emit(Bind(symbol=self.symbol, value=self._counter))
         self.show_changing_cells()

@@ -47,7 +47,7 @@ _EXTREMA: dict[Callable[..., Any], tuple[str, np.ufunc]] = {
 def mask_of(given: Any, array: TracedArray) -> TracedArray:
     """``where=`` as a mask of the shape of ``array``."""
     if type(given) in (bool, np.bool_, list, tuple) and not contains_traced(given):
-        given = current_trace().constant(np.asarray(given, bool))
+        given = current_trace().reading.constant(np.asarray(given, bool))
     mask = array_from(given)
     if mask.dtype != BOOL:
         raise numpy_raises("TypeError: where= has to be bool")

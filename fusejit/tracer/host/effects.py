@@ -154,12 +154,12 @@ def write_attribute(path: Path, obj: Any, name: str, value: Any) -> bool:
     )
     if not is_number and type(value) not in (*_LITERALS, np.bool_):
         return False
-    if trace.block is not trace.graph.block or len(trace.paths_to_type(type(obj))) != 1:
+    if trace.block is not trace.graph.block or len(trace.reading.paths_to_type(type(obj))) != 1:
         return False
     if "__setattr__" in _members(type(obj)) or not _is_plain(type(obj), name):
         return False
     emit_effect("builtins.setattr", (name, value), {}, (path,))
-    trace.overwrite(obj, path.attribute(name), value)
+    trace.reading.overwrite(obj, path.attribute(name), value)
     return True
 
 

@@ -56,7 +56,7 @@ class Arguments:
         if isinstance(obj, MaskedElements):
             obj = obj.selected()
         if type(obj) is np.ndarray:
-            obj = self.trace.unfollowed(obj)
+            obj = self.trace.reading.unfollowed(obj)
         if isinstance(obj, TracedNumber) and obj.is_local:
             obj = HANDLERS["kernel_number"](obj)
         if is_either(obj):
@@ -201,12 +201,12 @@ def select(array: TracedArray, mask: TracedArray) -> TracedArray:
     """``array[mask]`` as an array of its own, which NumPy makes between kernels."""
     trace = array.trace
     key = ("selected", mask.value())  # one mask selects as many elements each time
-    size = trace.find_bound(key)
+    size = trace.locals.find_bound(key)
     made = host_call(
         "operator.getitem", operator.getitem, (array, mask), {}, by_data=True, size=size
     )
     assert isinstance(made, TracedArray)
-    trace.note_bound(key, made.extents[0])
+    trace.locals.note_bound(key, made.extents[0])
     return made
 
 

@@ -337,7 +337,7 @@ def results_of(
                 if probe.size is not None:
                     unknown[pair] = probe.size
                 elif pair not in unknown:
-                    name = trace.local_symbol(pair[0], AffineExpr.const(0), None)
+                    name = trace.locals.add(pair[0], AffineExpr.const(0), None)
                     trace.decisions.note_size_of_result(name)
                     unknown[pair] = AffineExpr.symbol(name)
                 expr = unknown[pair]

@@ -69,7 +69,7 @@ def checked_index(trace: Trace, index: AffineExpr, size: AffineExpr, axis: int =
         return builder.op("select", [negative, ref(index + size), ref(index)], I64)
 
     key = ("index", index, size)
-    known = trace.find_bound(key)
+    known = trace.locals.find_bound(key)
     if known is not None:
         return known
     value = scalar(trace, "wrapped", I64, wrapped)
@@ -123,7 +123,7 @@ def clamped_slice(
         return builder.op("maximum", [distance, builder.const(0, I64)], I64)
 
     key = (start, stop, step, size)
-    known = trace.find_bound(("start", *key)), trace.find_bound(("length", *key))
+    known = trace.locals.find_bound(("start", *key)), trace.locals.find_bound(("length", *key))
     if known[0] is not None and known[1] is not None:
         return known[0], known[1]
     zero = AffineExpr.const(0)
@@ -261,7 +261,7 @@ def local_product(trace: Trace, factors: Sequence[AffineExpr]) -> AffineExpr:
         return total
 
     key = ("product", *factors)
-    known = trace.find_bound(key)
+    known = trace.locals.find_bound(key)
     if known is not None:
         return known
     is_size = all(map(trace.decisions.proves_nonnegative, factors))
@@ -337,11 +337,11 @@ def _bound(
     low: AffineExpr | None,
     high: AffineExpr | None,
 ) -> AffineExpr:
-    known = trace.find_bound(key)
+    known = trace.locals.find_bound(key)
     if known is not None:
         return known
     symbol = bound_number(trace, value, low, high)
-    trace.note_bound(key, symbol)
+    trace.locals.note_bound(key, symbol)
     return symbol
 
 
@@ -349,6 +349,6 @@ def bound_number(
     trace: Trace, value: Value, low: AffineExpr | None, high: AffineExpr | None
 ) -> AffineExpr:
     """A number of the kernel, within given bounds, as a symbol of the block."""
-    name = trace.local_symbol(0, low, high)
+    name = trace.locals.add(0, low, high)
     trace.emit(Bind(symbol=name, value=value))
     return AffineExpr.symbol(name)

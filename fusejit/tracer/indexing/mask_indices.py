@@ -90,10 +90,10 @@ def positions(mask: TracedArray) -> tuple[TracedArray, ...]:
     """``mask.nonzero()``: how many there are is what the mask selects elsewhere too."""
     trace = mask.trace
     key = ("selected", mask.value())
-    size = trace.find_bound(key)
+    size = trace.locals.find_bound(key)
     made = host_call("numpy.nonzero", np.nonzero, (mask,), {}, by_data=True, size=size)
     assert isinstance(made, tuple)
-    trace.note_bound(key, made[0].extents[0])
+    trace.locals.note_bound(key, made[0].extents[0])
     return made
 
 

@@ -115,7 +115,7 @@ def copy_method(x: TracedArray, order: Any = "C") -> TracedArray:
 def copy_function(a: Any, order: Any = "K", subok: Any = False) -> TracedArray:
     """``np.copy(x)``: an array, of a scalar too."""
     if not contains_traced(a):
-        a = current_trace().constant(np.asarray(a))
+        a = current_trace().reading.constant(np.asarray(a))
     array = array_from(a)
     return copy_of(array, array.dtype, axes_of_order(array, order), "copy", Kind.ARRAY)
 
@@ -168,7 +168,7 @@ def _converted(obj: Any, dtype: Any, copy: Any, order: str) -> TracedArray:
         dtype_argument(made.dtype)
         if made.ndim == 0:
             return full(current_trace(), (), operand_of(made[()]), made.dtype, None, "array")
-        obj = current_trace().constant(made)
+        obj = current_trace().reading.constant(made)
     if isinstance(obj, list | tuple) and contains_traced(obj):
         return _of_list(obj, dtype, order)
     array = array_from(obj)

@@ -54,8 +54,8 @@ def _trick(obj: Any) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
             if _is_traced_key(key):
                 return make(key)
             made = obj[key]
-            trace = current_trace()
-            return tuple(map(trace.constant, made)) if type(made) is tuple else trace.constant(made)
+            constant = current_trace().reading.constant
+            return tuple(map(constant, made)) if type(made) is tuple else constant(made)
 
         HANDLERS["item of", type(obj)] = item
         return make
@@ -115,7 +115,7 @@ def _called(function: Any, *args: Any) -> Any:
     """A function of the dispatch table, of traced numbers or of others."""
     if contains_traced(list(args)):
         return HANDLERS[function](*args)
-    return current_trace().constant(function(*args))
+    return current_trace().reading.constant(function(*args))
 
 
 # ----------------------------------------------------------------------------------- coordinates
@@ -192,7 +192,7 @@ def from_function(
         raise unsupported("np.fromfunction with like= is not traced", MOVE_OUTSIDE)
     grid = HANDLERS[np.indices](shape, dtype)
     if grid is NotImplemented:
-        grid = current_trace().constant(np.indices(shape, dtype))
+        grid = current_trace().reading.constant(np.indices(shape, dtype))
     places = [grid[k] for k in range(len(shape))]
     return function(*places, **kwargs)  # which goes through the hooks (`callables`)
 

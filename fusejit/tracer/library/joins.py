@@ -265,7 +265,7 @@ def _inserted(values: Any, dtype: np.dtype) -> TracedArray:
     """``np.array(values, dtype, ndmin=1)``: a Python integer has to fit."""
     if not contains_traced([values]):
         try:
-            return current_trace().constant(np.array(values, dtype, ndmin=1))
+            return current_trace().reading.constant(np.array(values, dtype, ndmin=1))
         except (OverflowError, ValueError, TypeError) as error:
             raise numpy_raises(error) from error
     if isinstance(values, TracedArray):

@@ -181,7 +181,7 @@ class Access:
                 raise numpy_raises(f"TypeError: '{kind.__name__}' object is not subscriptable")
             found = known_item(obj, key)
             if isinstance(obj, np.generic) and type(found) is np.ndarray:
-                return current_trace().constant(found)  # np.float64(1)[None]: made here
+                return current_trace().reading.constant(found)  # np.float64(1)[None]: made here
             return found
         method = self._method(obj, "__getitem__")
         if method is not None:

@@ -34,7 +34,7 @@ from fusejit.tracer.graph_breaks.declined import numpy_raises
 from fusejit.tracer.runtime.access import Access, class_attribute
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, for_program, needs_python
-from fusejit.tracer.runtime.outside import Outside
+from fusejit.tracer.runtime.outside import Outside, Reads
 from fusejit.tracer.values.either import is_either
 
 MAX_DEPTH = 100
@@ -54,11 +54,12 @@ class Handlers(Protocol):
     def handler(self, fn: Any) -> Callable[..., Any] | None:
         """The entry of the dispatch table, with the parameters of ``fn``; None if there is none."""
 
+    @property
+    def reading(self) -> Reads:
+        """What the trace has read."""
+
     def is_traced(self, obj: Any) -> bool:
         """Whether an object is a stand-in."""
-
-    def constant(self, array: np.ndarray) -> Any:
-        """The stand-in of an array that was made statically."""
 
 
 class Calls:
@@ -284,7 +285,7 @@ class Calls:
 
     def _as_constant(self, result: Any) -> Any:
         if isinstance(result, np.ndarray):
-            return self._trace.constant(result)
+            return self._trace.reading.constant(result)
         if type(result) in (list, tuple) and any(isinstance(r, np.ndarray) for r in result):
             return type(result)(map(self._as_constant, result))
         if isinstance(result, tuple) and hasattr(type(result), "_make"):

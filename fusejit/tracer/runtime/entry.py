@@ -222,7 +222,7 @@ def _trace_once(
     texts = texts_in(cast(FunctionType, fn))
     with trace.active():
         paths = {n: Path("arg", n, (), texts.get(n, "")) for n in bound.arguments}
-        arguments = {n: trace.read(paths[n], obj) for n, obj in bound.arguments.items()}
+        arguments = {n: trace.reading.read(paths[n], obj) for n, obj in bound.arguments.items()}
         result = _run(fn, trace, arguments)
         traced = finish(trace, result, location)
     verify(traced.graph)

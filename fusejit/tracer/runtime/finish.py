@@ -105,13 +105,13 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     _mark_writeable_arguments(trace)
     return TracedFunction(
         trace.graph,
-        trace.checks,
+        trace.reading.checks,
         structure,
         location,
         trace.notes,
-        constants=trace.constants,
+        constants=trace.reading.constants,
         shows_numbers=trace.shows_numbers,
-        library_reads=[*trace.library_reads.values()],
+        library_reads=[*trace.reading.library_reads.values()],
     )
 
 
@@ -122,7 +122,7 @@ class _Results:
         self.trace = trace
         self.where = where
         self.results: list[Value | View] = []
-        self._containers = {id(copy): path for copy, _, path in trace.containers}
+        self._containers = {id(copy): path for copy, _, path in trace.reading.containers}
         self._places: dict[int, int] = {}
         self._copies: dict[int, Any] = {}  # of lists and dicts of the result; None while inside
         self._uses: Counter[int] = Counter()
@@ -136,7 +136,7 @@ class _Results:
     def _with_arrays(self, obj: Any, arrays: dict[int, TracedArray]) -> Any:
         """The result with static arrays traced; collects the distinct traced arrays."""
         if type(obj) is np.ndarray:
-            obj = self.trace.unfollowed(obj)
+            obj = self.trace.reading.unfollowed(obj)
         if isinstance(obj, TracedNumber) and obj.is_local:
             obj = HANDLERS["kernel_number"](obj)
         if isinstance(obj, MaskedElements):
@@ -259,10 +259,10 @@ class _Results:
             keys = tuple(map(_exact, obj))
             return ResultMapping(keys, tuple(map(self._leaf, obj.values())), self._number(obj))
         if isinstance(obj, _STATIC) and not is_method_in_c(obj):
-            path = self.trace.path_of(obj) if isinstance(obj, _EQUAL_ONES) else None
+            path = self.trace.reading.path_of(obj) if isinstance(obj, _EQUAL_ONES) else None
             is_argument = path is not None and path.root == "arg" and not path.steps
             return PathLeaf(path) if path is not None and is_argument else StaticLeaf(obj)
-        path = self.trace.path_of(obj)
+        path = self.trace.reading.path_of(obj)
         if path is not None:
             return PathLeaf(path)
         if isinstance(obj, Undefined):
@@ -294,7 +294,7 @@ def _where(location: Location) -> str:
 
 def _require_unchanged_containers(trace: Trace, location: Location) -> None:
     """A list or dict from outside that the function changed: the caller's would stay as it was."""
-    for copy, before, path in trace.containers:
+    for copy, before, path in trace.reading.containers:
         now = list(copy.items()) if isinstance(copy, dict) else copy
         then = list(before.items()) if isinstance(before, dict) else before
         if isinstance(copy, dict):
@@ -332,8 +332,8 @@ def _require_separate_memory(trace: Trace) -> None:
         if isinstance(op, Write) and op.view.buffer.root.origin is not None
     }
     for path in written:
-        array = trace.originals[path]
-        for other, second in trace.originals.items():
+        array = trace.reading.originals[path]
+        for other, second in trace.reading.originals.items():
             if other != path and np.may_share_memory(array, second):
                 raise Declined(SHARED_MEMORY)
 
@@ -464,8 +464,8 @@ def _require_bounded_symbols(trace: Trace) -> None:
 
 def _mark_writeable_arguments(trace: Trace) -> None:
     stored = {b.origin.attr for b in trace.graph.buffers if b.origin is not None and b.writeable}
-    writeable = stored | trace.writeable
-    for k, check in enumerate(trace.checks):
+    writeable = stored | trace.reading.writeable
+    for k, check in enumerate(trace.reading.checks):
         if check.kind is CheckKind.ARRAY and check.path in writeable:
             expected: ArrayClass = replace(check.expected, writeable=True)
-            trace.checks[k] = replace(check, expected=expected)
+            trace.reading.checks[k] = replace(check, expected=expected)

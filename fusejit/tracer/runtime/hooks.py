@@ -9,7 +9,6 @@ from typing import Any, Protocol
 
 from fusejit.errors import UnsupportedError
 from fusejit.ir.host import Path
-from fusejit.ir.traced import LibraryRead
 from fusejit.tracer.capture.plain import vet, vet_arguments
 from fusejit.tracer.capture.staged import staged
 from fusejit.tracer.capture.watch import Watch
@@ -18,18 +17,17 @@ from fusejit.tracer.runtime.access import WATCHED
 from fusejit.tracer.runtime.activation import Activation
 from fusejit.tracer.runtime.calls import Calls, Handlers, native_call
 from fusejit.tracer.runtime.locations import mark_entry, unsupported
-from fusejit.tracer.runtime.outside import Outside, Reads
+from fusejit.tracer.runtime.outside import Outside, ReadingTrace
 
 _CONSTANTS = (type(None), bool, int, float, complex, str, bytes)
 
 
-class TraceInterface(Reads, Handlers, Protocol):
+class TraceInterface(ReadingTrace, Handlers, Protocol):
     """What the front end needs of a trace."""
 
     notes: list[str]
     is_plain: bool
     inlined: Callable[[FunctionType, tuple[Any, ...]], Any]
-    library_reads: dict[tuple[int, str], LibraryRead]
 
 
 class Hooks:
@@ -58,7 +56,7 @@ class Hooks:
         )
         self.call = self._calls.invoke
         trace.inlined = self._calls.inlined
-        trace.library_reads = self.outside.library_reads
+        trace.reading.library_reads = self.outside.library_reads
         self.access = self._calls.access
         self._bound: dict[int, tuple[FunctionType, FunctionType, bool]] = {}
         self._with_defaults: set[int] = set()

@@ -81,13 +81,26 @@ _PROTOCOLS = (
 
 
 class Reads(Protocol):
-    """What `Outside` needs of a trace."""
+    """What the front end needs of what a trace reads."""
+
+    library_reads: dict[tuple[int, str], LibraryRead]
 
     def read(self, path: Path, obj: object) -> object:
         """The stand-in of an outside object; records its checks."""
 
     def check(self, check: PathCheck) -> None:
         """Record one check without a stand-in."""
+
+    def constant(self, array: np.ndarray) -> Any:
+        """The stand-in of an array that was made statically."""
+
+
+class ReadingTrace(Protocol):
+    """What `Outside` needs of a trace."""
+
+    @property
+    def reading(self) -> Reads:
+        """What it has read."""
 
     def is_traced(self, obj: object) -> bool:
         """Whether it is a stand-in."""
@@ -98,13 +111,15 @@ class Outside:
 
     Parameters
     ----------
-    trace : Reads
+    trace : ReadingTrace
         Makes the stand-ins and records the checks.
     meet : callable
         Is told of each object.
     """
 
-    def __init__(self, trace: Reads, meet: Callable[[object], None] = lambda obj: None) -> None:
+    def __init__(
+        self, trace: ReadingTrace, meet: Callable[[object], None] = lambda obj: None
+    ) -> None:
         self._trace = trace
         self._meet = meet
         self._objects: dict[int, tuple[Path, object]] = {}  # keeps them alive: ids stay valid
@@ -142,13 +157,13 @@ class Outside:
     def _read_first(self, path: Path, obj: object) -> object:
         self._meet(obj)
         if isinstance(obj, tuple) and is_named_tuple(obj):
-            self._trace.check(PathCheck(path, CheckKind.TYPE, type(obj)))
+            self._trace.reading.check(PathCheck(path, CheckKind.TYPE, type(obj)))
             items = [self.read(path.item(i), item) for i, item in enumerate(obj)]
             return type(obj)._make(items)  # type: ignore[attr-defined]
         self._refuse(path, obj)
         if isinstance(obj, FunctionType):
             self.note(path, obj)
-        standin = self._trace.read(path, obj)
+        standin = self._trace.reading.read(path, obj)
         self.register(path, standin)
         return standin
 
@@ -176,11 +191,11 @@ class Outside:
             return
         first, _ = self._objects.setdefault(id(obj), (path, obj))
         if first != path and not isinstance(obj, _EVERYWHERE) and not _is_told_by_code(obj):
-            self._trace.check(PathCheck(path, CheckKind.SAME, first))
+            self._trace.reading.check(PathCheck(path, CheckKind.SAME, first))
 
     def fix(self, path: Path, value: object) -> None:
         """Record that the variant is right only for this very value (an int, a string, None)."""
-        self._trace.check(PathCheck(path, CheckKind.EQUAL, value))
+        self._trace.reading.check(PathCheck(path, CheckKind.EQUAL, value))
 
     def identify(self, obj: object) -> None:
         """The program compares the identity of an object: record that it is this very one."""
@@ -192,7 +207,7 @@ class Outside:
             raise unsupported(what, "compare contents instead")
         if path not in self._identified:
             self._identified.add(path)
-            self._trace.check(PathCheck(path, CheckKind.IS, obj))
+            self._trace.reading.check(PathCheck(path, CheckKind.IS, obj))
 
     def read_library(self, namespace: dict[str, Any], name: str, value: object) -> None:
         """Record what a module of a library, or `builtins`, holds under a name."""
@@ -203,7 +218,7 @@ class Outside:
         """Record that a name or attribute does not exist."""
         if path not in self._read:
             self._read[path] = None
-            self._trace.check(PathCheck(path, CheckKind.ABSENT, None))
+            self._trace.reading.check(PathCheck(path, CheckKind.ABSENT, None))
 
     def is_container_copy(self, obj: object) -> bool:
         """Whether it is the eager copy of an outside list, tuple or dict."""

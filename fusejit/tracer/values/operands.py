@@ -77,9 +77,9 @@ def operand_of(obj: Any) -> Operand:
     if type(obj) in (list, tuple):
         if contains_traced(obj):
             return operand_of(HANDLERS["array of a list"](obj))
-        return operand_of(current_trace().constant(np.asarray(obj)))
+        return operand_of(current_trace().reading.constant(np.asarray(obj)))
     if type(obj) is np.ndarray:
-        return operand_of(current_trace().unfollowed(obj))
+        return operand_of(current_trace().reading.unfollowed(obj))
     if isinstance(obj, MaskedElements):
         return operand_of(obj.selected())
     raise Declined(f"an operand of type {type(obj).__name__}")

@@ -63,6 +63,7 @@ class FakeTrace:
         self.checks: list[PathCheck] = []
         self.notes: list[str] = []
         self.constants: list[np.ndarray] = []
+        self.reading = self  # an object of its own, elsewhere
 
     def read(self, path: Path, obj: Any) -> Any:
         if type(obj) in (list, tuple):
