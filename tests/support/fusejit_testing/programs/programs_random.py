@@ -243,6 +243,8 @@ class _Writer:
             return f"np.where({e()}, {e()}, {e()})"
         if form == 10:
             function = self.pick([*_UNARY])
+            if function == "signbit":  # the sign of a NaN is unspecified, in NumPy too
+                return f"np.signbit(np.where({name} == {name}, {name}, 0))"
             return f"np.{function}({name})"
         if form == 11:
             return f"np.sqrt(np.abs({e()}))"
