@@ -10,20 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fusejit.ir.analysis.lines import by_line
-from fusejit.ir.graph import (
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import (
     Alias,
     Alloc,
     ConstantOp,
     GenericOp,
-    Graph,
     HostCall,
     Load,
     Op,
     ReshapeOp,
     Scatter,
     Store,
-    Value,
-    View,
     ViewOp,
     Write,
     walk,
@@ -32,6 +30,7 @@ from fusejit.ir.payload import Payload
 from fusejit.ir.schedule import Group, KernelStep, Schedule
 from fusejit.ir.text.names import Names
 from fusejit.ir.text.printer import extents_text, number_text
+from fusejit.ir.values import Value, View
 
 MAX_TEXT = 48  # characters of a payload or of a source line in a label
 

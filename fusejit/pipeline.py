@@ -29,7 +29,8 @@ from fusejit.fuse.reshaping.reshapes import move_reshapes_down, move_reshapes_up
 from fusejit.fuse.reshaping.split_reductions import split_reductions
 from fusejit.fuse.reshaping.unit_dims import drop_unit_dims
 from fusejit.fuse.reshaping.unroll import unroll_small_reductions
-from fusejit.ir.graph import Graph, Op
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Op
 from fusejit.ir.pass_log import PassLog
 from fusejit.ir.schedule import FusionReport, Group
 from fusejit.ir.target import Target

@@ -32,14 +32,15 @@ from fusejit.failures import Watched
 from fusejit.fuse.grouping.policy import PolicyFailed, policy
 from fusejit.fuse.grouping.schedule import make_schedule
 from fusejit.identity import own_signature
-from fusejit.ir.graph import Graph, HostCall, Op, walk
-from fusejit.ir.loops import KernelParameter, LoopModule
-from fusejit.ir.pass_log import PassLog
-from fusejit.ir.program import (
+from fusejit.ir.graph import Graph
+from fusejit.ir.loops.nodes import KernelParameter, LoopModule
+from fusejit.ir.loops.program import (
     KernelCall,
     Program,
     walk_steps,
 )
+from fusejit.ir.ops import HostCall, Op, walk
+from fusejit.ir.pass_log import PassLog
 from fusejit.ir.schedule import FusionReport, Schedule
 from fusejit.ir.target import Target
 from fusejit.ir.text.printer import print_graph

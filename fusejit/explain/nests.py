@@ -7,22 +7,11 @@ from collections.abc import Mapping, Sequence
 from fusejit.codegen.bufferize.bufferization import Placement
 from fusejit.dataclass import dataclass
 from fusejit.explain.moved import iterations, size_of
-from fusejit.ir.graph import (
-    Cond,
-    GenericOp,
-    Graph,
-    Load,
-    Loop,
-    Op,
-    Origin,
-    Scatter,
-    Store,
-    Value,
-    Write,
-    walk,
-)
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Cond, GenericOp, Load, Loop, Op, Origin, Scatter, Store, Write, walk
 from fusejit.ir.schedule import Group, KernelStep
 from fusejit.ir.types import IteratorType
+from fusejit.ir.values import Value
 
 
 @dataclass(eq=False, slots=True)

@@ -13,21 +13,9 @@ from fusejit.explain.nests import Nest, domain_text, nests_of
 from fusejit.explain.remedies import REMEDIES
 from fusejit.ir.analysis.lines import by_line, shortened
 from fusejit.ir.analysis.writes import store_that_takes
-from fusejit.ir.graph import (
-    Bind,
-    Cond,
-    GenericOp,
-    Graph,
-    HostCall,
-    Loop,
-    Op,
-    Origin,
-    Store,
-    Value,
-    base_name,
-    walk,
-)
+from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr
+from fusejit.ir.ops import Bind, Cond, GenericOp, HostCall, Loop, Op, Origin, Store, base_name, walk
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.schedule import (
     INDEPENDENT,
@@ -46,6 +34,7 @@ from fusejit.ir.schedule import (
 )
 from fusejit.ir.source import Location
 from fusejit.ir.types import dtype_name
+from fusejit.ir.values import Value
 from fusejit.outside import resolver
 from fusejit.stages import Lowered
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.rewrite import map_blocks, substitute_in_op
-from fusejit.ir.graph import Alias, Alloc, Block, Buffer, Load, Op, Value, View, Write
+from fusejit.ir.ops import Alias, Alloc, Block, Load, Op, Write
+from fusejit.ir.values import Buffer, Value, View
 
 
 @dataclass(eq=False)

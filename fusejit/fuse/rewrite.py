@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping
 
 from fusejit.budget import check_budget
 from fusejit.dataclass import replace
-from fusejit.ir.graph import (
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import (
     Bind,
     Block,
     Check,
     Cond,
     GenericOp,
-    Graph,
     HostCall,
     Init,
     Loop,
@@ -26,10 +26,9 @@ from fusejit.ir.graph import (
     ReshapeOp,
     Scatter,
     Store,
-    Value,
-    View,
     ViewOp,
 )
+from fusejit.ir.values import Value, View
 
 BlockRewrite = Callable[[Block, frozenset[Value]], Block]
 

@@ -11,7 +11,8 @@ parameters of the draw.
 from __future__ import annotations
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.graph import HostCall, Op, Value
+from fusejit.ir.ops import HostCall, Op
+from fusejit.ir.values import Value
 
 _OWNER = "numpy.random.Generator."
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fusejit.ir.draws import is_host_call
-from fusejit.ir.graph import Bind, Block, Cond, GenericOp, Graph, HostCall, Loop, Op, View, walk
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Bind, Block, Cond, GenericOp, HostCall, Loop, Op, walk
+from fusejit.ir.values import View
 
 
 def runs_on_host(op: Op) -> bool:

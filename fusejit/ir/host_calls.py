@@ -15,7 +15,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from fusejit.ir.graph import Block, Check, Graph, HostCall, Loop, Op, Write, walk
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Block, Check, HostCall, Loop, Op, Write, walk
 
 # what the literals of a call's text may mention
 NAMES: dict[str, Any] = {"nan": np.nan, "inf": np.inf, "dtype": np.dtype, "np": np}

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fusejit.ir.graph import Block, Load, Op, Write, written_classes
+from fusejit.ir.ops import Block, Load, Op, Write, written_classes
 
 
 def walk_versions(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fusejit.dataclass import dataclass, field
-from fusejit.ir.graph import Bind, Cond, GenericOp, Graph, HostCall, Loop, Op, Store, Value
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Bind, Cond, GenericOp, HostCall, Loop, Op, Store
 from fusejit.ir.source import Location
+from fusejit.ir.values import Value
 
 
 @dataclass(eq=False, slots=True)

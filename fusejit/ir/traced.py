@@ -9,9 +9,10 @@ import numpy as np
 
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.access import Access
-from fusejit.ir.graph import Graph, Layout
+from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.source import Location
+from fusejit.ir.values import Layout
 
 
 # --------------------------------------------------------------------------- what a call must check

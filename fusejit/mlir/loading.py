@@ -10,7 +10,7 @@ import numpy as np
 
 from fusejit.codegen.launcher.miss import Miss
 from fusejit.dataclass import replace
-from fusejit.ir.graph import GenericOp, Graph, Init, Operand, Value
+from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.interpreter.interpret import (
@@ -19,6 +19,7 @@ from fusejit.ir.interpreter.interpret import (
     host_environment,
     interpret,
 )
+from fusejit.ir.ops import GenericOp, Init, Operand
 from fusejit.ir.payload import identity_payload
 from fusejit.ir.source import Location
 from fusejit.ir.traced import (
@@ -33,6 +34,7 @@ from fusejit.ir.traced import (
     TracedFunction,
 )
 from fusejit.ir.types import Kind
+from fusejit.ir.values import Value
 from fusejit.locks import ForkSafeLock
 from fusejit.mlir.export.text import mlir_text
 from fusejit.mlir.read import MlirProgram, Parameter, read_mlir

@@ -17,13 +17,10 @@ import numpy as np
 from fusejit.dataclass import dataclass, field
 from fusejit.errors import ParseError, UnsupportedError, VerificationError
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import (
-    Graph,
-    HostScalar,
-    Value,
-)
+from fusejit.ir.graph import Graph, HostScalar
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.types import Kind, TensorType
+from fusejit.ir.values import Value
 from fusejit.ir.verifier.verify import verify
 from fusejit.mlir.bindings import mlir_modules, run_passes
 from fusejit.mlir.export.patterns import live_ops

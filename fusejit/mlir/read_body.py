@@ -9,11 +9,12 @@ import numpy as np
 
 from fusejit.errors import ParseError, UnsupportedError
 from fusejit.ir.affine import AffineExpr, parse_affine_expr
-from fusejit.ir.graph import Operand, Value
 from fusejit.ir.indexing_map import IndexingMap, split_top_level
+from fusejit.ir.ops import Operand
 from fusejit.ir.payload import I64, Payload, PayloadBuilder
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import DTYPES
+from fusejit.ir.values import Value
 from fusejit.mlir.export.ops import (
     ALL_FLOAT_PREDICATES,
     CASTS,

@@ -10,12 +10,8 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.starts import is_overwritten
-from fusejit.ir.graph import (
-    GenericOp,
-    Init,
-    Operand,
-)
 from fusejit.ir.indexing_map import IndexingMap, parse_indexing_map
+from fusejit.ir.ops import GenericOp, Init, Operand
 from fusejit.ir.payload import Payload
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType, TensorType

@@ -11,26 +11,14 @@ import numpy as np
 from fusejit.dataclass import dataclass
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import (
-    Buffer,
-    ConstantOp,
-    GenericOp,
-    Graph,
-    Guard,
-    HostSymbol,
-    Init,
-    Layout,
-    Load,
-    Op,
-    Operand,
-    Value,
-    View,
-)
+from fusejit.ir.graph import Graph, Guard, HostSymbol
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import ConstantOp, GenericOp, Init, Load, Op, Operand
 from fusejit.ir.payload import identity_payload
 from fusejit.ir.source import Location
 from fusejit.ir.types import IteratorType, Kind, TensorType
+from fusejit.ir.values import Buffer, Layout, Value, View
 from fusejit.mlir.bindings import mlir_modules
 from fusejit.mlir.read_body import (
     dtype_of,

@@ -8,22 +8,14 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import (
-    GenericOp,
-    HostScalar,
-    Init,
-    Layout,
-    Load,
-    Operand,
-    ReshapeOp,
-    Value,
-    ViewOp,
-)
+from fusejit.ir.graph import HostScalar
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Init, Load, Operand, ReshapeOp, ViewOp
 from fusejit.ir.payload import identity_payload
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import IteratorType, Kind, TensorType
+from fusejit.ir.values import Layout, Value
 from fusejit.mlir.bindings import mlir_modules
 from fusejit.mlir.export.ops import INDEX_OPS
 from fusejit.mlir.read_body import (

@@ -18,28 +18,27 @@ from typing import Any
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.work import ASSUMED, UNTIL, payload_ps
-from fusejit.ir.graph import (
+from fusejit.ir.graph import Graph
+from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.ops import (
     Alloc,
     Bind,
     Block,
-    Buffer,
     Check,
     Cond,
     GenericOp,
-    Graph,
     HostCall,
     Load,
     Loop,
     Op,
     Scatter,
     Store,
-    Value,
     ViewOp,
     walk,
 )
-from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.traced import CheckKind, TracedFunction
 from fusejit.ir.types import IteratorType, Kind
+from fusejit.ir.values import Buffer, Value
 
 # NumPy and Python, in nanoseconds
 STATEMENT = 40  # an operation on Python's numbers

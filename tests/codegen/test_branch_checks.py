@@ -12,9 +12,9 @@ from fusejit import fuse_jit
 from fusejit.api import FuseWarning
 from fusejit.codegen.loop_passes.branch_checks import ask_in_front
 from fusejit.codegen.text.emit import statement_lines
-from fusejit.ir.index_math import BOOL, I64, name, negated, number
-from fusejit.ir.loops import Element, Exit, If, Let, Stmt, Var
-from fusejit.ir.scalar_math import scalar
+from fusejit.ir.loops.index_math import BOOL, I64, name, negated, number
+from fusejit.ir.loops.nodes import Element, Exit, If, Let, Stmt, Var
+from fusejit.ir.loops.scalar_math import scalar
 from fusejit_testing.oracle import decorate
 
 

@@ -20,7 +20,7 @@ from fusejit.codegen.analysis.integer_facts import (
     NonNegative,
     Not,
 )
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.polynomial import Polynomial
 from fusejit_testing.oracle import decorate
 
 pytestmark = pytest.mark.filterwarnings("ignore::fusejit.api.FuseWarning")

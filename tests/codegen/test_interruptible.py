@@ -6,8 +6,8 @@ import numpy as np
 
 from fusejit.codegen.loop_passes.interruptible import interruptible
 from fusejit.codegen.text.emit import statement_lines
-from fusejit.ir.loops import For, Integer, Let, Number, ParallelFor, Stmt, Var, While
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.nodes import For, Integer, Let, Number, ParallelFor, Stmt, Var, While
+from fusejit.ir.loops.polynomial import Polynomial
 
 
 def _range(var: str, upper: str, body: list[Stmt], of_program: bool = True) -> For:

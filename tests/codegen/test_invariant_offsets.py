@@ -9,8 +9,8 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.codegen.loop_passes.invariant_offsets import hoist_offsets
-from fusejit.ir.loops import Element, Exit, For, If, Integer, Let, StoreElement, Var, While
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.nodes import Element, Exit, For, If, Integer, Let, StoreElement, Var, While
+from fusejit.ir.loops.polynomial import Polynomial
 from fusejit_testing.oracle import check
 
 ROW, J, K, M = (Polynomial.name(name) for name in ("i", "j", "k", "m"))

@@ -9,9 +9,9 @@ import pytest
 from fusejit.codegen.intrinsics import table as intrinsics
 from fusejit.codegen.intrinsics.journal import FIRST_ENTRIES, SHARE
 from fusejit.codegen.loop_passes.roll_back import with_journal
-from fusejit.ir.index_math import negated
-from fusejit.ir.loops import Call, Exit, For, If, Integer, Let, Number, StoreElement, Var
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.index_math import negated
+from fusejit.ir.loops.nodes import Call, Exit, For, If, Integer, Let, Number, StoreElement, Var
+from fusejit.ir.loops.polynomial import Polynomial
 
 TEXT = """
 def kernel(a, b, count, whole, back):

@@ -9,8 +9,8 @@ import pytest
 from fusejit.codegen.backend import numba_private
 from fusejit.codegen.backend.compile import ArgType, compile_kernel
 from fusejit.codegen.text.emit import emit_kernel
-from fusejit.ir.index_math import let, operand
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import let, operand
+from fusejit.ir.loops.nodes import (
     Call,
     Element,
     LoopFunction,
@@ -21,8 +21,8 @@ from fusejit.ir.loops import (
     StoreElement,
     Var,
 )
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import scalar
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import scalar
 
 ARRAY = ArgType("array", np.dtype(np.float64), 1)
 

@@ -20,7 +20,7 @@ from fusejit.codegen.backend.llvm_values import Unwritten
 from fusejit.codegen.machine.probe import probe
 from fusejit.codegen.text.emit import emit_kernel
 from fusejit.ir.affine import parse_affine_expr
-from fusejit.ir.index_math import (
+from fusejit.ir.loops.index_math import (
     BOOL,
     I64,
     both,
@@ -37,7 +37,7 @@ from fusejit.ir.index_math import (
     number,
     operand,
 )
-from fusejit.ir.loops import (
+from fusejit.ir.loops.nodes import (
     Call,
     Element,
     Expr,
@@ -56,8 +56,8 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import cast, convert, scalar
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import cast, convert, scalar
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.options import Options
 from fusejit.stages import trace

@@ -18,8 +18,8 @@ from fusejit.codegen.backend.loop_hints import (
     wants_wide_registers,
 )
 from fusejit.codegen.machine.probe import probe
-from fusejit.ir.index_math import BOOL, I64, let, name, number, operand
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import BOOL, I64, let, name, number, operand
+from fusejit.ir.loops.nodes import (
     Apply,
     Element,
     Expr,
@@ -31,7 +31,7 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.scalar_math import cast, scalar, select
+from fusejit.ir.loops.scalar_math import cast, scalar, select
 from fusejit_testing.oracle import check
 
 TABLE = np.arange(256)[::-1].astype(np.uint8)

@@ -18,9 +18,9 @@ from fusejit.codegen.loop_passes.loop_fusion import merge_nests
 from fusejit.codegen.loop_passes.temporal_tiling import move_time_loops
 from fusejit.codegen.text.emit import emit_kernel
 from fusejit.codegen.text.outlining import outlined
-from fusejit.ir.index_math import BOOL, let, number, operand
-from fusejit.ir.loop_names import outside_names
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import BOOL, let, number, operand
+from fusejit.ir.loops.names import outside_names
+from fusejit.ir.loops.nodes import (
     Call,
     Element,
     For,
@@ -37,8 +37,8 @@ from fusejit.ir.loops import (
     StoreElement,
     Var,
 )
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import scalar
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import scalar
 from fusejit.ir.verifier.loops import verify_kernel
 
 F8 = np.dtype(np.float64)

@@ -11,8 +11,8 @@ import pytest
 
 from fusejit import FuseWarning, fuse_jit
 from fusejit.codegen.machine import pool
-from fusejit.ir.loops import Integer
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.nodes import Integer
+from fusejit.ir.loops.polynomial import Polynomial
 from fusejit_testing.compare import Bound
 from fusejit_testing.oracle import check, decorate
 

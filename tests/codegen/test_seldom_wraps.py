@@ -10,10 +10,10 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.codegen.loop_passes.seldom_wraps import wrap_seldom
-from fusejit.ir.index_math import BOOL, I64, negated, number
-from fusejit.ir.loops import Exit, If, Integer, Let, Var
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import cast, scalar, select
+from fusejit.ir.loops.index_math import BOOL, I64, negated, number
+from fusejit.ir.loops.nodes import Exit, If, Integer, Let, Var
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import cast, scalar, select
 from fusejit_testing.oracle import check
 
 _U64 = np.dtype(np.uint64)

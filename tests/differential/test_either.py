@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit.api import FuseWarning
-from fusejit.ir.graph import Check, walk
+from fusejit.ir.ops import Check, walk
 from fusejit_testing.oracle import check, compare_outcomes, decorate, run
 
 DTYPES = ("float64", "float32", "int64", "int32", "uint8")

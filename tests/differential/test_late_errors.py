@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.ir.graph import GenericOp
+from fusejit.ir.ops import GenericOp
 from fusejit_testing.compare import clone
 from fusejit_testing.oracle import compare_outcomes, decorate, run
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fusejit.codegen.intrinsics.products import product_loops
-from fusejit.ir.graph import GenericOp, Loop, walk
+from fusejit.ir.ops import GenericOp, Loop, walk
 from fusejit_testing.compare import Bound
 from fusejit_testing.oracle import check, decorate
 

@@ -13,8 +13,9 @@ from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.fuse.folding.cost import ControlFusionFn, fold_always
 from fusejit.fuse.folding.driver import fold_producers
 from fusejit.fuse.folding.siblings import merge_siblings
-from fusejit.ir.graph import GenericOp, Graph
+from fusejit.ir.graph import Graph
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
+from fusejit.ir.ops import GenericOp
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.verifier.verify import verify

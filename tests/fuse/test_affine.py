@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from fusejit.fuse.folding.cost import fold_when_it_pays
-from fusejit.ir.graph import GenericOp
+from fusejit.ir.ops import GenericOp
 from fusejit_testing.oracle import check
 
 Fuses = Callable[..., list[tuple[dict[str, Any], list[Any]]]]

@@ -9,7 +9,8 @@ import pytest
 
 from fusejit.fuse.folding.cost import MAX_ARRAYS, fold_single_uses, payload_cost_ns
 from fusejit.fuse.folding.driver import fold_producers
-from fusejit.ir.graph import GenericOp, Graph
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import GenericOp
 from fusejit.ir.schedule import FusionReport
 from fusejit.ir.target import GENERIC, Target
 

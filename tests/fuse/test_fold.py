@@ -16,7 +16,8 @@ from fusejit.fuse.folding.cost import fold_always
 from fusejit.fuse.folding.driver import fold_producers
 from fusejit.fuse.folding.fold import fold
 from fusejit.fuse.folding.siblings import merge_siblings
-from fusejit.ir.graph import GenericOp, Graph, Operand
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import GenericOp, Operand
 from fusejit.ir.text.printer import print_op
 
 Becomes = Callable[[Callable[[Graph], Graph], str, str], None]

@@ -8,7 +8,8 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.fuse.canonical.canonicalize import canonicalize
-from fusejit.ir.graph import Check, GenericOp, Graph, Scatter
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Check, GenericOp, Scatter
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from fusejit import fuse_jit
 from fusejit.fuse.canonical.memory import drop_idle_stores
-from fusejit.ir.graph import Graph, Store, walk
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Store, walk
 
 Becomes = Callable[[Callable[[Graph], Graph], str, str], None]
 

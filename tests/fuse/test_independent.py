@@ -10,7 +10,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.fuse.loops.independent import mark_independent_loops
-from fusejit.ir.graph import Loop, walk
+from fusejit.ir.ops import Loop, walk
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
 from fusejit.stages import Fused

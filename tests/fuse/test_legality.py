@@ -20,7 +20,8 @@ from fusejit.fuse.folding.legality import (
 )
 from fusejit.fuse.folding.siblings import merge_siblings
 from fusejit.fuse.rewrite import definitions
-from fusejit.ir.graph import GenericOp, Graph, Op, walk
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import GenericOp, Op, walk
 from fusejit.ir.target import GENERIC
 
 Parse = Callable[[str], Graph]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fusejit import fuse_jit
-from fusejit.ir.graph import GenericOp, base_name, walk
+from fusejit.ir.ops import GenericOp, base_name, walk
 
 
 def origins(function: Any, *args: Any, fusion: str = "auto") -> list[list[str]]:

@@ -24,31 +24,28 @@ from fusejit.fuse.folding.driver import fold_producers
 from fusejit.fuse.folding.siblings import merge_siblings
 from fusejit.fuse.grouping.schedule import make_schedule
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import (
+from fusejit.ir.graph import Graph, HostSymbol
+from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.interpreter.interpret import argument_paths, interpret
+from fusejit.ir.memory import renumber_versions
+from fusejit.ir.ops import (
     Block,
-    Buffer,
     ConstantOp,
     GenericOp,
-    Graph,
-    HostSymbol,
     Init,
     Load,
     Loop,
     Op,
     Operand,
     Store,
-    Value,
-    View,
     ViewOp,
 )
-from fusejit.ir.host import HostExpr, Path
-from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.interpreter.interpret import argument_paths, interpret
-from fusejit.ir.memory import renumber_versions
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.schedule import FusionReport, KernelStep
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.types import IteratorType, TensorType
+from fusejit.ir.values import Buffer, Value, View
 from fusejit.ir.verifier.verify import verify
 from fusejit_testing.compare import assert_same_results
 from fusejit_testing.graphs.random_graphs import random_graph

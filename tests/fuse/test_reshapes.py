@@ -26,13 +26,15 @@ from fusejit.fuse.reshaping.reshapes import (
 )
 from fusejit.fuse.reshaping.unroll import unroll_small_reductions
 from fusejit.fuse.rewrite import definitions
-from fusejit.ir.graph import GenericOp, Graph, ReshapeOp, Value
+from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import parse_indexing_map
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
+from fusejit.ir.ops import GenericOp, ReshapeOp
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.schedule import FusionReport
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
+from fusejit.ir.values import Value
 from fusejit.ir.verifier.verify import verify
 from fusejit_testing.compare import assert_same_results
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from fusejit.fuse.folding.siblings import merge_siblings
-from fusejit.ir.graph import GenericOp, Graph
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import GenericOp
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.verifier.verify import verify

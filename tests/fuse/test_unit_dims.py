@@ -16,8 +16,9 @@ from fusejit.fuse.folding.cost import fold_always
 from fusejit.fuse.folding.driver import fold_producers
 from fusejit.fuse.folding.siblings import merge_siblings
 from fusejit.fuse.reshaping.unit_dims import drop_unit_dims, unit_dims
-from fusejit.ir.graph import GenericOp, Graph, walk
+from fusejit.ir.graph import Graph
 from fusejit.ir.interpreter.interpret import interpret
+from fusejit.ir.ops import GenericOp, walk
 from fusejit.ir.types import IteratorType
 from fusejit.ir.verifier.verify import verify
 from fusejit_testing.compare import assert_same_results

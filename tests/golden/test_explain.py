@@ -16,9 +16,9 @@ from fusejit.errors import UnsupportedError
 from fusejit.explain.remedies import REMEDIES
 from fusejit.fuse.folding.cost import Reject
 from fusejit.fuse.folding.legality import RULES
-from fusejit.ir.graph import GenericOp, base_name, walk
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host import Path as HostPath
+from fusejit.ir.ops import GenericOp, base_name, walk
 from fusejit.ir.target import GENERIC
 from fusejit_testing.programs.programs_random import SIZES, load, random_program
 

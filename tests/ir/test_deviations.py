@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.ir.graph import GenericOp
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
 from fusejit.ir.interpreter.summation import FEWEST, ordered_deviations
+from fusejit.ir.ops import GenericOp
 from fusejit.mlir.export.plain_reductions import with_plain_reductions
 
 SIZES = (1, 2, 3, 7, 39, 41, 129, 1025, 2500)

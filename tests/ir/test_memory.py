@@ -1,7 +1,7 @@
 """Versions: how the stores in front of an op are counted."""
 
-from fusejit.ir.graph import Load, Store, walk
 from fusejit.ir.memory import renumber_versions, versions
+from fusejit.ir.ops import Load, Store, walk
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
 from fusejit_testing.programs.programs import PROGRAMS

@@ -5,11 +5,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from fusejit.ir.graph import GenericOp, Load, Store, View, walk
 from fusejit.ir.interpreter.interpret import interpret
+from fusejit.ir.ops import GenericOp, Load, Store, walk
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.types import IteratorType
+from fusejit.ir.values import View
 from fusejit_testing.compare import assert_same_results, copy_keeping_strides, difference
 from fusejit_testing.graphs.random_graphs import random_graph
 

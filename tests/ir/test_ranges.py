@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from fusejit import fuse_jit
 from fusejit.ir.analysis.ranges import SLOW, STEPS, Ranges
-from fusejit.ir.graph import Graph, Loop, walk
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Loop, walk
 from fusejit.ir.scalar_ops.ranges import FULL
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 

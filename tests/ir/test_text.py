@@ -5,13 +5,15 @@ import pytest
 from hypothesis import given, settings
 
 from fusejit.errors import ParseError
-from fusejit.ir.graph import ConstantOp, Graph, Guard, HostSymbol, Value
+from fusejit.ir.graph import Graph, Guard, HostSymbol
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.interpreter.interpret import interpret
+from fusejit.ir.ops import ConstantOp
 from fusejit.ir.source import Location
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph, print_op
 from fusejit.ir.types import Kind, TensorType
+from fusejit.ir.values import Value
 from fusejit_testing.compare import assert_same_results
 from fusejit_testing.programs.programs import PROGRAMS
 from fusejit_testing.strategies import random_programs

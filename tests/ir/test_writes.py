@@ -5,7 +5,8 @@ import pytest
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.symbol_facts import SymbolFacts
 from fusejit.ir.analysis.writes import last_part, part_of, store_that_takes
-from fusejit.ir.graph import Graph, Write
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Write
 from fusejit.ir.text.parser import parse_graph
 
 N = AffineExpr.symbol("s0")

@@ -11,13 +11,15 @@ import pytest
 from fusejit import UnsupportedError, fuse_jit
 from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Buffer, GenericOp, Graph, Init, Load, Operand, Value, View
+from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Init, Load, Operand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.types import DTYPES, IteratorType, TensorType
+from fusejit.ir.values import Buffer, Value, View
 from fusejit.mlir.export.ops import cast_lines, literal
 from fusejit.mlir.export.text import mlir_text
 from fusejit_testing import mlir_oracle

@@ -13,8 +13,8 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.dataclass import replace
 from fusejit.fuse.grouping.policy import POLICIES
-from fusejit.ir.graph import GenericOp, walk
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
+from fusejit.ir.ops import GenericOp, walk
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.schedule import FusionReport
 from fusejit.ir.target import GENERIC

@@ -9,7 +9,7 @@ import pytest
 
 from fusejit import stages
 from fusejit.errors import InternalError
-from fusejit.ir.graph import GenericOp
+from fusejit.ir.ops import GenericOp
 from fusejit_testing.programs.mutation_fuzzer import How, Plan, Tally, check_program
 from fusejit_testing.programs.mutation_programs import MutationProgram, Parameter, Statement
 

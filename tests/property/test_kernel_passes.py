@@ -15,8 +15,8 @@ import pytest
 import fusejit.codegen.lower.kernel_passes
 from fusejit.codegen.lower.kernel_passes import KERNEL_PASSES, KernelContext, Statements
 from fusejit.errors import VerificationError
-from fusejit.ir.index_math import I64, equal, let, name, number
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import I64, equal, let, name, number
+from fusejit.ir.loops.nodes import (
     Element,
     Exit,
     Field,
@@ -30,8 +30,8 @@ from fusejit.ir.loops import (
     StoreElement,
     Var,
 )
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import scalar
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import scalar
 from fusejit.ir.verifier.loops import verify_kernel
 from fusejit.options import Options
 from fusejit.stages import trace

@@ -18,8 +18,8 @@ from fusejit.codegen.analysis.integer_facts import Facts
 from fusejit.codegen.loop_passes.function_sharing import MANY, share_functions, share_kernels
 from fusejit.codegen.text.emit import emit_kernel
 from fusejit.dataclass import replace
-from fusejit.ir.index_math import let, name, operand
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import let, name, operand
+from fusejit.ir.loops.nodes import (
     Element,
     Expr,
     For,
@@ -31,7 +31,7 @@ from fusejit.ir.loops import (
     Stmt,
     StoreElement,
 )
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.polynomial import Polynomial
 from fusejit_testing.compare import Bound, gamma
 from fusejit_testing.oracle import check
 

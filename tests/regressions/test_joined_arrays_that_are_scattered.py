@@ -8,7 +8,7 @@ any more, and `ir.analysis.writes` says in one place what may be written through
 import numpy as np
 import pytest
 
-from fusejit.ir.graph import Scatter, Store
+from fusejit.ir.ops import Scatter, Store
 from fusejit_testing.oracle import check
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fusejit import fuse_jit
-from fusejit.ir.graph import GenericOp, walk
+from fusejit.ir.ops import GenericOp, walk
 
 
 def test_copies_of_results_stand_at_the_function() -> None:

@@ -15,7 +15,7 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
 from fusejit.errors import UnsupportedError
-from fusejit.ir.graph import Check, walk
+from fusejit.ir.ops import Check, walk
 from fusejit_testing.oracle import check, compare_outcomes, run
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.ir.graph import Check, walk
+from fusejit.ir.ops import Check, walk
 from fusejit_testing.oracle import check, compare_outcomes, decorate, run
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.ir.graph import GenericOp, Store
+from fusejit.ir.ops import GenericOp, Store
 from fusejit.ir.schedule import KernelStep
 
 X = np.arange(12.0).reshape(3, 4) + 1

@@ -177,7 +177,7 @@ def test_importing_and_decorating_load_no_compiler(
         "stages = ('fuse', 'stages', 'segments', 'calls', 'profit', 'explain', 'mlir')\n"
         "assert not loaded & {f'fusejit.{name}' for name in stages}, loaded\n"
         "assert not [name for name in loaded if '.lower' in name or '.runtime' in name], loaded\n"
-        "assert 'fusejit.ir.graph' not in loaded\n"
+        "assert 'fusejit.ir.ops' not in loaded\n"
         "packages = {name.split('.')[0] for name in sys.modules}\n"
         "assert not packages & {'numba', 'llvmlite', 'tbb'}, packages\n"
         "import numpy as np\n"

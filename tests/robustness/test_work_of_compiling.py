@@ -14,8 +14,8 @@ import pytest
 import fusejit
 from fusejit import fuse_jit
 from fusejit.codegen.backend.loop_hints import loop_depth
-from fusejit.ir.index_math import operand
-from fusejit.ir.loops import For, LoopFunction, LoopModule, Stmt
+from fusejit.ir.loops.index_math import operand
+from fusejit.ir.loops.nodes import For, LoopFunction, LoopModule, Stmt
 from fusejit.stages import Lowered
 
 PACKAGE = str(Path(fusejit.__file__).parent)

@@ -11,7 +11,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.errors import UnsupportedError
-from fusejit.ir.graph import Cond, Loop, walk
+from fusejit.ir.ops import Cond, Loop, walk
 from fusejit_testing.compare import Bound, assert_same
 
 CLOSE = Bound(ulps=8)

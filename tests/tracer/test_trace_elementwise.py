@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fusejit.errors import NeedsPython, UnsupportedError
-from fusejit.ir.graph import GenericOp
+from fusejit.ir.ops import GenericOp
 from fusejit.ir.scalar_ops.table import SCALAR_OPS, UFUNC_ROWS
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.types import DTYPES

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit.errors import ConcretizationError, UnsupportedError
-from fusejit.ir.graph import Alloc, Store
+from fusejit.ir.ops import Alloc, Store
 from fusejit.ir.text.printer import print_graph
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.runtime.entry import trace_function

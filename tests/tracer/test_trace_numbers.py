@@ -10,8 +10,8 @@ import pytest
 
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr, parse_affine_expr
-from fusejit.ir.graph import Layout
 from fusejit.ir.traced import CheckKind, HostLeaf, PathLeaf
+from fusejit.ir.values import Layout
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.runtime.entry import trace_function
 from fusejit.tracer.values.shapes import Decisions, host_of

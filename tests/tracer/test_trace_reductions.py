@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.ir.graph import GenericOp
+from fusejit.ir.ops import GenericOp
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.runtime.entry import trace_function
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from fusejit.errors import NeedsPython
-from fusejit.ir.graph import Alias, GenericOp, ReshapeOp, View
+from fusejit.ir.ops import Alias, GenericOp, ReshapeOp
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
+from fusejit.ir.values import View
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.runtime.entry import trace_function
 

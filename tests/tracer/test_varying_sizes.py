@@ -10,7 +10,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.errors import UnsupportedError
-from fusejit.ir.graph import Check, Loop, walk
+from fusejit.ir.ops import Check, Loop, walk
 from fusejit_testing.compare import Bound
 from fusejit_testing.oracle import check
 

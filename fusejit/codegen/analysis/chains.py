@@ -12,7 +12,7 @@ from math import gcd
 from typing import TypeGuard
 
 from fusejit.dataclass import dataclass, replace
-from fusejit.ir.loops import (
+from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Element,
@@ -28,7 +28,7 @@ from fusejit.ir.loops import (
     StoreElement,
     Var,
 )
-from fusejit.ir.polynomial import Polynomial, factor_names
+from fusejit.ir.loops.polynomial import Polynomial, factor_names
 
 Access = tuple[Pointer, Polynomial]
 """A pointer and an offset from it."""

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.loop_names import element_names, expr_names, memory_of
-from fusejit.ir.loops import (
+from fusejit.ir.loops.names import element_names, expr_names, memory_of
+from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Comment,
@@ -34,7 +34,7 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.polynomial import Polynomial
 
 
 # ------------------------------------------------------------------------------------------- forms

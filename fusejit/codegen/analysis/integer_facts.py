@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from math import gcd
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.polynomial import Factor, Polynomial
+from fusejit.ir.loops.polynomial import Factor, Polynomial
 
 DEPTH = 6  # facts that one proof adds up
 SPLITS = 4  # extrema of which both cases are tried

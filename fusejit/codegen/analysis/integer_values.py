@@ -22,10 +22,20 @@ from fusejit.codegen.analysis.integer_facts import (
     Opaque,
 )
 from fusejit.dataclass import dataclass
-from fusejit.ir.index_math import BOOL, I64
-from fusejit.ir.loops import Call, Element, Expr, Field, Integer, Number, Operation, Parts, Var
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import CAST, CONVERT
+from fusejit.ir.loops.index_math import BOOL, I64
+from fusejit.ir.loops.nodes import (
+    Call,
+    Element,
+    Expr,
+    Field,
+    Integer,
+    Number,
+    Operation,
+    Parts,
+    Var,
+)
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import CAST, CONVERT
 
 _U64 = np.dtype(np.uint64)
 ZERO = Polynomial.const(0)

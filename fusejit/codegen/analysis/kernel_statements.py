@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fusejit.ir.index_math import I64
-from fusejit.ir.loop_names import memory_of
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import I64
+from fusejit.ir.loops.names import memory_of
+from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Exit,

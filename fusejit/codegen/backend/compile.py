@@ -42,7 +42,7 @@ from fusejit.codegen.intrinsics.polling import raising
 from fusejit.codegen.intrinsics.table import jit_namespace, twin_namespace
 from fusejit.dataclass import dataclass, field
 from fusejit.interrupts import apart
-from fusejit.ir.loops import LoopModule
+from fusejit.ir.loops.nodes import LoopModule
 from fusejit.ir.types import DTYPES, dtype_name
 from fusejit.locks import ForkSafeLock
 from fusejit.syntax import parse, walk

@@ -13,7 +13,7 @@ from fusejit.codegen.backend.loop_hints import Hints
 from fusejit.codegen.intrinsics.table import jit_object
 from fusejit.codegen.intrinsics_jit.parallel import LoopBody
 from fusejit.codegen.machine.numba_api import TypingError, ir, types
-from fusejit.ir.loops import LoopModule
+from fusejit.ir.loops.nodes import LoopModule
 
 _I32 = ir.IntType(32)
 

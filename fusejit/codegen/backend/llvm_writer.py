@@ -28,9 +28,9 @@ from fusejit.codegen.intrinsics_jit.memory import prefer_widest
 from fusejit.codegen.machine.numba_api import cgutils, ir, types
 from fusejit.codegen.nests.nest import token
 from fusejit.codegen.text.emit import launcher_of
-from fusejit.ir.index_math import INDEX_OPS
-from fusejit.ir.loop_names import given_names, memory_of
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import INDEX_OPS
+from fusejit.ir.loops.names import given_names, memory_of
+from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Comment,
@@ -54,7 +54,7 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Factor, Polynomial
+from fusejit.ir.loops.polynomial import Factor, Polynomial
 
 Value = Any
 _I64 = ir.IntType(64)
@@ -165,7 +165,7 @@ class FunctionWriter(ValueWriter):
         return FormWriter(self, operands, name).expression(scalar_form(expr.op).tree)
 
     def of_indices(self, expr: Apply) -> Typed:
-        """An operation of `fusejit.ir.index_math`."""
+        """An operation of `fusejit.ir.loops.index_math`."""
         name, operands = expr.op.name, expr.operands
         if name in ("and", "or"):
             each = [partial(self.expression, o) for o in operands]

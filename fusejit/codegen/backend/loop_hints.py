@@ -25,9 +25,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from fusejit.codegen.backend.scalar_forms import scalar_form
 from fusejit.dataclass import dataclass, field
-from fusejit.ir.index_math import FUNCTION, I64, INDEX_OPS
-from fusejit.ir.loop_names import expr_names, parts
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import FUNCTION, I64, INDEX_OPS
+from fusejit.ir.loops.names import expr_names, parts
+from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Element,
@@ -42,8 +42,8 @@ from fusejit.ir.loops import (
     StoreElement,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import CAST, CONVERT
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import CAST, CONVERT
 from fusejit.ir.scalar_ops.table import MATH_FUNCTIONS
 
 Hints = tuple[tuple[str, int], ...]

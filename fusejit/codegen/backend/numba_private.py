@@ -30,7 +30,7 @@ from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.machine.numba_api import from_dtype, types
 from fusejit.dataclass import dataclass
 from fusejit.interrupts import is_from_handler
-from fusejit.ir.loops import LoopModule
+from fusejit.ir.loops.nodes import LoopModule
 
 PlainSignature = tuple[tuple[str, np.dtype[Any], int], ...]
 """``(kind, dtype, ndim)`` of each argument."""

@@ -13,8 +13,8 @@ from typing import Any
 
 from fusejit.codegen.backend.llvm_values import Typed, Unwritten, ValueWriter
 from fusejit.dataclass import dataclass
-from fusejit.ir.loops import Operation
-from fusejit.ir.scalar_math import CAST, CONVERT
+from fusejit.ir.loops.nodes import Operation
+from fusejit.ir.loops.scalar_math import CAST, CONVERT
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.syntax import parse, walk
 

@@ -20,12 +20,14 @@ from fusejit.codegen.bufferize.scatter_operands import reads_allow_scatter
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.analysis.writes import store_that_takes
 from fusejit.ir.draws import is_host_call
-from fusejit.ir.graph import (
+from fusejit.ir.graph import Graph
+from fusejit.ir.host_blocks import host_blocks, launcher_binds, runs_on_host
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.memory import walk_versions
+from fusejit.ir.ops import (
     Alloc,
     Block,
-    Buffer,
     GenericOp,
-    Graph,
     Init,
     Load,
     Loop,
@@ -34,18 +36,14 @@ from fusejit.ir.graph import (
     ReshapeOp,
     Scatter,
     Store,
-    Value,
-    View,
     ViewOp,
     Write,
     walk,
 )
-from fusejit.ir.host_blocks import host_blocks, launcher_binds, runs_on_host
-from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.memory import walk_versions
 from fusejit.ir.payload import identity_payload
 from fusejit.ir.schedule import KernelStep, Schedule, walk_steps
 from fusejit.ir.types import IteratorType
+from fusejit.ir.values import Buffer, Value, View
 
 
 @dataclass(slots=True)

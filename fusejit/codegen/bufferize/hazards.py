@@ -21,8 +21,9 @@ from collections.abc import Mapping, Sequence
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr, Dim
-from fusejit.ir.graph import Buffer, GenericOp, Load, Op, ReshapeOp, Store, Value, ViewOp
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Load, Op, ReshapeOp, Store, ViewOp
+from fusejit.ir.values import Buffer, Value
 
 Distance = Mapping[int, AffineExpr | None]
 """Per dim of the domain how far the point that writes lies behind the one that reads; None: not

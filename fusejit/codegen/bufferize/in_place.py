@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from fusejit.codegen.bufferize.bufferization import Placement
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import GenericOp, Op, Value, walk
+from fusejit.ir.ops import GenericOp, Op, walk
 from fusejit.ir.schedule import Group, KernelStep, Schedule
+from fusejit.ir.values import Value
 
 
 def overwritten_products(schedule: Schedule, placement: Placement) -> dict[Value, Value]:

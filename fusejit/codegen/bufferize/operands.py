@@ -9,9 +9,9 @@ import numpy as np
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.loop_names import memory_of
-from fusejit.ir.loops import Element, Expr, Parts, Pointer, Role
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.names import memory_of
+from fusejit.ir.loops.nodes import Element, Expr, Parts, Pointer, Role
+from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import part_dtype
 

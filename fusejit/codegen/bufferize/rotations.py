@@ -12,7 +12,8 @@ from collections.abc import Collection, Mapping
 
 from fusejit.codegen.bufferize.hazards import FREE, overlap_of
 from fusejit.dataclass import dataclass
-from fusejit.ir.graph import Block, Buffer, GenericOp, Load, Loop, Op, Store, Value, View
+from fusejit.ir.ops import Block, GenericOp, Load, Loop, Op, Store
+from fusejit.ir.values import Buffer, Value, View
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from fusejit.ir.graph import GenericOp, Load, Op, Operand, Scatter, Value
+from fusejit.ir.ops import GenericOp, Load, Op, Operand, Scatter
+from fusejit.ir.values import Value
 
 Root = Callable[[Value], Value]
 """The value behind a chain of views."""

@@ -20,10 +20,9 @@ from fusejit.codegen.launcher.results import LauncherResults, leaves_of
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL, index_symbols
-from fusejit.ir.graph import walk
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_calls import is_effect
-from fusejit.ir.program import (
+from fusejit.ir.loops.program import (
     ArrayRef,
     HostCond,
     HostLoop,
@@ -37,6 +36,7 @@ from fusejit.ir.program import (
     inner_blocks,
     walk_steps,
 )
+from fusejit.ir.ops import walk
 from fusejit.ir.traced import (
     HostLeaf,
     TracedFunction,

@@ -19,12 +19,11 @@ from fusejit.codegen.text.host_text import host_text
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.access import ACCESS_BITS, WRITEABLE_BIT
 from fusejit.ir.affine import AffineExpr, Dim
-from fusejit.ir.graph import HostCall, walk
 from fusejit.ir.host import HostExpr, Path, generator_address
 from fusejit.ir.host_calls import GLOBAL_RANDOM, NAMES, is_draw
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.program import (
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.program import (
     ArrayRef,
     HostStepCall,
     KernelCall,
@@ -34,6 +33,7 @@ from fusejit.ir.program import (
     names_used,
     walk_steps,
 )
+from fusejit.ir.ops import HostCall, walk
 from fusejit.ir.traced import (
     ArrayClass,
     CheckKind,

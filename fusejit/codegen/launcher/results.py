@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from fusejit.codegen.launcher.steps import LauncherSteps
 from fusejit.ir.access import Access
-from fusejit.ir.program import (
+from fusejit.ir.loops.program import (
     ScalarRef,
     memory_name,
 )

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from fusejit.codegen.launcher.names import LauncherNames, affine_text, shape_text
 from fusejit.ir.host_blocks import launcher_symbols
 from fusejit.ir.host_calls import host_function, object_texts
-from fusejit.ir.loops import KernelParameter
-from fusejit.ir.program import (
+from fusejit.ir.loops.nodes import KernelParameter
+from fusejit.ir.loops.program import (
     HostArgument,
     HostBlock,
     HostCond,

@@ -22,9 +22,9 @@ from collections.abc import Sequence
 
 from fusejit.codegen.analysis.kernel_statements import flat, given, is_check
 from fusejit.dataclass import dataclass, replace
-from fusejit.ir.index_math import INDEX_OPS, is_index_op, negated
-from fusejit.ir.loop_names import mentions
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import INDEX_OPS, is_index_op, negated
+from fusejit.ir.loops.names import mentions
+from fusejit.ir.loops.nodes import (
     Apply,
     Expr,
     For,
@@ -37,7 +37,7 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.scalar_math import SELECT
+from fusejit.ir.loops.scalar_math import SELECT
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 
 MOST = 12  # statements of a branch: both are computed each time

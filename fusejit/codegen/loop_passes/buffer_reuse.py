@@ -28,9 +28,19 @@ from fusejit.codegen.analysis.chains import (
 from fusejit.codegen.analysis.kernel_statements import flat
 from fusejit.codegen.loop_passes.loop_fusion import with_bodies
 from fusejit.dataclass import replace
-from fusejit.ir.loop_names import memory_of, mentions
-from fusejit.ir.loops import For, Free, Let, ParallelFor, Pointer, Scratch, Stmt, StoreElement, Var
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.names import memory_of, mentions
+from fusejit.ir.loops.nodes import (
+    For,
+    Free,
+    Let,
+    ParallelFor,
+    Pointer,
+    Scratch,
+    Stmt,
+    StoreElement,
+    Var,
+)
+from fusejit.ir.loops.polynomial import Polynomial
 
 _Access = tuple[bool, Pointer, Polynomial]
 """Whether it is a store, the pointer, the offset."""

@@ -20,8 +20,8 @@ from fusejit.codegen.analysis.chains import (
     Access,
 )
 from fusejit.dataclass import replace
-from fusejit.ir.loop_names import expr_names
-from fusejit.ir.loops import (
+from fusejit.ir.loops.names import expr_names
+from fusejit.ir.loops.nodes import (
     Element,
     For,
     If,

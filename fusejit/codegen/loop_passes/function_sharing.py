@@ -23,9 +23,9 @@ from typing import Any
 
 from fusejit.codegen.analysis.function_forms import Form, module_form
 from fusejit.dataclass import dataclass, replace
-from fusejit.ir.index_math import operand
-from fusejit.ir.loop_names import all_mentioned, given_names, memory_of, parts
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import operand
+from fusejit.ir.loops.names import all_mentioned, given_names, memory_of, parts
+from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Element,
@@ -44,7 +44,7 @@ from fusejit.ir.loops import (
     StoreElement,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.polynomial import Polynomial
 
 MANY = 3
 """Functions or kernels that must be alike: fewer cost less than knowing the integers may gain."""

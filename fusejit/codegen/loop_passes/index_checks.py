@@ -48,8 +48,8 @@ from fusejit.dataclass import replace
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.analysis.symbol_facts import SymbolFacts, affine_of
 from fusejit.ir.graph import Graph
-from fusejit.ir.index_math import I64
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import I64
+from fusejit.ir.loops.nodes import (
     Apply,
     For,
     If,
@@ -60,8 +60,8 @@ from fusejit.ir.loops import (
     StoreElement,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import SELECT, cast
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import SELECT, cast
 
 _U64 = np.dtype(np.uint64)
 ROUNDS = 4  # times that bounds of what a loop carries are tried

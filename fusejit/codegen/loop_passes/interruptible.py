@@ -30,7 +30,7 @@ from fusejit.codegen.analysis.kernel_statements import flat
 from fusejit.codegen.intrinsics.polling import FIRST_UNITS
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.ir.index_math import (
+from fusejit.ir.loops.index_math import (
     add,
     compute,
     either,
@@ -44,8 +44,8 @@ from fusejit.ir.index_math import (
     operand,
     sub,
 )
-from fusejit.ir.loop_names import expr_names
-from fusejit.ir.loops import (
+from fusejit.ir.loops.names import expr_names
+from fusejit.ir.loops.nodes import (
     Call,
     Element,
     Exit,
@@ -63,7 +63,7 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.polynomial import Polynomial
 
 UNKNOWN_TRIPS, UNKNOWN_NEST = 16, FIRST_UNITS // 16
 """Iterations of a loop, and units of a nest, whose extents are not known in front of the loop."""

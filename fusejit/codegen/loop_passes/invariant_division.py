@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.ir.loop_names import all_mentioned
-from fusejit.ir.loops import (
+from fusejit.ir.loops.names import all_mentioned
+from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Expr,

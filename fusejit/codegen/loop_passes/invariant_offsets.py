@@ -20,8 +20,8 @@ from collections.abc import Sequence
 
 from fusejit.codegen.analysis.kernel_statements import flat, given
 from fusejit.dataclass import replace
-from fusejit.ir.loop_names import all_mentioned
-from fusejit.ir.loops import (
+from fusejit.ir.loops.names import all_mentioned
+from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Element,
@@ -35,7 +35,7 @@ from fusejit.ir.loops import (
     StoreElement,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.polynomial import Polynomial
 
 
 def hoist_offsets(statements: Sequence[Stmt]) -> list[Stmt]:

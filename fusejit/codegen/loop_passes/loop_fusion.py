@@ -30,9 +30,9 @@ from fusejit.codegen.analysis.chains import (
 )
 from fusejit.codegen.analysis.kernel_statements import flat
 from fusejit.dataclass import dataclass, replace
-from fusejit.ir.index_math import add
-from fusejit.ir.loop_names import memory_of, mentions
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import add
+from fusejit.ir.loops.names import memory_of, mentions
+from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Element,
@@ -51,8 +51,8 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.program import NestNote
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.program import NestNote
 
 Rewrite = Callable[[Sequence[Stmt]], list[Stmt]]
 

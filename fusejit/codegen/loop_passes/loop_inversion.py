@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.dataclass import replace
-from fusejit.ir.loops import Exit, For, Free, If, Let, ParallelFor, Stmt, StoreElement, While
+from fusejit.ir.loops.nodes import Exit, For, Free, If, Let, ParallelFor, Stmt, StoreElement, While
 
 MOST = 40  # statements of a condition that is written twice
 

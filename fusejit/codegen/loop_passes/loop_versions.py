@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 
 from fusejit.codegen.analysis.integer_facts import Facts
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL
-from fusejit.ir.index_math import both, compute
-from fusejit.ir.loops import Expr
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.index_math import both, compute
+from fusejit.ir.loops.nodes import Expr
+from fusejit.ir.loops.polynomial import Polynomial
 
 MOST = 8  # comparisons in front of a loop
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from fusejit.codegen.analysis.kernel_statements import flat, given
 from fusejit.dataclass import replace
-from fusejit.ir.loops import (
+from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Expr,
@@ -30,7 +30,7 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.scalar_math import CAST, CONVERT
+from fusejit.ir.loops.scalar_math import CAST, CONVERT
 
 _SUMS = tuple(Operation(name, kind) for name in ("add", "subtract") for kind in "iu")
 _SAME = (CAST, CONVERT, Operation("int"))  # numbers that are not negative, unsigned

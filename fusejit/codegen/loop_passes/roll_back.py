@@ -22,9 +22,9 @@ from collections.abc import Mapping, Sequence
 from fusejit.codegen.analysis.kernel_statements import changed, flat
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.ir.index_math import negated, operand
-from fusejit.ir.loop_names import expr_names, memory_of
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import negated, operand
+from fusejit.ir.loops.names import expr_names, memory_of
+from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Element,
@@ -43,7 +43,7 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.polynomial import Polynomial
 
 """The status of a kernel that finds no memory for its journal: NumPy runs the call."""
 

@@ -22,8 +22,8 @@ import numpy as np
 
 from fusejit.codegen.analysis.kernel_statements import flat, given, is_check
 from fusejit.dataclass import replace
-from fusejit.ir.index_math import BOOL, I64, negated
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import BOOL, I64, negated
+from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Expr,
@@ -37,8 +37,8 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import CAST, CONVERT, SELECT, cast, convert, scalar
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import CAST, CONVERT, SELECT, cast, convert, scalar
 
 _U64 = np.dtype(np.uint64)
 _COPIES = (CONVERT, Operation("int"))

@@ -22,9 +22,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fusejit.dataclass import replace
-from fusejit.ir.index_math import both, equal
-from fusejit.ir.loop_names import all_mentioned
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import both, equal
+from fusejit.ir.loops.names import all_mentioned
+from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Element,
@@ -38,7 +38,7 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.scalar_ops.table import MATH_FUNCTIONS
 
 _FUNCTIONS = frozenset(MATH_FUNCTIONS) | {"sqrt", "divide", "reciprocal"}

@@ -24,11 +24,11 @@ from fusejit.codegen.analysis.chains import (
 )
 from fusejit.codegen.loop_passes.loop_fusion import with_bodies
 from fusejit.dataclass import replace
-from fusejit.ir.index_math import ceildiv, floordiv, let, maximum, minimum, mul, name, sub
-from fusejit.ir.loop_names import mentions
-from fusejit.ir.loops import Expr, For, Integer, Let, ParallelFor, Pointer, Stmt, Var
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.program import NestNote
+from fusejit.ir.loops.index_math import ceildiv, floordiv, let, maximum, minimum, mul, name, sub
+from fusejit.ir.loops.names import mentions
+from fusejit.ir.loops.nodes import Expr, For, Integer, Let, ParallelFor, Pointer, Stmt, Var
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.program import NestNote
 
 REASON = "a tile runs all iterations of the loop around it, in one launch"
 TILE_POINTS = 512  # points of a tile: a few arrays of 4 KB stay in the nearest cache

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.dataclass import replace
-from fusejit.ir.index_math import BOOL, I64
-from fusejit.ir.loop_names import mentions
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import BOOL, I64
+from fusejit.ir.loops.names import mentions
+from fusejit.ir.loops.nodes import (
     Apply,
     Element,
     Expr,

@@ -28,8 +28,8 @@ from fusejit.codegen.nests.nest import (
     zero,
 )
 from fusejit.dataclass import replace
-from fusejit.ir.graph import GenericOp, Store
-from fusejit.ir.index_math import (
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.loops.index_math import (
     add,
     both,
     ceildiv,
@@ -46,8 +46,7 @@ from fusejit.ir.index_math import (
     mul,
     operand,
 )
-from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.loops import (
+from fusejit.ir.loops.nodes import (
     Apply,
     Expr,
     For,
@@ -59,7 +58,8 @@ from fusejit.ir.loops import (
     Stmt,
     Var,
 )
-from fusejit.ir.polynomial import Polynomial, product
+from fusejit.ir.loops.polynomial import Polynomial, product
+from fusejit.ir.ops import GenericOp, Store
 
 BLOCK_POINTS = 1024
 """Elements of a block: a ring of a few of them stays in the nearest cache."""

@@ -31,7 +31,8 @@ from fusejit.codegen.nests.nest import (
     point_cost_ps,
 )
 from fusejit.dataclass import replace
-from fusejit.ir.index_math import (
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.loops.index_math import (
     Index,
     add,
     ceildiv,
@@ -47,8 +48,7 @@ from fusejit.ir.index_math import (
     mul,
     sub,
 )
-from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.loops import (
+from fusejit.ir.loops.nodes import (
     Expr,
     For,
     Free,
@@ -61,7 +61,7 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial, product
+from fusejit.ir.loops.polynomial import Polynomial, product
 from fusejit.ir.schedule import Group
 
 TILE_POINTS = 2048

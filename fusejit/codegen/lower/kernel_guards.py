@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fusejit.ir.host import HostExpr, Path
-from fusejit.ir.index_math import compute, operand
-from fusejit.ir.loops import Expr, Field
+from fusejit.ir.loops.index_math import compute, operand
+from fusejit.ir.loops.nodes import Expr, Field
 
 _OPS = {
     **{"add": "+", "sub": "-", "mul": "*", "neg": "neg", "floordiv": "//", "mod": "%"},

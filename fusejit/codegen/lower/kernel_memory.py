@@ -11,19 +11,10 @@ from fusejit.codegen.bufferize.operands import Located, Memory, dense_strides, e
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import (
-    Buffer,
-    ConstantOp,
-    Graph,
-    Load,
-    ReshapeOp,
-    Store,
-    Value,
-    ViewOp,
-)
+from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.loop_names import expr_names
-from fusejit.ir.loops import (
+from fusejit.ir.loops.names import expr_names
+from fusejit.ir.loops.nodes import (
     Free,
     Integer,
     Let,
@@ -32,7 +23,9 @@ from fusejit.ir.loops import (
     Stmt,
     Var,
 )
-from fusejit.ir.polynomial import Polynomial, product
+from fusejit.ir.loops.polynomial import Polynomial, product
+from fusejit.ir.ops import ConstantOp, Load, ReshapeOp, Store, ViewOp
+from fusejit.ir.values import Buffer, Value
 
 LARGEST_ON_STACK = 1024  # bytes of a buffer of constant size that is not taken from the heap
 _MAX_SCOPE = 27  # the scopes above belong to the scratch of reductions

@@ -26,9 +26,9 @@ from fusejit.codegen.loop_passes.temporal_tiling import move_time_loops
 from fusejit.codegen.nests.short_nests import write_short_nests
 from fusejit.codegen.text.emit import statement_lines
 from fusejit.dataclass import dataclass
-from fusejit.ir.loops import Stmt
+from fusejit.ir.loops.nodes import Stmt
+from fusejit.ir.loops.program import NestNote
 from fusejit.ir.pass_log import PassLog
-from fusejit.ir.program import NestNote
 
 Statements = list[Stmt]
 

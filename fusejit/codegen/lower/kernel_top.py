@@ -12,9 +12,9 @@ import numpy as np
 
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.lower.kernel_guards import is_kernel_guard, kernel_expr
-from fusejit.ir.graph import Buffer, Graph, Guard, Layout, Write, walk
+from fusejit.ir.graph import Graph, Guard
 from fusejit.ir.host import Path
-from fusejit.ir.index_math import (
+from fusejit.ir.loops.index_math import (
     Index,
     add,
     both,
@@ -29,8 +29,8 @@ from fusejit.ir.index_math import (
     operand,
     sub,
 )
-from fusejit.ir.loop_names import all_mentioned
-from fusejit.ir.loops import (
+from fusejit.ir.loops.names import all_mentioned
+from fusejit.ir.loops.nodes import (
     Call,
     Exit,
     Expr,
@@ -42,10 +42,12 @@ from fusejit.ir.loops import (
     Stmt,
     Var,
 )
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.program import Program
-from fusejit.ir.scalar_math import convert
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.program import Program
+from fusejit.ir.loops.scalar_math import convert
+from fusejit.ir.ops import Write, walk
 from fusejit.ir.traced import ArrayClass
+from fusejit.ir.values import Buffer, Layout
 
 _MAX_ARRAY_SCOPE = 15
 _I64 = np.dtype(np.int64)

@@ -27,16 +27,9 @@ from fusejit.ir.analysis.degenerate import without_idle_reduction_dims, without_
 from fusejit.ir.analysis.split import one_result_each, split_reduction
 from fusejit.ir.analysis.starts import is_overwritten
 from fusejit.ir.draws import draw_arguments, draw_of
-from fusejit.ir.graph import (
-    OUT_OF_BOUNDS_IF_RUN,
-    Check,
-    GenericOp,
-    HostCall,
-    Value,
-)
-from fusejit.ir.index_math import I64, address, compute, either, less, negated
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import I64, address, compute, either, less, negated
+from fusejit.ir.loops.nodes import (
     Call,
     Element,
     Exit,
@@ -52,9 +45,11 @@ from fusejit.ir.loops import (
     StoreElement,
     Var,
 )
-from fusejit.ir.polynomial import Polynomial, product
-from fusejit.ir.scalar_math import convert
+from fusejit.ir.loops.polynomial import Polynomial, product
+from fusejit.ir.loops.scalar_math import convert
+from fusejit.ir.ops import OUT_OF_BOUNDS_IF_RUN, Check, GenericOp, HostCall
 from fusejit.ir.types import IteratorType
+from fusejit.ir.values import Value
 
 EARLY_ERRORS = {
     "IndexError": Status.OUT_OF_BOUNDS,

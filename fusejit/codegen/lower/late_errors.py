@@ -19,8 +19,9 @@ import numpy as np
 from fusejit.codegen.intrinsics.late_values import SLOT_BITS, SLOT_SHIFT, values_of
 from fusejit.codegen.intrinsics.statuses import KINDS, Status
 from fusejit.ir.draws import BOUNDS
-from fusejit.ir.graph import Check, Graph
+from fusejit.ir.graph import Graph
 from fusejit.ir.host_calls import late_checks
+from fusejit.ir.ops import Check
 from fusejit.ir.source import Location
 from fusejit.syntax import walk
 

@@ -20,9 +20,8 @@ from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.lower.kernel_memory import Enclosing
 from fusejit.codegen.lower.region_writer import RegionWriter
 from fusejit.codegen.nests.work import is_uneven, loop_work
-from fusejit.ir.graph import Loop
-from fusejit.ir.index_math import equal
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import equal
+from fusejit.ir.loops.nodes import (
     Element,
     Exit,
     For,
@@ -37,7 +36,8 @@ from fusejit.ir.loops import (
     StoreElement,
     Var,
 )
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.ops import Loop
 
 _INT64 = np.dtype(np.int64)
 _ZERO = Polynomial.const(0)

@@ -14,10 +14,10 @@ from fusejit.codegen.nests.nest import (
     token,
     wrap,
 )
-from fusejit.ir.graph import GenericOp
-from fusejit.ir.index_math import address
-from fusejit.ir.loops import Call, Expr, Integer, Let, Stmt
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.index_math import address
+from fusejit.ir.loops.nodes import Call, Expr, Integer, Let, Stmt
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.ops import GenericOp
 
 
 def has_call(op: GenericOp) -> bool:

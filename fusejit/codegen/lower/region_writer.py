@@ -13,18 +13,9 @@ from fusejit.codegen.lower.blocks import BlockWriter
 from fusejit.codegen.lower.kernel_memory import Enclosing
 from fusejit.dataclass import replace
 from fusejit.errors import UnsupportedError
-from fusejit.ir.graph import (
-    Bind,
-    Block,
-    Buffer,
-    Cond,
-    Loop,
-    Op,
-    Value,
-)
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.loop_names import memory_of
-from fusejit.ir.loops import (
+from fusejit.ir.loops.names import memory_of
+from fusejit.ir.loops.nodes import (
     Expr,
     For,
     Free,
@@ -36,8 +27,10 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import convert
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import convert
+from fusejit.ir.ops import Bind, Block, Cond, Loop, Op
+from fusejit.ir.values import Buffer, Value
 
 
 class RegionWriter(BlockWriter):

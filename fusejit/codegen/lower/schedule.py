@@ -20,38 +20,17 @@ from fusejit.codegen.lower.late_errors import rolled_back
 from fusejit.codegen.lower.parallel_loops import ParallelLoopWriter
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import (
-    Alloc,
-    Bind,
-    Block,
-    Buffer,
-    Check,
-    Cond,
-    GenericOp,
-    HostCall,
-    Layout,
-    Load,
-    Loop,
-    Op,
-    ReshapeOp,
-    Value,
-    View,
-    ViewOp,
-    Write,
-    walk,
-)
 from fusejit.ir.host_blocks import host_blocks, launcher_binds, launcher_symbols, runs_on_host
 from fusejit.ir.host_calls import argument_text, is_draw, late_ops, sizes_of
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.loops import (
+from fusejit.ir.loops.nodes import (
     Free,
     Role,
     Stmt,
     Var,
 )
-from fusejit.ir.pass_log import PassLog
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.program import (
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.program import (
     ArrayRef,
     HostArgument,
     HostBlock,
@@ -66,9 +45,27 @@ from fusejit.ir.program import (
     ScalarRef,
     Slot,
 )
+from fusejit.ir.ops import (
+    Alloc,
+    Bind,
+    Block,
+    Check,
+    Cond,
+    GenericOp,
+    HostCall,
+    Load,
+    Loop,
+    Op,
+    ReshapeOp,
+    ViewOp,
+    Write,
+    walk,
+)
+from fusejit.ir.pass_log import PassLog
 from fusejit.ir.schedule import KernelStep, Schedule, walk_steps
 from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.ir.types import Kind
+from fusejit.ir.values import Buffer, Layout, Value, View
 from fusejit.ir.verifier.loops import verify_kernel
 
 

@@ -11,7 +11,15 @@ from fusejit.codegen.nests.nest import (
 )
 from fusejit.codegen.nests.scattered import operand_maps, scatter_payload
 from fusejit.dataclass import replace
-from fusejit.ir.graph import (
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.loops.nodes import (
+    Element,
+    Let,
+    StoreElement,
+)
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import scalar
+from fusejit.ir.ops import (
     Alias,
     Alloc,
     Check,
@@ -24,19 +32,11 @@ from fusejit.ir.graph import (
     ReshapeOp,
     Scatter,
     Store,
-    Value,
     ViewOp,
     Write,
 )
-from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.loops import (
-    Element,
-    Let,
-    StoreElement,
-)
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import scalar
 from fusejit.ir.types import IteratorType
+from fusejit.ir.values import Value
 
 
 class StoreWriter(KernelWriter):

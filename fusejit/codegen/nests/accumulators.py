@@ -12,9 +12,8 @@ from fusejit.codegen.nests.nest import (
     Reference,
 )
 from fusejit.dataclass import dataclass
-from fusejit.ir.graph import GenericOp
-from fusejit.ir.index_math import Index, address, operand
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import Index, address, operand
+from fusejit.ir.loops.nodes import (
     Call,
     Expr,
     Let,
@@ -24,8 +23,9 @@ from fusejit.ir.loops import (
     StoreElement,
     Var,
 )
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import scalar
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import scalar
+from fusejit.ir.ops import GenericOp
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 
 PLAIN_BLOCK = 4096  # numbers of a parallel block where the order of merging does not show

@@ -9,9 +9,9 @@ from fusejit.codegen.nests.nest import (
     Nest,
 )
 from fusejit.dataclass import replace
-from fusejit.ir.index_math import floordiv
-from fusejit.ir.loops import Expr, For, Integer, ParallelFor, Stmt, Var
-from fusejit.ir.polynomial import product
+from fusejit.ir.loops.index_math import floordiv
+from fusejit.ir.loops.nodes import Expr, For, Integer, ParallelFor, Stmt, Var
+from fusejit.ir.loops.polynomial import product
 
 
 def chunked(loop: LoopDim, statements: Sequence[Stmt], work: Expr, comment: str) -> ParallelFor:

@@ -25,7 +25,8 @@ from fusejit.codegen.nests.nest import (
     zero,
 )
 from fusejit.dataclass import replace
-from fusejit.ir.index_math import (
+from fusejit.ir.interpreter.summation import BLOCK, LANES
+from fusejit.ir.loops.index_math import (
     I64,
     add,
     ceildiv,
@@ -40,8 +41,7 @@ from fusejit.ir.index_math import (
     moved,
     name,
 )
-from fusejit.ir.interpreter.summation import BLOCK, LANES
-from fusejit.ir.loops import (
+from fusejit.ir.loops.nodes import (
     Call,
     Element,
     Expr,
@@ -58,8 +58,8 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import select
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import select
 
 TILE_BYTES = 4096  # of the columns that are combined at once
 LANE_LEVELS = 9  # partial rows on the stack of a block: log2(LANES) + 2

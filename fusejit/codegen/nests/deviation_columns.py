@@ -24,7 +24,8 @@ from fusejit.codegen.nests.nest import (
     Nest,
     zero,
 )
-from fusejit.ir.index_math import (
+from fusejit.ir.interpreter.summation import BLOCK
+from fusejit.ir.loops.index_math import (
     add,
     ceildiv,
     compute,
@@ -36,8 +37,7 @@ from fusejit.ir.index_math import (
     name,
     sub,
 )
-from fusejit.ir.interpreter.summation import BLOCK
-from fusejit.ir.loops import (
+from fusejit.ir.loops.nodes import (
     Element,
     Expr,
     For,
@@ -48,8 +48,8 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import convert, scalar
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import convert, scalar
 
 
 def lane_of_columns(

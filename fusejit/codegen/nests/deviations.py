@@ -27,7 +27,8 @@ from fusejit.codegen.nests.nest import (
     Nest,
     zero,
 )
-from fusejit.ir.index_math import (
+from fusejit.ir.interpreter.summation import BLOCK, FEWEST, LANES
+from fusejit.ir.loops.index_math import (
     Index,
     compute,
     equal,
@@ -41,8 +42,7 @@ from fusejit.ir.index_math import (
     operand,
     sub,
 )
-from fusejit.ir.interpreter.summation import BLOCK, FEWEST, LANES
-from fusejit.ir.loops import (
+from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Element,
@@ -58,8 +58,8 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import convert, scalar, select
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import convert, scalar, select
 
 STACK = 64
 _F64 = np.dtype(np.float64)

@@ -22,8 +22,8 @@ from fusejit.codegen.nests.nest import (
 from fusejit.codegen.nests.nontemporal_stores import is_streamable, streamed
 from fusejit.codegen.nests.packing import lower_packed
 from fusejit.dataclass import replace
-from fusejit.ir.index_math import less, minimum
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import less, minimum
+from fusejit.ir.loops.nodes import (
     Expr,
     For,
     If,
@@ -33,7 +33,7 @@ from fusejit.ir.loops import (
     StoreElement,
     Var,
 )
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.polynomial import Polynomial
 
 SHORT_LOOP = (
     16  # an inner loop below this many steps is turned outside if it calls vector functions

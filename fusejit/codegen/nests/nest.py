@@ -13,10 +13,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.ir.graph import GenericOp
-from fusejit.ir.index_math import int_of
-from fusejit.ir.loop_names import expr_names
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import int_of
+from fusejit.ir.loops.names import expr_names
+from fusejit.ir.loops.nodes import (
     Element,
     Expr,
     For,
@@ -28,9 +27,10 @@ from fusejit.ir.loops import (
     Stmt,
     Var,
 )
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import cast, convert, scalar
+from fusejit.ir.ops import GenericOp
 from fusejit.ir.payload import Payload
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import cast, convert, scalar
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import dtype_name
 

@@ -6,8 +6,8 @@ from fusejit.codegen.nests.nest import (
     Nest,
     calls_vector_functions,
 )
-from fusejit.ir.loops import Integer, Role, Streamed
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.nodes import Integer, Role, Streamed
+from fusejit.ir.loops.polynomial import Polynomial
 
 
 def is_streamable(nest: Nest) -> bool:

@@ -19,8 +19,8 @@ from fusejit.codegen.nests.nest import (
     zero,
 )
 from fusejit.dataclass import replace
-from fusejit.ir.index_math import ceildiv, floordiv, let, maximum, minimum, name
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import ceildiv, floordiv, let, maximum, minimum, name
+from fusejit.ir.loops.nodes import (
     Element,
     Expr,
     For,
@@ -32,7 +32,7 @@ from fusejit.ir.loops import (
     StoreElement,
     Var,
 )
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.polynomial import Polynomial
 
 PACK = 512  # elements of a tile
 

@@ -26,8 +26,8 @@ from fusejit.codegen.nests.nest import (
 )
 from fusejit.codegen.nests.row_reduction import along_rows, of_everything
 from fusejit.codegen.nests.short_rows import short_row_limit, short_rows
-from fusejit.ir.index_math import less
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import less
+from fusejit.ir.loops.nodes import (
     If,
     Stmt,
 )

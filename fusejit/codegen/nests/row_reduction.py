@@ -33,7 +33,8 @@ from fusejit.codegen.nests.nest import (
 )
 from fusejit.codegen.nests.searches import if_met, met_nowhere, searched
 from fusejit.dataclass import replace
-from fusejit.ir.index_math import (
+from fusejit.ir.interpreter.summation import BLOCK, FEWEST
+from fusejit.ir.loops.index_math import (
     both,
     compute,
     equal,
@@ -45,8 +46,7 @@ from fusejit.ir.index_math import (
     name,
     sub,
 )
-from fusejit.ir.interpreter.summation import BLOCK, FEWEST
-from fusejit.ir.loops import (
+from fusejit.ir.loops.nodes import (
     Call,
     Element,
     Expr,
@@ -63,8 +63,8 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import cast, select
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import cast, select
 
 STACK = 64  # levels of block totals: more than any array has
 

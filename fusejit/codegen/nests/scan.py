@@ -20,7 +20,7 @@ from fusejit.codegen.nests.nest import (
     point_cost_ps,
     wrap,
 )
-from fusejit.ir.loops import (
+from fusejit.ir.loops.nodes import (
     Expr,
     For,
     Integer,

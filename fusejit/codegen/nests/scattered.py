@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from fusejit.codegen.bufferize.bufferization import Placement
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import GenericOp, Operand, Scatter, Value
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Operand, Scatter
 from fusejit.ir.payload import I64, Instr, Payload, PayloadBuilder
+from fusejit.ir.values import Value
 
 _Source = tuple[Value | GenericOp, IndexingMap]
 """What is read or computed, and from which dims."""

@@ -32,11 +32,11 @@ from fusejit.codegen.nests.nest import (
     zero,
 )
 from fusejit.dataclass import replace
-from fusejit.ir.index_math import BOOL, name, negated
-from fusejit.ir.loops import Expr, For, If, Let, Number, Stmt, Var
+from fusejit.ir.loops.index_math import BOOL, name, negated
+from fusejit.ir.loops.nodes import Expr, For, If, Let, Number, Stmt, Var
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import scalar
 from fusejit.ir.payload import drop_dead
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import scalar
 
 _I64 = np.dtype(np.int64)
 

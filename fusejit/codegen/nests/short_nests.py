@@ -24,9 +24,9 @@ from fusejit.codegen.analysis.chains import (
 )
 from fusejit.codegen.analysis.kernel_statements import flat, given
 from fusejit.dataclass import replace
-from fusejit.ir.index_math import compute
-from fusejit.ir.loop_names import mentions
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import compute
+from fusejit.ir.loops.names import mentions
+from fusejit.ir.loops.nodes import (
     Expr,
     For,
     If,
@@ -38,7 +38,7 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.polynomial import Polynomial
 
 FEW = 8  # points
 MOST = 12  # statements at one point

@@ -26,9 +26,9 @@ from fusejit.codegen.nests.nest import (
 )
 from fusejit.codegen.nests.packing import flat_reference
 from fusejit.dataclass import replace
-from fusejit.ir.index_math import ceildiv, compute, floordiv, less, let, minimum, name
 from fusejit.ir.interpreter.summation import FEWEST
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import ceildiv, compute, floordiv, less, let, minimum, name
+from fusejit.ir.loops.nodes import (
     Call,
     Element,
     Expr,
@@ -43,7 +43,7 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.polynomial import Polynomial
 
 SHORT_ROW = 40  # rows of fewer numbers than this
 SHORT_ROW_OF_CALLS = 12  # where vector functions would be called down columns

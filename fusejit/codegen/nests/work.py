@@ -5,10 +5,10 @@ from __future__ import annotations
 from fusejit.codegen.intrinsics.parallel import SERIAL_BELOW_NS
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.work import loop_ps
-from fusejit.ir.graph import Bind, Cond, GenericOp, Loop, Op, walk
-from fusejit.ir.index_math import compute, floordiv, int_of, maximum, mul
-from fusejit.ir.loops import Expr
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.index_math import compute, floordiv, int_of, maximum, mul
+from fusejit.ir.loops.nodes import Expr
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.ops import Bind, Cond, GenericOp, Loop, Op, walk
 
 FEW = 16  # iterations that may not suffice for all threads
 

@@ -14,8 +14,8 @@ from fusejit.codegen.nests.nest import (
     token,
 )
 from fusejit.codegen.text.outlining import KERNEL, outlined_statements
-from fusejit.ir.index_math import FUNCTION, INDEX_OPS
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import FUNCTION, INDEX_OPS
+from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Comment,
@@ -39,7 +39,7 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.polynomial import Polynomial
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 
 _INDENT = "    "
@@ -157,7 +157,7 @@ def _within(expr: Expr, binds: int) -> str:
 
 
 def _of_indices(expr: Apply) -> tuple[str, int]:
-    """An operation of `fusejit.ir.index_math` in Python's notation."""
+    """An operation of `fusejit.ir.loops.index_math` in Python's notation."""
     row = INDEX_OPS[expr.op.name]
     if row.binds == FUNCTION:
         name = {"int": "i64"}.get(row.name, row.name)

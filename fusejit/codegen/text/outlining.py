@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.dataclass import replace
-from fusejit.ir.index_math import compute, operand
-from fusejit.ir.loop_names import outside_names
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import compute, operand
+from fusejit.ir.loops.names import outside_names
+from fusejit.ir.loops.nodes import (
     Call,
     Exit,
     Expr,
@@ -37,7 +37,7 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.polynomial import Polynomial
 
 KERNEL = "kernel"
 """Name of the function that is called from outside."""

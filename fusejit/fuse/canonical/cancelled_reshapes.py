@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from fusejit.fuse.rewrite import definitions, rewrite_blocks, substitute_values
-from fusejit.ir.graph import Block, Graph, ReshapeOp, Value
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Block, ReshapeOp
+from fusejit.ir.values import Value
 
 
 def cancel_reshapes(graph: Graph) -> Graph:

@@ -16,7 +16,8 @@ from fusejit.fuse.canonical.views import compose_views
 from fusejit.fuse.rewrite import rewrite_ops
 from fusejit.ir.analysis.affine_gathers import read_through_maps
 from fusejit.ir.analysis.degenerate import without_idle_reduction_dims, without_reductions
-from fusejit.ir.graph import GenericOp, Graph, Op
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import GenericOp, Op
 
 _MAX_ROUNDS = 20
 

@@ -9,18 +9,9 @@ from collections.abc import Hashable, Mapping
 
 from fusejit.dataclass import replace
 from fusejit.fuse.rewrite import rewrite_blocks, rewrite_ops, substitute_values, used_values
-from fusejit.ir.graph import (
-    Block,
-    ConstantOp,
-    GenericOp,
-    Graph,
-    Load,
-    Op,
-    Origin,
-    ReshapeOp,
-    Value,
-    ViewOp,
-)
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Block, ConstantOp, GenericOp, Load, Op, Origin, ReshapeOp, ViewOp
+from fusejit.ir.values import Value
 
 
 def eliminate_common_subexpressions(graph: Graph) -> Graph:

@@ -20,8 +20,10 @@ from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.canonical.operands import gathered_inputs, renumber_extract
 from fusejit.fuse.rewrite import rewrite_ops
 from fusejit.ir.analysis.starts import writes_every_element
-from fusejit.ir.graph import ConstantOp, GenericOp, Graph, Init, Op, Operand, Value, ViewOp, walk
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import ConstantOp, GenericOp, Init, Op, Operand, ViewOp, walk
 from fusejit.ir.payload import PayloadBuilder
+from fusejit.ir.values import Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,9 @@ from __future__ import annotations
 from fusejit.dataclass import replace
 from fusejit.fuse.canonical.operands import keep_results
 from fusejit.fuse.rewrite import map_blocks, used_values
-from fusejit.ir.graph import Block, Effect, GenericOp, Graph, Op, Value
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Block, Effect, GenericOp, Op
+from fusejit.ir.values import Value
 
 
 def eliminate_dead_ops(graph: Graph) -> Graph:

@@ -16,19 +16,9 @@ from __future__ import annotations
 
 from fusejit.dataclass import replace
 from fusejit.fuse.rewrite import rewrite_blocks
-from fusejit.ir.graph import (
-    Bind,
-    Block,
-    Check,
-    ConstantOp,
-    GenericOp,
-    Graph,
-    Load,
-    Op,
-    ReshapeOp,
-    Value,
-    ViewOp,
-)
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Bind, Block, Check, ConstantOp, GenericOp, Load, Op, ReshapeOp, ViewOp
+from fusejit.ir.values import Value
 from fusejit.ir.verifier.scope import symbols_of
 
 

@@ -12,19 +12,10 @@ from collections.abc import Mapping
 
 from fusejit.dataclass import replace
 from fusejit.fuse.rewrite import definitions, rewrite_blocks
-from fusejit.ir.graph import (
-    Block,
-    Graph,
-    Load,
-    Op,
-    ReshapeOp,
-    Store,
-    Value,
-    ViewOp,
-    Write,
-    walk,
-)
+from fusejit.ir.graph import Graph
 from fusejit.ir.memory import versions, walk_versions
+from fusejit.ir.ops import Block, Load, Op, ReshapeOp, Store, ViewOp, Write, walk
+from fusejit.ir.values import Value
 
 
 def source_load(value: Value, defined: Mapping[Value, Op]) -> Load | None:

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.dataclass import replace
-from fusejit.ir.graph import GenericOp, Operand, Value
+from fusejit.ir.ops import GenericOp, Operand
 from fusejit.ir.payload import Instr, Payload, PayloadBuilder
+from fusejit.ir.values import Value
 
 
 def gathered_inputs(payload: Payload) -> frozenset[int]:

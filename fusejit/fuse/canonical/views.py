@@ -21,22 +21,21 @@ from fusejit.fuse.rewrite import (
     rewrite_ops,
     substitute_values,
 )
-from fusejit.ir.graph import (
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import (
     Alias,
     Alloc,
     Bind,
     Block,
     Effect,
     GenericOp,
-    Graph,
     HostCall,
     Load,
     Op,
     Operand,
-    Value,
-    View,
     ViewOp,
 )
+from fusejit.ir.values import Value, View
 from fusejit.ir.verifier.scope import symbols_of
 
 

@@ -13,22 +13,21 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import (
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import (
     Block,
-    Buffer,
     GenericOp,
     Load,
     Op,
     Operand,
     ReshapeOp,
     Scatter,
-    Value,
     ViewOp,
     Write,
     walk,
 )
-from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.source import Location
+from fusejit.ir.values import Buffer, Value
 
 Subscripts = tuple[AffineExpr | None, ...]
 """One expression per axis, over dims of `Access.extents`; None where only the kernel knows."""

@@ -9,18 +9,9 @@ from typing import Any
 from fusejit.dataclass import dataclass
 from fusejit.fuse.canonical.memory import read_classes
 from fusejit.fuse.rewrite import used_values
-from fusejit.ir.graph import (
-    Bind,
-    Block,
-    Check,
-    GenericOp,
-    HostCall,
-    Op,
-    Value,
-    Write,
-    written_classes,
-)
+from fusejit.ir.ops import Bind, Block, Check, GenericOp, HostCall, Op, Write, written_classes
 from fusejit.ir.target import Target
+from fusejit.ir.values import Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,13 @@ from fusejit.dataclass import dataclass
 from fusejit.fuse.folding.context import BlockContext, Use
 from fusejit.fuse.folding.fold import fold, fused_to_producer
 from fusejit.fuse.folding.legality import check_fold
-from fusejit.ir.graph import GenericOp, Value
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp
 from fusejit.ir.payload import Instr, Payload
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.target import Target
 from fusejit.ir.types import dtype_name
+from fusejit.ir.values import Value
 
 MAX_ARRAYS = 24  # distinct arrays of one op (MLX's bound on the arrays of a kernel)
 MAX_INSTRS = 160  # payload instructions of one op: registers, compile time

@@ -20,9 +20,11 @@ from fusejit.fuse.folding.cost import (
 from fusejit.fuse.folding.fold import fold
 from fusejit.fuse.folding.legality import Illegal, check_fold
 from fusejit.fuse.rewrite import definitions, rewrite_blocks
-from fusejit.ir.graph import Block, GenericOp, Graph, Op, Operand, Value
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Block, GenericOp, Op, Operand
 from fusejit.ir.schedule import Folded, FusionReport, Refusal
 from fusejit.ir.target import GENERIC, Target
+from fusejit.ir.values import Value
 
 
 def fold_producers(

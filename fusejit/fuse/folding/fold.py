@@ -18,8 +18,8 @@ from fusejit.fuse.canonical.operands import (
     tidy,
 )
 from fusejit.ir.analysis.starts import writes_every_element
-from fusejit.ir.graph import GenericOp, Init, Operand, Origin
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Init, Operand, Origin
 from fusejit.ir.payload import Instr, PayloadBuilder
 
 

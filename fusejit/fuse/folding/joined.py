@@ -20,25 +20,23 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.starts import writes_every_element
 from fusejit.ir.analysis.symbol_facts import SymbolFacts
 from fusejit.ir.analysis.writes import Part, dim_and_offset, last_part, part_of, store_that_takes
-from fusejit.ir.graph import (
+from fusejit.ir.graph import Graph
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import (
     Alias,
     Alloc,
     Block,
-    Buffer,
     GenericOp,
-    Graph,
     Init,
     Load,
     Op,
     Operand,
     Store,
-    Value,
-    View,
     Write,
     walk,
 )
-from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
+from fusejit.ir.values import Buffer, Value, View
 
 MOST_REGIONS = 9  # of one op: a stencil that wraps around along two axes
 MOST_OPS = 72  # that one block may be cut into

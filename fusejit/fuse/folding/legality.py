@@ -14,7 +14,7 @@ from fusejit.fuse.canonical.operands import gathered_inputs
 from fusejit.fuse.folding.context import BlockContext
 from fusejit.fuse.folding.fold import fused_to_producer
 from fusejit.ir.analysis.starts import writes_every_element
-from fusejit.ir.graph import GenericOp, Init, Op
+from fusejit.ir.ops import GenericOp, Init, Op
 
 
 @dataclass(frozen=True, slots=True)

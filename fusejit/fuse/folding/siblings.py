@@ -26,11 +26,13 @@ from fusejit.fuse.folding.fold import fold, fused_name, fused_to_producer
 from fusejit.fuse.folding.legality import STRUCTURAL_RULES, check_fold, check_preserved
 from fusejit.fuse.rewrite import definitions, rewrite_blocks
 from fusejit.ir.analysis.writes import store_that_takes
-from fusejit.ir.graph import Block, GenericOp, Graph, Origin, Value
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Block, GenericOp, Origin
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.schedule import Folded, FusionReport, Refusal
 from fusejit.ir.target import GENERIC, Target
 from fusejit.ir.types import IteratorType
+from fusejit.ir.values import Value
 from fusejit.ir.verifier.scope import symbols_of
 
 ControlMergeFn = Callable[[GenericOp, GenericOp, BlockContext], Accept | Reject]

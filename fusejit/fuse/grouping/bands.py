@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import GenericOp
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp
 from fusejit.ir.types import IteratorType
 
 

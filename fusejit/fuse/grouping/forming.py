@@ -13,9 +13,10 @@ from itertools import pairwise
 from fusejit.dataclass import dataclass, field
 from fusejit.fuse.folding.cost import Accept, Reject
 from fusejit.fuse.grouping.bands import may_be_band, same_axis
-from fusejit.ir.graph import GenericOp, Store, Value
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Store
 from fusejit.ir.target import Target
+from fusejit.ir.values import Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,21 +36,11 @@ from fusejit.fuse.grouping.order import in_order
 from fusejit.fuse.reshaping.split_reductions import is_ordered
 from fusejit.fuse.rewrite import definitions, used_values
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import (
-    Alloc,
-    Block,
-    ConstantOp,
-    GenericOp,
-    Graph,
-    Load,
-    Op,
-    ReshapeOp,
-    Store,
-    Value,
-    ViewOp,
-)
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Alloc, Block, ConstantOp, GenericOp, Load, Op, ReshapeOp, Store, ViewOp
 from fusejit.ir.schedule import FusionReport, Group, Grouped, Refusal
 from fusejit.ir.target import GENERIC, Target
+from fusejit.ir.values import Value
 
 MAX_OPS = 16  # of a group: keeps the streams of a tile and the compile time bounded
 

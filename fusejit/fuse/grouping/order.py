@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from fusejit.fuse.rewrite import used_values
-from fusejit.ir.graph import Alloc, ConstantOp, GenericOp, Load, Op, Value, ViewOp
+from fusejit.ir.ops import Alloc, ConstantOp, GenericOp, Load, Op, ViewOp
+from fusejit.ir.values import Value
 
 
 def _behind_views(op: Op, definer: Mapping[Value, Op]) -> Op | None:

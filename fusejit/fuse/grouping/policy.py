@@ -29,8 +29,8 @@ from fusejit.fuse.folding.cost import (
 from fusejit.fuse.folding.siblings import ControlMergeFn, saved_by_merge, why_merged
 from fusejit.fuse.grouping.forming import ControlGroupFn, neighbour, saved_by_join, why_joined
 from fusejit.interrupts import is_from_handler
-from fusejit.ir.graph import GenericOp
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp
 from fusejit.ir.target import Target
 from fusejit.options import check_fusion
 

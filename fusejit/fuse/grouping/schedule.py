@@ -16,27 +16,25 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fusejit.fuse.canonical.memory import stale_loads
 from fusejit.fuse.rewrite import definitions, used_values
-from fusejit.ir.graph import (
+from fusejit.ir.graph import Graph
+from fusejit.ir.host_blocks import launcher_binds, runs_on_host
+from fusejit.ir.ops import (
     Alias,
     Alloc,
     Bind,
     Block,
-    Buffer,
     Cond,
     ConstantOp,
     GenericOp,
-    Graph,
     HostCall,
     Load,
     Loop,
     Op,
     ReshapeOp,
-    Value,
     ViewOp,
     Write,
     walk,
 )
-from fusejit.ir.host_blocks import launcher_binds, runs_on_host
 from fusejit.ir.schedule import (
     BindStep,
     FusionReport,
@@ -48,6 +46,7 @@ from fusejit.ir.schedule import (
     Schedule,
     Step,
 )
+from fusejit.ir.values import Buffer, Value
 
 
 def make_schedule(

@@ -26,27 +26,27 @@ from fusejit.fuse.canonical.memory import with_versions
 from fusejit.fuse.folding.cost import payload_cost_ns
 from fusejit.fuse.rewrite import rewrite_blocks
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import (
+from fusejit.ir.graph import Graph
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import (
     Alias,
     Alloc,
     Block,
     Check,
     ConstantOp,
     GenericOp,
-    Graph,
     Load,
     Loop,
     Op,
     ReshapeOp,
-    Value,
     ViewOp,
     walk,
     written_classes,
 )
-from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.schedule import Folded, FusionReport
 from fusejit.ir.target import GENERIC, Target
 from fusejit.ir.types import IteratorType
+from fusejit.ir.values import Value
 
 DEAR_NS = 0.6  # of an element: as much as to load it again in each iteration
 

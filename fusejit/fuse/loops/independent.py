@@ -27,22 +27,11 @@ from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.folding.accesses import Access, accesses
 from fusejit.fuse.rewrite import definitions, map_blocks, map_ops
 from fusejit.ir.affine import AffineExpr, Dim, Sym
-from fusejit.ir.graph import (
-    Alloc,
-    Bind,
-    Block,
-    Buffer,
-    Check,
-    GenericOp,
-    Graph,
-    HostCall,
-    Loop,
-    Op,
-    Value,
-    walk,
-)
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Alloc, Bind, Block, Check, GenericOp, HostCall, Loop, Op, walk
 from fusejit.ir.schedule import INDEPENDENT, FusionReport, LoopNote
 from fusejit.ir.source import UNKNOWN, Location
+from fusejit.ir.values import Buffer, Value
 
 WHY = "no iteration touches what another one writes"
 

@@ -41,34 +41,32 @@ from fusejit.fuse.rewrite import (
 )
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.work import ASSUMED, loop_ps
-from fusejit.ir.graph import (
+from fusejit.ir.graph import Graph
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import (
     Alloc,
     Bind,
     Block,
-    Buffer,
     Cond,
     ConstantOp,
     GenericOp,
-    Graph,
     Init,
     Load,
     Loop,
     Op,
     Operand,
     Store,
-    Value,
-    View,
     ViewOp,
     Write,
     walk,
     written_classes,
 )
-from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import Payload, PayloadBuilder, identity_payload
 from fusejit.ir.schedule import SPLIT, FusionReport, LoopNote
 from fusejit.ir.source import UNKNOWN
 from fusejit.ir.target import GENERIC, Target
 from fusejit.ir.types import Kind, TensorType
+from fusejit.ir.values import Buffer, Value, View
 from fusejit.ir.verifier.scope import symbols_of
 
 BLOCK = 8192  # iterations whose numbers are kept at a time

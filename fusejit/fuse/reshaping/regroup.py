@@ -19,12 +19,13 @@ from collections.abc import Sequence
 from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.folding.legality import Illegal
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import GenericOp, Init, Operand, ReshapeOp, Value
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Init, Operand, ReshapeOp
 from fusejit.ir.payload import Instr
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType, TensorType
+from fusejit.ir.values import Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,24 +23,22 @@ from fusejit.fuse.canonical.cancelled_reshapes import cancel_reshapes
 from fusejit.fuse.folding.legality import Illegal
 from fusejit.fuse.reshaping.regroup import Refused, Regrouping, dim_groups
 from fusejit.fuse.rewrite import definitions, rewrite_blocks, used_values
-from fusejit.ir.graph import (
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import (
     Bind,
     Block,
     Check,
     ConstantOp,
     GenericOp,
-    Graph,
     HostCall,
-    Layout,
     Load,
     Op,
     ReshapeOp,
-    Value,
-    View,
     ViewOp,
 )
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.schedule import FusionReport, Refusal
+from fusejit.ir.values import Layout, Value, View
 from fusejit.ir.verifier.scope import symbols_of
 
 

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from fusejit.dataclass import replace
 from fusejit.fuse.rewrite import rewrite_blocks
 from fusejit.ir.analysis.split import split_reduction
-from fusejit.ir.graph import Block, GenericOp, Graph, Op, Value
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Block, GenericOp, Op
 from fusejit.ir.scalar_ops.combiners import COMBINERS
+from fusejit.ir.values import Value
 
 
 def split_reductions(graph: Graph) -> Graph:

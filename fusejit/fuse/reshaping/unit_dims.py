@@ -20,8 +20,9 @@ from fusejit.dataclass import replace
 from fusejit.fuse.canonical.operands import tidy
 from fusejit.fuse.rewrite import rewrite_ops
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import GenericOp, Graph, Op, Operand
+from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Op, Operand
 from fusejit.ir.payload import Instr
 from fusejit.ir.types import IteratorType
 

@@ -23,9 +23,10 @@ from fusejit.fuse.canonical.operands import merge_operands
 from fusejit.fuse.rewrite import rewrite_ops
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.degenerate import without_reductions
-from fusejit.ir.graph import GenericOp, Graph, Init, Op, Operand
+from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.interpreter.summation import FEWEST
+from fusejit.ir.ops import GenericOp, Init, Op, Operand
 from fusejit.ir.payload import Instr, Payload, PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS, Combiner
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import GenericOp, Operand
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Operand
 from fusejit.ir.payload import Payload, PayloadBuilder
 
 

@@ -7,8 +7,9 @@ than NumPy's, and differ in the last place.
 
 from __future__ import annotations
 
-from fusejit.ir.graph import GenericOp, Graph, HostCall, walk
+from fusejit.ir.graph import Graph
 from fusejit.ir.host_calls import is_effect
+from fusejit.ir.ops import GenericOp, HostCall, walk
 from fusejit.ir.payload import Instr
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 

@@ -9,21 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fusejit.ir.graph import (
-    GenericOp,
-    Graph,
-    Load,
-    Loop,
-    Operand,
-    Scatter,
-    View,
-    ViewOp,
-    Write,
-    walk,
-)
+from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Load, Loop, Operand, Scatter, ViewOp, Write, walk
 from fusejit.ir.types import TensorType
+from fusejit.ir.values import View
 
 LARGEST_SYMBOL = 1 << 47
 LARGEST_COEFFICIENT = 1 << 12

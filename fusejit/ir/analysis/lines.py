@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fusejit.ir.graph import Origin
+    from fusejit.ir.ops import Origin
     from fusejit.ir.source import Location
 
 

@@ -13,19 +13,8 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr, Atom, FloorDiv, Mod
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL
-from fusejit.ir.graph import (
-    Bind,
-    Block,
-    Check,
-    Cond,
-    ConstantOp,
-    GenericOp,
-    Graph,
-    HostCall,
-    Loop,
-    Op,
-)
-from fusejit.ir.graph import Value as GraphValue
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Bind, Block, Check, Cond, ConstantOp, GenericOp, HostCall, Loop, Op
 from fusejit.ir.scalar_ops.ranges import (
     FULL,
     Range,
@@ -35,6 +24,7 @@ from fusejit.ir.scalar_ops.ranges import (
     remainder,
 )
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.values import Value as GraphValue
 
 SLOW, DRIFT = 2**62, 2**12
 STEPS, STEP = 2**52, 2**2

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.starts import read_starts_as_inputs
-from fusejit.ir.graph import GenericOp, Init, Operand, Value
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Init, Operand
 from fusejit.ir.payload import PayloadBuilder, identity_payload
 from fusejit.ir.types import IteratorType, TensorType
+from fusejit.ir.values import Value
 
 
 def split_reduction(op: GenericOp) -> tuple[GenericOp, GenericOp]:

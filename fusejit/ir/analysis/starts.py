@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import GenericOp, Init, Operand
+from fusejit.ir.ops import GenericOp, Init, Operand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, TensorType
 

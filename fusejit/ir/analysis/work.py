@@ -12,9 +12,9 @@ iterations: work that is taken for less than it is stays serial at sizes where t
 from __future__ import annotations
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Bind, Block, Cond, GenericOp, Loop, Op, Scatter, Store
+from fusejit.ir.loops.polynomial import Polynomial, product
+from fusejit.ir.ops import Bind, Block, Cond, GenericOp, Loop, Op, Scatter, Store
 from fusejit.ir.payload import Payload
-from fusejit.ir.polynomial import Polynomial, product
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import IteratorType
 

@@ -28,7 +28,8 @@ from collections.abc import Sequence
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.analysis.symbol_facts import SymbolFacts
-from fusejit.ir.graph import Op, Store, Value
+from fusejit.ir.ops import Op, Store
+from fusejit.ir.values import Value
 
 Sides = Sequence[tuple[AffineExpr, AffineExpr]]
 """Along each axis of a box where it begins, and where it ends (exclusive)."""

@@ -13,7 +13,6 @@ import numpy as np
 
 from fusejit.errors import InternalError
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import GenericOp, Init, Value
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.interpreter.memory import (
     Symbols,
@@ -24,9 +23,11 @@ from fusejit.ir.interpreter.memory import (
     uninitialised,
 )
 from fusejit.ir.interpreter.summation import ordered_deviations_along, ordered_sum_along
+from fusejit.ir.ops import GenericOp, Init
 from fusejit.ir.scalar_ops.combiners import COMBINERS, Combiner
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import IteratorType
+from fusejit.ir.values import Value
 
 
 def run_generic(

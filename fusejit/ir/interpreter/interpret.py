@@ -22,31 +22,7 @@ import numpy as np
 from fusejit.errors import InternalError
 from fusejit.ir.access import Access, mark
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import (
-    Alias,
-    Alloc,
-    Bind,
-    Block,
-    Buffer,
-    Check,
-    Cond,
-    ConstantOp,
-    GenericOp,
-    Graph,
-    Guard,
-    HostCall,
-    Layout,
-    Load,
-    Loop,
-    Op,
-    ReshapeOp,
-    Scatter,
-    Store,
-    Value,
-    View,
-    ViewOp,
-    walk,
-)
+from fusejit.ir.graph import Graph, Guard
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.host_calls import call_with, host_function, sizes_of
 from fusejit.ir.indexing_map import IndexingMap
@@ -62,8 +38,28 @@ from fusejit.ir.interpreter.memory import (
     scatter,
     uninitialised,
 )
+from fusejit.ir.ops import (
+    Alias,
+    Alloc,
+    Bind,
+    Block,
+    Check,
+    Cond,
+    ConstantOp,
+    GenericOp,
+    HostCall,
+    Load,
+    Loop,
+    Op,
+    ReshapeOp,
+    Scatter,
+    Store,
+    ViewOp,
+    walk,
+)
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import Kind, TensorType
+from fusejit.ir.values import Buffer, Layout, Value, View
 
 Paths = Callable[[Path], Any]
 HostFunctions = Mapping[str, Callable[..., Any]]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fusejit.ir.graph import Block, Buffer, Graph, Value, walk
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import Block, walk
+from fusejit.ir.values import Buffer, Value
 
 _UNREADABLE = re.compile(r"[^\w]")
 

@@ -12,24 +12,21 @@ from typing import TypeVar
 from fusejit.dataclass import replace
 from fusejit.errors import ParseError
 from fusejit.ir.affine import AffineExpr, parse_affine_expr
-from fusejit.ir.graph import (
+from fusejit.ir.graph import Graph, Guard, HostScalar, HostSymbol
+from fusejit.ir.host import HostExpr
+from fusejit.ir.indexing_map import IndexingMap, parse_indexing_map, split_top_level
+from fusejit.ir.ops import (
     Alias,
     Alloc,
     Bind,
     Block,
-    Buffer,
     Check,
     CheckedIndex,
     Cond,
     ConstantOp,
     GenericOp,
-    Graph,
-    Guard,
     HostCall,
-    HostScalar,
-    HostSymbol,
     Init,
-    Layout,
     Load,
     Loop,
     Op,
@@ -37,12 +34,8 @@ from fusejit.ir.graph import (
     ReshapeOp,
     Scatter,
     Store,
-    Value,
-    View,
     ViewOp,
 )
-from fusejit.ir.host import HostExpr
-from fusejit.ir.indexing_map import IndexingMap, parse_indexing_map, split_top_level
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.source import UNKNOWN, Location
@@ -50,6 +43,7 @@ from fusejit.ir.text.host_parser import parse_host_expr
 from fusejit.ir.text.payload_parser import parse_number, parse_payload, typed_number
 from fusejit.ir.text.tokens import Cursor, Token
 from fusejit.ir.types import DTYPES, IteratorType, Kind, TensorType
+from fusejit.ir.values import Buffer, Layout, Value, View
 
 T = TypeVar("T")
 

@@ -12,21 +12,20 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import (
+from fusejit.ir.graph import Graph
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import (
     Alias,
     Alloc,
     Bind,
     Block,
-    Buffer,
     Check,
     CheckedIndex,
     Cond,
     ConstantOp,
     GenericOp,
-    Graph,
     HostCall,
     Init,
-    Layout,
     Load,
     Loop,
     Op,
@@ -34,14 +33,12 @@ from fusejit.ir.graph import (
     ReshapeOp,
     Scatter,
     Store,
-    Value,
-    View,
     ViewOp,
 )
-from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.text.names import Names
 from fusejit.ir.types import IteratorType, Kind
+from fusejit.ir.values import Buffer, Layout, Value, View
 
 INDENT = "  "
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.ir.host_calls import object_texts
-from fusejit.ir.program import (
+from fusejit.ir.loops.program import (
     HostCond,
     HostStepCall,
     KernelCall,
@@ -13,7 +13,7 @@ from fusejit.ir.program import (
     ReadInteger,
     inner_blocks,
 )
-from fusejit.ir.program import Step as ProgramStep
+from fusejit.ir.loops.program import Step as ProgramStep
 from fusejit.ir.schedule import Group, RegionStep, Schedule, Step
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import GenericOp, Init, Op
+from fusejit.ir.ops import GenericOp, Init, Op
 from fusejit.ir.payload import I64, Instr, Payload, iterate_refs
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.scalar_ops.table import SCALAR_OPS

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from fusejit.ir.affine import FloorDiv, Mod
-from fusejit.ir.graph import Buffer, Graph, View
+from fusejit.ir.graph import Graph
 from fusejit.ir.host import HOST_OPS, HostExpr
 from fusejit.ir.text.host_parser import NAMED_NUMBERS
 from fusejit.ir.text.tokens import AFFINE_WORDS
 from fusejit.ir.types import DTYPES, Kind
+from fusejit.ir.values import Buffer, View
 
 _SYMBOL = re.compile(r"[A-Za-z_]\w*$", re.ASCII)
 _DIM = re.compile(r"d\d+$")

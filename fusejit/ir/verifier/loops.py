@@ -13,9 +13,9 @@ import numpy as np
 
 from fusejit.dataclass import dataclass, field
 from fusejit.errors import VerificationError
-from fusejit.ir.index_math import BOOL, I64, INDEX_OPS
-from fusejit.ir.loop_names import given_names, may_leave, memory_of
-from fusejit.ir.loops import (
+from fusejit.ir.loops.index_math import BOOL, I64, INDEX_OPS
+from fusejit.ir.loops.names import given_names, may_leave, memory_of
+from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Comment,
@@ -38,8 +38,8 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
-from fusejit.ir.scalar_math import CAST, CONVERT
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import CAST, CONVERT
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import part_dtype
 

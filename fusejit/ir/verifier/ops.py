@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import (
+from fusejit.ir.ops import (
     Alias,
     Alloc,
     Bind,
@@ -22,13 +22,13 @@ from fusejit.ir.graph import (
     ReshapeOp,
     Scatter,
     Store,
-    Value,
     ViewOp,
     Write,
 )
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import DTYPES, Kind, TensorType, part_dtype
+from fusejit.ir.values import Value
 from fusejit.ir.verifier.graph import buffer_complaints, view_complaints
 
 _BOOL = np.dtype(np.bool_)

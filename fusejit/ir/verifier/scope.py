@@ -6,26 +6,24 @@ from collections.abc import Callable, Iterator, Sequence
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import (
+from fusejit.ir.graph import Graph
+from fusejit.ir.memory import versions
+from fusejit.ir.ops import (
     Alias,
     Alloc,
     Bind,
     Block,
-    Buffer,
     Check,
     GenericOp,
-    Graph,
     HostCall,
     Load,
     Loop,
     Op,
     Scatter,
-    Value,
-    View,
     ViewOp,
     Write,
 )
-from fusejit.ir.memory import versions
+from fusejit.ir.values import Buffer, Value, View
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from fusejit.errors import VerificationError
-from fusejit.ir.graph import GenericOp, Graph, Op
+from fusejit.ir.graph import Graph
+from fusejit.ir.ops import GenericOp, Op
 from fusejit.ir.text.names import Names
 from fusejit.ir.text.printer import print_op
 from fusejit.ir.verifier.generic import GENERIC_RULES

@@ -13,8 +13,8 @@ import numpy as np
 
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr, FloorDiv, Mod, Sym
-from fusejit.ir.graph import GenericOp
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp
 from fusejit.ir.payload import Instr
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.scalar_ops.row import Lines

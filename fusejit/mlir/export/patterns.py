@@ -11,10 +11,12 @@ from fusejit.dataclass import dataclass, replace
 from fusejit.ir.affine import AffineExpr, Dim
 from fusejit.ir.analysis.affine_gathers import read_through_maps
 from fusejit.ir.analysis.starts import is_overwritten
-from fusejit.ir.graph import Effect, GenericOp, Graph, Op, Value
+from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import Effect, GenericOp, Op
 from fusejit.ir.payload import Instr, PayloadBuilder
 from fusejit.ir.types import IteratorType
+from fusejit.ir.values import Value
 
 
 def map_text(indexing_map: IndexingMap, symbols: Sequence[str]) -> str:

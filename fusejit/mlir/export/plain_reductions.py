@@ -17,11 +17,13 @@ from collections.abc import Iterator
 
 from fusejit.dataclass import replace
 from fusejit.ir.analysis.split import one_result_each
-from fusejit.ir.graph import Block, GenericOp, Graph, Init, Op, Operand, Value
+from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import Block, GenericOp, Init, Op, Operand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
+from fusejit.ir.values import Value
 
 
 def with_plain_reductions(graph: Graph) -> Graph:

@@ -14,10 +14,11 @@ import numpy as np
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Buffer, Graph, Value
+from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import TensorType
+from fusejit.ir.values import Buffer, Value
 from fusejit.mlir.export.ops import INDEX_OPS, affine_of, mlir_type
 from fusejit.mlir.export.patterns import map_text
 

@@ -10,13 +10,15 @@ import numpy as np
 from fusejit.dataclass import replace
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Buffer, GenericOp, Graph, Init, Load, Op, Operand, Value, View
+from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Init, Load, Op, Operand
 from fusejit.ir.payload import identity_payload
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.text.printer import print_op
 from fusejit.ir.types import IteratorType, TensorType
+from fusejit.ir.values import Buffer, Value, View
 from fusejit.mlir.export.ops import literal, mlir_type
 from fusejit.mlir.export.patterns import Cut, cut_of
 from fusejit.mlir.export.sizes import SizeWriter, Ssa, sized_type

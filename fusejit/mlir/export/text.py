@@ -18,24 +18,24 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import (
+from fusejit.ir.graph import Graph
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import (
     Alias,
     Alloc,
     ConstantOp,
     GenericOp,
-    Graph,
     Init,
     Load,
     Op,
     Operand,
     ReshapeOp,
-    Value,
     ViewOp,
     Write,
 )
-from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
+from fusejit.ir.values import Value
 from fusejit.mlir.export.body import BodyWriter
 from fusejit.mlir.export.ops import literal, mlir_type
 from fusejit.mlir.export.patterns import (

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fusejit.ir.graph import Buffer, Value
+from fusejit.ir.values import Buffer, Value
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Loop, Value
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import Loop
 from fusejit.ir.types import Kind
+from fusejit.ir.values import Value
 from fusejit.tracer.control_flow.arrays_behind import ArraysBehind
 from fusejit.tracer.control_flow.changing_extents import at, left_behind, rows
 from fusejit.tracer.control_flow.loop_entry import TAG, parts_of

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.graph import Check
+from fusejit.ir.ops import Check
 from fusejit.tracer.control_flow.raises import ASSERTS, COMPUTED
 from fusejit.tracer.control_flow.staged_if import StagedIf, decide
 from fusejit.tracer.runtime.context import current_trace

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Alloc, Bind, Buffer, Value, View
+from fusejit.ir.ops import Alloc, Bind
 from fusejit.ir.types import Kind, TensorType
+from fusejit.ir.values import Buffer, Value, View
 from fusejit.tracer.control_flow.changing_extents import at, largest, rows
 from fusejit.tracer.control_flow.loop_origins import LoopOrigins
 from fusejit.tracer.control_flow.regions import (

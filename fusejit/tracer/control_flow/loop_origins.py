@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from fusejit.ir.graph import Write, walk
+from fusejit.ir.ops import Write, walk
 from fusejit.tracer.control_flow.regions import Region, extents_are_outside, is_held, same_object
 from fusejit.tracer.graph_breaks.declined import Declined, Restart
 from fusejit.tracer.values.array import TracedArray

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from fusejit.errors import UnsupportedError
-from fusejit.ir.graph import Check, Graph, HostCall, walk
+from fusejit.ir.graph import Graph
 from fusejit.ir.host_calls import late_ops
+from fusejit.ir.ops import Check, HostCall, walk
 from fusejit.tracer.control_flow.staged_if import StagedIf
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.runtime.checks import EXTENTS_DIFFER

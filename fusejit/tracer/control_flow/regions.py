@@ -14,9 +14,10 @@ from typing import Any, NoReturn
 
 from fusejit.errors import NeedsPython, UnsupportedError
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Block, Op, Value
+from fusejit.ir.ops import Block, Op
 from fusejit.ir.source import Location
 from fusejit.ir.types import Kind, TensorType
+from fusejit.ir.values import Value
 from fusejit.tracer.capture.callables import is_named_tuple
 from fusejit.tracer.capture.python_state import PythonState
 from fusejit.tracer.graph_breaks.declined import Restart

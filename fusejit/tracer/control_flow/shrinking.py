@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Value
+from fusejit.ir.values import Value
 from fusejit.tracer.control_flow.regions import is_array
 from fusejit.tracer.indexing.kernel_indices import bound_number
 from fusejit.tracer.runtime.trace import Trace

@@ -27,8 +27,9 @@ import numpy as np
 
 from fusejit.budget import check_budget
 from fusejit.ir.affine import AffineExpr, Sym
-from fusejit.ir.graph import Bind, Block, Loop, Value
+from fusejit.ir.ops import Bind, Block, Loop
 from fusejit.ir.types import Kind
+from fusejit.ir.values import Value
 from fusejit.tracer.control_flow.carried import Carried
 from fusejit.tracer.control_flow.iteration import Items, items_of
 from fusejit.tracer.control_flow.unrolling import UnrollBudget

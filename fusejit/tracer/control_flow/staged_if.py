@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Alloc, Block, Buffer, Cond, Value
+from fusejit.ir.ops import Alloc, Block, Cond
 from fusejit.ir.types import Kind, TensorType
+from fusejit.ir.values import Buffer, Value
 from fusejit.tracer.control_flow.changing_extents import rows
 from fusejit.tracer.control_flow.regions import (
     ABSENT,

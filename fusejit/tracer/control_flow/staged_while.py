@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fusejit.budget import check_budget
-from fusejit.ir.graph import Block, Cond, Effect, Loop, walk
+from fusejit.ir.ops import Block, Cond, Effect, Loop, walk
 from fusejit.ir.types import Kind
 from fusejit.tracer.control_flow.carried import Carried
 from fusejit.tracer.control_flow.unrolling import UnrollBudget

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.graph import Check
+from fusejit.ir.ops import Check
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import emit_elementwise

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir import graph as ir
+from fusejit.ir import ops as ir
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.graph import Check
 from fusejit.ir.host import HostExpr
+from fusejit.ir.ops import Check
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import Compute

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.graph import HostCall, Value
 from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.ops import HostCall
+from fusejit.ir.values import Value
 from fusejit.tracer.host.host_calls import Arguments
 from fusejit.tracer.runtime.context import active_trace, current_trace
 from fusejit.tracer.runtime.dispatch import handles

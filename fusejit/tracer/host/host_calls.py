@@ -17,8 +17,8 @@ import numpy as np
 from fusejit.dataclass import dataclass, field
 from fusejit.ir import host_calls
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import HostCall
 from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.ops import HostCall
 from fusejit.tracer.host.probes import (
     Found,
     Probe,

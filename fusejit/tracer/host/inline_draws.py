@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.draws import BOUNDS, inline_draw
-from fusejit.ir.graph import Check, HostCall, Value
 from fusejit.ir.host import HostExpr, Path, generator_address
+from fusejit.ir.ops import Check, HostCall
 from fusejit.ir.types import Kind
+from fusejit.ir.values import Value
 from fusejit.tracer.elementwise.generic import emit_elementwise
 from fusejit.tracer.host.host_calls import Arguments
 from fusejit.tracer.library.creation import shape_argument

@@ -15,9 +15,9 @@ from fusejit.interrupts import is_from_handler
 from fusejit.ir import host_calls
 from fusejit.ir.access import is_writeable
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Value
 from fusejit.ir.host_calls import object_texts
 from fusejit.ir.types import Kind, is_supported
+from fusejit.ir.values import Value
 from fusejit.tracer.capture.callables import is_named_tuple
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
 from fusejit.tracer.host.stand_in_arrays import elements, laid_out, other_elements

@@ -9,8 +9,8 @@ import numpy as np
 from fusejit.dataclass import dataclass
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import ViewOp
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import ViewOp
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises

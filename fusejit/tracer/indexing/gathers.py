@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass
-from fusejit.ir import graph as ir
+from fusejit.ir import ops as ir
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind
+from fusejit.ir.values import Value
 from fusejit.tracer.elementwise.axis_order import Order, result_order
 from fusejit.tracer.elementwise.generic import emit_elementwise
 from fusejit.tracer.graph_breaks.declined import numpy_raises
@@ -317,7 +318,7 @@ def check_that(
     trace.emit(ir.Check(condition=ok, reason=OUT_OF_BOUNDS, error=error, shown=shown))
 
 
-def _largest(trace: Trace, value: ir.Value, reach: Reach) -> ir.Value:
+def _largest(trace: Trace, value: Value, reach: Reach) -> Value:
     """The largest ``reach`` of all integers, in a dtype as narrow as they are, but with a sign.
 
     Vectors of bytes hold eight times as many as vectors of int64, and of no integers the largest

@@ -16,10 +16,11 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL
-from fusejit.ir.graph import Bind, Check, CheckedIndex, GenericOp, Init, Operand, Value
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import Bind, Check, CheckedIndex, GenericOp, Init, Operand
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import Kind
+from fusejit.ir.values import Value
 from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray

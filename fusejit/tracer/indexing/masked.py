@@ -21,7 +21,8 @@ import numpy as np
 
 from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import GenericOp, Load, Op, Value, ViewOp
+from fusejit.ir.ops import GenericOp, Load, Op, ViewOp
+from fusejit.ir.values import Value
 from fusejit.tracer.graph_breaks.declined import numpy_raises
 from fusejit.tracer.runtime.context import makes_text
 from fusejit.tracer.runtime.dispatch import HANDLERS

@@ -13,11 +13,11 @@ import numpy as np
 
 from fusejit.ir.access import Access
 from fusejit.ir.affine import AffineExpr, Dim
-from fusejit.ir.graph import Layout
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import Kind
+from fusejit.ir.values import Layout
 from fusejit.tracer.elementwise.axis_order import result_order
 from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from fusejit.ir.access import Access
-from fusejit.ir.graph import Value
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
+from fusejit.ir.values import Value
 from fusejit.tracer.elementwise.generic import emit_elementwise, require_extents
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import GenericOp, Init
-from fusejit.ir.graph import Operand as GraphOperand
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Init
+from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType
 from fusejit.tracer.graph_breaks.declined import numpy_raises

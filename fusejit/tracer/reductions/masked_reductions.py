@@ -20,7 +20,7 @@ import fusejit.tracer.reductions.over_axes
 import fusejit.tracer.reductions.statistics
 import fusejit.tracer.runtime.builtin_functions  # noqa: F401  its handlers are there first
 from fusejit.errors import UnsupportedError
-from fusejit.ir.graph import Check
+from fusejit.ir.ops import Check
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import Kind

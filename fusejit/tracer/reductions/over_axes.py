@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import GenericOp, Init, ViewOp
-from fusejit.ir.graph import Operand as GraphOperand
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Init, ViewOp
+from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind, part_dtype
 from fusejit.tracer.elementwise.axis_order import Order, result_order

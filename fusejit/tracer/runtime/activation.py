@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from fusejit.errors import FusejitError
-from fusejit.ir.graph import Cond, Loop
 from fusejit.ir.host import Path
+from fusejit.ir.ops import Cond, Loop
 from fusejit.tracer.capture.callables import is_library_module, is_library_object, is_stand_in_type
 from fusejit.tracer.capture.generators import is_pythons
 from fusejit.tracer.control_flow.conditions import (

@@ -19,22 +19,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fusejit.dataclass import replace
-from fusejit.ir.graph import (
+from fusejit.ir.graph import Graph
+from fusejit.ir.host_calls import can_undo, late_ops, sizes_defined
+from fusejit.ir.memory import walk_versions
+from fusejit.ir.ops import (
     OUT_OF_BOUNDS_IF_RUN,
     Block,
     Check,
     Cond,
     GenericOp,
-    Graph,
     Load,
     Op,
     ReshapeOp,
-    Value,
     ViewOp,
     walk,
 )
-from fusejit.ir.host_calls import can_undo, late_ops, sizes_defined
-from fusejit.ir.memory import walk_versions
+from fusejit.ir.values import Value
 from fusejit.ir.verifier.scope import symbols_of
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.values.origins import IS_AN_OBJECT

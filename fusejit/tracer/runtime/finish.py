@@ -14,7 +14,11 @@ from fusejit.dataclass import replace
 from fusejit.errors import NeedsPython
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL, index_symbols
-from fusejit.ir.graph import (
+from fusejit.ir.host_blocks import launcher_symbols
+from fusejit.ir.host_calls import effects_for_good, late_checks
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.memory import renumber_versions
+from fusejit.ir.ops import (
     Check,
     GenericOp,
     HostCall,
@@ -24,16 +28,10 @@ from fusejit.ir.graph import (
     Operand,
     ReshapeOp,
     Scatter,
-    Value,
-    View,
     ViewOp,
     Write,
     walk,
 )
-from fusejit.ir.host_blocks import launcher_symbols
-from fusejit.ir.host_calls import effects_for_good, late_checks
-from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.memory import renumber_versions
 from fusejit.ir.source import Location
 from fusejit.ir.traced import (
     ArrayClass,
@@ -49,6 +47,7 @@ from fusejit.ir.traced import (
     TracedFunction,
 )
 from fusejit.ir.types import TensorType
+from fusejit.ir.values import Value, View
 from fusejit.tracer.capture.callables import is_method_in_c, is_named_tuple
 from fusejit.tracer.control_flow.raises import refuse_late_raises
 from fusejit.tracer.control_flow.regions import Undefined

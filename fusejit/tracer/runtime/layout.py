@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fusejit.ir.graph import Layout
+from fusejit.ir.values import Layout
 
 
 def classify(array: np.ndarray) -> tuple[tuple[int, ...], Layout]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Block
+from fusejit.ir.ops import Block
 
 if TYPE_CHECKING:
     from fusejit.tracer.runtime.trace import Trace

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
-from fusejit.ir.graph import Effect, HostCall
+from fusejit.ir.ops import Effect, HostCall
 from fusejit.ir.types import Kind
 from fusejit.tracer.capture.callables import RULES, is_numpy_function
 from fusejit.tracer.graph_breaks.declined import WRONG_CALL, Declined

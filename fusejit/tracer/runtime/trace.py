@@ -12,25 +12,13 @@ import numpy as np
 from fusejit.budget import check_budget
 from fusejit.identity import own_signature
 from fusejit.ir.affine import AffineExpr, Atom
-from fusejit.ir.graph import (
-    Block,
-    Buffer,
-    GenericOp,
-    Graph,
-    HostScalar,
-    HostSymbol,
-    Load,
-    Op,
-    Operand,
-    Scatter,
-    Store,
-    Value,
-    View,
-)
+from fusejit.ir.graph import Graph, HostScalar, HostSymbol
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import Block, GenericOp, Load, Op, Operand, Scatter, Store
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.types import DTYPES, Kind, TensorType, dtype_name, is_supported
+from fusejit.ir.values import Buffer, Value, View
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.context import ACTIVE

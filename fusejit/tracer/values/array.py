@@ -12,10 +12,11 @@ import numpy as np
 from fusejit.errors import ConcretizationError
 from fusejit.ir.access import Access
 from fusejit.ir.affine import Dim
-from fusejit.ir.graph import Block, Value, View, ViewOp
 from fusejit.ir.host import Path
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import Block, ViewOp
 from fusejit.ir.types import Kind
+from fusejit.ir.values import Value, View
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
 from fusejit.tracer.runtime.context import makes_text
 from fusejit.tracer.runtime.dispatch import HANDLERS

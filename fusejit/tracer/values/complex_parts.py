@@ -8,9 +8,10 @@ import numpy as np
 
 from fusejit.ir.access import Access
 from fusejit.ir.complex_numbers import joined, parts
-from fusejit.ir.graph import Alias, Buffer, Layout, Value, View
+from fusejit.ir.ops import Alias
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind, TensorType, part_dtype
+from fusejit.ir.values import Buffer, Layout, Value, View
 from fusejit.tracer.elementwise.generic import emit_elementwise, full
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
 from fusejit.tracer.library.creation import array_from

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 import numpy as np
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.graph import Value
 from fusejit.ir.types import Kind
+from fusejit.ir.values import Value
 from fusejit.tracer.runtime.context import makes_text
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.graph import Check
+from fusejit.ir.ops import Check
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.comparisons import COMPARISONS
 from fusejit.tracer.graph_breaks.declined import numpy_raises

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import fusejit.tracer.runtime.builtin_functions  # noqa: F401  its handlers are there first
-from fusejit.ir.graph import GenericOp, Init
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Init
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops.table import HOST_ROWS
 from fusejit.ir.types import Kind

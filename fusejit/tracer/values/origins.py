@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.graph import Check
+from fusejit.ir.ops import Check
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import emit_elementwise

@@ -18,12 +18,14 @@ import numpy as np
 
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.analysis.ranges import Ranges
-from fusejit.ir.graph import Block, Check, GenericOp, Graph, Init, Op, Value, View, walk
+from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import Block, Check, GenericOp, Init, Op, walk
 from fusejit.ir.payload import I64, Instr, PayloadBuilder
 from fusejit.ir.scalar_ops.ranges import FULL, Range, is_inside
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import Kind, TensorType
+from fusejit.ir.values import Value, View
 from fusejit.tracer.indexing.kernel_indices import ENDS, fits
 
 _BOOL = np.dtype(np.bool_)

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fusejit.ir.graph import Alloc, Block, Buffer, Layout, Value, View
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import Alloc, Block
 from fusejit.ir.source import UNKNOWN
 from fusejit.ir.types import Kind, TensorType
+from fusejit.ir.values import Buffer, Layout, Value, View
 from fusejit.tracer.graph_breaks.declined import Declined, Restart
 from fusejit.tracer.runtime.locations import current_location, unsupported
 from fusejit.tracer.values.shapes import Extents

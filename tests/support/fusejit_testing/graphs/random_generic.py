@@ -8,12 +8,13 @@ from random import Random
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import GenericOp, Init, Operand, Value
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Init, Operand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops.row import ScalarOp
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.types import IteratorType, TensorType
+from fusejit.ir.values import Value
 from fusejit_testing.graphs.random_maps import Extents, MapMaker
 
 BOOL, F64 = np.dtype(np.bool_), np.dtype(np.float64)

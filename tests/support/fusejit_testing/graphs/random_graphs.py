@@ -15,26 +15,14 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import (
-    Alloc,
-    Buffer,
-    ConstantOp,
-    Graph,
-    HostScalar,
-    HostSymbol,
-    Layout,
-    Load,
-    Op,
-    Store,
-    Value,
-    View,
-    ViewOp,
-)
+from fusejit.ir.graph import Graph, HostScalar, HostSymbol
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.interpreter.interpret import Paths, argument_paths
 from fusejit.ir.memory import renumber_versions
+from fusejit.ir.ops import Alloc, ConstantOp, Load, Op, Store, ViewOp
 from fusejit.ir.scalar_ops.row import ScalarOp
 from fusejit.ir.types import Kind, TensorType
+from fusejit.ir.values import Buffer, Layout, Value, View
 from fusejit_testing.compare import copy_arguments
 from fusejit_testing.graphs.random_generic import EXACT_OPS, GenericMaker
 from fusejit_testing.graphs.random_maps import MapMaker

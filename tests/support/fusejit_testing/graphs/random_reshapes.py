@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import GenericOp, Graph, HostSymbol, Init, Op, Operand, ReshapeOp, Value
+from fusejit.ir.graph import Graph, HostSymbol
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Init, Op, Operand, ReshapeOp
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import IteratorType, TensorType
+from fusejit.ir.values import Value
 from fusejit.mlir.sizes import host
 from fusejit_testing.graphs.random_graphs import RandomProgram, random_graph
 

@@ -8,7 +8,7 @@
             | operation(expr...) | function(expr...)
 
 An operation is a row of the payload's table (`fusejit.ir.scalar_ops`), or arithmetic of indices and
-sizes (`fusejit.ir.index_math`), which never leaves 64 bits; a function is one of
+sizes (`fusejit.ir.loops.index_math`), which never leaves 64 bits; a function is one of
 `fusejit.codegen.intrinsics`. A `ParallelFor` owns its body. `fusejit.codegen.text.outlining` makes
 functions of these, whose parameters are the names they read from outside: a `LoopModule` has
 launches and returns in place of parallel loops and exits.
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass, field
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.polynomial import Polynomial
 
 
 # ----------------------------------------------------------------------------------- expressions
@@ -95,7 +95,7 @@ class Operation:
     Attributes
     ----------
     name : str
-        Of a row of `fusejit.ir.scalar_ops`, or of `fusejit.ir.index_math`.
+        Of a row of `fusejit.ir.scalar_ops`, or of `fusejit.ir.loops.index_math`.
     kind : str
         The dtype kind of the first operand, which decides between the forms of a row; empty for
         arithmetic of indices.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from fusejit.ir.loops import (
+from fusejit.ir.loops.nodes import (
     Apply,
     Call,
     Element,
@@ -28,7 +28,7 @@ from fusejit.ir.loops import (
     Var,
     While,
 )
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.polynomial import Polynomial
 
 
 def memory_of(pointer: Pointer) -> str:

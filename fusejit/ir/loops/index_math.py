@@ -12,8 +12,19 @@ from typing import TypeGuard
 import numpy as np
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.loops import Apply, Call, Expr, Integer, Let, Number, Operation, Parts, Pointer, Var
-from fusejit.ir.polynomial import Polynomial
+from fusejit.ir.loops.nodes import (
+    Apply,
+    Call,
+    Expr,
+    Integer,
+    Let,
+    Number,
+    Operation,
+    Parts,
+    Pointer,
+    Var,
+)
+from fusejit.ir.loops.polynomial import Polynomial
 
 I64 = np.dtype(np.int64)
 BOOL = np.dtype(np.bool_)

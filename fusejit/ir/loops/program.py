@@ -13,12 +13,13 @@ import numpy as np
 
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.graph import Buffer, Graph, Guard
+from fusejit.ir.graph import Graph, Guard
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.loops import LoopKernel
+from fusejit.ir.loops.nodes import LoopKernel
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.types import Kind
+from fusejit.ir.values import Buffer
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fusejit.ir.loops import Apply, Expr, Operation
+from fusejit.ir.loops.nodes import Apply, Expr, Operation
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 
 CONVERT, CAST = Operation("convert"), Operation("cast")
