@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from fusejit.locks import ForkSafeLock
+
+Node = TypeVar("Node", bound=ast.AST)
 
 _building = ForkSafeLock()
 _ATTEMPTS = 100
@@ -85,3 +87,20 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
     for each in pending:
         pending += children(each)
         yield each
+
+
+def copied(node: Node) -> Node:
+    """A copy of a tree, some times faster than `copy.deepcopy`."""
+    made = type(node)()
+    for name, value in vars(node).items():
+        if isinstance(value, ast.AST):
+            value = copied(value)
+        elif isinstance(value, list):
+            value = [copied(v) if isinstance(v, ast.AST) else v for v in value]
+        setattr(made, name, value)
+    return made
+
+
+def placed(node: Node, at: ast.AST) -> Node:
+    """A new node at the position of another one."""
+    return ast.copy_location(node, at)

@@ -28,7 +28,7 @@ from fusejit.ir.types import DTYPES
 from fusejit.pipeline import KERNEL_PASSES, PASSES
 from fusejit.tracer.host.host_functions import ROWS
 from fusejit.tracer.runtime.dispatch import HANDLERS
-from fusejit.tracer.values.array import METHODS, OPERATORS
+from fusejit.tracer.values.operator_names import METHODS, OPERATORS
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])

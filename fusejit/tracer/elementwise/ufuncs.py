@@ -30,7 +30,7 @@ from fusejit.tracer.indexing.stores import assign, assign_operand, store_order
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
-from fusejit.tracer.values.array import OPERATORS, TracedArray
+from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast
 from fusejit.tracer.values.either import is_either
 from fusejit.tracer.values.kernel_numbers import (
@@ -49,6 +49,7 @@ from fusejit.tracer.values.operands import (
     resolve,
     supported,
 )
+from fusejit.tracer.values.operator_names import OPERATORS
 
 CLIP: np.ufunc = np._core.umath.clip  # type: ignore[attr-defined]
 BOOL = np.dtype(np.bool_)

@@ -16,10 +16,10 @@ from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
-from fusejit.tracer.values.array import OPERATORS
 from fusejit.tracer.values.either import Either
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import contains_traced
+from fusejit.tracer.values.operator_names import OPERATORS
 
 _OF_NO_ARITHMETIC = (type(None), str, bytes, dict, set, frozenset, list, tuple)
 _REFLECTED = [f"__{prefix}{name}__" for name in OPERATORS for prefix in ("", "r")]

@@ -12,14 +12,13 @@ import ast
 from collections.abc import Iterator, Sequence
 from enum import Enum
 
-from fusejit.syntax import children, walk
+from fusejit.syntax import children, copied, walk
 from fusejit.tracer.capture.live_names import (
     assigned,
     is_context,
     mentioned,
     named_in_texts,
 )
-from fusejit.tracer.capture.rewrite import copied
 from fusejit.tracer.graph_breaks.hoisting import Hoist, is_idle, is_trivial
 
 Position = tuple[int, int]

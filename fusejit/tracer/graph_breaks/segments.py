@@ -24,10 +24,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from fusejit.dataclass import dataclass
-from fusejit.syntax import children, walk
+from fusejit.syntax import children, copied, placed, walk
 from fusejit.tracer.capture.live_names import (
     UnsureNames,
     assigned,
@@ -42,7 +42,6 @@ from fusejit.tracer.capture.live_names import (
     reads_later,
     surely_assigned,
 )
-from fusejit.tracer.capture.rewrite import copied
 from fusejit.tracer.control_flow.ended_contexts import EndedContexts
 from fusejit.tracer.graph_breaks.hoisting import Hoist, is_idle, is_trivial
 from fusejit.tracer.graph_breaks.kept_names import binds_at_its_end, keeping, read_on_failure
@@ -56,8 +55,6 @@ from fusejit.tracer.graph_breaks.python_statements import (
     declared_names,
     is_followed,
 )
-
-Node = TypeVar("Node", bound=ast.AST)
 
 SEGMENTS = "_segments"
 _PART = "_part"
@@ -248,11 +245,11 @@ class _Cut:
         new = self.contexts.counted(new)
         read = {n for s in new for n in mentioned(s)} & self.local
         if unbound := sorted(read - assigned(new) - {*self.parameters}):
-            targets = [_at(ast.Name(id=n, ctx=ast.Store()), new[0]) for n in unbound]
-            none = _at(ast.Constant(value=None), new[0])
-            bound = _at(ast.Assign(targets=cast(Any, targets), value=none), new[0])
-            never = _at(ast.Constant(value=False), new[0])  # they are local names nevertheless
-            new.insert(0, _at(ast.If(test=never, body=[bound], orelse=[]), new[0]))
+            targets = [placed(ast.Name(id=n, ctx=ast.Store()), new[0]) for n in unbound]
+            none = placed(ast.Constant(value=None), new[0])
+            bound = placed(ast.Assign(targets=cast(Any, targets), value=none), new[0])
+            never = placed(ast.Constant(value=False), new[0])  # they are local names nevertheless
+            new.insert(0, placed(ast.If(test=never, body=[bound], orelse=[]), new[0]))
         return _function(self.original, self.parameters, new)
 
     def _bound_often(self, body: Sequence[ast.stmt]) -> set[str]:
@@ -398,23 +395,22 @@ class _Cut:
         last = run[-1]
         body = [*run]
         if outputs:
-            body.append(_at(ast.Return(value=_tuple(outputs, ast.Load(), last)), last))
+            body.append(placed(ast.Return(value=_tuple(outputs, ast.Load(), last)), last))
         node = _function(self.original, inputs, body)
         node.lineno = run[0].lineno
         from_python = frozenset(self.from_python & set(inputs))
         on_error = "" if not is_kept else "apart" if self.in_loop or self.is_repeated else "undo"
         self.segments.append(Segment(name, node, from_python, on_error))
-        function = ast.Attribute(
-            value=_at(ast.Name(id=self.helper, ctx=ast.Load()), run[0]), attr=name, ctx=ast.Load()
-        )
-        arguments: list[ast.expr] = [_at(ast.Name(id=n, ctx=ast.Load()), run[0]) for n in inputs]
-        call = _at(ast.Call(func=_at(function, run[0]), args=arguments, keywords=[]), run[0])
+        helper = placed(ast.Name(id=self.helper, ctx=ast.Load()), run[0])
+        function = ast.Attribute(value=helper, attr=name, ctx=ast.Load())
+        arguments: list[ast.expr] = [placed(ast.Name(id=n, ctx=ast.Load()), run[0]) for n in inputs]
+        call = placed(ast.Call(func=placed(function, run[0]), args=arguments, keywords=[]), run[0])
         if returns:
-            return [_at(ast.Return(value=call), run[0])]
+            return [placed(ast.Return(value=call), run[0])]
         if not outputs:
-            return [_at(ast.Expr(value=call), run[0])]
+            return [placed(ast.Expr(value=call), run[0])]
         target = _tuple(outputs, ast.Store(), run[0])
-        made: ast.stmt = _at(ast.Assign(targets=[target], value=call), run[0])
+        made: ast.stmt = placed(ast.Assign(targets=[target], value=call), run[0])
         if is_kept:
             made = keeping(made, outputs, (self.helper, name), self.fresh)
         return [made]
@@ -427,7 +423,7 @@ class _Cut:
             return
         if any(isinstance(n, ast.NamedExpr) for n in walk(test)) or _is_plain_test(test):
             return
-        returned = _at(ast.Return(value=test), test)
+        returned = placed(ast.Return(value=test), test)
         (call,) = self._called([returned], set(), is_tail=True)
         if self.segments[-1].name in self.retired.segments:
             return
@@ -482,9 +478,9 @@ class _Calls(ast.NodeTransformer):
             self.cut.num_calls += 1
             if number in self.cut.retired.calls:
                 return node
-            base = _at(ast.Name(id=self.cut.helper, ctx=ast.Load()), node.func)
-            call = _at(ast.Attribute(value=base, attr=f"c{number}", ctx=ast.Load()), node.func)
-            node.func = _at(ast.Call(func=call, args=[node.func], keywords=[]), node.func)
+            base = placed(ast.Name(id=self.cut.helper, ctx=ast.Load()), node.func)
+            call = placed(ast.Attribute(value=base, attr=f"c{number}", ctx=ast.Load()), node.func)
+            node.func = placed(ast.Call(func=call, args=[node.func], keywords=[]), node.func)
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
@@ -506,22 +502,18 @@ def _unused(name: str, taken: set[str]) -> str:
 
 
 def _tuple(names: Sequence[str], ctx: ast.expr_context, at: ast.AST) -> ast.expr:
-    items: list[ast.expr] = [_at(ast.Name(id=n, ctx=ctx), at) for n in names]
-    return items[0] if len(items) == 1 else _at(ast.Tuple(elts=items, ctx=ctx), at)
+    items: list[ast.expr] = [placed(ast.Name(id=n, ctx=ctx), at) for n in names]
+    return items[0] if len(items) == 1 else placed(ast.Tuple(elts=items, ctx=ctx), at)
 
 
 def _function(like: ast.FunctionDef, names: Sequence[str], body: list[ast.stmt]) -> ast.FunctionDef:
     """A function of the name of the user's, with these parameters."""
     arguments = ast.arguments(
         posonlyargs=[],
-        args=[_at(ast.arg(arg=name), like) for name in names],
+        args=[placed(ast.arg(arg=name), like) for name in names],
         kwonlyargs=[],
         kw_defaults=[],
         defaults=[],
     )
     made = ast.FunctionDef(name=like.name, args=arguments, body=body, decorator_list=[])
-    return _at(made, like)
-
-
-def _at(node: Node, at: ast.AST) -> Node:
-    return ast.copy_location(node, at)
+    return placed(made, like)

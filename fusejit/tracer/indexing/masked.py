@@ -27,7 +27,8 @@ from fusejit.tracer.graph_breaks.declined import numpy_raises
 from fusejit.tracer.runtime.context import makes_text
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
-from fusejit.tracer.values.array import OPERATORS, TracedArray
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.operator_names import OPERATORS
 
 if TYPE_CHECKING:
     from fusejit.tracer.runtime.trace import Trace

@@ -35,6 +35,7 @@ from fusejit.tracer.values.storage import Storage
 if TYPE_CHECKING:
     from fusejit.tracer.runtime.trace import Trace
 
+from fusejit.tracer.values.operator_names import CHANGING, METHODS, NO_REFLECTION, OPERATORS
 
 MAX_RANK = 16
 """Axes of an array, dims of an operation: compilers take ever longer for deeper nests."""
@@ -414,7 +415,7 @@ class TracedArray:
         if number is not None and not hasattr(number, name):
             module = "" if self.kind is Kind.PYTHON else "numpy."
             raise AttributeError(f"'{module}{number.__name__}' object has no attribute '{name}'")
-        if number is not None and (name in _CHANGING or not hasattr(np.ndarray, name)):
+        if number is not None and (name in CHANGING or not hasattr(np.ndarray, name)):
             raise needs_python(f"fusejit does not trace {name} of numbers", MOVE_OUTSIDE)
         if name == "trace":  # the name of the sum of the diagonal, too
             return functools.partial(np.trace, self)
@@ -426,70 +427,6 @@ class TracedArray:
         extents = " x ".join([*map(str, self.extents), str(self.dtype)])
         return f"<traced {self.kind.value} {extents}>"
 
-
-# --------------------------------------------------------------------- operators, from the ufuncs
-OPERATORS: dict[str, np.ufunc] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "truediv": np.true_divide,
-    "floordiv": np.floor_divide,
-    "mod": np.remainder,
-    "pow": np.power,
-    "matmul": np.matmul,
-    "lshift": np.left_shift,
-    "rshift": np.right_shift,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "neg": np.negative,
-    "pos": np.positive,
-    "abs": np.absolute,
-    "invert": np.invert,
-}
-_CHANGING = frozenset({"fill", "partition", "put", "resize", "setflags", "sort"})
-"""Methods that change arrays; of NumPy's numbers, which nothing changes, they do nothing."""
-_NO_REFLECTION = {"lt", "le", "gt", "ge", "eq", "ne"}
-
-# ndarray methods that are the function of the same name (or another) applied to the array
-METHODS: dict[str, Any] = {
-    "sum": np.sum,
-    "mean": np.mean,
-    "max": np.max,
-    "min": np.min,
-    "any": np.any,
-    "all": np.all,
-    "prod": np.prod,
-    "var": "var",
-    "std": "std",
-    "clip": "clip",
-    "round": "round",
-    "dot": np.dot,
-    "take": np.take,
-    "argmax": np.argmax,
-    "argmin": np.argmin,
-    "diagonal": np.diagonal,
-    "choose": np.choose,
-    "put": np.put,
-    "astype": "astype",
-    "copy": "copy",
-    "squeeze": np.squeeze,
-    "reshape": "reshape",
-    "ravel": np.ravel,
-    "flatten": "flatten",
-    "swapaxes": np.swapaxes,
-    "cumsum": np.cumsum,
-    "cumprod": np.cumprod,
-    "repeat": np.repeat,
-    "conj": "conjugate",
-    "conjugate": "conjugate",
-}
 
 # names of this class that ndarray does not have, or has for something else
 _INTERNAL = {n for n in vars(TracedArray) if not hasattr(np.ndarray, n)} | {"trace", "view"}
@@ -523,7 +460,7 @@ def _install() -> None:
 
     for name, ufunc in OPERATORS.items():
         setattr(TracedArray, f"__{name}__", operator(ufunc, False))
-        if ufunc.nin == 2 and name not in _NO_REFLECTION:
+        if ufunc.nin == 2 and name not in NO_REFLECTION:
             setattr(TracedArray, f"__r{name}__", operator(ufunc, True))
             setattr(TracedArray, f"__i{name}__", in_place(ufunc))
     for name, key in METHODS.items():

@@ -25,7 +25,8 @@ from fusejit.ir.values import Value
 from fusejit.tracer.runtime.context import makes_text
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
-from fusejit.tracer.values.array import OPERATORS, TracedArray
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.operator_names import OPERATORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -23,7 +23,7 @@ from fusejit.tracer.graph_breaks.declined import numpy_raises
 from fusejit.tracer.runtime.builtin_functions import represented_type
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
-from fusejit.tracer.values.array import OPERATORS, TracedArray
+from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.either import (
     Choice,
     Either,
@@ -57,6 +57,7 @@ from fusejit.tracer.values.kernel_numbers import (
     truth_of,
 )
 from fusejit.tracer.values.operands import F64, I64, operand_of, resolve
+from fusejit.tracer.values.operator_names import OPERATORS
 
 _SIGNS = {
     OPERATORS[name]: sign

@@ -1,0 +1,335 @@
+"""Expressions with hooks at calls, reads and tests: see `fusejit.tracer.capture.rewrite`."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from typing import Any
+
+from fusejit.syntax import placed, walk
+from fusejit.tracer.capture.rewrite_control import ControlBuilder, is_hook_name
+from fusejit.tracer.capture.scopes import Comprehension, Origin, Scope, ScopeNode
+from fusejit.tracer.runtime.locations import LATER
+
+_COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+}
+
+
+class ExpressionRewriter(ast.NodeTransformer):
+    """Visits the expressions of one function, whose scopes are known.
+
+    Parameters
+    ----------
+    scopes : mapping of ScopeNode to Scope
+    helper : str
+        The name of the hooks.
+
+    Attributes
+    ----------
+    scope : Scope
+        That of the expression which is visited.
+    has_hooks : bool
+        Whether ``and``, ``or``, ``not``, ``if`` go through hooks.
+    control : ControlBuilder or None
+        That of the function around it, if its control flow may be staged.
+    """
+
+    scope: Scope
+    control: ControlBuilder | None = None
+
+    def __init__(self, scopes: dict[ScopeNode, Scope], helper: str) -> None:
+        self.scopes = scopes
+        self.helper = helper
+        self.has_hooks = False
+        self._tests: set[ast.AST] = set()  # of which only the truth counts
+
+    def _all(self, nodes: list[Any]) -> list[Any]:
+        """Visit a list of nodes; a statement may become several."""
+        result: list[Any] = []
+        for node in nodes:
+            new = self.visit(node)
+            result += new if isinstance(new, list) else [new]
+        return result
+
+    def _hook(
+        self, name: str, at: ast.AST, *arguments: ast.expr | str, span: ast.Attribute | None = None
+    ) -> ast.Call:
+        """``_st.name(arguments)`` at the position of ``at``; a str becomes a constant.
+
+        CPython gives a method call the line on which the method's name ends. ``span`` is the
+        user's attribute where this is meant; ``_st.name`` stands on the first line otherwise.
+        """
+        place = functools.partial(placed, at=at)
+        base = place(ast.Name(id=self.helper, ctx=ast.Load()))
+        function = ast.Attribute(value=base, attr=name, ctx=ast.Load())
+        if span is not None:
+            ast.copy_location(function, span)
+            if span.end_col_offset is not None:
+                function.end_col_offset = span.end_col_offset - len(span.attr) + len(name)
+        else:
+            place(function)
+            function.end_lineno, function.end_col_offset = function.lineno, function.col_offset
+        values = [place(ast.Constant(value=a)) if isinstance(a, str) else a for a in arguments]
+        return place(ast.Call(func=function, args=values, keywords=[]))
+
+    def _statement(self, name: str, at: ast.AST, *arguments: ast.expr | str) -> ast.stmt:
+        return placed(ast.Expr(value=self._hook(name, at, *arguments)), at)
+
+    def _slot(self, name: str, at: ast.expr, ctx: ast.expr_context, *arguments: Any) -> ast.expr:
+        """``_st.name(arguments).value`` as a target, with the user's order of evaluation."""
+        slot = self._hook(name, at, *arguments)
+        return placed(ast.Attribute(value=slot, attr="value", ctx=ctx), at)
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        name = self.scope.mangle(node.id)
+        if name == "__debug__":
+            return node
+        origin = self.scope.origin(name)
+        if not isinstance(node.ctx, ast.Load):
+            if origin in (Origin.OWN, Origin.CLASS):
+                return node
+            return self._slot("name_slot", node, node.ctx, origin.value, name)
+        if origin is Origin.CLASS:
+            elsewhere = self._read(node, name, self.scope.outer_origin(name))
+            test = self._hook("class_binds", node, name)
+            return placed(ast.IfExp(test=test, body=node, orelse=elsewhere), node)
+        return self._read(node, name, origin)
+
+    def _read(self, node: ast.Name, name: str, origin: Origin) -> ast.expr:
+        if origin is Origin.GLOBAL:
+            return self._hook("load_global", node, name)
+        if origin is Origin.FREE:
+            return self._hook("load_closure", node, name, node)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        value = self.visit(node.value)
+        name = self.scope.mangle(node.attr)
+        if isinstance(node.ctx, ast.Load):
+            return self._hook("attr", node, value, name, span=node)
+        return self._slot("attr_slot", node, node.ctx, value, name)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        value = self.visit(node.value)
+        key = self._key(self.visit(node.slice))
+        if isinstance(node.ctx, ast.Load):
+            return self._hook("item", node, value, key)
+        return self._slot("item_slot", node, node.ctx, value, key)
+
+    def _key(self, key: ast.expr) -> ast.expr:
+        if isinstance(key, ast.Slice):
+            none = placed(ast.Constant(value=None), key)
+            return self._hook("slice", key, key.lower or none, key.upper or none, key.step or none)
+        if isinstance(key, ast.Tuple):
+            key.elts = [self._key(element) for element in key.elts]
+        return key
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if isinstance(node.func, ast.Name) and is_hook_name(node.func.id, self.helper):
+            return self._hook(node.func.id.rpartition(".")[2], node, *self._all(node.args))
+        if isinstance(node.func, ast.Name) and node.func.id == "super":
+            origin = self.scope.origin("super")
+            if origin is Origin.GLOBAL and not node.args and not node.keywords:
+                return node  # reads the caller's frame
+        span = node.func if isinstance(node.func, ast.Attribute) else None
+        function = self.visit(node.func)
+        if isinstance(node.func, ast.Name) and node.func.id == "print":
+            arguments = [self._printed(argument) for argument in node.args]
+        else:
+            arguments = self._all(node.args)
+        arguments = list(map(self._bound, arguments))
+        call = self._hook("call", node, function, *arguments, span=span)
+        call.keywords = self._all(node.keywords)
+        return call
+
+    def _printed(self, node: ast.expr) -> ast.expr:
+        """An argument of print; an f-string is the call of a hook that gets its values."""
+        if not isinstance(node, ast.JoinedStr) or not all(map(_has_plain_format, node.values)):
+            argument: ast.expr = self.visit(node)
+            return argument
+        parts: list[ast.expr] = []
+        for part in node.values:
+            if not isinstance(part, ast.FormattedValue):
+                parts.append(part)
+                continue
+            value: ast.expr = self.visit(part.value)
+            texts: list[ast.expr] = []
+            if isinstance(part.format_spec, ast.JoinedStr):
+                texts = part.format_spec.values
+            spec = texts[0] if texts else placed(ast.Constant(""), part)
+            conversion = placed(ast.Constant(part.conversion), part)
+            triple = ast.Tuple(elts=[value, conversion, spec], ctx=ast.Load())
+            parts.append(placed(triple, part))
+        return self._hook("text", node, *parts)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        operands = self._all([node.left, *node.comparators])
+        if len(operands) == 2 and isinstance(node.ops[0], (ast.Is, ast.IsNot)) and self.has_hooks:
+            others = [o for o in operands if not (_is_constant(o) and o.value is None)]
+            if len(others) == 1:
+                asked = self._hook("is_none", node, others[0])
+                is_positive = isinstance(node.ops[0], ast.Is)
+                return asked if is_positive else self._hook("not_", node, asked)
+        if len(operands) == 2 and isinstance(node.ops[0], (ast.In, ast.NotIn)) and self.has_hooks:
+            asked = self._hook("contained", node, *operands, _membership(node))
+            is_positive = isinstance(node.ops[0], ast.In)
+            return asked if is_positive else self._hook("not_", node, asked)
+        is_identity = len(operands) == 2 and isinstance(node.ops[0], (ast.Is, ast.IsNot))
+        if is_identity and not any(map(_is_constant, operands)):
+            same = self._hook("same_object", node, *operands)
+            if isinstance(node.ops[0], ast.Is):
+                return same
+            return ast.copy_location(ast.UnaryOp(ast.Not(), same), node)
+        for at, operator in enumerate(node.ops):
+            pair = operands[at : at + 2]
+            if isinstance(operator, (ast.Is, ast.IsNot)):
+                hook = "bound" if any(map(_is_constant, pair)) else "identity"
+                operands[at : at + 2] = [self._hook(hook, o, o) for o in pair]
+        node.left, *node.comparators = operands
+        names = [_COMPARISONS[type(o)] for o in node.ops if type(o) in _COMPARISONS]
+        is_chain = len(names) == len(node.ops) > 1
+        if not is_chain or not self.has_hooks or has_walrus(node):
+            return node
+        first, second, *others = operands
+        pairs = zip(names[1:], map(_later, others), strict=True)
+        later: list[ast.expr | str] = [part for pair in pairs for part in pair]
+        return self._hook("chain", node, first, names[0], second, *later)
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.FormattedValue:
+        self.generic_visit(node)
+        node.value = self._hook("formatted", node.value, node.value)
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Mod) and _is_text(node.left):
+            node.right = self._hook("formatted", node.right, node.right)
+        return node
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
+        name = self.scope.mangle(node.target.id)
+        node.value = self.visit(node.value)
+        origin = self.scope.origin(name)
+        if origin in (Origin.FREE, Origin.GLOBAL):
+            return self._hook("store_name", node, origin.value, name)
+        return node
+
+    def _comprehension(self, node: Comprehension) -> Comprehension:
+        outer = self.scope
+        first = self.visit(node.generators[0].iter)
+        self.scope = self.scopes[node]
+        for position, generator in enumerate(node.generators):
+            items = self.visit(generator.iter) if position else first
+            generator.iter = items
+            if self.has_hooks and not generator.is_async:
+                generator.iter = self._hook("items", items, items)
+            generator.target = self.visit(generator.target)
+            generator.ifs = self._all(generator.ifs)
+        if isinstance(node, ast.DictComp):
+            node.key = self.visit(node.key)
+            node.value = self.visit(node.value)
+        else:
+            node.elt = self.visit(node.elt)
+        self.scope = outer
+        return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+    def _bound(self, node: ast.expr) -> ast.expr:
+        """Names that are only handed on (``u = w``, ``f(w)``): they must have a value."""
+        if isinstance(node, ast.Tuple | ast.List):
+            node.elts = list(map(self._bound, node.elts))
+        elif isinstance(node, ast.Name) and self.control and self.control.may_be_unbound(node.id):
+            return self._hook("bound", node, node)
+        return node
+
+    def _test(self, node: ast.expr) -> ast.expr:
+        """Visit an expression of which only the truth counts."""
+        self._only_truth(node)
+        new: ast.expr = self.visit(node)
+        return new
+
+    def _only_truth(self, node: ast.expr) -> None:
+        self._tests.add(node)
+        if isinstance(node, ast.BoolOp):
+            for value in node.values:
+                self._only_truth(value)
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        self._only_truth(node.test)
+        self.generic_visit(node)
+        if not self.has_hooks or has_walrus(node):
+            return node
+        return self._hook("choose", node, node.test, *map(_later, (node.body, node.orelse)))
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        self.generic_visit(node)
+        if not self.has_hooks or has_walrus(node):
+            return node
+        name = "and_" if isinstance(node.op, ast.And) else "or_"
+        if node not in self._tests:
+            name = f"{name.rstrip('_')}_value"
+        return self._hook(name, node, node.values[0], *map(_later, node.values[1:]))
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        if isinstance(node.op, ast.Not):
+            self._only_truth(node.operand)
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Not) and self.has_hooks:
+            return self._hook("not_", node, node.operand)
+        return node
+
+
+def _has_plain_format(part: ast.expr) -> bool:
+    """Whether a part of an f-string has no width or precision that is computed."""
+    spec = part.format_spec if isinstance(part, ast.FormattedValue) else None
+    if not isinstance(spec, ast.JoinedStr):
+        return True
+    return len(spec.values) <= 1 and all(map(_is_constant, spec.values))
+
+
+def is_dotted(node: ast.expr) -> bool:
+    """Whether it is a name, or an attribute of one: ``np.linalg.LinAlgError``."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _is_constant(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant)
+
+
+def _membership(node: ast.Compare) -> ast.Lambda:
+    """``lambda item, container: item in container``: Python asks the objects of the user's."""
+    names = ("_st item", "_st container")
+    item, container = (placed(ast.Name(name, ctx=ast.Load()), node) for name in names)
+    test = placed(ast.Compare(left=item, ops=[ast.In()], comparators=[container]), node)
+    mark = placed(ast.arg(arg=LATER), node)
+    none = placed(ast.Constant(value=None), node)
+    operands = [placed(ast.arg(arg=name), node) for name in names]
+    arguments = ast.arguments([], [*operands, mark], None, [], [], None, [none])
+    return placed(ast.Lambda(args=arguments, body=test), node)
+
+
+def _later(node: ast.expr) -> ast.Lambda:
+    """``lambda: node``, in a frame that is no frame of the user's."""
+    mark = placed(ast.arg(arg=LATER), node)
+    none = placed(ast.Constant(value=None), node)
+    arguments = ast.arguments([], [], None, [mark], [none], None, [])
+    return placed(ast.Lambda(args=arguments, body=node), node)
+
+
+def has_walrus(node: ast.AST) -> bool:
+    return any(isinstance(child, ast.NamedExpr | ast.Await | ast.Yield) for child in walk(node))
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))
+    )
