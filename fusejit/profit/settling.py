@@ -20,7 +20,7 @@ import numpy as np
 
 from fusejit.codegen.launcher.call_guard import NEVER, UNLIMITED, CallGuard, Expected
 from fusejit.dataclass import replace
-from fusejit.tracer.graph_breaks.segments import Retired
+from fusejit.tracer.graph_breaks.opened import Retired
 
 FIRST_LOOK = 16  # calls, before a settled function goes through its segments again
 LATER_LOOKS = 4  # times as many calls each time

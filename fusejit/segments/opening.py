@@ -27,8 +27,9 @@ from fusejit.tracer.capture.source_text import (
     find_source,
     made_from,
 )
+from fusejit.tracer.graph_breaks.opened import NOTHING, Opened, Retired
 from fusejit.tracer.graph_breaks.python_statements import Follow
-from fusejit.tracer.graph_breaks.segments import NOTHING, Opened, Retired, open_function
+from fusejit.tracer.graph_breaks.segments import open_function
 
 
 def opened(

@@ -24,8 +24,8 @@ from fusejit.tracer.capture.source_text import (
     texts_in,
 )
 from fusejit.tracer.graph_breaks.foreign import why_foreign, why_foreign_within
+from fusejit.tracer.graph_breaks.opened import Segment
 from fusejit.tracer.graph_breaks.python_statements import Follow
-from fusejit.tracer.graph_breaks.segments import Segment
 
 
 @dataclass(slots=True)

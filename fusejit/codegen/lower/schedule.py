@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
-import numpy as np
-
 from fusejit.budget import check_budget
 from fusejit.codegen.analysis.kernel_statements import changed
 from fusejit.codegen.bufferize.bufferization import place
@@ -18,9 +16,9 @@ from fusejit.codegen.lower.kernel_passes import KernelContext, run_kernel_passes
 from fusejit.codegen.lower.kernel_top import kernel_top, stride_names
 from fusejit.codegen.lower.late_errors import rolled_back
 from fusejit.codegen.lower.parallel_loops import ParallelLoopWriter
-from fusejit.dataclass import replace
+from fusejit.codegen.lower.slots import Slots
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.host_blocks import host_blocks, launcher_binds, launcher_symbols, runs_on_host
+from fusejit.ir.host_blocks import launcher_binds, launcher_symbols, runs_on_host
 from fusejit.ir.host_calls import argument_text, is_draw, late_ops, sizes_of
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops.nodes import (
@@ -43,19 +41,15 @@ from fusejit.ir.loops.program import (
     ReadInteger,
     ResultRef,
     ScalarRef,
-    Slot,
 )
 from fusejit.ir.ops import (
-    Alloc,
     Bind,
     Block,
-    Check,
     Cond,
     GenericOp,
     HostCall,
     Load,
     Loop,
-    Op,
     ReshapeOp,
     ViewOp,
     Write,
@@ -90,7 +84,6 @@ class _Lowering(ParallelLoopWriter):
         super().__init__(schedule.graph, place(schedule))
         self.merge = merge
         self.log = log
-        self.overwritten = overwritten_products(schedule, self.placement)
         self.classes = {c.path: c.expected for c in checks if c.kind is CheckKind.ARRAY}
         self.groups = [
             g
@@ -100,7 +93,7 @@ class _Lowering(ParallelLoopWriter):
         ]
         self.program = Program(self.graph)
         self.program_steps = self.program.steps  # of the block that is being lowered
-        self.num_kernels = self.num_slots = 0
+        self.num_kernels = 0
         # of each kernel: the arguments it writes, whether it may undo that, whether it is in a loop
         self.writes: list[tuple[frozenset[str], bool, bool]] = []
         self.binds = launcher_binds(self.graph)
@@ -108,19 +101,14 @@ class _Lowering(ParallelLoopWriter):
         self._facts = functools.cache(functools.partial(facts_of_symbols, self.graph))
         self.late = late_ops(self.graph)
         self.draws = any(is_draw(op) and op.inline for op in walk(self.graph.block))
-        blocks = list(host_blocks(self.graph))
-        self.slots_of: dict[Block, list[Slot]] = {block: [] for block in blocks}
-        self.slots_of[self.graph.block] = self.program.slots
-        self.slot_named: dict[str, Slot] = {}
-        self.home_of: dict[Op | Buffer, Block] = {op: b for b in blocks for op in b.ops}
-        for block in blocks:
-            for op in block.ops:
-                if isinstance(op, Alloc):
-                    self.home_of[op.buffer] = block
-        self.positions = {op: at for at, op in enumerate(walk(self.graph.block))}
-        self.arrays: dict[str, tuple[np.dtype, int]] = {}  # array name -> dtype, rank
-        self.slot_of: dict[Value | Buffer, str] = {}
-        self.reshaped_slots: dict[Value, ArrayRef] = {}  # values that fill slots of other shapes
+        self.slots = Slots(
+            self.program,
+            self.placement,
+            overwritten_products(schedule, self.placement),
+            self.binds,
+            self.located,
+            self.memory,
+        )
 
     # -- the whole ------------------------------------------------------------------------------
     def run(self) -> Program:
@@ -129,12 +117,12 @@ class _Lowering(ParallelLoopWriter):
             if buffer.origin is not None:
                 name = f"a{at}"
                 program.arguments[name] = buffer
-                self.arrays[name] = (buffer.type.dtype, buffer.type.rank)
+                self.slots.arrays[name] = (buffer.type.dtype, buffer.type.rank)
                 self.memory[buffer] = self._argument_memory(name, buffer)
         for at, scalar in enumerate(graph.scalars):
             program.scalars[f"x{at}"] = scalar.value.name
             self.located[scalar.value] = Located(expr=Var(f"x{at}"))
-        self._make_slots()
+        self.slots.make()
         self._steps(graph.block)
         self._copy_results()
         self._finish_kernel()
@@ -192,180 +180,30 @@ class _Lowering(ParallelLoopWriter):
         role = Role.ARGUMENT
         return Memory(f"p_{name}", dtype, strides, alias_class, role=role, array=name)
 
-    # -- slots ----------------------------------------------------------------------------------
-    def _add_slot(
-        self,
-        dtype: np.dtype,
-        extents: tuple[AffineExpr, ...],
-        order: tuple[int, ...] | None,
-        home: Block | None = None,
-    ) -> tuple[str, Memory]:
-        """A new array of the launcher, made where the block ``home`` begins."""
-        name = f"r{self.num_slots}"
-        self.num_slots += 1
-        slot = self.slot_named[name] = Slot(name, dtype, extents, order)
-        self.slots_of[home or self.graph.block].append(slot)
-        self.arrays[name] = (dtype, len(extents))
-        strides = dense_strides(extent_polynomials(extents), order)
-        return name, Memory(f"p_{name}", dtype, strides, role=Role.RESULT, array=name)
-
-    def _make_slots(self) -> None:
-        placed: set[Value] = set()
-        for written, product in self.overwritten.items():
-            name, memory = self._add_slot(written.type.dtype, written.type.extents, None)
-            for value in (written, product):
-                self.slot_of[value] = name
-                self.located[value] = Located(memory, IndexingMap.identity(value.type.rank))
-                placed.add(value)
-        for result in self.graph.results:
-            if isinstance(result, View):
-                continue
-            root = self.placement.root(result)
-            if root in placed or not isinstance(
-                self.placement.defining.get(root), GenericOp | Loop | Cond
-            ):
-                continue
-            if runs_on_host(self.placement.defining[root]):
-                continue
-            slot = self._slot_through_views(result, root)
-            if slot is not None:
-                placed.add(root)
-        for value in sorted(self.placement.slot_values - placed, key=self._place):
-            if isinstance(
-                self.placement.defining.get(value), GenericOp | Loop | Cond | Load | HostCall
-            ):
-                if isinstance(self.placement.defining.get(value), Load) and (
-                    value not in self.placement.snapshots
-                ):
-                    continue
-                self._slot_for(value, self._home(value))
-        for buffer in self.graph.buffers:
-            if buffer in self.placement.slot_buffers:
-                name, memory = self._add_slot(
-                    buffer.type.dtype, buffer.type.extents, buffer.order, self.home_of.get(buffer)
-                )
-                self.slot_of[buffer] = name
-                self.memory[buffer] = replace(memory, alias_class=buffer.alias_class)
-
-    def _slot_for(self, value: Value, home: Block) -> str:
-        name, memory = self._add_slot(value.type.dtype, value.type.extents, value.order, home)
-        self.slot_of[value] = name
-        self.located[value] = Located(memory, IndexingMap.identity(value.type.rank))
-        return name
-
-    def _home(self, value: Value) -> Block:
-        """The block of the launcher in which an op defines a value."""
-        return self.home_of[self.placement.defining[value]]
-
-    def _position(self, value: Value) -> int:
-        return self.positions[self.placement.defining[value]]
-
-    def _place(self, value: Value) -> tuple[int, int]:
-        """Where a value is defined, and which of its op's results it is."""
-        return self._position(value), self.placement.defining[value].results.index(value)
-
-    def _slot_through_views(self, result: Value, root: Value) -> str | None:
-        """A slot with the result's shape in which its root can be computed, if views only permute
-        axes and add axes of length 1."""
-        if isinstance(self.placement.defining[result], ReshapeOp):
-            return self._slot_through_reshapes(result, root)
-        map = IndexingMap.identity(result.type.rank)
-        value = result
-        while value is not root:
-            op = self.placement.defining[value]
-            if not isinstance(op, ViewOp):
-                return None
-            map = op.map.compose(map)
-            value = op.source
-        dims = [r.as_dim() for r in map.results]
-        if None in dims or len(set(dims)) != len(dims):
-            return None
-        missing = set(range(result.type.rank)) - set(dims)
-        if any(result.type.extents[d].as_constant() != 1 for d in missing):
-            return None
-        if any(
-            root.type.extents[k] != result.type.extents[d]
-            for k, d in enumerate(dims)
-            if d is not None
-        ):
-            return None
-        name, memory = self._add_slot(result.type.dtype, result.type.extents, result.order)
-        strides = tuple(memory.strides[d] for d in dims if d is not None)
-        self.slot_of[result] = name
-        self.located[root] = Located(
-            replace(memory, strides=strides), IndexingMap.identity(root.type.rank)
-        )
-        if value is result:
-            self.slot_of[root] = name
-        return name
-
-    def _slot_through_reshapes(self, result: Value, root: Value) -> str | None:
-        """A slot with the result's shape that its root fills, both being dense in C order."""
-        value = result
-        while value is not root:
-            op = self.placement.defining[value]
-            if not isinstance(op, ReshapeOp) or value.order is not None:
-                return None
-            value = op.source
-        if root.order is not None or not root.type.rank:
-            return None
-        if self._are_bound_behind(root, result.type.extents):
-            return None
-        if self._is_checked_behind(root, result):
-            return None
-        name, memory = self._add_slot(result.type.dtype, result.type.extents, None)
-        strides = dense_strides(extent_polynomials(root.type.extents))
-        identity = IndexingMap.identity(root.type.rank)
-        self.slot_of[result] = name
-        self.located[root] = Located(replace(memory, strides=strides), identity)
-        self.reshaped_slots[root] = ArrayRef(
-            name, identity, root.type.extents, ArrayRef(name), root.type.extents
-        )
-        return name
-
-    def _are_bound_behind(self, value: Value, extents: Sequence[AffineExpr]) -> bool:
-        """Whether the launcher knows some of the extents only when the value is computed."""
-        symbols = frozenset[str]().union(*(e.symbols() for e in extents))
-        return any(
-            isinstance(op, Bind) and op.symbol in symbols
-            for op in self.binds
-            if self.positions[op] > self._position(value)
-        )
-
-    def _is_checked_behind(self, value: Value, result: Value) -> bool:
-        """Whether a kernel may write ``value`` before it is sure that it has as many elements as
-        its reshape ``result``."""
-        extents = (*value.type.extents, *result.type.extents)
-        symbols = frozenset[str]().union(*(e.symbols() for e in extents))
-        places = range(self._position(value), self._position(result))
-        is_checked = any(
-            isinstance(op, Check) for op, place in self.positions.items() if place in places
-        )
-        return is_checked and not symbols <= {s.name for s in self.graph.symbols}
-
+    # -- results --------------------------------------------------------------------------------
     def _copy_results(self) -> None:
         """Results that nothing computes into a slot: copies of loads, broadcasts, constants."""
         for result in self.graph.results:
-            if isinstance(result, View) or result in self.slot_of:
+            if isinstance(result, View) or result in self.slots.name_of:
                 continue
             if any(s.value is result for s in self.graph.scalars):
                 continue
-            name, memory = self._add_slot(result.type.dtype, result.type.extents, result.order)
+            name, memory = self.slots.add(result.type.dtype, result.type.extents, result.order)
             target = Located(memory, IndexingMap.identity(result.type.rank))
             self._copy(result, target, "copy")
-            self.slot_of[result] = name
+            self.slots.name_of[result] = name
 
     def _result(self, result: Value | View) -> ResultRef:
         if isinstance(result, View):
             return ResultRef(self._part_of(result), Kind.ARRAY)
-        if result in self.slot_of:
-            return ResultRef(ArrayRef(self.slot_of[result]), result.kind)
+        if result in self.slots.name_of:
+            return ResultRef(ArrayRef(self.slots.name_of[result]), result.kind)
         return ResultRef(ScalarRef(result.name), result.kind)
 
     def _part_of(self, view: View) -> ArrayRef:
         """The launcher's array for a view of a buffer."""
         buffer, root = view.buffer, view.buffer.root
-        name = self.slot_of.get(root) or next(
+        name = self.slots.name_of.get(root) or next(
             n for n, b in self.program.arguments.items() if b is root
         )
         if buffer is not root:
@@ -399,14 +237,19 @@ class _Lowering(ParallelLoopWriter):
             self.merge,
             self.draws,
             self._facts,
-            {f"p_{name}": dtype for name, (dtype, _) in self.arrays.items()},
+            {f"p_{name}": dtype for name, (dtype, _) in self.slots.arrays.items()},
             self._strides,
             self.program.nest_notes,
             self._with_journal,
         )
         statements = run_kernel_passes(statements, context, self.log)
         kernel = kernel_top(
-            self.program, statements, self.arrays, self.classes, self.num_kernels, self.symbols
+            self.program,
+            statements,
+            self.slots.arrays,
+            self.classes,
+            self.num_kernels,
+            self.symbols,
         )
         verify_kernel(kernel)
         self.num_kernels += 1
@@ -454,7 +297,7 @@ class _Lowering(ParallelLoopWriter):
             op.function,
             argument_text(op),
             tuple(map(self._host_argument, op.arguments)),
-            tuple(self.slot_named[self.slot_of[value]] for value in op.results),
+            tuple(self.slots.named[self.slots.name_of[value]] for value in op.results),
             tuple(sizes_of(op)),
             op in self.late or not op.pure,
             op.objects,
@@ -473,7 +316,7 @@ class _Lowering(ParallelLoopWriter):
         """A loop of the launcher: what is carried lies in the slots of the results."""
         targets = [self._start(r, v) for r, v in zip(op.results, op.carried, strict=True)]
         for argument, result in zip(op.body.arguments, op.results, strict=True):
-            self.slot_of[argument] = self.slot_of[result]
+            self.slots.name_of[argument] = self.slots.name_of[result]
             self.located[argument] = self.located[result]
         self._begin_step()
         condition = test = None
@@ -487,7 +330,7 @@ class _Lowering(ParallelLoopWriter):
         )
 
     def _start(self, result: Value, start: Value) -> str:
-        name = self.slot_of[result]
+        name = self.slots.name_of[result]
         self._copy(start, self.located[result], "carry")
         return name
 
@@ -495,7 +338,7 @@ class _Lowering(ParallelLoopWriter):
         """A conditional of the launcher: both blocks fill the slots of the results."""
         self._begin_step()
         test = self._host_argument(op.predicate)
-        targets = [self.slot_of[result] for result in op.results]
+        targets = [self.slots.name_of[result] for result in op.results]
         blocks = [self._host_block(block, targets) for block in op.blocks]
         self.program_steps.append(HostCond(test, *blocks))
 
@@ -510,21 +353,21 @@ class _Lowering(ParallelLoopWriter):
         moves = []
         if targets:
             for target, value in zip(targets, block.yields, strict=True):
-                name, memory = self._add_slot(
+                name, memory = self.slots.add(
                     value.type.dtype, value.type.extents, value.order, block
                 )
                 self._copy(value, Located(memory, IndexingMap.identity(value.type.rank)), "carry")
                 moves.append((target, name))
         self._finish_kernel()
         steps, self.program_steps = self.program_steps, outer
-        return HostBlock(steps, self.slots_of[block], moves)
+        return HostBlock(steps, self.slots.of_block[block], moves)
 
     def _array_ref(self, value: Value) -> ArrayRef:
         """The launcher's array for a value, seen through its views."""
-        if value in self.slot_of:
-            return ArrayRef(self.slot_of[value])
-        if value in self.reshaped_slots:
-            return self.reshaped_slots[value]
+        if value in self.slots.name_of:
+            return ArrayRef(self.slots.name_of[value])
+        if value in self.slots.reshaped:
+            return self.slots.reshaped[value]
         map = IndexingMap.identity(value.type.rank)
         extents = value.type.extents
         while True:
@@ -535,10 +378,10 @@ class _Lowering(ParallelLoopWriter):
             if isinstance(op, ViewOp):
                 map = op.map.compose(map)
                 value = op.source
-                if value in self.slot_of:
+                if value in self.slots.name_of:
                     break
-                if value in self.reshaped_slots:
-                    whole = self.reshaped_slots[value]
+                if value in self.slots.reshaped:
+                    whole = self.slots.reshaped[value]
                     return ArrayRef(whole.name, map, extents, whole, value.type.extents)
             elif isinstance(op, Load) and value not in self.placement.snapshots:
                 map = op.view.map.compose(map)
@@ -546,13 +389,14 @@ class _Lowering(ParallelLoopWriter):
             else:
                 break
         located = self.located.get(value)
-        name = self.slot_of.get(value, "")
+        name = self.slots.name_of.get(value, "")
         if not name:
             assert located is not None
             assert located.memory is not None
             name = located.memory.array
             shown = next(
-                (v for v, n in self.slot_of.items() if n == name and isinstance(v, Value)), None
+                (v for v, n in self.slots.name_of.items() if n == name and isinstance(v, Value)),
+                None,
             )
             # computed inside the slot of a view with added axes: take them off again
             assert shown is not None

@@ -23,10 +23,9 @@ What a ``try`` or ``with`` asks for besides is in `fusejit.tracer.graph_breaks.k
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from fusejit.dataclass import dataclass
 from fusejit.syntax import children, copied, placed, walk
 from fusejit.tracer.capture.live_names import (
     UnsureNames,
@@ -45,6 +44,7 @@ from fusejit.tracer.capture.live_names import (
 from fusejit.tracer.control_flow.ended_contexts import EndedContexts
 from fusejit.tracer.graph_breaks.hoisting import Hoist, is_idle, is_trivial
 from fusejit.tracer.graph_breaks.kept_names import binds_at_its_end, keeping, read_on_failure
+from fusejit.tracer.graph_breaks.opened import NOTHING, Opened, Retired, Segment
 from fusejit.tracer.graph_breaks.python_statements import (
     COMPOUND,
     SIMPLE,
@@ -58,74 +58,6 @@ from fusejit.tracer.graph_breaks.python_statements import (
 
 SEGMENTS = "_segments"
 _PART = "_part"
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """Statements that are compiled, as a function.
-
-    Attributes
-    ----------
-    name : str
-        Under which the opened function finds it: ``s0``.
-    node : ast.FunctionDef
-        Its parameters are the names that it needs.
-    from_python : frozenset of str
-        Parameters that statements of Python have bound: they may be any object.
-    on_error : str
-        What it does where it raises, if a handler, say, reads what it has bound: `fusejit.options`.
-    """
-
-    name: str
-    node: ast.FunctionDef
-    from_python: frozenset[str]
-    on_error: str
-
-
-@dataclass(slots=True)
-class Opened:
-    """A function cut into segments and statements of Python.
-
-    Attributes
-    ----------
-    node : ast.FunctionDef
-        The function, which calls the segments.
-    helper : str
-        The free name under which it finds them.
-    segments : list of Segment
-    boundaries : list of int
-        The lines of the statements that Python runs.
-    num_calls : int
-        How many calls of Python ask for the fused form of a function, as ``c0``, ``c1`` ..
-    parts : mapping of str to ast.expr
-        What names stand for that the user's function does not have.
-    """
-
-    node: ast.FunctionDef
-    helper: str
-    segments: list[Segment]
-    boundaries: list[int]
-    num_calls: int
-    parts: Mapping[str, ast.expr]
-
-
-@dataclass(frozen=True, slots=True)
-class Retired:
-    """What of an opened function is Python's after all, as compiling it does not pay.
-
-    Attributes
-    ----------
-    segments : frozenset of str
-        The names of segments whose statements Python runs.
-    calls : frozenset of int
-        The numbers of calls of functions that are called as they are.
-    """
-
-    segments: frozenset[str] = frozenset()
-    calls: frozenset[int] = frozenset()
-
-
-NOTHING = Retired()
 
 
 def open_function(

@@ -1,0 +1,249 @@
+"""`Slots`: the arrays of the launcher: which there are, where they are made, and what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from fusejit.codegen.bufferize.bufferization import Placement
+from fusejit.codegen.bufferize.operands import Located, Memory, dense_strides, extent_polynomials
+from fusejit.dataclass import replace
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.host_blocks import host_blocks, runs_on_host
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.loops.nodes import (
+    Role,
+)
+from fusejit.ir.loops.program import (
+    ArrayRef,
+    Program,
+    Slot,
+)
+from fusejit.ir.ops import (
+    Alloc,
+    Bind,
+    Block,
+    Check,
+    Cond,
+    GenericOp,
+    HostCall,
+    Load,
+    Loop,
+    Op,
+    ReshapeOp,
+    ViewOp,
+    walk,
+)
+from fusejit.ir.values import Buffer, Value, View
+
+
+class Slots:
+    """The slots of one program.
+
+    Parameters
+    ----------
+    program : Program
+        Has the slots that are made once a call.
+    placement : Placement
+    overwritten : mapping of Value to Value
+        Products that are computed in place of an operand.
+    binds : frozenset of Op
+        Those of the launcher.
+    located : dict of Value to Located
+        Where the writer finds values; gets those that are in slots.
+    memory : dict of Buffer to Memory
+        As that, for buffers.
+
+    Attributes
+    ----------
+    of_block : dict of Block to list of Slot
+        Slots by the block of the launcher at whose begin they are made.
+    named : dict of str to Slot
+    name_of : dict of Value or Buffer to str
+    reshaped : dict of Value to ArrayRef
+        Values that fill slots of other shapes.
+    arrays : dict
+        Dtype and rank by the name of an array; of arguments too.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        placement: Placement,
+        overwritten: Mapping[Value, Value],
+        binds: frozenset[Op],
+        located: dict[Value, Located],
+        memory: dict[Buffer, Memory],
+    ) -> None:
+        self._graph = graph = program.graph
+        self._placement = placement
+        self._overwritten = overwritten
+        self._binds = binds
+        self._located = located
+        self._memory = memory
+        self._count = 0
+        blocks = list(host_blocks(graph))
+        self.of_block: dict[Block, list[Slot]] = {block: [] for block in blocks}
+        self.of_block[graph.block] = program.slots
+        self.named: dict[str, Slot] = {}
+        self.name_of: dict[Value | Buffer, str] = {}
+        self.reshaped: dict[Value, ArrayRef] = {}
+        self.arrays: dict[str, tuple[np.dtype, int]] = {}
+        self.home_of: dict[Op | Buffer, Block] = {op: b for b in blocks for op in b.ops}
+        for block in blocks:
+            for op in block.ops:
+                if isinstance(op, Alloc):
+                    self.home_of[op.buffer] = block
+        self.positions = {op: at for at, op in enumerate(walk(graph.block))}
+
+    def add(
+        self,
+        dtype: np.dtype,
+        extents: tuple[AffineExpr, ...],
+        order: tuple[int, ...] | None,
+        home: Block | None = None,
+    ) -> tuple[str, Memory]:
+        """A new array of the launcher, made where the block ``home`` begins."""
+        name = f"r{self._count}"
+        self._count += 1
+        slot = self.named[name] = Slot(name, dtype, extents, order)
+        self.of_block[home or self._graph.block].append(slot)
+        self.arrays[name] = (dtype, len(extents))
+        strides = dense_strides(extent_polynomials(extents), order)
+        return name, Memory(f"p_{name}", dtype, strides, role=Role.RESULT, array=name)
+
+    def make(self) -> None:
+        """One for each value and buffer that lives from step to step, or is a result."""
+        placed: set[Value] = set()
+        for written, product in self._overwritten.items():
+            name, memory = self.add(written.type.dtype, written.type.extents, None)
+            for value in (written, product):
+                self.name_of[value] = name
+                self._located[value] = Located(memory, IndexingMap.identity(value.type.rank))
+                placed.add(value)
+        for result in self._graph.results:
+            if isinstance(result, View):
+                continue
+            root = self._placement.root(result)
+            if root in placed or not isinstance(
+                self._placement.defining.get(root), GenericOp | Loop | Cond
+            ):
+                continue
+            if runs_on_host(self._placement.defining[root]):
+                continue
+            slot = self._slot_through_views(result, root)
+            if slot is not None:
+                placed.add(root)
+        for value in sorted(self._placement.slot_values - placed, key=self._place):
+            if isinstance(
+                self._placement.defining.get(value), GenericOp | Loop | Cond | Load | HostCall
+            ):
+                if isinstance(self._placement.defining.get(value), Load) and (
+                    value not in self._placement.snapshots
+                ):
+                    continue
+                self._slot_for(value, self._home(value))
+        for buffer in self._graph.buffers:
+            if buffer in self._placement.slot_buffers:
+                name, memory = self.add(
+                    buffer.type.dtype, buffer.type.extents, buffer.order, self.home_of.get(buffer)
+                )
+                self.name_of[buffer] = name
+                self._memory[buffer] = replace(memory, alias_class=buffer.alias_class)
+
+    def _slot_for(self, value: Value, home: Block) -> str:
+        name, memory = self.add(value.type.dtype, value.type.extents, value.order, home)
+        self.name_of[value] = name
+        self._located[value] = Located(memory, IndexingMap.identity(value.type.rank))
+        return name
+
+    def _home(self, value: Value) -> Block:
+        """The block of the launcher in which an op defines a value."""
+        return self.home_of[self._placement.defining[value]]
+
+    def _position(self, value: Value) -> int:
+        return self.positions[self._placement.defining[value]]
+
+    def _place(self, value: Value) -> tuple[int, int]:
+        """Where a value is defined, and which of its op's results it is."""
+        return self._position(value), self._placement.defining[value].results.index(value)
+
+    def _slot_through_views(self, result: Value, root: Value) -> str | None:
+        """A slot with the result's shape in which its root can be computed, if views only permute
+        axes and add axes of length 1."""
+        if isinstance(self._placement.defining[result], ReshapeOp):
+            return self._slot_through_reshapes(result, root)
+        map = IndexingMap.identity(result.type.rank)
+        value = result
+        while value is not root:
+            op = self._placement.defining[value]
+            if not isinstance(op, ViewOp):
+                return None
+            map = op.map.compose(map)
+            value = op.source
+        dims = [r.as_dim() for r in map.results]
+        if None in dims or len(set(dims)) != len(dims):
+            return None
+        missing = set(range(result.type.rank)) - set(dims)
+        if any(result.type.extents[d].as_constant() != 1 for d in missing):
+            return None
+        if any(
+            root.type.extents[k] != result.type.extents[d]
+            for k, d in enumerate(dims)
+            if d is not None
+        ):
+            return None
+        name, memory = self.add(result.type.dtype, result.type.extents, result.order)
+        strides = tuple(memory.strides[d] for d in dims if d is not None)
+        self.name_of[result] = name
+        self._located[root] = Located(
+            replace(memory, strides=strides), IndexingMap.identity(root.type.rank)
+        )
+        if value is result:
+            self.name_of[root] = name
+        return name
+
+    def _slot_through_reshapes(self, result: Value, root: Value) -> str | None:
+        """A slot with the result's shape that its root fills, both being dense in C order."""
+        value = result
+        while value is not root:
+            op = self._placement.defining[value]
+            if not isinstance(op, ReshapeOp) or value.order is not None:
+                return None
+            value = op.source
+        if root.order is not None or not root.type.rank:
+            return None
+        if self._are_bound_behind(root, result.type.extents):
+            return None
+        if self._is_checked_behind(root, result):
+            return None
+        name, memory = self.add(result.type.dtype, result.type.extents, None)
+        strides = dense_strides(extent_polynomials(root.type.extents))
+        identity = IndexingMap.identity(root.type.rank)
+        self.name_of[result] = name
+        self._located[root] = Located(replace(memory, strides=strides), identity)
+        self.reshaped[root] = ArrayRef(
+            name, identity, root.type.extents, ArrayRef(name), root.type.extents
+        )
+        return name
+
+    def _are_bound_behind(self, value: Value, extents: Sequence[AffineExpr]) -> bool:
+        """Whether the launcher knows some of the extents only when the value is computed."""
+        symbols = frozenset[str]().union(*(e.symbols() for e in extents))
+        return any(
+            isinstance(op, Bind) and op.symbol in symbols
+            for op in self._binds
+            if self.positions[op] > self._position(value)
+        )
+
+    def _is_checked_behind(self, value: Value, result: Value) -> bool:
+        """Whether a kernel may write ``value`` before it is sure that it has as many elements as
+        its reshape ``result``."""
+        extents = (*value.type.extents, *result.type.extents)
+        symbols = frozenset[str]().union(*(e.symbols() for e in extents))
+        places = range(self._position(value), self._position(result))
+        is_checked = any(
+            isinstance(op, Check) for op, place in self.positions.items() if place in places
+        )
+        return is_checked and not symbols <= {s.name for s in self._graph.symbols}
