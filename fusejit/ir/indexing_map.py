@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from fusejit.dataclass import dataclass
 from fusejit.errors import ParseError
-from fusejit.ir.affine import AffineExpr, Atom, Dim, FloorDiv, Mod, parse_affine_expr
+from fusejit.ir.affine import AffineExpr, Atom, Dim, FloorDiv, Mod
+from fusejit.ir.affine_parser import parse_affine_expr
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from fusejit.errors import ParseError, UnsupportedError
-from fusejit.ir.affine import AffineExpr, parse_affine_expr
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.affine_parser import parse_affine_expr
 from fusejit.ir.indexing_map import IndexingMap, split_top_level
 from fusejit.ir.ops import Operand
 from fusejit.ir.payload import I64, Payload, PayloadBuilder

@@ -19,7 +19,7 @@ from fusejit.codegen.backend.compile import ArgType, Kernel, compile_kernel
 from fusejit.codegen.backend.llvm_values import Unwritten
 from fusejit.codegen.machine.probe import probe
 from fusejit.codegen.text.emit import emit_kernel
-from fusejit.ir.affine import parse_affine_expr
+from fusejit.ir.affine_parser import parse_affine_expr
 from fusejit.ir.loops.index_math import (
     BOOL,
     I64,
@@ -427,7 +427,7 @@ def test_an_expression_hashes_anew_in_another_process() -> None:
     expr = parse_affine_expr("(d0 + s0) floordiv 2 + 3 * s1")
     hash(expr)
     code = (
-        "import pickle, sys; from fusejit.ir.affine import parse_affine_expr as parse;"
+        "import pickle, sys; from fusejit.ir.affine_parser import parse_affine_expr as parse;"
         "e = pickle.loads(sys.stdin.buffer.read());"
         "assert e in {parse('(d0 + s0) floordiv 2 + 3 * s1')}"
     )

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from fusejit.fuse.folding.joined import read_parts
-from fusejit.ir.affine import AffineExpr, parse_affine_expr
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.affine_parser import parse_affine_expr
 from fusejit.ir.analysis.symbol_facts import SymbolFacts
 from fusejit.ir.graph import Graph, Guard, HostSymbol
 from fusejit.ir.host import HostExpr, Path

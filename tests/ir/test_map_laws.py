@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fusejit.errors import ParseError
-from fusejit.ir.affine import AffineExpr, parse_affine_expr
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.affine_parser import parse_affine_expr
 from fusejit.ir.indexing_map import IndexingMap, parse_indexing_map
 from fusejit_testing.strategies import affine_exprs, indexing_maps, points, symbol_values
 

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from fusejit.errors import UnsupportedError
-from fusejit.ir.affine import AffineExpr, parse_affine_expr
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.affine_parser import parse_affine_expr
+from fusejit.ir.host_affine import host_of
 from fusejit.ir.traced import CheckKind, HostLeaf, PathLeaf
 from fusejit.ir.values import Layout
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.runtime.entry import trace_function
-from fusejit.tracer.values.shapes import Decisions, host_of
+from fusejit.tracer.values.shapes import Decisions
 
 
 def test_sizes_stay_symbolic(check: Any) -> None:

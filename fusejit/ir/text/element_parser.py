@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from fusejit.errors import ParseError
-from fusejit.ir.affine import AffineExpr, parse_affine_expr
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.affine_parser import parse_affine_expr
 from fusejit.ir.host import HostExpr
 from fusejit.ir.indexing_map import IndexingMap, parse_indexing_map, split_top_level
 from fusejit.ir.reassociation import Reassociation

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.errors import ParseError
-from fusejit.ir.affine import parse_affine_expr
+from fusejit.ir.affine_parser import parse_affine_expr
 from fusejit.ir.payload import Instr, Payload
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.text.host_parser import parse_literal

@@ -20,16 +20,18 @@ from fusejit.tracer.control_flow.arrays_behind import ArraysBehind
 from fusejit.tracer.control_flow.changing_extents import at, left_behind, rows
 from fusejit.tracer.control_flow.loop_entry import TAG, parts_of
 from fusejit.tracer.control_flow.loop_settling import LoopSettling
+from fusejit.tracer.control_flow.number_values import (
+    number_value,
+    number_values,
+    of_values,
+    types_of_values,
+)
 from fusejit.tracer.control_flow.regions import (
     UNDEFINED,
     Undefined,
     extents_are_outside,
     is_array,
-    number_value,
-    number_values,
-    of_values,
     same_object,
-    types_of_values,
 )
 from fusejit.tracer.control_flow.shrinking import (
     length_name,

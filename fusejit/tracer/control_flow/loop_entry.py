@@ -17,16 +17,14 @@ from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Buffer, Value, View
 from fusejit.tracer.control_flow.changing_extents import at, largest, rows
 from fusejit.tracer.control_flow.loop_origins import LoopOrigins
+from fusejit.tracer.control_flow.number_values import number_values, of_values, types_of_values
 from fusejit.tracer.control_flow.regions import (
     UNDEFINED,
     Region,
     Undefined,
     flag_of,
     is_array,
-    number_values,
-    of_values,
     tuple_of,
-    types_of_values,
 )
 from fusejit.tracer.control_flow.shrinking import (
     length_name,

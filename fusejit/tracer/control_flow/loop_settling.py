@@ -13,6 +13,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
 from fusejit.tracer.control_flow.changing_extents import at, changing_extents
 from fusejit.tracer.control_flow.loop_entry import LoopEntry
+from fusejit.tracer.control_flow.number_values import type_text, zero
 from fusejit.tracer.control_flow.regions import (
     ABSENT,
     Undefined,
@@ -22,8 +23,6 @@ from fusejit.tracer.control_flow.regions import (
     same_object,
     same_view,
     tuple_of,
-    type_text,
-    zero,
 )
 from fusejit.tracer.control_flow.shrinking import (
     as_long_as,

@@ -27,6 +27,12 @@ from fusejit.ir.ops import Alloc, Block, Cond
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Buffer, Value
 from fusejit.tracer.control_flow.changing_extents import rows
+from fusejit.tracer.control_flow.number_values import (
+    number_values,
+    of_values,
+    types_of_values,
+    zero,
+)
 from fusejit.tracer.control_flow.regions import (
     ABSENT,
     Region,
@@ -37,11 +43,7 @@ from fusejit.tracer.control_flow.regions import (
     is_held,
     is_tuple,
     items_of,
-    number_values,
-    of_values,
     same_object,
-    types_of_values,
-    zero,
 )
 from fusejit.tracer.control_flow.shrinking import (
     are_rows_of_one_kind,

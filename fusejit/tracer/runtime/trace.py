@@ -14,6 +14,7 @@ from fusejit.identity import own_signature
 from fusejit.ir.affine import AffineExpr, Atom
 from fusejit.ir.graph import Graph, HostScalar, HostSymbol
 from fusejit.ir.host import HostExpr
+from fusejit.ir.host_affine import host_of
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Block, GenericOp, Load, Op, Operand, Scatter, Store
 from fusejit.ir.source import UNKNOWN, Location
@@ -33,7 +34,7 @@ from fusejit.tracer.runtime.reading import Reading
 from fusejit.tracer.values.array import MAX_RANK, TracedArray, too_many_axes
 from fusejit.tracer.values.either import Either, MaybeTuple, TypeTest
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.shapes import Decisions, host_of
+from fusejit.tracer.values.shapes import Decisions
 from fusejit.tracer.values.storage import Storage
 
 MAX_OPS = 2000

@@ -12,11 +12,11 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.index_symbols import LARGEST_COEFFICIENT, LARGEST_SYMBOL
 from fusejit.ir.host import HOST_OPS, HostExpr
+from fusejit.ir.host_affine import host_of
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
 from fusejit.tracer.runtime.context import makes_text
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
-from fusejit.tracer.values.shapes import host_of
 
 if TYPE_CHECKING:
     from fusejit.tracer.runtime.trace import Trace

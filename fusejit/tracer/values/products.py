@@ -13,10 +13,11 @@ from collections.abc import Iterable
 from fusejit.ir.affine import AffineExpr, Atom, Sym
 from fusejit.ir.analysis.index_symbols import LARGEST_COEFFICIENT
 from fusejit.ir.host import HostExpr
+from fusejit.ir.host_affine import host_of
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.trace import Trace
-from fusejit.tracer.values.shapes import MAX_SIZE, host_of
+from fusejit.tracer.values.shapes import MAX_SIZE
 
 _Terms = dict[tuple[Atom, ...], int]
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fusejit.ir.host import HostExpr
+from fusejit.ir.host_affine import host_of
 from fusejit.ir.ops import Alias, Block, ReshapeOp
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import Buffer, Value
 from fusejit.tracer.runtime.locations import current_location
-from fusejit.tracer.values.shapes import Extents, host_of
+from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
 
 
