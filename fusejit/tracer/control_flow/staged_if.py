@@ -22,11 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.affine import AffineExpr
-from fusejit.ir.ops import Alloc, Block, Cond
-from fusejit.ir.types import Kind, TensorType
-from fusejit.ir.values import Buffer, Value
-from fusejit.tracer.control_flow.changing_extents import rows
+from fusejit.ir.ops import Block, Cond
+from fusejit.ir.types import Kind
+from fusejit.ir.values import Value
+from fusejit.tracer.control_flow.fronts import Fronts
 from fusejit.tracer.control_flow.number_values import (
     number_values,
     of_values,
@@ -46,11 +45,7 @@ from fusejit.tracer.control_flow.regions import (
     same_object,
 )
 from fusejit.tracer.control_flow.shrinking import (
-    are_rows_of_one_kind,
-    capacity,
-    is_left_of,
     length_name,
-    number_of_rows,
 )
 from fusejit.tracer.elementwise.generic import full
 from fusejit.tracer.graph_breaks.declined import Declined
@@ -64,7 +59,7 @@ from fusejit.tracer.values.kernel_numbers import BOOL, as_kernel_number, is_numb
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import I64, Operand
 from fusejit.tracer.values.origins import OBJECT_OF, Origin, are_tracked, is_outside, number_of
-from fusejit.tracer.values.shapes import Extents, Varies
+from fusejit.tracer.values.shapes import Varies
 from fusejit.tracer.values.storage import Storage
 
 
@@ -89,8 +84,7 @@ class StagedIf(Region):
         self._now: dict[str, Any] = {}
         self._then_block: Block | None = None
         self._sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})  # without tuples
-        self._fronts: dict[str, TracedArray] = {}  # of names whose arrays are cut in one branch
-        self._never_grow: set[str] = set()  # of those, what has no more rows than in front
+        self._fronts = Fronts(self)
 
     def type_test(self) -> TypeTest | None:
         """What the condition says of the type of a number in the block that is open."""
@@ -108,7 +102,7 @@ class StagedIf(Region):
     def otherwise(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
         """End the first block and begin the second; what the names held in front of both."""
         self._then = {name: self.look_up(names, name) for name in self.names}
-        self._open_fronts()
+        self._fronts.open(self._then, self._before)
         self._then_block = self.close()
         self.open(Block())
         return tuple(self._before.values())
@@ -172,14 +166,12 @@ class StagedIf(Region):
                     plans.append((name, type_))
             elif all(map(is_array, pair)) and self._is_alike(*pair):
                 plans.append((name, None))
-            elif self._is_cut(name, *pair):
-                self.trace.store(
-                    rows(self._fronts[name], right[name].extents).memory(), right[name].value()
-                )
+            elif self._fronts.is_cut(name, *pair):
+                self._fronts.put(name, right[name])
             else:
                 kinds = " or ".join(map(describe, pair))
                 joined_names[name] = self._untold(name, f"is {kinds}, depending on a condition")
-        lengths = self._lengths(left, right)
+        lengths = self._fronts.lengths(left, right)
         for number in lengths:
             plans.append((length_name(number), (Kind.PYTHON, I64)))
         sides = [
@@ -225,7 +217,8 @@ class StagedIf(Region):
             self._note_known(values[0], left.get(name), right.get(name))
             if isinstance(type_, EitherType):
                 joined_names[name] = of_values(self.trace, type_, values)
-        joined_names.update(self._join_fronts(left, right, names, made))
+        note_copy = functools.partial(self._note_copy, names=names)
+        joined_names.update(self._fronts.joined((left, right), made, note_copy))
         for name, value in made.items():
             if name not in left or name in joined_names:
                 continue
@@ -287,86 +280,6 @@ class StagedIf(Region):
                 else:
                     side.update(self.taken_apart(name, obj, may_be_none))
         return sides
-
-    # -- arrays that are cut ----------------------------------------------------------------------
-    def _open_fronts(self) -> None:
-        """Memory for arrays that one branch cuts; the first branch puts its rows there."""
-        for name in self.names:
-            array = self._then[name]
-            if not self.decided("cut", name) or not is_array(array):
-                continue
-            size = capacity(array)
-            if size is None or array.storage.order is not None:
-                continue
-            extents = (size, *array.extents[1:])
-            front = self._fronts[name] = TracedArray.whole(
-                Storage.of_buffer(self.trace, self._memory(array.dtype, extents))
-            )
-            self.trace.store(rows(front, array.extents).memory(), array.value())
-            if is_left_of(self._before[name], array):
-                self._never_grow.add(name)
-
-    def _memory(self, dtype: np.dtype, extents: Extents) -> Buffer:
-        """Memory that is there in front of the conditional."""
-        trace = self.trace
-        extents = tuple(map(trace.decisions.canonical, extents))
-        type_ = TensorType(dtype, extents)
-        buffer = Buffer(trace.unique_name("c0"), type_, trace.new_alias_class())
-        trace.graph.buffers.append(buffer)
-        alloc = Alloc(buffer=buffer)
-        alloc.location = self.location
-        trace.append(alloc, trace.blocks[-2])
-        return buffer
-
-    def _is_cut(self, name: str, left: Any, right: Any) -> bool:
-        """Whether an array is cut in one branch, and there is memory for either form of it."""
-        if name in self._fronts:
-            return is_left_of(self._fronts[name], right)
-        if are_rows_of_one_kind(left, right) and self.decided("cut", name) is None:
-            self.decide(True, "cut", name)
-        return False
-
-    def _lengths(self, left: dict[str, Any], right: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-        """How many rows there are in either branch, once for arrays that are equally long."""
-        seen: dict[tuple[AffineExpr, AffineExpr], str] = {}
-        found: dict[str, tuple[Any, Any]] = {}
-        self._together: dict[str, str] = {}
-        canonical = self.trace.decisions.canonical
-        for name in self._fronts:
-            if not is_left_of(self._before[name], right[name]):
-                self._never_grow.discard(name)
-            if is_left_of(self._fronts[name], right[name]):
-                pair = canonical(left[name].extents[0]), canonical(right[name].extents[0])
-                first = self._together[name] = seen.setdefault(pair, name)
-                found[first] = (self.trace.number(pair[0]), self.trace.number(pair[1]))
-        return found
-
-    def _join_fronts(
-        self,
-        left: dict[str, Any],
-        right: dict[str, Any],
-        names: Mapping[str, Any],
-        made: dict[str, Value],
-    ) -> dict[str, TracedArray]:
-        """The rows that the branch which has run has left of arrays."""
-        joined: dict[str, TracedArray] = {}
-        lengths: dict[str, AffineExpr] = {}
-        decisions = self.trace.decisions
-        for name, first in self._together.items():
-            front = self._fronts[name]
-            if first not in lengths:
-                value = made[length_name(first)]
-                lengths[first] = number_of_rows(self.trace, value, front.extents[0])
-                if name in self._never_grow:
-                    before = self._before[name].extents[0]
-                    decisions.assume_nonnegative(before - lengths[first])
-            assert front.storage.buffer is not None
-            storage = Storage.of_buffer(self.trace, front.storage.buffer)
-            storage.front = (lengths[first], *front.extents[1:])
-            for obj in (left[name], right[name]):
-                self._note_copy(storage, name, obj, names)
-            joined[name] = rows(TracedArray.whole(storage), storage.front)
-        return joined
 
     def _values(
         self, plans: list[tuple[str, NumberType | EitherType | None]], names: dict[str, Any]
