@@ -189,3 +189,18 @@ def test_benchmark_options_named_in_the_text_exist(path):
     for command in re.findall(r"python -m benchmarks((?: [^`\n#]*)?)", path.read_text("utf-8")):
         for option in re.findall(r"(--[\w-]+)", command):
             assert option in known, f"{path.name}: {option}"
+
+
+def test_examples_of_changes_are_those_that_were_made() -> None:
+    """Each added line of a diff in CONTRIBUTING.md stands in its file, in this order."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    checked = 0
+    for example in re.findall(r"```diff\n(.*?)```", text, re.DOTALL):
+        for part in example.split("--- a/")[1:]:
+            name, *lines = part.splitlines()
+            rest = iter((ROOT / name).read_text("utf-8").splitlines())
+            for line in lines:
+                assert line[0] == "+", line
+                assert line[1:] in rest, f"{name}: {line[1:]}"
+                checked += 1
+    assert checked > 30

@@ -152,6 +152,12 @@ def test_rooms_are_small() -> None:
     assert max(sizes.values()) <= 25, sizes
 
 
+def test_files_are_short() -> None:
+    """About 400 lines: a file that grows beyond has two ideas, or a class too many."""
+    long = {f.name: n for f in FILES if (n := len(f.read_text("utf-8").splitlines())) > 475}
+    assert not long
+
+
 def test_only_codegen_imports_a_compiler() -> None:
     users = {part_of(f) for f in FILES if {n.split(".")[0] for n in imports_of(f)} & COMPILERS}
     assert users == {"codegen"}
