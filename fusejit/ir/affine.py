@@ -303,7 +303,7 @@ class AffineExpr:
     def replace_atoms(self, table: Mapping[Atom, AffineExpr]) -> AffineExpr:
         """Replace whole atoms, quotients and remainders included, inside numerators too.
 
-        >>> half = parse_affine_expr("(s0 + 1) floordiv 2")
+        >>> half = (AffineExpr.symbol("s0") + 1).floordiv(2)
         >>> print((2 * half - 1).replace_atoms({half.terms[0][0]: AffineExpr.const(3)}))
         5
         """

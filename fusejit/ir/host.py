@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,12 @@ class HostOp:
     name: str
     function: Callable[..., Any]
     template: str
+    is_operator: bool = False
+
+    def text(self, operands: Sequence[str], is_operand: bool = True) -> str:
+        """Python text, in parentheses if it is an operand of more text and would need some."""
+        text = self.template.format(*operands)
+        return f"({text})" if self.is_operator and is_operand else text
 
 
 def _bool_and(a: Any, b: Any) -> bool:
@@ -97,32 +103,34 @@ _MATH_FUNCTIONS = (
 )
 _MATH_OF_TWO = ("atan2", "hypot", "copysign", "fmod")
 
-_ROWS: tuple[tuple[str, Callable[..., Any], str], ...] = (
-    ("add", operator.add, "({0} + {1})"),
-    ("sub", operator.sub, "({0} - {1})"),
-    ("mul", operator.mul, "({0} * {1})"),
-    ("truediv", operator.truediv, "({0} / {1})"),
-    ("floordiv", operator.floordiv, "({0} // {1})"),
-    ("mod", operator.mod, "({0} % {1})"),
-    ("pow", operator.pow, "({0} ** {1})"),
-    ("lshift", operator.lshift, "({0} << {1})"),
-    ("rshift", operator.rshift, "({0} >> {1})"),
-    ("bitand", operator.and_, "({0} & {1})"),
-    ("bitor", operator.or_, "({0} | {1})"),
-    ("bitxor", operator.xor, "({0} ^ {1})"),
-    ("neg", operator.neg, "(-{0})"),
-    ("pos", operator.pos, "(+{0})"),
-    ("invert", operator.invert, "(~{0})"),
+_OPERATORS: tuple[tuple[str, Callable[..., Any], str], ...] = (
+    ("add", operator.add, "{0} + {1}"),
+    ("sub", operator.sub, "{0} - {1}"),
+    ("mul", operator.mul, "{0} * {1}"),
+    ("truediv", operator.truediv, "{0} / {1}"),
+    ("floordiv", operator.floordiv, "{0} // {1}"),
+    ("mod", operator.mod, "{0} % {1}"),
+    ("pow", operator.pow, "{0} ** {1}"),
+    ("lshift", operator.lshift, "{0} << {1}"),
+    ("rshift", operator.rshift, "{0} >> {1}"),
+    ("bitand", operator.and_, "{0} & {1}"),
+    ("bitor", operator.or_, "{0} | {1}"),
+    ("bitxor", operator.xor, "{0} ^ {1}"),
+    ("neg", operator.neg, "-{0}"),
+    ("pos", operator.pos, "+{0}"),
+    ("invert", operator.invert, "~{0}"),
+    ("lt", operator.lt, "{0} < {1}"),
+    ("le", operator.le, "{0} <= {1}"),
+    ("gt", operator.gt, "{0} > {1}"),
+    ("ge", operator.ge, "{0} >= {1}"),
+    ("eq", operator.eq, "{0} == {1}"),
+    ("ne", operator.ne, "{0} != {1}"),
+    ("not", operator.not_, "not {0}"),
+    ("and", _bool_and, "bool({0}) and bool({1})"),
+    ("or", _bool_or, "bool({0}) or bool({1})"),
+)
+_CALLS: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("abs", abs, "abs({0})"),
-    ("lt", operator.lt, "({0} < {1})"),
-    ("le", operator.le, "({0} <= {1})"),
-    ("gt", operator.gt, "({0} > {1})"),
-    ("ge", operator.ge, "({0} >= {1})"),
-    ("eq", operator.eq, "({0} == {1})"),
-    ("ne", operator.ne, "({0} != {1})"),
-    ("not", operator.not_, "(not {0})"),
-    ("and", _bool_and, "(bool({0}) and bool({1}))"),
-    ("or", _bool_or, "(bool({0}) or bool({1}))"),
     ("truth", bool, "bool({0})"),
     ("min", min, "min({0}, {1})"),
     ("max", max, "max({0}, {1})"),
@@ -138,7 +146,10 @@ _ROWS: tuple[tuple[str, Callable[..., Any], str], ...] = (
 )
 MAY_RAISE = frozenset([*_MATH_FUNCTIONS.split(), *_MATH_OF_TWO, "math_pow", "pow", "int", "round"])
 """Ops that raise for some numbers: the launcher computes them before anything is modified."""
-HOST_OPS: dict[str, HostOp] = {name: HostOp(name, fn, text) for name, fn, text in _ROWS}
+HOST_OPS: dict[str, HostOp] = {
+    **{name: HostOp(name, fn, text, is_operator=True) for name, fn, text in _OPERATORS},
+    **{name: HostOp(name, fn, text) for name, fn, text in _CALLS},
+}
 _NEGATED = {"eq": "ne", "ne": "eq"}
 _NEGATED_ORDERS = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}  # where there is no NaN
 _INTEGER_OPS = ("add", "sub", "mul", "floordiv", "mod", "neg", "abs", "min", "max")
@@ -205,9 +216,9 @@ class HostExpr:
         >>> HostExpr("eq", (HostExpr.size(Path("arg", "x"), 0), HostExpr.const(3))).user_text({})
         'x.shape[0] == 3'
         """
-        return _without_outer_parentheses(self._user_text(names))
+        return self._user_text(names, is_operand=False)
 
-    def _user_text(self, names: Mapping[str, HostExpr]) -> str:
+    def _user_text(self, names: Mapping[str, HostExpr], is_operand: bool = True) -> str:
         if self.op == "path":
             return str(self.attr.user_text())
         if self.op == "size":
@@ -216,15 +227,15 @@ class HostExpr:
             return repr(self.attr)
         if self.op == "name":
             known = names.get(self.attr)
-            return str(self.attr) if known is None else known._user_text(names)
+            return str(self.attr) if known is None else known._user_text(names, is_operand)
         if self.op == "not":
             (inner,) = self.operands
             opposite = _NEGATED.get(inner.op)
             if opposite is None and all(o._is_integer(names) for o in inner.operands):
                 opposite = _NEGATED_ORDERS.get(inner.op)
             if opposite is not None:
-                return HostExpr(opposite, inner.operands)._user_text(names)
-        return HOST_OPS[self.op].template.format(*(o._user_text(names) for o in self.operands))
+                return HostExpr(opposite, inner.operands)._user_text(names, is_operand)
+        return HOST_OPS[self.op].text([o._user_text(names) for o in self.operands], is_operand)
 
     @property
     def may_raise(self) -> bool:
@@ -249,14 +260,3 @@ class HostExpr:
         if self.op == "name":
             return str(self.attr)
         return f"{self.op}({', '.join(map(str, self.operands))})"
-
-
-def _without_outer_parentheses(text: str) -> str:
-    if not (text.startswith("(") and text.endswith(")")):
-        return text
-    depth = 0
-    for at, character in enumerate(text):
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if depth == 0:
-            return text[1:-1] if at == len(text) - 1 else text
-    return text

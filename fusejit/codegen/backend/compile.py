@@ -20,7 +20,6 @@ Examples
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import functools
 import gc
@@ -41,11 +40,11 @@ from fusejit.codegen.backend.cache_key import kernel_key
 from fusejit.codegen.intrinsics.polling import raising
 from fusejit.codegen.intrinsics.table import jit_namespace, twin_namespace
 from fusejit.dataclass import dataclass, field
+from fusejit.frame_readers import names_in
 from fusejit.interrupts import apart
 from fusejit.ir.loops.nodes import LoopModule
 from fusejit.ir.types import DTYPES, dtype_name
 from fusejit.locks import ForkSafeLock
-from fusejit.syntax import parse, walk
 
 ENTRY = "kernel"
 """Name of the function that is called from Python."""
@@ -203,10 +202,6 @@ def python_kernel(source: str, signature: tuple[ArgType, ...]) -> Callable[..., 
     return call
 
 
-def _names(tree: ast.AST) -> frozenset[str]:
-    return frozenset(node.id for node in walk(tree) if isinstance(node, ast.Name))
-
-
 @contextlib.contextmanager
 def _collector_held_back() -> Iterator[None]:
     """Keep Python from looking for cycles among the many objects of a compiler at work.
@@ -242,7 +237,8 @@ def _compile_native(
         if private and loops is not None:
             with memory_jit.vector_width(options.vector_width), contextlib.suppress(Unwritten):
                 return numba_private.compile_loops(loops, plain, name, options.keep_gil_when_small)
-        namespace = {"__name__": "fusejit.kernel", **jit_namespace(_names(parse(source)))}
+        used = frozenset(names_in(compile(source, name, "exec")))
+        namespace = {"__name__": "fusejit.kernel", **jit_namespace(used)}
         for function in _execute(source, name, namespace):
             if function.__name__ != ENTRY:
                 namespace[function.__name__] = numba_private.jit_inner(function, private)

@@ -172,8 +172,7 @@ class LauncherNames:
         return table.get(name)
 
     def host(self, expr: HostExpr) -> str:
-        text = host_text(_renamed(expr, self.texts_of_scalars), self.path)
-        return text[1:-1] if text.startswith("(") and _balanced(text[1:-1]) else text
+        return host_text(_renamed(expr, self.texts_of_scalars), self.path, is_operand=False)
 
     # -- checks ---------------------------------------------------------------------------------
     def check_own_code(self) -> None:
@@ -388,15 +387,6 @@ def _renamed(expr: HostExpr, names: Mapping[str, str]) -> HostExpr:
     if not expr.operands:
         return expr
     return HostExpr(expr.op, tuple(_renamed(o, names) for o in expr.operands), expr.attr)
-
-
-def _balanced(text: str) -> bool:
-    depth = 0
-    for character in text:
-        depth += (character == "(") - (character == ")")
-        if depth < 0:
-            return False
-    return depth == 0
 
 
 def ordered(dtype: np.dtype, order: tuple[int, ...]) -> np.ndarray:

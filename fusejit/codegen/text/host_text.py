@@ -9,8 +9,11 @@ import numpy as np
 from fusejit.ir.host import HOST_OPS, HostExpr, Path
 
 
-def host_text(expr: HostExpr, path_text: Callable[[Path], str]) -> str:
-    """Python text that computes ``expr``; ``path_text`` gives the text of an outside object."""
+def host_text(expr: HostExpr, path_text: Callable[[Path], str], *, is_operand: bool = True) -> str:
+    """Python text that computes ``expr``; ``path_text`` gives the text of an outside object.
+
+    With ``is_operand`` it may stand in more text.
+    """
     if expr.op == "path":
         return path_text(expr.attr)
     if expr.op == "size":
@@ -23,8 +26,9 @@ def host_text(expr: HostExpr, path_text: Callable[[Path], str]) -> str:
             return f"np.{value.dtype.name}({plain})"
         if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):
             return f"float({str(value)!r})"
-        return repr(value) if not (isinstance(value, int | float) and value < 0) else f"({value!r})"
+        is_negative = isinstance(value, int | float) and value < 0
+        return f"({value!r})" if is_negative and is_operand else repr(value)
     if expr.op == "name":
         return str(expr.attr)
     operands = [host_text(o, path_text) for o in expr.operands]
-    return HOST_OPS[expr.op].template.format(*operands)
+    return HOST_OPS[expr.op].text(operands, is_operand)
