@@ -16,8 +16,9 @@ import numpy as np
 from fusejit.ir.ops import Check
 from fusejit.tracer.control_flow.raises import ASSERTS, COMPUTED
 from fusejit.tracer.control_flow.staged_if import StagedIf, decide
+from fusejit.tracer.elementwise.ufuncs import operator_call
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import current_location
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.either import is_either
@@ -31,7 +32,7 @@ def not_(operand: Any) -> Any:
     truth = decide(operand)
     if not isinstance(truth, TracedArray):
         return not truth
-    result: TracedArray = as_python(HANDLERS["operator"](np.logical_not, (truth,)))
+    result: TracedArray = as_python(operator_call(np.logical_not, (truth,)))
     tests = truth.trace.type_tests
     if (test := tests.get(truth.value())) is not None:
         tests[result.value()] = test.negated()

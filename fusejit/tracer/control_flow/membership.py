@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.types import Kind
+from fusejit.tracer.elementwise.ufuncs import operator_call
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import BOOL, as_kernel_number, is_kernel_number, is_number
@@ -26,7 +27,7 @@ def contained(item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> A
     """
     if isinstance(container, TracedArray) and container.kind is Kind.ARRAY:
         if is_number(item) or isinstance(item, TracedArray):
-            same = HANDLERS["operator"](np.equal, (container, item))
+            same = operator_call(np.equal, (container, item))
             return as_kernel_number(HANDLERS[np.any](same), Kind.PYTHON, BOOL)
     elif is_kernel_number(item) or (isinstance(item, TracedNumber) and item.is_local):
         if type(container) is range:
@@ -43,8 +44,8 @@ def _in_range(item: Any, numbers: range) -> Any:
         return False
     low, high = sorted((numbers[0], numbers[-1]))
     tests = [item >= low, item <= high, (item - low) % abs(numbers.step) == 0]
-    missing = _any(HANDLERS["operator"](np.logical_not, (test,)) for test in tests)
-    return HANDLERS["operator"](np.logical_not, (missing,))
+    missing = _any(operator_call(np.logical_not, (test,)) for test in tests)
+    return operator_call(np.logical_not, (missing,))
 
 
 def _any(flags: Any) -> Any:

@@ -48,8 +48,8 @@ from fusejit.tracer.control_flow.shrinking import (
     length_name,
 )
 from fusejit.tracer.elementwise.generic import full
+from fusejit.tracer.elementwise.ufuncs import operator_call
 from fusejit.tracer.graph_breaks.declined import Declined
-from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import current_place
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
@@ -118,7 +118,7 @@ class StagedIf(Region):
         holds = as_kernel_number(self.predicate, Kind.SCALAR, BOOL)
         if self._then_block is None:
             return holds
-        opposite: TracedArray = HANDLERS["operator"](np.logical_not, (holds,))
+        opposite: TracedArray = operator_call(np.logical_not, (holds,))
         return opposite
 
     # -- joining ----------------------------------------------------------------------------------

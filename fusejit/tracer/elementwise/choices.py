@@ -8,6 +8,7 @@ import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import call_ufunc
 from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
@@ -46,7 +47,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     result = choices[-1]
     for condition, choice in zip(reversed(conditions), reversed(choices[:-1]), strict=True):
         result = HANDLERS[np.where](condition, choice, result)
-    return HANDLERS["astype"](result, dtype, order="C")
+    return astype(result, dtype, order="C")
 
 
 @handles(np.piecewise)

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.ufuncs import apply_ufunc
+from fusejit.tracer.elementwise.ufuncs import apply_ufunc, operator_call
 from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import BOOL, all_of
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
@@ -54,12 +55,12 @@ def isclose(a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: A
             raise Declined("NumPy warns: one of rtol or atol is not valid")
     y = b
     if isinstance(b, TracedArray | np.ndarray | np.generic):
-        y = HANDLERS["astype"](array_from(b), np.result_type(b.dtype, 1.0))
+        y = astype(array_from(b), np.result_type(b.dtype, 1.0))
     elif type(b) is int:
         y = float(b)
 
     def operator(ufunc: np.ufunc, *operands: Any) -> Any:
-        return HANDLERS["operator"](ufunc, operands)
+        return operator_call(ufunc, operands)
 
     distance = apply_ufunc(np.absolute, (operator(np.subtract, a, y),))
     scaled = operator(np.multiply, rtol, apply_ufunc(np.absolute, (y,)))

@@ -30,6 +30,7 @@ from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.complex_parts import part_view
 from fusejit.tracer.values.operands import C128, F64, Operand
 
 BOOL = np.dtype(np.bool_)
@@ -171,7 +172,7 @@ def conjugate_of(number: TracedArray, *rest: Any, **kwargs: Any) -> Any:
     """``z.conjugate()``, which Python's numbers have too."""
     is_python = number.kind is Kind.PYTHON
     if number.dtype.kind != "c" and (is_python or not (rest or kwargs)):
-        return HANDLERS["part"](number, "real")  # the very array
+        return part_view(number, "real")  # the very array
     if not is_python:
         return HANDLERS[np.conjugate](number, *rest, **kwargs)
     return python_complex(np.conjugate, [number], None)

@@ -18,6 +18,7 @@ from fusejit.tracer.elementwise.generic import (
 from fusejit.tracer.elementwise.ufuncs import BOOL, CLIP, call_ufunc
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
 from fusejit.tracer.indexing.stores import assign_masked, assign_operand
+from fusejit.tracer.library.conversions import copy_method
 from fusejit.tracer.library.creation import array_from, natural_dtype
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
@@ -140,7 +141,7 @@ def round_of(a: Any, decimals: Any = 0, out: Any = None) -> Any:
         what = f"np.round of {array.dtype} to {decimals} decimals is not traced"
         raise unsupported(what, "convert to float first")
     if out is None and array.ndim:  # a copy, not what a ufunc makes of a broadcast array
-        return HANDLERS["copy"](array, "K")
+        return copy_method(array, "K")
     return call_ufunc(np.positive, array, out=out)
 
 

@@ -17,8 +17,9 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import Compute, emit_elementwise
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.kernel_numbers import kernel_number
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import F64, I64, Operand, operand_of
 from fusejit.tracer.values.shapes import Varies
@@ -108,8 +109,7 @@ def _is_shown(exponent: Any, bounds: list[AffineExpr | None]) -> bool:
 
 def _operands(numbers: tuple[Any, ...]) -> list[Operand]:
     kernel = [
-        HANDLERS["kernel_number"](n) if isinstance(n, TracedNumber) and n.is_local else n
-        for n in numbers
+        kernel_number(n) if isinstance(n, TracedNumber) and n.is_local else n for n in numbers
     ]
     return list(map(operand_of, kernel))
 

@@ -30,9 +30,11 @@ from fusejit.tracer.indexing.stores import assign, assign_operand, store_order
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
+from fusejit.tracer.runtime.numpy_forms import form_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast
 from fusejit.tracer.values.either import is_either
+from fusejit.tracer.values.either_operators import in_place
 from fusejit.tracer.values.kernel_numbers import (
     is_kernel_number,
     is_python_number,
@@ -77,10 +79,10 @@ def call_method(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dic
     args = tuple(a[()] if type(a) is np.ndarray and not a.ndim else a for a in args)
     if method == "__call__":
         handler = HANDLERS.get(ufunc) or functools.partial(call_ufunc, ufunc)
-        return HANDLERS["numpy form"](ufunc, handler)(*args, **kwargs)
+        return form_of(ufunc, handler)(*args, **kwargs)
     bound = getattr(ufunc, method)
     handler = HANDLERS.get(bound) or functools.partial(_without_kernel, ufunc, method)
-    return HANDLERS["numpy form"](bound, handler)(*args, **kwargs)
+    return form_of(bound, handler)(*args, **kwargs)
 
 
 def _without_kernel(ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
@@ -143,7 +145,7 @@ def operator_call(
 ) -> Any:
     """A Python operator on arrays; declines to objects that are not numbers or arrays."""
     if any(map(is_either, operands)):
-        return NotImplemented if out is None else HANDLERS["in place"](ufunc, operands, out)
+        return NotImplemented if out is None else in_place(ufunc, operands, out)
     if len(operands) == 2 and not all(map(_is_operand, operands)):
         if ufunc in (np.equal, np.not_equal):  # Python would fall back to identity
             foreign = next(type(o).__name__ for o in operands if not _is_operand(o))

@@ -21,6 +21,7 @@ from fusejit.tracer.elementwise.composed import copyto
 from fusejit.tracer.elementwise.generic import has_extents
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc, where
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import (
     BOOL,
@@ -97,7 +98,7 @@ def _with_initial(ufunc: np.ufunc, result: Any, initial: Any, out: Any) -> Any:
         raise unsupported("initial= of another kind than the array", "convert it first")
     combined = apply_ufunc(ufunc, (result, initial))
     if combined.dtype != result.dtype:
-        combined = HANDLERS["astype"](combined, result.dtype)
+        combined = astype(combined, result.dtype)
     return into(combined, out)
 
 
@@ -172,7 +173,7 @@ def _mean(
     count = sum_of(mask, axis, np.intp, None, keepdims)
     result = apply_ufunc(np.true_divide, (total, count))
     if result.dtype != total.dtype:
-        result = HANDLERS["astype"](result, total.dtype)
+        result = astype(result, total.dtype)
     return into(result, options.get("out"))
 
 
@@ -217,7 +218,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
         what = "np.place with a mask of another shape than the array is not traced"
         raise unsupported(what, "reshape the mask")
     if chosen.dtype != BOOL:
-        chosen = HANDLERS["astype"](chosen, BOOL)
+        chosen = astype(chosen, BOOL)
     if not isinstance(vals, TracedArray | np.ndarray | list | tuple):
         copyto(arr, vals, "unsafe", chosen)
         return

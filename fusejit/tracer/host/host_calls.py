@@ -28,12 +28,14 @@ from fusejit.tracer.host.probes import (
 )
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.layout import classify
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.either import Choice, is_either
+from fusejit.tracer.values.either_operators import choice
+from fusejit.tracer.values.kernel_numbers import kernel_number
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import normal_order
 
@@ -58,9 +60,9 @@ class Arguments:
         if type(obj) is np.ndarray:
             obj = self.trace.reading.unfollowed(obj)
         if isinstance(obj, TracedNumber) and obj.is_local:
-            obj = HANDLERS["kernel_number"](obj)
+            obj = kernel_number(obj)
         if is_either(obj):
-            obj = HANDLERS["choice"](obj)
+            obj = choice(obj)
         if isinstance(obj, Choice):
             numbers = ", ".join(map(self._text, obj.numbers))
             return f"[{numbers}][{self._text(obj.tag)}]"

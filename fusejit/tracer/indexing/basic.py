@@ -12,11 +12,14 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import ViewOp
 from fusejit.ir.types import Kind
+from fusejit.tracer.elementwise.domains import check_scalar_fits
 from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.host.host_calls import with_selected
 from fusejit.tracer.indexing.index_arrays import index_array
 from fusejit.tracer.indexing.kernel_indices import (
     affine_index,
+    check_fits,
     checked_index,
     clamped_slice,
     is_strided,
@@ -45,6 +48,7 @@ from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.either import is_either
+from fusejit.tracer.values.either_operators import as_integer, store
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import I64, Operand, operand_of
 from fusejit.tracer.values.shapes import Decisions, Extents, Varies
@@ -68,7 +72,7 @@ def _with_integers(index: Any) -> Any:
     if isinstance(index, slice):
         ends = (index.start, index.stop, index.step)
         return slice(*map(_with_integers, ends)) if any(map(is_either, ends)) else index
-    return HANDLERS["as integer"](index) if is_either(index) else index
+    return as_integer(index) if is_either(index) else index
 
 
 def _is_mixed(item: Any) -> bool:
@@ -115,7 +119,7 @@ def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
 def setitem(array: TracedArray, index: Any, value: Any) -> None:
     """``array[index] = value`` for basic indices, or a mask of the array's shape and a number."""
     if is_either(value):
-        HANDLERS["store either"](array, index, value)
+        store(array, index, value)
         return
     index = _with_integers(index)
     index = _mask_alone(array, as_array(index if isinstance(index, tuple) else (index,)))
@@ -168,13 +172,13 @@ def require_scalar_fits(operand: Operand, dtype: np.dtype) -> None:
     elif dtype.kind == "i" and not np.can_cast(operand.token, dtype, "safe"):
         if array.dtype.kind == "c":
             raise Declined(f"a {operand.token} scalar stored into {dtype} has to be checked")
-        HANDLERS["check_scalar_fits"](array, dtype)
+        check_scalar_fits(array, dtype)
 
 
 def require_int_fits(operand: Operand, dtype: np.dtype) -> None:
     """NumPy checks that a Python int is one of the dtype it is stored into."""
     if operand.array is not None and operand.is_weak_int and dtype.kind in "iu" and dtype != I64:
-        HANDLERS["check_fits"](operand.array, dtype)
+        check_fits(operand.array, dtype)
 
 
 def _same_view(value: TracedArray, target: TracedArray) -> bool:
@@ -223,7 +227,7 @@ def _store_masked(array: TracedArray, mask: Any, value: Any) -> None:
             setitem(array, positions(traced), value)
             return
         require_writeable(array)
-        made = HANDLERS["with_selected"](array, traced, operand.array)
+        made = with_selected(array, traced, operand.array)
         assign_operand(array, Operand(made.dtype, array=made))
         return
     assign_masked(array, whole, operand)

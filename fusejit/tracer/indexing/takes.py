@@ -17,6 +17,7 @@ from fusejit.tracer.elementwise.generic import copy_of, emit_elementwise, requir
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
 from fusejit.tracer.indexing.gathers import Picked, check_that, converted, gather, pick, scatter
 from fusejit.tracer.indexing.index_arrays import index_array
+from fusejit.tracer.indexing.reshapes import reshape_method
 from fusejit.tracer.indexing.stores import assign_operand, require_writeable
 from fusejit.tracer.indexing.views import array_operand, normalize_axis, target_operand
 from fusejit.tracer.library.creation import array_from
@@ -185,7 +186,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     """``a.ravel()[ind] = v`` into ``a`` itself; values are as many as places, or one."""
     array = target_operand(a)
     require_writeable(array)
-    flat = array if array.ndim == 1 else HANDLERS["reshape"](array, -1)
+    flat = array if array.ndim == 1 else reshape_method(array, -1)
     if flat.storage.root.copied_from or flat.storage.root is not array.storage.root:
         raise Declined("np.put into an array that is not contiguous")
     places = _integers(ind, flat, 0, mode)

@@ -18,8 +18,9 @@ from fusejit.tracer.graph_breaks.declined import numpy_raises
 from fusejit.tracer.indexing.masked import as_array as with_selected
 from fusejit.tracer.indexing.reshapes import is_in_order
 from fusejit.tracer.library.creation import array_from, order_argument
+from fusejit.tracer.library.joins import array_of_list
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import can_cast, contains_traced, dtype_argument, operand_of
@@ -124,7 +125,7 @@ def copy_function(a: Any, order: Any = "K", subok: Any = False) -> TracedArray:
 def copied(obj: Any, memo: Any = None) -> Any:
     """``copy.copy`` and ``copy.deepcopy`` of an array; NumPy keeps the order of its axes."""
     obj = with_selected(obj)
-    return HANDLERS["copy"](obj, "K") if isinstance(obj, TracedArray) else NotImplemented
+    return copy_method(obj, "K") if isinstance(obj, TracedArray) else NotImplemented
 
 
 # ---------------------------------------------------------------------------------------- arrays
@@ -188,7 +189,7 @@ def _converted(obj: Any, dtype: Any, copy: Any, order: str) -> TracedArray:
 def _of_list(items: Any, dtype: Any, order: str) -> TracedArray:
     """An array of a list with traced values in it: fresh already, in C order."""
     wanted = None if dtype is None else dtype_argument(dtype)
-    made: TracedArray = HANDLERS["array of a list"](items, wanted)
+    made: TracedArray = array_of_list(items, wanted)
     axes = order_argument("F" if order == "F" else "C", made.ndim)
     return made if axes is None else copy_of(made, made.dtype, axes, "copy", Kind.ARRAY)
 

@@ -10,6 +10,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.elementwise.generic import full
 from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.indexing.kernel_indices import size_of_kernel
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.trace import Trace
@@ -43,7 +44,7 @@ def shape_argument(trace: Trace, shape: Any) -> Extents:
         elif isinstance(size, TracedArray):
             if size.ndim or size.dtype.kind not in "iu":
                 raise numpy_raises("TypeError: an array is no size")
-            extents.append(HANDLERS["size_of_kernel"](trace, size))
+            extents.append(size_of_kernel(trace, size))
             continue
         else:
             try:

@@ -13,6 +13,7 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import emit_elementwise, full
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.indexing.basic import setitem
 from fusejit.tracer.indexing.views import array_operand, normalize_axis
 from fusejit.tracer.library.parts import ZERO, store
 from fusejit.tracer.library.triangles import offset_of
@@ -155,4 +156,4 @@ def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
         )
         if not same:
             raise Declined("np.fill_diagonal with values that are repeated")
-    HANDLERS["setitem"](target, (Ellipsis,), val)
+    setitem(target, (Ellipsis,), val)

@@ -10,6 +10,7 @@ import numpy as np
 from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc
 from fusejit.tracer.graph_breaks.declined import numpy_raises
 from fusejit.tracer.indexing.views import broadcast_to, normalize_axes, normalize_axis
+from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from, empty_like
 from fusejit.tracer.library.joins import concatenate
 from fusejit.tracer.library.parts import new_array, section, store
@@ -110,7 +111,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
         raise numpy_raises("ValueError: 'edge_order' greater than 2 not supported")
     dtype = array.dtype if array.dtype.kind == "f" else F64
     if array.dtype.kind in "iu":
-        array = HANDLERS["astype"](array, F64)
+        array = astype(array, F64)
     results = [
         _gradient(array, a, dx, edge_order, dtype) for a, dx in zip(axes, spacings, strict=True)
     ]

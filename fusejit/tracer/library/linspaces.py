@@ -12,6 +12,7 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import emit_elementwise
 from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc, call_ufunc
 from fusejit.tracer.indexing.views import moveaxis, normalize_axis
+from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from, shape_argument
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
@@ -31,7 +32,7 @@ from fusejit.tracer.values.operands import (
 def _as_float(end: Any, dtype: np.dtype) -> Any:
     """An end as NumPy computes with it: an array, or a scalar of the dtype of the computation."""
     array = array_from(end)
-    return array if array.dtype == dtype else HANDLERS["astype"](array, dtype)
+    return array if array.dtype == dtype else astype(array, dtype)
 
 
 @handles(np.linspace)
@@ -164,7 +165,7 @@ def geomspace(
         trace, "geomspace", operands, [computed] * 3, computed, compute, kind=Kind.ARRAY
     )
     is_converted = wanted != computed
-    converted = HANDLERS["astype"](made, wanted) if is_converted else made
+    converted = astype(made, wanted) if is_converted else made
     return _with_points_at(converted, axis, is_converted)
 
 
@@ -187,7 +188,7 @@ def logspace(
     if exponents is NotImplemented:
         exponents = array_from(np.linspace(start, stop, num, endpoint=endpoint, axis=axis))
     result = call_ufunc(np.power, base, exponents)
-    return result if dtype is None else HANDLERS["astype"](result, dtype)
+    return result if dtype is None else astype(result, dtype)
 
 
 __all__ = ["geomspace", "linspace", "logspace"]

@@ -21,6 +21,7 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.indexing.basic import setitem
 from fusejit.tracer.indexing.reshapes import is_contiguous, without_ones
 from fusejit.tracer.indexing.views import permuted
 from fusejit.tracer.library.creation import array_from
@@ -277,7 +278,7 @@ def _set_sides(area: TracedArray, axis: int, w: Widths, values: tuple[Any, Any])
     for start, extent, value in ((ZERO, w.before, values[0]), (w.end, w.after, values[1])):
         target = section(area, axis, start, extent)
         if area.trace.decisions.constant(extent) != 0:
-            HANDLERS["setitem"](target, (Ellipsis,), value)
+            setitem(target, (Ellipsis,), value)
 
 
 def _edges(area: TracedArray, axis: int, w: Widths) -> tuple[TracedArray, TracedArray]:

@@ -9,9 +9,10 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from, full_like, zeros_like
 from fusejit.tracer.library.parts import new_array, section, store
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import contains_traced
@@ -45,7 +46,7 @@ def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
         raise numpy_raises("ValueError: negative dimensions are not allowed")
     dtype = np.promote_types(points.dtype, int)
     if points.dtype != dtype:
-        points = HANDLERS["astype"](points, dtype)
+        points = astype(points, dtype)
     result = new_array(points.trace, (points.extents[0], AffineExpr.const(count)), dtype, None)
     power: TracedArray = full_like(points, 1)
     for k in range(count):

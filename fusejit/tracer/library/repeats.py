@@ -11,7 +11,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.graph_breaks.declined import numpy_raises
-from fusejit.tracer.indexing.reshapes import require_elements
+from fusejit.tracer.indexing.reshapes import require_elements, reshape_method
 from fusejit.tracer.indexing.views import normalize_axis
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.context import current_trace
@@ -47,7 +47,7 @@ def _spread(array: TracedArray, axes: list[int | AffineExpr], shape: list[Any]) 
     results = tuple(AffineExpr.dim(place[k]) for k in range(array.ndim))
     spread = array.view(IndexingMap(len(axes), results), extents)
     fresh = copy_of(spread, array.dtype, None, "repeat", Kind.ARRAY)
-    result: TracedArray = HANDLERS["reshape"](fresh, tuple(shape))
+    result: TracedArray = reshape_method(fresh, tuple(shape))
     return result
 
 

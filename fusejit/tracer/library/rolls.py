@@ -16,7 +16,9 @@ from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc
 from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.indexing.reshapes import reshape_method
 from fusejit.tracer.indexing.views import array_operand, normalize_axis
+from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
@@ -40,7 +42,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
         array = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
     if axis is None:
         flat = roll(HANDLERS[np.ravel](array), shift, 0)
-        return HANDLERS["reshape"](flat, array.shape)
+        return reshape_method(flat, array.shape)
     shifts = _shifts(array, shift, axis)
     if any(isinstance(s, TracedArray) for s in shifts):
         return _gathered(array, shifts)
@@ -78,8 +80,8 @@ def _shifts(array: TracedArray, shift: Any, axis: Any) -> list[Any]:
                 what = "np.roll by an array of shifts, or by one that is no integer, is not traced"
                 raise unsupported(what, "pass the shifts as Python ints")
             # within the axis, so that sums of them do not wrap around
-            wide = each if each.dtype == np.uint64 else HANDLERS["astype"](each, I64)
-            whole = HANDLERS["astype"](apply_ufunc(np.remainder, (wide, array.shape[k])), I64)
+            wide = each if each.dtype == np.uint64 else astype(each, I64)
+            whole = astype(apply_ufunc(np.remainder, (wide, array.shape[k])), I64)
         else:
             whole = apply_host("int", each) if isinstance(each, TracedNumber) else int(each)
         shifts[k] = whole if type(shifts[k]) is int and not shifts[k] else shifts[k] + whole

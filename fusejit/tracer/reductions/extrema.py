@@ -15,6 +15,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.tracer.elementwise.generic import emit_elementwise
 from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.indexing.reshapes import reshape_method
 from fusejit.tracer.indexing.views import normalize_axis
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import NO_VALUE, into, is_true, reduce_array
@@ -70,5 +71,5 @@ def _first(
     places = emit_elementwise(array.trace, name, operands, loop, I64, place, order=None)
     first = reduce_array(places, name, "min", along, keepdims and axis is not None, I64, False)
     if keepdims and axis is None:
-        first = HANDLERS["reshape"](first, (1,) * rank).as_owner()
+        first = reshape_method(first, (1,) * rank).as_owner()
     return into(first, out)

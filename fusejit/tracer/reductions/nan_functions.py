@@ -12,6 +12,7 @@ import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc, call_ufunc, where
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import (
     NO_VALUE,
@@ -101,7 +102,7 @@ def _count(missing: TracedArray, axis: Any, keepdims: Any) -> TracedArray:
 def _divided(total: TracedArray, count: Any) -> TracedArray:
     """``total / count`` in the dtype of ``total``, as NumPy divides in place."""
     result = apply_ufunc(np.true_divide, (total, count))
-    return result if result.dtype == total.dtype else HANDLERS["astype"](result, total.dtype)
+    return result if result.dtype == total.dtype else astype(result, total.dtype)
 
 
 @handles(np.nanmean)
@@ -162,7 +163,7 @@ def nanvar(
     average = _divided(sum_of(filled, axis, wanted, None, True), counts)
     distance = apply_ufunc(np.subtract, (filled, average))
     if distance.dtype != array.dtype:
-        distance = HANDLERS["astype"](distance, array.dtype)
+        distance = astype(distance, array.dtype)
     distance = where_not(missing, distance)
     squares = apply_ufunc(np.multiply, (distance, distance))
     total = sum_of(squares, axis, wanted, None, keepdims)

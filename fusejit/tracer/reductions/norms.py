@@ -9,9 +9,10 @@ import numpy as np
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.declined import numpy_raises
 from fusejit.tracer.indexing.views import normalize_axis
+from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import max_of, min_of, sum_of
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import F64, contains_traced
@@ -27,7 +28,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> An
         return NotImplemented
     array = array_from(x)
     if array.dtype.kind != "f":
-        array = HANDLERS["astype"](array, F64)
+        array = astype(array, F64)
     rank = array.ndim
     if axis is None:
         is_plain = ord is None or (ord in ("f", "fro") and rank == 2) or (ord == 2 and rank == 1)
@@ -56,7 +57,7 @@ def _of_vectors(array: TracedArray, ord: Any, axis: int, keepdims: Any) -> Trace
     if isinstance(ord, str):
         raise numpy_raises(f"ValueError: Invalid norm order '{ord}' for vectors")
     if ord == 0:
-        counted = HANDLERS["astype"](apply_ufunc(np.not_equal, (array, 0)), array.dtype)
+        counted = astype(apply_ufunc(np.not_equal, (array, 0)), array.dtype)
         return sum_of(counted, axis, None, None, keep)
     size = apply_ufunc(np.absolute, (array,))
     if ord in (np.inf, -np.inf):

@@ -9,6 +9,7 @@ import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc, call_ufunc
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.indexing.reshapes import reshape_method
 from fusejit.tracer.indexing.views import (
     moveaxis,
     normalize_axis,
@@ -116,7 +117,7 @@ def kron(a: Any, b: Any) -> Any:
     product = apply_ufunc(np.multiply, (left[index[0] * rank], right[index[1] * rank]))
     sizes: list[Any] = list(right.shape)
     shape = tuple(x * y for x, y in zip(left.shape, sizes, strict=True))
-    return HANDLERS["reshape"](product, shape)
+    return reshape_method(product, shape)
 
 
 @handles(np.cross)

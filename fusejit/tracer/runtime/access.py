@@ -13,6 +13,7 @@ import numpy as np
 from fusejit.ir.host import Path
 from fusejit.tracer.capture.callables import is_library_module, is_stand_in_type, is_user_function
 from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.host.effects import write_attribute
 from fusejit.tracer.runtime.context import ACTIVE, current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import for_program, needs_python, unsupported
@@ -265,7 +266,7 @@ class Access:
         path = self._outside.path_of(obj)
         if path is None or isinstance(obj, type | ModuleType | FunctionType):
             return False
-        if ACTIVE.get() is None or not HANDLERS["write_attribute"](path, obj, name, value):
+        if ACTIVE.get() is None or not write_attribute(path, obj, name, value):
             return False
         self._outside.overwrite(path.attribute(name), value)
         return True

@@ -30,10 +30,11 @@ from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.indexing.masked import MaskedElements
-from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.either import Choice, MaybeTuple, is_either
+from fusejit.tracer.values.either_operators import choice
+from fusejit.tracer.values.kernel_numbers import kernel_number
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.origins import track
 
@@ -82,11 +83,11 @@ class Results:
         if type(obj) is np.ndarray:
             obj = self.trace.reading.unfollowed(obj)
         if isinstance(obj, TracedNumber) and obj.is_local:
-            obj = HANDLERS["kernel_number"](obj)
+            obj = kernel_number(obj)
         if isinstance(obj, MaskedElements):
             obj = obj.selected()
         if is_either(obj) or isinstance(obj, MaybeTuple):
-            obj = HANDLERS["choice"](obj)
+            obj = choice(obj)
         if isinstance(obj, Choice):
             return Choice(*(self._with_arrays(o, arrays) for o in obj))
         if isinstance(obj, TracedArray):

@@ -14,12 +14,18 @@ from fusejit.ir.types import Kind, TensorType, part_dtype
 from fusejit.ir.values import Buffer, Layout, Value, View
 from fusejit.tracer.elementwise.generic import emit_elementwise, full
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.library.conversions import axes_of_order
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.kernel_numbers import as_kernel_number, is_number, number_type
+from fusejit.tracer.values.kernel_numbers import (
+    as_kernel_number,
+    is_number,
+    kernel_arithmetic,
+    number_type,
+)
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import C128, F64, Operand, operand_of
 from fusejit.tracer.values.storage import Storage
@@ -223,7 +229,7 @@ def complex_of(real: Any = 0, imag: Any = 0) -> Any:
 def complex_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
     """A number of the call and a complex one, in the kernel; ``n * 1j`` is a size in `np.mgrid`."""
     numbers = tuple(as_kernel_number(o) if isinstance(o, TracedNumber) else o for o in operands)
-    made = HANDLERS["kernel_arithmetic"](op, numbers)
+    made = kernel_arithmetic(op, numbers)
     if op == "mul" and any(type(o) is complex and o == 1j for o in operands):
         size = next((o for o in operands if isinstance(o, TracedNumber)), None)
         if size is not None and size.affine is not None and isinstance(made, TracedArray):
@@ -257,7 +263,7 @@ def part_view(array: TracedArray, part: str) -> Any:
 def _zeros(array: TracedArray) -> TracedArray:
     """The imaginary parts of real numbers, which are an array of their own, and read-only."""
     zero = operand_of(array.dtype.type(0))
-    order = HANDLERS["axes of order"](array, "A")
+    order = axes_of_order(array, "A")
     zeros = full(array.trace, array.extents, zero, array.dtype, order, "imag")
     zeros.access = Access.READ_ONLY
     return zeros

@@ -18,6 +18,7 @@ import numpy as np
 
 from fusejit.ir.ops import Check
 from fusejit.ir.types import Kind
+from fusejit.tracer.control_flow.number_values import type_text
 from fusejit.tracer.elementwise.comparisons import COMPARISONS
 from fusejit.tracer.graph_breaks.declined import numpy_raises
 from fusejit.tracer.runtime.builtin_functions import represented_type
@@ -52,7 +53,9 @@ from fusejit.tracer.values.kernel_numbers import (
     BOOL,
     arithmetic,
     as_kernel_number,
+    chosen,
     is_number,
+    kernel_arithmetic,
     number_type,
     truth_of,
 )
@@ -332,7 +335,7 @@ def _extremum(ufunc: np.ufunc, *args: Any, **kwargs: Any) -> Any:
         return NotImplemented
     best = narrowed(items[0])
     for item in items[1:]:
-        best = HANDLERS["chosen"](best, narrowed(item), ufunc)
+        best = chosen(best, narrowed(item), ufunc)
     return best
 
 
@@ -344,7 +347,7 @@ def one_of_two(best: Any, item: Any, ufunc: np.ufunc) -> Any:
         return item if takes_item else best
     type_ = joined(best, item)
     if type_ is None:
-        names = " or ".join(HANDLERS["type text"](type_of(o)) for o in (best, item))
+        names = " or ".join(type_text(type_of(o)) for o in (best, item))
         what = f"takes the min or max of numbers that no dtype holds both of ({names})"
         raise unsupported(what, "convert one of them first, with np.float64(..) or int(..)")
     if not isinstance(type_, EitherType):
@@ -437,7 +440,7 @@ _CALLS: dict[Any, Callable[..., Any]] = {
     builtins.max: lambda *args, **kwargs: _extremum(np.greater, *args, **kwargs),
     builtins.int: lambda x: _converted("int", x),
     builtins.float: lambda x: _converted("float", x),
-    builtins.bool: lambda x: HANDLERS["kernel_arithmetic"]("truth", (truth(x),)),
+    builtins.bool: lambda x: kernel_arithmetic("truth", (truth(x),)),
     builtins.print: lambda *args, **kwargs: HANDLERS[builtins.print](*args, **kwargs),
     builtins.range: lambda *ends: HANDLERS[builtins.range](*map(as_integer, ends)),
 }

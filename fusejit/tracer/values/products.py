@@ -15,7 +15,8 @@ from fusejit.ir.analysis.index_symbols import LARGEST_COEFFICIENT
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
 from fusejit.tracer.graph_breaks.declined import Declined
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.indexing.kernel_indices import local_product
+from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.shapes import MAX_SIZE
 
@@ -78,7 +79,7 @@ def _monomial(trace: Trace, atoms: tuple[Atom, ...]) -> AffineExpr | None:
     if not rest:
         return first
     if any(map(trace.decisions.is_local, factors)):
-        local: AffineExpr = HANDLERS["local_product"](trace, factors)
+        local: AffineExpr = local_product(trace, factors)
         return _noted(trace, local, atoms)
     expr, value = host_of(first), trace.decisions.hint(first)
     low: int | None = 0 if trace.decisions.proves_nonnegative(first) else None
