@@ -30,3 +30,15 @@ def test_read_only_arrays(function: Any) -> None:
     check(function, (x,), (read_only,), (rows,), (rows[1:],), variants=None)
     check(function, (read_only,), (x,), variants=None)
     check(function, (x,), (x[:2],))
+
+
+def copied_onto_itself(x: Any, mask: Any) -> Any:
+    np.copyto(x, x, where=~mask, casting="unsafe")
+    np.copyto(x[::2], x[::2], where=mask)
+    return x.sum()
+
+
+def test_copies_onto_itself_take_masks_of_any_shape() -> None:
+    """NumPy looks at the memory first. Found by the campaign: an internal error was told."""
+    calls = [(np.ones((4, 4)), np.ones(shape, bool)) for shape in ((4, 4), (4, 3), (2, 2))]
+    check(copied_onto_itself, *calls, variants=1)

@@ -21,7 +21,6 @@ from fusejit.tracer.control_flow.regions import (
     is_array,
     is_tuple_like,
     same_object,
-    same_view,
     tuple_of,
 )
 from fusejit.tracer.control_flow.shrinking import (
@@ -29,6 +28,7 @@ from fusejit.tracer.control_flow.shrinking import (
     cut_together,
     has_room,
 )
+from fusejit.tracer.indexing.views import same_view
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.either import EitherType, MaybeTuple, NumberType
@@ -75,7 +75,7 @@ class LoopSettling(LoopEntry):
             if not is_array(now[name]):
                 continue
             objects = [other for other, array in arrays.items() if now[name] is array]
-            views = [o for o, array in arrays.items() if same_view(trace, now[name], array)]
+            views = [o for o, array in arrays.items() if same_view(now[name], array)]
             if objects or views:
                 source[name] = (objects or views)[0]
         moved = {n: s for n, s in source.items() if n != s}

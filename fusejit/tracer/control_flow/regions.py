@@ -23,6 +23,7 @@ from fusejit.tracer.capture.python_state import PythonState
 from fusejit.tracer.control_flow.number_values import type_text
 from fusejit.tracer.graph_breaks.declined import Restart
 from fusejit.tracer.indexing.masked import MaskedElements
+from fusejit.tracer.indexing.views import same_view
 from fusejit.tracer.runtime.locations import Place, current_location, needs_python, unsupported
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
@@ -362,16 +363,6 @@ def is_array(obj: Any) -> bool:
     return isinstance(obj, TracedArray) and obj.kind is Kind.ARRAY
 
 
-def same_view(trace: Trace, left: TracedArray, right: TracedArray) -> bool:
-    """Whether two arrays show the same elements of one storage."""
-    canonical = trace.decisions.canonical
-    return (
-        left.storage is right.storage
-        and left.map == right.map
-        and list(map(canonical, left.extents)) == list(map(canonical, right.extents))
-    )
-
-
 def same_object(trace: Trace, left: Any, right: Any) -> bool:
     """Whether two objects of the trace are one to the program."""
     if left is right:
@@ -379,7 +370,7 @@ def same_object(trace: Trace, left: Any, right: Any) -> bool:
     if isinstance(left, TracedNumber) and isinstance(right, TracedNumber):
         return left.affine is not None and left.affine == right.affine
     if is_array(left) and is_array(right):
-        return same_view(trace, left, right)
+        return same_view(left, right)
     if is_tuple(left) and type(left) is type(right) and len(left) == len(right):
         return all(same_object(trace, *pair) for pair in zip(left, right, strict=True))
     if type(left) is type(right) and isinstance(left, bool | int | float | str | type(None)):

@@ -18,6 +18,7 @@ from fusejit.tracer.elementwise.generic import (
 from fusejit.tracer.elementwise.ufuncs import BOOL, CLIP, call_ufunc
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
 from fusejit.tracer.indexing.stores import assign_masked, assign_operand
+from fusejit.tracer.indexing.views import same_view
 from fusejit.tracer.library.conversions import copy_method
 from fusejit.tracer.library.creation import array_from, natural_dtype
 from fusejit.tracer.runtime.context import current_trace
@@ -220,6 +221,8 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     mask = array_from(where)
     if mask.dtype != BOOL:
         raise numpy_raises("TypeError: where= of np.copyto has to be bool")
+    if operand.array is not None and same_view(operand.array, dst):
+        return  # whatever the mask's shape is
     if [*mask.extents] != [*dst.extents]:
         mask = HANDLERS[np.broadcast_to](mask, dst.shape)
     assign_masked(dst, mask, operand)

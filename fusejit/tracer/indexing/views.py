@@ -283,3 +283,13 @@ def atleast_2d(*arys: Any) -> Any:
 def atleast_3d(*arys: Any) -> Any:
     """``np.atleast_3d``: a new last axis for rank 2, one on both sides for rank 1."""
     return _at_least(arys, _AT_LEAST_3D.get)
+
+
+def same_view(left: TracedArray, right: TracedArray) -> bool:
+    """Whether two arrays show the same elements of one storage."""
+    canonical = left.trace.decisions.canonical
+    return (
+        left.storage is right.storage
+        and left.map == right.map
+        and list(map(canonical, left.extents)) == list(map(canonical, right.extents))
+    )
