@@ -68,7 +68,6 @@ class LoopSettling(LoopEntry):
 
     def _find_swaps(self, now: dict[str, Any]) -> None:
         """Names that exchange their arrays in each iteration: trace several iterations at once."""
-        trace = self.trace
         arrays = {n: o for n, o in self._entry.items() if is_array(o) and n not in self._cells}
         source: dict[str, str] = {}
         for name in arrays:

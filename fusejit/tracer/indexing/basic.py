@@ -43,6 +43,7 @@ from fusejit.tracer.indexing.stores import (
     note_store_of_itself,
     require_writeable,
 )
+from fusejit.tracer.indexing.views import same_view
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.runtime.trace import Trace
@@ -145,7 +146,8 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
     target = array.view(selection.map, selection.extents)
     if array.kind is Kind.SCALAR:
         raise numpy_raises("TypeError: a NumPy scalar does not support item assignment")
-    if isinstance(value, TracedArray) and _same_view(value, target):
+    is_array = isinstance(value, TracedArray) and value.kind is Kind.ARRAY
+    if is_array and same_view(value, target):
         note_store_of_itself(target)
         return  # `x[i] += y` stores into x[i] first and then assigns it to itself
     operand = operand_of(value)
@@ -179,15 +181,6 @@ def require_int_fits(operand: Operand, dtype: np.dtype) -> None:
     """NumPy checks that a Python int is one of the dtype it is stored into."""
     if operand.array is not None and operand.is_weak_int and dtype.kind in "iu" and dtype != I64:
         check_fits(operand.array, dtype)
-
-
-def _same_view(value: TracedArray, target: TracedArray) -> bool:
-    return (
-        value.storage is target.storage
-        and value.kind is Kind.ARRAY
-        and value.map == target.map
-        and value.extents == target.extents
-    )
 
 
 def _selected_view(array: TracedArray, index: tuple[Any, ...]) -> tuple[IndexingMap, Extents]:
