@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit import pipeline
+from fusejit import stages
 from fusejit_testing.oracle import check, decorate, no_faults
 from fusejit_testing.programs import mutation_programs
 from fusejit_testing.programs.boundaries import check_boundaries
@@ -38,7 +38,7 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
     def schedule(*args: Any, **kwargs: Any) -> None:
         raise KeyError("planted")
 
-    monkeypatch.setattr(pipeline, "make_schedule", schedule)
+    monkeypatch.setattr(stages, "make_schedule", schedule)
 
 
 @pytest.mark.usefixtures("faulty")
