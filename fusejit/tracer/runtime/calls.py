@@ -231,9 +231,11 @@ class Calls:
 
     @staticmethod
     def _is_plain_class(cls: Any) -> bool:
-        """A user class without a constructor of its own, or a named tuple."""
+        """A user class without a constructor of its own or of C, or a named tuple."""
         if is_named_tuple_class(cls):
             return True
+        if cls.__new__ is not object.__new__ or cls.__init__ is not object.__init__:
+            return False
         own = (base for base in cls.__mro__ if base is not object)
         return not any(is_library_module(base.__module__) for base in own)
 
