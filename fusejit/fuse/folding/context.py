@@ -8,7 +8,9 @@ from typing import Any
 
 from fusejit.dataclass import dataclass
 from fusejit.fuse.canonical.memory import read_classes
+from fusejit.fuse.folding.fold import fused_to_producer
 from fusejit.fuse.rewrite import used_values
+from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Bind, Block, Check, GenericOp, HostCall, Op, Write, written_classes
 from fusejit.ir.target import Target
 from fusejit.ir.values import Value
@@ -43,8 +45,10 @@ class BlockContext:
     ----------
     verdicts : dict
         What the cost model has found out about pairs of ops, which do not change.
-    structural : dict
-        What legality has found out about them: the rules that ask for nothing else.
+    places : dict
+        Where it finds that a producer is needed, for as long as the same ops read it.
+    legality : dict
+        What legality has found out about them: neither they nor stores change their places.
     """
 
     def __init__(
@@ -57,7 +61,11 @@ class BlockContext:
         self.target = target
         self.leaving = leaving
         self.verdicts: dict[tuple[Op, Op], Any] = {}
-        self.structural: dict[tuple[Op, int, Op], Any] = {}
+        self.legality: dict[tuple[Op, int, Op], Any] = {}
+        self._needed: dict[tuple[Op, int, Op], IndexingMap] = {}
+        self.places: dict[GenericOp, Any] = {}
+        self._arrays: dict[Op, frozenset[Value]] = {}
+        self._uses: dict[Op | None, tuple[Use, ...]] = {}
         self._slots: list[Op | None] = list(block.ops)
         self._place = {op: i for i, op in enumerate(block.ops)}
         self._definitions = dict(outer)
@@ -79,10 +87,19 @@ class BlockContext:
         for value in op.results:
             self._definitions[value] = op
         starts = {i.start for i in op.inits} if isinstance(op, GenericOp) else ()
+        self._forget_uses(op)
         for value in used_values(op):
             self._users.setdefault(value, {})[op] = None
             if not isinstance(op, GenericOp) or value in starts:
                 self._keepers.setdefault(value, {})[op] = None
+
+    def _forget_uses(self, op: Op) -> None:
+        """What reads the values that an op reads is about to be others."""
+        for value in used_values(op):
+            producer = self._definitions.get(value)
+            if isinstance(producer, GenericOp):
+                self._uses.pop(producer, None)
+                self.places.pop(producer, None)
 
     # -- questions ------------------------------------------------------------------------------
     def ops(self) -> Iterator[Op]:
@@ -114,14 +131,29 @@ class BlockContext:
 
     def uses(self, producer: GenericOp) -> tuple[Use, ...]:
         """The inputs of generic ops that read a result of the producer, in program order."""
-        users = {u: None for r in producer.results for u in self.users(r)}
-        return tuple(
-            Use(user, k)
-            for user in sorted(users, key=self.place)
-            if isinstance(user, GenericOp)
-            for k, operand in enumerate(user.inputs)
-            if operand.value in producer.results
-        )
+        if producer not in self._uses:
+            users = {u: None for r in producer.results for u in self.users(r)}
+            self._uses[producer] = tuple(
+                Use(user, k)
+                for user in sorted(users, key=self.place)
+                if isinstance(user, GenericOp)
+                for k, operand in enumerate(user.inputs)
+                if operand.value in producer.results
+            )
+        return self._uses[producer]
+
+    def needed(self, producer: GenericOp, operand_index: int, consumer: GenericOp) -> IndexingMap:
+        """From the consumer's domain to the point of the producer's that it needs, kept."""
+        key = (producer, operand_index, consumer)
+        if key not in self._needed:
+            self._needed[key] = fused_to_producer(*key)
+        return self._needed[key]
+
+    def arrays(self, op: GenericOp) -> frozenset[Value]:
+        """The values of rank 1 and more that an op reads, kept."""
+        if op not in self._arrays:
+            self._arrays[op] = frozenset(v for v in op.operand_values if v.type.rank)
+        return self._arrays[op]
 
     def num_users(self, producer: GenericOp) -> int:
         """How many ops read the producer's results, those that read two of them counted twice."""
@@ -171,6 +203,7 @@ class BlockContext:
     def remove(self, op: Op) -> None:
         """Take an op out of the block."""
         self._slots[self._place.pop(op)] = None
+        self._forget_uses(op)
         for value in used_values(op):
             self._users[value].pop(op, None)
             self._keepers.get(value, {}).pop(op, None)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from fusejit.dataclass import dataclass
 from fusejit.fuse.folding.context import BlockContext, Use
-from fusejit.fuse.folding.fold import fold, fused_to_producer
+from fusejit.fuse.folding.fold import fold
 from fusejit.fuse.folding.legality import check_fold
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp
@@ -100,7 +100,9 @@ def fold_when_it_pays(
     kept = context.kept_for(producer)
     if kept:
         return Reject("kept anyway", kept)
-    refused = _too_big(producer, consumer) or _repeated(producer, operand_index, consumer, context)
+    refused = _too_big(producer, consumer, context) or _repeated(
+        producer, operand_index, consumer, context
+    )
     if refused:
         return refused
     if not producer.payload.instrs:
@@ -120,7 +122,7 @@ def _at_one_place(
     consumer: GenericOp,
     context: BlockContext,
 ) -> Accept:
-    keep, again = moved_bytes(producer, places)
+    keep, again = moved_bytes(producer, places, context)
     ((_, needed),) = places
     dims = needed.lost_dims(consumer.domain)
     if not dims:
@@ -131,11 +133,11 @@ def _at_one_place(
     return Accept("cheap broadcast", f"only {cost:.1f} ns, though again along {names}")
 
 
-def _too_big(producer: GenericOp, consumer: GenericOp) -> Reject | None:
+def _too_big(producer: GenericOp, consumer: GenericOp, context: BlockContext) -> Reject | None:
     instrs = len(producer.payload.instrs) + len(consumer.payload.instrs)
     if instrs > MAX_INSTRS:
         return Reject("payload size", f"the payload would have up to {instrs} instructions")
-    arrays = len(_arrays(producer) | _arrays(consumer)) + len(consumer.results) - 1
+    arrays = len(context.arrays(producer) | context.arrays(consumer)) + len(consumer.results) - 1
     if arrays > MAX_ARRAYS:
         return Reject("number of arrays", f"the op would read and write {arrays} arrays")
     return None
@@ -145,7 +147,7 @@ def _repeated(
     producer: GenericOp, operand_index: int, consumer: GenericOp, context: BlockContext
 ) -> Reject | None:
     """Whether the consumer has dims along which an expensive producer would be recomputed."""
-    needed = fused_to_producer(producer, operand_index, consumer)
+    needed = context.needed(producer, operand_index, consumer)
     dims = needed.lost_dims(consumer.domain)
     if not dims:
         return None
@@ -155,7 +157,7 @@ def _repeated(
         return Reject("broadcast into a reduction", f"it would be recomputed along {names}")
     if cost > BROADCAST_NS:
         return Reject("expensive broadcast", f"{cost:.1f} ns would be spent again along {names}")
-    if len(_arrays(producer)) > 2:
+    if len(context.arrays(producer)) > 2:
         return Reject("load-heavy broadcast", f"its loads would be repeated along {names}")
     return None
 
@@ -166,11 +168,11 @@ def _recompute_or_keep(
     for use, _ in places:
         pair = (producer, use.operand_index, use.consumer)
         illegal = check_fold(*pair, context)
-        refused = illegal or _too_big(producer, use.consumer) or _repeated(*pair, context)
+        refused = illegal or _too_big(producer, use.consumer, context) or _repeated(*pair, context)
         if refused:
             reason = f"{use.consumer.name} reads it from memory anyway: {refused.reason}"
             return Reject("several uses", reason)
-    keep, again = moved_bytes(producer, places)
+    keep, again = moved_bytes(producer, places, context)
     stream = context.target.stream_ns_per_byte
     if _are_shifts(places):
         trial = _recomputed_at_shifts(producer, places[0][0].consumer, context)
@@ -215,19 +217,22 @@ def _recomputed_at_shifts(
     points of ``u`` need ``t[i + 1]``.
     """
     if (producer, consumer) not in context.verdicts:
-        context.verdicts[producer, consumer] = _trial_at_shifts(producer, consumer, context.target)
+        context.verdicts[producer, consumer] = _trial_at_shifts(producer, consumer, context)
     verdict: Reject | float = context.verdicts[producer, consumer]
     return verdict
 
 
-def _trial_at_shifts(producer: GenericOp, consumer: GenericOp, target: Target) -> Reject | float:
+def _trial_at_shifts(
+    producer: GenericOp, consumer: GenericOp, context: BlockContext
+) -> Reject | float:
+    target = context.target
     before = _work_at_shifts_ns(producer, target) + _work_at_shifts_ns(consumer, target)
     trial = consumer
     while True:
         reads = [k for k, o in enumerate(trial.inputs) if o.value in producer.results]
         if not reads:
             return max(_work_at_shifts_ns(trial, target) - before, 0.0)
-        if refused := _too_big(producer, trial):
+        if refused := _too_big(producer, trial, context):
             return Reject("several uses", f"computed where it is read, {refused.reason}")
         trial = fold(producer, reads[0], trial)
         if _work_at_shifts_ns(trial, target) - before > SHIFTS_NS:
@@ -257,28 +262,37 @@ def needed_places(
     producer: GenericOp, context: BlockContext
 ) -> tuple[tuple[Use, IndexingMap], ...]:
     """The uses of a producer, those that need the same points in the same op counted once."""
+    known: tuple[tuple[Use, IndexingMap], ...] | None = context.places.get(producer)
+    if known is None:
+        known = context.places[producer] = tuple(_places(producer, context).values())
+    return known
+
+
+def _places(
+    producer: GenericOp, context: BlockContext
+) -> dict[tuple[GenericOp, IndexingMap | int], tuple[Use, IndexingMap]]:
     places: dict[tuple[GenericOp, IndexingMap | int], tuple[Use, IndexingMap]] = {}
     for use in context.uses(producer):
         if check_fold(producer, use.operand_index, use.consumer, context):
             unknown = IndexingMap.scalar(len(use.consumer.domain))
             places[use.consumer, use.operand_index] = (use, unknown)
             continue
-        needed = fused_to_producer(producer, use.operand_index, use.consumer)
+        needed = context.needed(producer, use.operand_index, use.consumer)
         places.setdefault((use.consumer, needed), (use, needed))
-    return tuple(places.values())
+    return places
 
 
 def moved_bytes(
-    producer: GenericOp, places: tuple[tuple[Use, IndexingMap], ...]
+    producer: GenericOp, places: tuple[tuple[Use, IndexingMap], ...], context: BlockContext
 ) -> tuple[int, int]:
     """Bytes per element to compute, write and read back the producer, and those to recompute it.
 
     The second counts only arrays that the consumers do not read anyway.
     """
-    inputs = _arrays(producer)
+    inputs = context.arrays(producer)
     written = sum(r.type.dtype.itemsize for r in producer.results)
     keep = (WRITE_FACTOR + len(places)) * written + _num_bytes(inputs)
-    return keep, sum(_num_bytes(inputs - _arrays(use.consumer)) for use, _ in places)
+    return keep, sum(_num_bytes(inputs - context.arrays(use.consumer)) for use, _ in places)
 
 
 def payload_cost_ns(payload: Payload, target: Target) -> float:
@@ -295,11 +309,6 @@ def _instr_cost_ns(payload: Payload, instr: Instr, target: Target) -> float:
         return row.cost_ns
     vector = f"{row.name}.{dtype_name(instr.dtype)}"
     return row.cost_ns * (1.0 if vector in target.vector_functions else SCALAR_CALL_FACTOR)
-
-
-def _arrays(op: GenericOp) -> frozenset[Value]:
-    """The values of rank 1 and more that an op reads."""
-    return frozenset(v for v in op.operand_values if v.type.rank)
 
 
 def _num_bytes(values: frozenset[Value]) -> int:

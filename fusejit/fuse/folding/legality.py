@@ -136,9 +136,10 @@ def check_fold(
     if rules is not RULES:
         return _first_broken(rules, producer, operand_index, consumer, context)
     key = (producer, operand_index, consumer)
-    if key not in context.structural:  # ops do not change: only memory between them may
-        context.structural[key] = _first_broken(STRUCTURAL_RULES, *key, context)
-    return context.structural[key] or _first_broken(RULES[-1:], *key, context)
+    if key not in context.legality:
+        context.legality[key] = _first_broken(RULES, *key, context)
+    broken: Illegal | None = context.legality[key]
+    return broken
 
 
 # ---------------------------------------------------------------- keeping results of the producer

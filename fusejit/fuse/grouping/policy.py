@@ -201,7 +201,7 @@ def _asked(decide: FusionPolicyFn, candidate: FusionCandidate, word: str) -> Acc
 def _bytes_saved(
     producer: GenericOp, places: tuple[tuple[Use, IndexingMap], ...], context: BlockContext
 ) -> int:
-    keep, again = moved_bytes(producer, places)
+    keep, again = moved_bytes(producer, places, context)
     if not context.kept_for(producer):
         return keep - again
     # it is computed and written all the same

@@ -153,8 +153,8 @@ class _Verifier:
             self.block(body)
             if not (body and isinstance(body[-1], Exit)):
                 ends.append(self.names)
-        self.names = before
-        for name in [*ends[0]] if ends else ():
+        self.names = ends[0] if len(ends) == 1 else before
+        for name in [*ends[0]] if len(ends) == 2 else ():
             kinds = {end.get(name, _NOTHING) for end in ends}
             self.names.pop(name, None)
             if _NOTHING not in kinds and len(kinds - {None}) <= 1:

@@ -16,7 +16,7 @@ repeated there, so that the way on stays as it would be::
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from fusejit.dataclass import replace
 from fusejit.ir.graph import Graph
@@ -55,12 +55,11 @@ def checks_first(graph: Graph, undoes: bool = False) -> None:
     if not any(isinstance(op, Check) for op in walk(graph.block)):
         return
     defined = {value: op for op in walk(graph.block) for value in op.results}
-    outside = {s.value for s in graph.scalars}
-    symbols = frozenset(s.name for s in graph.symbols)
+    movable = _Movable(graph, defined)
     moved: dict[Op, None] = {}
     for op in walk(graph.block):
         if isinstance(op, Check):
-            needed = _needed(op, defined, outside, symbols)
+            needed = movable.needed(op)
             if needed is not None:
                 if op.error == "IndexError" and op not in graph.block.ops:
                     op.error = OUT_OF_BOUNDS_IF_RUN
@@ -97,29 +96,40 @@ def _leave_to_numpy(graph: Graph, undoes: bool) -> None:
                 raise Declined("a size that a host call returns is checked after a store")
 
 
-def _needed(
-    check: Check, defined: dict[Value, Op], outside: set[Value], symbols: frozenset[str]
-) -> list[Op] | None:
-    """The ops that a check needs, in order; None if they cannot run at the start."""
-    found: dict[Op, None] = {}
+class _Movable:
+    """What checks need, and whether that can run at the start: each op is looked at once."""
 
-    def visit(value: Value) -> bool:
-        if value in outside:
-            return True
-        op = defined.get(value)
-        if op is None:  # the argument of a block
-            return False
-        if op in found:
-            return True
+    def __init__(self, graph: Graph, defined: dict[Value, Op]) -> None:
+        self._defined = defined
+        self._outside = {s.value for s in graph.scalars}
+        self._symbols = frozenset(s.name for s in graph.symbols)
+        self._movable: dict[Value, bool] = dict.fromkeys(self._outside, True)
+        self._given: set[Op] = set()
+
+    def needed(self, check: Check) -> list[Op] | None:
+        """The ops that no earlier check needs, in order; None if they cannot run at the start."""
+        return list(self._gathered(check.condition)) if self._can_move(check.condition) else None
+
+    def _gathered(self, value: Value) -> Iterator[Op]:
+        op = None if value in self._outside else self._defined[value]
+        if op is not None and op not in self._given:
+            self._given.add(op)
+            for operand in op.operand_values:
+                yield from self._gathered(operand)
+            yield op
+
+    def _can_move(self, value: Value) -> bool:
+        known = self._movable.get(value)
+        if known is None:
+            op = self._defined.get(value)  # None: the argument of a block
+            known = self._movable[value] = op is not None and self._is_movable(op)
+        return known
+
+    def _is_movable(self, op: Op) -> bool:
         is_fresh = isinstance(op, Load) and op.version == 0 and op.view.buffer.origin is not None
         if not is_fresh and not isinstance(op, GenericOp | ViewOp | ReshapeOp):
             return False
-        if not symbols_of(op) <= symbols or not all(map(visit, op.operand_values)):
-            return False
-        found[op] = None
-        return True
-
-    return list(found) if visit(check.condition) else None
+        return symbols_of(op) <= self._symbols and all(map(self._can_move, op.operand_values))
 
 
 def _take_out(block: Block, moved: dict[Op, None]) -> None:
