@@ -8,6 +8,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
+# Hundreds of tests start processes: without its bytecode each would compile the package again.
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: demo test lint types check deep bench clean
 
 demo: $(STAMP)

@@ -23,7 +23,7 @@ from fusejit_testing.compare import Bound, different, relevant_strides
 ULPS = Bound(ulps=8, zero_sign=False)
 _SPREADS = 64  # times what a rounding of the arguments makes
 _DRAWS = 16  # some of which a division or a rounding swallows
-_ADDRESS = re.compile(r"\b0x[0-9a-f]+|(?<![\d.])(?:9[34]|1[34]\d)\d{12}(?![\d.])")
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+|(?<![\d.])(?:9[34]|1[34]\d)\d{12}(?![\d.])")
 _BOUND = types.MethodType | types.BuiltinMethodType | types.MethodWrapperType
 _IGNORED = frozenset({"_optinfo", "_basedict", "_cache"})  # of NumPy, and what pandas keeps
 
