@@ -9,7 +9,7 @@ What is compiled asks one launcher first::
             result = rare.rescued(error)
             if result is None:
                 raise
-        if result.__class__ is Miss:
+        if result.__class__ is Outcome:
             return rare.slow((x, scale), result)
         return result
 
@@ -39,9 +39,9 @@ from types import CellType, CodeType, FunctionType
 from typing import Any, cast
 
 from fusejit.codegen.launcher.call_guard import CallGuard
-from fusejit.codegen.launcher.miss import MISS, Miss
 from fusejit.dataclass import dataclass, replace
 from fusejit.frame_readers import names_in, shows_names
+from fusejit.outcome import MISS, Outcome
 from fusejit.tracer.capture.carriers import mark_carrier
 from fusejit.tracer.capture.source_text import FunctionSource, as_definition, compile_function
 
@@ -57,7 +57,7 @@ def factory({free}):
             {result} = {rare}.rescued({error})
             if {result} is None:
                 raise
-        if {result}.__class__ is {Miss}:
+        if {result}.__class__ is {Outcome}:
             return {rare}.slow({all}, {result})
         return {result}
     return carrier
@@ -76,8 +76,8 @@ nonlocal {free}
 if {guard}({arguments}):
     return {rare}.slow({all})
 """
-_OWN = ("first", "guard", "run", "helper", "rare", "Miss")
-_MISS_TYPE = CellType(Miss)
+_OWN = ("first", "guard", "run", "helper", "rare", "Outcome")
+_OUTCOME_TYPE = CellType(Outcome)
 _YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -108,7 +108,7 @@ class _Rare:
     """What a carrier seldom needs."""
 
     slow: Callable[..., Any]
-    rescued: Callable[[Exception], Miss | None]
+    rescued: Callable[[Exception], Outcome | None]
     Exception: type[Exception] = Exception
 
 
@@ -122,10 +122,10 @@ class Carrier:
     signature : inspect.Signature
         Its own: not that of what it wraps.
     slow : callable
-        Serves what is not served here, given all arguments in order, and the `Miss` if there is
+        Serves what is not served here, given all arguments in order, and the `Outcome` if there is
         one.
     rescued : callable
-        Given an exception, a `Miss` if it is a fault of a launcher and NumPy can run the call.
+        Given an exception, an `Outcome` if it is a fault of a launcher and NumPy can run the call.
     is_plain : bool, optional
         Whether it stays a copy of the function, which nothing of ours ever serves.
 
@@ -144,7 +144,7 @@ class Carrier:
         function: Callable[..., Any],
         signature: inspect.Signature,
         slow: Callable[..., Any],
-        rescued: Callable[[Exception], Miss | None],
+        rescued: Callable[[Exception], Outcome | None],
         is_plain: bool = False,
     ) -> None:
         of_user = cast(FunctionType, function)
@@ -153,7 +153,7 @@ class Carrier:
         self._code = of_user.__code__
         self._signature = signature
         self._layout = _Layout.of(of_user.__code__, signature)
-        self._cells = {name: CellType(None) for name in _OWN} | {"Miss": _MISS_TYPE}
+        self._cells = {name: CellType(None) for name in _OWN} | {"Outcome": _OUTCOME_TYPE}
         self._cells["first"].cell_contents = no_variant
         self.ask(slow, rescued)
         self.is_plain = is_plain
@@ -179,7 +179,7 @@ class Carrier:
         }
         return _found_again, (self.function, self._code, self._signature, self._layout, places)
 
-    def ask(self, slow: Callable[..., Any], rescued: Callable[[Exception], Miss | None]) -> None:
+    def ask(self, slow: Callable[..., Any], rescued: Callable[[Exception], Outcome | None]) -> None:
         """Have others serve what is not served here, and tell of faults."""
         self._cells["rare"].cell_contents = _Rare(slow, rescued)
 
@@ -329,7 +329,7 @@ def _found_again(
     return made
 
 
-def no_variant(*args: Any) -> Miss:
+def no_variant(*args: Any) -> Outcome:
     """What stands for a launcher as long as there is none."""
     return MISS
 

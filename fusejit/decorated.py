@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from fusejit.carrier import Carrier, no_variant
-from fusejit.codegen.launcher.miss import MISS, Miss
 from fusejit.frame_readers import READS_CALLERS, reads_callers
 from fusejit.identity import Identity, own_signature
 from fusejit.interrupts import CALLED_BY_NUMBA, apart, compiler_is_taken, is_from_handler
 from fusejit.locks import ForkSafeLock
 from fusejit.notices import warn
 from fusejit.options import Options
+from fusejit.outcome import MISS, Outcome
 from fusejit.variants import Variants
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Decorated:
                     self._dispatcher = _dispatcher_class()(self)
         return self._dispatcher
 
-    def slow(self, args: tuple[Any, ...], missed: Miss = MISS) -> Any:
+    def slow(self, args: tuple[Any, ...], missed: Outcome = MISS) -> Any:
         """The first call that the carrier does not serve by itself."""
         if self._dispatcher is None and not self.options.fullgraph and compiler_is_taken():
             # the modules of the dispatcher cannot be loaded now; the next call finds them
@@ -107,7 +107,7 @@ class Decorated:
             return self.function(*positional, **keywords)
         return dispatcher.slow(args, missed)
 
-    def rescued(self, error: Exception) -> Miss | None:
+    def rescued(self, error: Exception) -> Outcome | None:
         """As `Dispatcher.rescued`."""
         return self.dispatcher.rescued(error)
 

@@ -5,7 +5,11 @@ Whatever NumPy would raise, NumPy raises: see Declining in docs/design.md.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self, TypeVar
+
+from fusejit.outcome import Outcome, OutcomeKind
+
+E = TypeVar("E", bound="FusejitError")
 
 
 class FusejitError(Exception):
@@ -17,10 +21,38 @@ class FusejitError(Exception):
         The user's line that ran, where there is one.
     position : tuple of (int, int) or None
         Line and column in the traced function itself of the expression that was evaluated.
+    what, remedy : str
+        What the message says of that line, and what to write instead.
+    kind : OutcomeKind
+        What happens next.
     """
 
     location: Any = None
     position: tuple[int, int] | None = None
+    what = ""
+    remedy = ""
+    kind = OutcomeKind.REFUSED
+
+    @classmethod
+    def at(cls, location: Any, what: str, remedy: str = "") -> Self:
+        """The error at a line of the user's."""
+        error = cls(str(Outcome(cls.kind, what, location, remedy)))
+        error.location, error.what, error.remedy = location, what, remedy
+        return error
+
+    def become(self, kind: type[E]) -> E:
+        """The same of another class."""
+        error = kind(str(self))
+        error.location, error.position = self.location, self.position
+        error.what, error.remedy = self.what, self.remedy
+        return error
+
+    @property
+    def outcome(self) -> Outcome:
+        """The error as an outcome of a call."""
+        if not self.what:
+            return Outcome(self.kind, str(self))
+        return Outcome(self.kind, self.what, self.location, self.remedy)
 
 
 class UnsupportedError(FusejitError):
@@ -47,6 +79,7 @@ class NeedsPython(UnsupportedError):
     where no statement is left to compile, that is asked again.
     """
 
+    kind = OutcomeKind.GRAPH_BREAK
     is_loop = False
     may_change = False
     called = ""
@@ -65,13 +98,19 @@ class ConcretizationError(FusejitError):
             return x / x.max()
     """
 
+    kind = OutcomeKind.GRAPH_BREAK
+
 
 class OutOfTime(FusejitError):
     """A compile took longer than it may: the call runs as plain NumPy (see `fusejit.budget`)."""
 
+    kind = OutcomeKind.OUT_OF_TIME
+
 
 class VerificationError(FusejitError):
     """The IR breaks one of the rules of `fusejit.ir.verifier.verify`: an internal error."""
+
+    kind = OutcomeKind.FAULT
 
 
 class ParseError(FusejitError):
@@ -81,23 +120,4 @@ class ParseError(FusejitError):
 class InternalError(FusejitError):
     """A pass failed; the message says where the IR in front of it was saved."""
 
-
-class NumpyRaises(str):
-    """Why a call is left to NumPy: an exception that Python or NumPy is expected to raise.
-
-    Attributes
-    ----------
-    otherwise : str
-        What was the case if the call succeeds: our own fault, unless said otherwise.
-    """
-
-    otherwise: str
-
-    def __new__(cls, text: str, otherwise: str = "") -> NumpyRaises:
-        """The cause; without ``otherwise`` a call that succeeds is a fault of fusejit."""
-        cause = super().__new__(cls, text)
-        cause.otherwise = otherwise or f"{FAULT}: it was not seen that this is no case of: {text}"
-        return cause
-
-
-FAULT = "an internal error of fusejit, please report it"
+    kind = OutcomeKind.FAULT

@@ -321,14 +321,11 @@ def _require_no_boundary(graph: Graph) -> None:
         if isinstance(op, HostCall) and not op.inline:
             if op.refusal:
                 raise UnsupportedError(op.refusal)
-            at = op.location
             name = op.function.removeprefix("builtins.")
             why = "is an effect" if not op.pure else "is no loop over elements"
-            raise UnsupportedError(
-                f"{at.file}:{at.line}, in {at.function}: {name} {why}: with fullgraph=True nothing "
-                "may run in Python between kernels; move it outside the decorated function, or "
-                "leave fullgraph out"
-            )
+            what = f"{name} {why}: with fullgraph=True nothing may run in Python between kernels"
+            remedy = "move it outside the decorated function, or leave fullgraph out"
+            raise UnsupportedError.at(op.location, what, remedy)
 
 
 def staged(function: Callable[..., Any], traced: TracedFunction, options: Options) -> Traced:

@@ -25,7 +25,7 @@ def traced(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tra
     except Declined as declined:
         raise UnsupportedError(
             f"{of.function.__name__} runs as plain NumPy for this call, there is no graph: "
-            f"{declined.cause}"
+            f"{declined.outcome}"
         ) from None
     except FusejitError as error:
         raise strip_frames(error) from error.__cause__
@@ -51,7 +51,7 @@ def explained(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], pas
         for segmented in of.variants.of_kinds:
             if segmented.takes(list(of.state.arguments.bound(args, kwargs).values())):
                 return segments_text(segmented, name)
-        return f"{name} runs as plain NumPy for this call: {declined.cause}\n"
+        return f"{name} runs as plain NumPy for this call: {declined.outcome}\n"
     except FusejitError as error:
         if of.options.fullgraph:
             raise strip_frames(error) from error.__cause__

@@ -14,15 +14,15 @@ from collections.abc import Callable
 from typing import Any
 
 from fusejit.codegen.launcher.call_guard import CallGuard
-from fusejit.codegen.launcher.miss import MISS, Miss
 from fusejit.dataclass import dataclass
+from fusejit.outcome import MISS, Outcome
 
 CHANGES = 4  # of what serves calls, before several ways are asked
 IN_A_ROW = 64  # calls that one serves, before it is asked alone
 MOST = 12  # ways that are asked; the one that has served calls last comes first
 
 Launch = Callable[..., Any]
-"""Takes the parameters by position; returns the result, or a `Miss` if it does not serve a call."""
+"""Takes the parameters by position; returns the result, or an `Outcome` of other calls."""
 
 
 class Rank(enum.IntEnum):
@@ -143,7 +143,7 @@ class Alternation:
             missed = MISS
             for call, way in calls:  # noqa: B007
                 result = call(*args)
-                if result.__class__ is not Miss:
+                if result.__class__ is not Outcome:
                     break
                 missed = missed if result is MISS else result
             else:

@@ -18,9 +18,9 @@ from typing import Any, cast
 import numpy as np
 
 from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected
-from fusejit.codegen.launcher.miss import MISS
 from fusejit.dataclass import dataclass
 from fusejit.ir.access import ACCESS_BITS
+from fusejit.outcome import MISS, Outcome
 
 Launch = Callable[..., Any]
 
@@ -33,15 +33,14 @@ _NAMES = (str, bytes, type, np.dtype)  # of which a program chooses by value wha
 
 @dataclass(slots=True)
 class _Entry:
-    cause: str
+    outcome: Outcome
     calls: int
-    is_final: bool = False
 
-    def met(self) -> str | None:
-        """The cause, but for calls that are to be traced again."""
+    def met(self) -> Outcome | None:
+        """The outcome, but for calls that are to be traced again."""
         self.calls += 1
         is_due = self.calls & (self.calls - 1) == 0
-        return self.cause if self.is_final or not is_due else None
+        return self.outcome if self.outcome.is_final or not is_due else None
 
 
 class DeclinedCalls:
@@ -60,7 +59,7 @@ class DeclinedCalls:
         self._guarded: tuple[_Entry, CallGuard] | None = None
         self._next_guard = _OFTEN
 
-    def cause(self, args: tuple[Any, ...]) -> str | None:
+    def outcome(self, args: tuple[Any, ...]) -> Outcome | None:
         """Why a call like this one was declined; None if it should be traced."""
         if not self._known:
             return None
@@ -70,16 +69,16 @@ class DeclinedCalls:
                 return entry.met()
         return None
 
-    def add(self, args: tuple[Any, ...], cause: str) -> None:
+    def add(self, args: tuple[Any, ...], outcome: Outcome) -> None:
         """Remember that a call was declined: calls alike, or of its kind where that is not told."""
         key = likeness(args)
         if key is None and self._guesses:
             key = _kind(args)
-        self._remember(key, cause, False)
+        self._remember(key, outcome)
 
-    def add_kind(self, args: tuple[Any, ...], cause: str, *, is_final: bool = False) -> None:
-        """Remember that all calls of its kind are declined; never to be tried again if final."""
-        self._remember(_kind(args), cause, is_final)
+    def add_kind(self, args: tuple[Any, ...], outcome: Outcome) -> None:
+        """Remember that all calls of its kind are declined."""
+        self._remember(_kind(args), outcome)
 
     def is_guess(self, args: tuple[Any, ...]) -> bool:
         """Whether all that is known of a call is that one of its kind was declined."""
@@ -97,7 +96,7 @@ class DeclinedCalls:
         if None in expected:
             return None
         self._next_guard = 2 * entry.calls
-        due = NEVER if entry.is_final else (1 << entry.calls.bit_length()) - entry.calls
+        due = NEVER if entry.outcome.is_final else (1 << entry.calls.bit_length()) - entry.calls
         guard = CallGuard(cast(Any, expected), due, function)
         self._guarded = entry, guard
         return guard
@@ -106,7 +105,7 @@ class DeclinedCalls:
         self,
         args: tuple[Any, ...],
         function: FunctionType,
-        run: Callable[[str], Callable[..., Any]],
+        run: Callable[[Outcome], Callable[..., Any]],
     ) -> tuple[Hashable, Callable[..., Any]] | None:
         """What serves calls of this kind among others, and a key for it; None if it is too early.
 
@@ -122,11 +121,11 @@ class DeclinedCalls:
         expected = [*map(_expected, args)]
         if entry is None or entry.calls < _OFTEN or None in expected:
             return None
-        asks, runs = CallGuard(cast(Any, expected), NEVER, function).asks, run(entry.cause)
+        asks, runs = CallGuard(cast(Any, expected), NEVER, function).asks, run(entry.outcome)
 
         def call(*args: Any) -> Any:
             calls = entry.calls + 1
-            if asks(*args) or (not entry.is_final and calls & entry.calls == 0):
+            if asks(*args) or (not entry.outcome.is_final and calls & entry.calls == 0):
                 return MISS  # the one that makes their number a power of two is looked at
             entry.calls = calls
             return runs(*args)
@@ -144,16 +143,16 @@ class DeclinedCalls:
         """A call of its kind was not as those that were declined."""
         self._known.pop(_kind(args), None)
 
-    def final(self, args: tuple[Any, ...]) -> str | None:
+    def final(self, args: tuple[Any, ...]) -> Outcome | None:
         """Why calls of this kind are never tried again; None if they are."""
         entry = self._known.get(_kind(args))
-        return entry.cause if entry is not None and entry.is_final else None
+        return entry.outcome if entry is not None and entry.outcome.is_final else None
 
-    def _remember(self, key: Hashable, cause: str, is_final: bool) -> None:
+    def _remember(self, key: Hashable, outcome: Outcome) -> None:
         if key is None:
             return
         known = self._known.pop(key, None)
-        self._known[key] = _Entry(cause, 1 if known is None else known.calls, is_final)
+        self._known[key] = _Entry(outcome, 1 if known is None else known.calls)
         while len(self._known) > _MOST:
             self._known.popitem(last=False)
 

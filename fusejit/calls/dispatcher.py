@@ -20,24 +20,19 @@ from fusejit.calls.segmenting import Segmenting
 from fusejit.calls.serving import Serving
 from fusejit.calls.state import FunctionState
 from fusejit.carrier import no_variant
-from fusejit.codegen.launcher.miss import MISS, Miss
-from fusejit.codegen.launcher.runtime import ERRSTATE, LEFT_TO_NUMPY, OVERLAP
 from fusejit.dataclass import replace
 from fusejit.decorated import Decorated
 from fusejit.errors import (
-    ConcretizationError,
     FusejitError,
-    InternalError,
     NeedsPython,
-    NumpyRaises,
     OutOfTime,
     UnsupportedError,
-    VerificationError,
 )
 from fusejit.explain import sizes_of_call
 from fusejit.frame_readers import READS_CALLERS
 from fusejit.interrupts import CALLED_BY_NUMBA, compiler_is_taken, is_from_handler
 from fusejit.options import Options
+from fusejit.outcome import MISS, Outcome, OutcomeKind, declined, numpy_raising
 from fusejit.package_files import is_raised_by_us
 from fusejit.profit.retiring import RetiredFunction, may_be_retired
 from fusejit.profit.trial import may_be_tried
@@ -84,7 +79,7 @@ class Dispatcher:
             state.carrier.serve_first(self.disabled)
 
     # -- a call ---------------------------------------------------------------------------------
-    def slow(self, args: tuple[Any, ...], missed: Miss = MISS) -> Any:
+    def slow(self, args: tuple[Any, ...], missed: Outcome = MISS) -> Any:
         """A call that the carrier does not serve by itself; ``args`` are in parameter order."""
         for differs in self.raised.guards:
             if not differs(*args):
@@ -101,7 +96,7 @@ class Dispatcher:
             for variant in seen:
                 variant.renew()
                 result = self.launched(variant, args)
-                if not isinstance(result, Miss):
+                if not isinstance(result, Outcome):
                     self.state.alternation.served_by(self.paying.asked(variant))
                     return result
                 missed = missed if result is MISS else result
@@ -114,21 +109,21 @@ class Dispatcher:
                 self.serving.serve_retired(retired.guard)
                 return self.state.run_plain(*args)
             if missed.is_fault:
-                self.state.declined.add_kind(args, missed.reason, is_final=True)
-            if missed.is_fault or missed in (ERRSTATE, OVERLAP, *LEFT_TO_NUMPY):
-                return self.decline(missed.reason, args)
-            known = self.state.declined.cause(args)
+                self.state.declined.add_kind(args, missed)
+            if missed.kind is not OutcomeKind.GUARD_FAILED:
+                return self.decline(missed, args)
+            known = self.state.declined.outcome(args)
             if known is None and not self.options.fullgraph:
                 if self.kinds.waits(args):
                     self.serving.serve_waiting(self.kinds, args)
                     return self.state.run_plain(*args)
                 known = self.kinds.refusal(args)
-            if isinstance(known, NumpyRaises) and self.state.declined.is_guess(args):
+            if _is_raised(known) and self.state.declined.is_guess(args):
                 result = self.raising(args)  # like the one before, most often
                 self.state.declined.forget(args)
                 return result
             if known is None and compiler_is_taken():
-                known = CALLED_BY_NUMBA
+                known = declined(CALLED_BY_NUMBA)
             if known is not None:
                 return self.decline(known, args)
             with self.state.lock:
@@ -136,24 +131,24 @@ class Dispatcher:
                 if is_same and self.variants.segmented is None:  # no other thread made one
                     made = self.compiled(args)
                     break
-        if isinstance(made, str):
+        if isinstance(made, Outcome):
             return self.decline(made, args)
         if isinstance(made, SegmentedFunction):
             return made.run(*args)
         if isinstance(made, RetiredFunction):
             return self.state.run_plain(*args)
         result = self.launched(made, args)
-        if not isinstance(result, Miss):
+        if not isinstance(result, Outcome):
             self.kinds.note_variant(args)
             self.carrier.serve_first(self.paying.asked(made))
             return result
-        if result not in LEFT_TO_NUMPY:
+        if result.kind in (OutcomeKind.GUARD_FAILED, OutcomeKind.FAULT):
             self.drop(made)
         if result is MISS:
-            self.state.declined.add(args, result.reason)
+            self.state.declined.add(args, result)
         elif result.is_fault:
-            self.state.declined.add_kind(args, result.reason, is_final=True)
-        return self.decline(result.reason, args)
+            self.state.declined.add_kind(args, result)
+        return self.decline(result, args)
 
     def disabled(self, *args: Any) -> Any:
         """The function as Python runs it, with default values as they are now."""
@@ -177,7 +172,7 @@ class Dispatcher:
         return self.carrier.function(*positional, **keywords)
 
     def launched(self, variant: Compiled, args: tuple[Any, ...]) -> Any:
-        """What a variant's launcher returns; a `Miss` if it fails early enough."""
+        """What a variant's launcher returns; an `Outcome` if it fails early enough."""
         try:
             return variant.launch(*args)
         except Exception as error:
@@ -186,8 +181,8 @@ class Dispatcher:
                 raise
         return missed
 
-    def rescued(self, error: Exception) -> Miss | None:
-        """A miss that is a fault, if a launcher has failed and NumPy can run the call.
+    def rescued(self, error: Exception) -> Outcome | None:
+        """What becomes of a call whose launcher has failed, if NumPy can run it.
 
         That is not so if the exception is one of the program's, or if the caller could have seen
         something already.
@@ -205,9 +200,9 @@ class Dispatcher:
             return None
         if isinstance(error, RecursionError | MemoryError):  # no fault of the launcher
             kind = type(error).__name__
-            return Miss(NumpyRaises(f"NumPy raises {kind}", f"{kind} in a launcher"), is_fault=True)
+            return numpy_raising(f"NumPy raises {kind}", f"{kind} in a launcher")
         self.drop(variant)
-        return Miss(str(self.telling.fault(error, "launch")), is_fault=True)
+        return self.telling.fault(error, "launch").outcome
 
     def drop(self, variant: Compiled) -> None:
         """Forget a variant."""
@@ -221,7 +216,7 @@ class Dispatcher:
     # -- a new variant --------------------------------------------------------------------------
     def compiled(
         self, args: tuple[Any, ...]
-    ) -> Compiled | SegmentedFunction | RetiredFunction | str:
+    ) -> Compiled | SegmentedFunction | RetiredFunction | Outcome:
         """A new variant for a call, entered into the table, or why there is none.
 
         A function in which Python has to run a statement is opened instead, once and for all calls
@@ -232,20 +227,20 @@ class Dispatcher:
             if segmented is not None:
                 return self.segmenting.entered(segmented)
         if len(self.variants) >= self.options.max_variants:
-            return f"more than {self.options.max_variants} variants"
+            return declined(f"more than {self.options.max_variants} variants")
         try:
             return self.variant(args)
-        except Declined as declined:
+        except Declined as ended:
             segmented = self.segmenting.opened_for_kinds(args)
             if segmented is not None:
                 return segmented
-            self.state.declined.add(args, declined.cause)
-            return declined.cause
+            self.state.declined.add(args, ended.outcome)
+            return ended.outcome
         except RecursionError:  # of a program that is that deep
-            return NumpyRaises("NumPy raises RecursionError", "RecursionError while tracing")
+            return numpy_raising("NumPy raises RecursionError", "RecursionError while tracing")
         except OutOfTime as error:
-            self.state.declined.add_kind(args, str(error), is_final=True)
-            return str(error)
+            self.state.declined.add_kind(args, error.outcome)
+            return error.outcome
         except FusejitError as error:
             if self.options.fullgraph:
                 raise strip_frames(error) from error.__cause__
@@ -258,10 +253,10 @@ class Dispatcher:
             return self.options
         return replace(self.options, python_texts=True)
 
-    def given_up(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str | None:
+    def given_up(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Outcome | None:
         """Why calls like this one are never compiled; None if they may be."""
         if self.carrier.is_plain:
-            return READS_CALLERS
+            return declined(READS_CALLERS)
         try:
             values = tuple(self.state.arguments.bound(args, kwargs).values())
         except TypeError:  # it is no call of the function
@@ -291,23 +286,25 @@ class Dispatcher:
             self.newest = lowered, sizes_of_call(lowered, self.state.arguments.named(args))
         return variant
 
-    def left_to_python(self, error: FusejitError, args: tuple[Any, ...]) -> SegmentedFunction | str:
+    def left_to_python(
+        self, error: FusejitError, args: tuple[Any, ...]
+    ) -> SegmentedFunction | Outcome:
         """What cannot be compiled: the statement is Python's, or else all calls of this kind."""
-        is_fault = isinstance(error, InternalError | VerificationError)
-        is_of_python = isinstance(error, NeedsPython | ConcretizationError)
+        outcome = error.outcome
+        is_of_python = outcome.kind is OutcomeKind.GRAPH_BREAK
         segmented = self.segmenting.opened(error, self.state.arguments.named(args))
         if segmented is None and not is_of_python and not self.options.is_part:
-            self.state.declined.add_kind(args, str(error), is_final=is_fault)
-            return str(error)
+            self.state.declined.add_kind(args, outcome)
+            return outcome
         is_empty = segmented is None or not segmented.calls_something
         if is_empty and isinstance(error, NeedsPython) and error.may_change:
-            self.state.declined.add(args, str(error))
-            return str(error)
+            self.state.declined.add(args, outcome)
+            return outcome
         name = self.function.__name__
         if segmented is None:
             segmented = self.segmenting.of_python(error)
             if not is_of_python or not self.options.is_part:
-                self.telling.note(str(error))
+                self.telling.note(outcome)
         elif not is_of_python:
             self.telling.tell(f"Python runs a statement of {name}: {error}")
         elif isinstance(error, NeedsPython) and error.is_loop:
@@ -328,18 +325,23 @@ class Dispatcher:
                 self.raised.add(args, self.function)
             raise
 
-    def decline(self, cause: str, args: tuple[Any, ...]) -> Any:
+    def decline(self, outcome: Outcome, args: tuple[Any, ...]) -> Any:
         """Run the undecorated function; warn once per cause unless NumPy raises."""
-        if isinstance(cause, NumpyRaises):
+        if _is_raised(outcome):
             result = self.raising(args)
-            self.telling.note(cause.otherwise)
+            self.telling.note(declined(outcome.otherwise))
             return result
         if self.options.fullgraph:
-            self.variants.declined[cause] += 1
+            self.variants.declined[str(outcome)] += 1
             raise UnsupportedError(
-                f"{self.function.__name__}: this call cannot be compiled: {cause}. Without "
+                f"{self.function.__name__}: this call cannot be compiled: {outcome}. Without "
                 "fullgraph=True it runs as plain NumPy."
             )
-        self.telling.note(cause)
-        self.serving.serve_declined(args, cause, lambda: self.paying.retired is not None)
+        self.telling.note(outcome)
+        self.serving.serve_declined(args, outcome, lambda: self.paying.retired is not None)
         return self.state.run_plain(*args)
+
+
+def _is_raised(outcome: Outcome | None) -> bool:
+    """Whether NumPy is expected to raise."""
+    return outcome is not None and outcome.kind is OutcomeKind.NUMPY_RAISES

@@ -21,6 +21,7 @@ import numpy as np
 
 from fusejit.calls.declined import likeness
 from fusejit.codegen.launcher.call_guard import CallGuard, Expected
+from fusejit.outcome import Outcome, declined
 
 MOST_OF_A_KIND = 8
 USES = 8
@@ -75,11 +76,11 @@ class CallKinds:
         ]
         return CallGuard(expected, _OFTEN << self._waits[kind] // _OFTEN, function)
 
-    def refusal(self, args: tuple[Any, ...]) -> str | None:
+    def refusal(self, args: tuple[Any, ...]) -> Outcome | None:
         """Why no variant is made for a call; counts it."""
         if self._variants[_kind(args)] < MOST_OF_A_KIND or self._count(_alike(args)) >= USES:
             return None
-        return (
+        return declined(
             f"there are {MOST_OF_A_KIND} variants for calls that differ from it in sizes, lengths "
             f"or values alone; it gets one when calls like it have come {USES} times"
         )

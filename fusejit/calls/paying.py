@@ -12,8 +12,8 @@ from typing import Any
 from fusejit.calls.serving import Serving
 from fusejit.calls.state import FunctionState
 from fusejit.carrier import no_variant
-from fusejit.codegen.launcher.miss import Miss
 from fusejit.dataclass import replace
+from fusejit.outcome import Outcome
 from fusejit.outside import resolver
 from fusejit.profit.estimate import Profit, profit
 from fusejit.profit.retiring import RetiredFunction
@@ -31,7 +31,7 @@ class Paying:
         That of the function.
     serving : Serving
     launched : callable
-        Asks a variant to serve a call: its result, or a `Miss`.
+        Asks a variant to serve a call: its result, or an `Outcome`.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class Paying:
             return None
         variant = retired.variant
         variant.renew()
-        if isinstance(self._launched(variant, args), Miss):
+        if isinstance(self._launched(variant, args), Outcome):
             return None
         self._variants.compiled, self._variants.retired = (variant,), ""
         self.try_out(variant, retired.estimate, args)

@@ -83,7 +83,7 @@ class Segmenting:
             self.decorate_part,
             self._state.fused,
             self._options.on_error,
-            lambda error: self._telling.note(str(self._telling.fault(error, "open"))),
+            lambda error: self._telling.note(self._telling.fault(error, "open").outcome),
             self._state.run_plain,
             self._options.retires,
             self._options.is_part,
@@ -92,11 +92,10 @@ class Segmenting:
     def apart(self, traced: Traced, args: tuple[Any, ...]) -> SegmentedFunction:
         """Each statement by itself of a segment that may raise behind a store: names are read."""
         made = opened_singly(self.openable(), self._state.arguments.named(args))
-        at = traced.traced.location
-        text = (
-            f"{at.file}:{at.line}, in {at.function}: may raise behind a store, in a `try` or `with`"
-        )
-        return self.of_python(UnsupportedError(text)) if made is None else made
+        if made is not None:
+            return made
+        what = "may raise behind a store, in a `try` or `with`"
+        return self.of_python(UnsupportedError.at(traced.traced.location, what))
 
     def of_python(self, error: FusejitError) -> SegmentedFunction:
         """A part as Python runs it."""
@@ -119,7 +118,7 @@ class Segmenting:
         except Exception as error:  # of ours: Python runs it as it is
             if is_from_handler(error):
                 raise
-            self._telling.note(str(self._telling.fault(error, "decorate")))
+            self._telling.note(self._telling.fault(error, "decorate").outcome)
             return function
 
     def entered(self, segmented: SegmentedFunction) -> SegmentedFunction:

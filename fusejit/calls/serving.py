@@ -11,7 +11,7 @@ from fusejit.calls.kinds import WAITS, CallKinds
 from fusejit.calls.state import FunctionState
 from fusejit.carrier import Body, no_variant
 from fusejit.codegen.launcher.call_guard import CallGuard
-from fusejit.codegen.launcher.miss import MISS
+from fusejit.outcome import MISS, Outcome
 from fusejit.segments.segmented import SegmentedFunction
 from fusejit.tracer.capture.source_text import find_source
 
@@ -79,7 +79,7 @@ class Serving:
         return Body(self._state.run_plain, None if isinstance(source, str) else source)
 
     def serve_declined(
-        self, args: tuple[Any, ...], cause: str, is_retired: Callable[[], bool]
+        self, args: tuple[Any, ...], outcome: Outcome, is_retired: Callable[[], bool]
     ) -> None:
         """Have the function's own statements serve calls that are always declined."""
         function = self._function
@@ -90,11 +90,11 @@ class Serving:
             guard = self._state.declined.guard(args, function)
             if guard is None:
                 return False
-            self._variants.passed = cause, guard
+            self._variants.passed = str(outcome), guard
             return self.serve_python(guard)
 
-        def run(cause: str) -> Callable[..., Any]:
-            counts, plain = self._variants.declined, self._state.run_plain
+        def run(outcome: Outcome) -> Callable[..., Any]:
+            counts, plain, cause = self._variants.declined, self._state.run_plain, str(outcome)
 
             def declined(*args: Any) -> Any:
                 counts[cause] += 1

@@ -12,6 +12,7 @@ from fusejit.failures import fault
 from fusejit.interrupts import is_from_handler
 from fusejit.notices import warn
 from fusejit.options import Options
+from fusejit.outcome import Outcome
 from fusejit.tracer.graph_breaks.declined import SHARED_MEMORY
 from fusejit.variants import Variants
 
@@ -37,14 +38,15 @@ class Telling:
         self._variants = variants
         self._told = told
 
-    def note(self, cause: str) -> None:
-        """Count a declined call; the first one of a cause warns at the user's line.
+    def note(self, outcome: Outcome) -> None:
+        """Count a declined call; the first one of an outcome warns at the user's line.
 
         A part may be given an array and a view of it because a statement was cut between them:
         that is told by `explain` only, as no argument of the user's has to share memory.
         """
+        cause = str(outcome)
         self._variants.declined[cause] += 1
-        if self._options.is_part and cause in (SHARED_MEMORY, OVERLAP.reason):
+        if self._options.is_part and outcome in (SHARED_MEMORY, OVERLAP):
             return
         if self._variants.declined[cause] == 1:
             self.tell(f"{self._function.__name__} runs as plain NumPy for this call: {cause}")

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.launcher.miss import Miss
 from fusejit.dataclass import replace
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr, Path
@@ -39,6 +38,7 @@ from fusejit.locks import ForkSafeLock
 from fusejit.mlir.export.text import mlir_text
 from fusejit.mlir.read import MlirProgram, Parameter, read_mlir
 from fusejit.options import options_from_environment
+from fusejit.outcome import Outcome
 from fusejit.stages import Compiled, Traced, staged
 from fusejit.tracer.runtime.layout import classify
 
@@ -115,12 +115,12 @@ class MlirFunction:
         """
         if self._newest is not None and len(args) == len(self.program.parameters):
             result = self._newest(*args)
-            if not isinstance(result, Miss):
+            if not isinstance(result, Outcome):
                 return result
         given = self._checked(args)
         variant = self._variant(given)
         result = variant.launch(*given)
-        if isinstance(result, Miss):
+        if isinstance(result, Outcome):
             self._check_sizes(given)
             return self._interpreted(given)
         self._newest = variant.launch

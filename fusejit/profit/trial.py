@@ -14,10 +14,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from fusejit.codegen.launcher.miss import Miss
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.analysis.exactness import is_exact, is_repeatable
 from fusejit.ir.graph import Graph
+from fusejit.outcome import Outcome
 from fusejit.profit.estimate import Profit
 from fusejit.stages import Compiled
 
@@ -83,7 +83,7 @@ class Trial:
         begin = self._clock()
         result = self._runs_compiled(args)
         ours_ns = self._clock() - begin
-        if result.__class__ is Miss:
+        if result.__class__ is Outcome:
             return result
         self.calls += 1
         if self.calls <= WARM_UP:

@@ -50,7 +50,7 @@ def opened(
     if line is None or position is None or position[0] != line:
         position = None
     opaque = frozenset(n for n, a in arguments.items() if position is None and is_opaque(a))
-    reason = str(error).partition(": ")[2]
+    reason = error.outcome.advice
     called = error.called if isinstance(error, NeedsPython) else ""
     return _opened(what, list(arguments), position, opaque, reason, called)
 
@@ -135,7 +135,7 @@ def of_python(
     ``run`` calls ``function`` with all parameters by position.
     """
     code = function.__code__
-    reason = str(error).partition(": ")[2]
+    reason = error.outcome.advice
     return SegmentedFunction(run, [Boundary(code.co_filename, code.co_firstlineno, reason)])
 
 

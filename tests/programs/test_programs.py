@@ -27,8 +27,8 @@ from benchmarks.programs.comparison import compare
 from benchmarks.programs.program import Program
 from benchmarks.programs.sensitivity import allowances, distance, leaves, outcome
 from fusejit.api import FuseWarning
-from fusejit.codegen.launcher.miss import Miss
 from fusejit.errors import ConcretizationError, UnsupportedError
+from fusejit.outcome import Outcome
 from fusejit_testing.compare import assert_same
 from fusejit_testing.gaps import UPDATE, Gaps
 from fusejit_testing.oracle import decorate
@@ -88,7 +88,7 @@ def call(fused: Any, arguments: tuple[Any, ...]) -> Any:
     """
     if len(fused.variants):
         result = fused.variants[0].launch(*arguments)
-        if isinstance(result, Miss):
+        if isinstance(result, Outcome):
             raise NotWholeError("the variant for the small size does not serve the large one")
         return result
     with warnings.catch_warnings():

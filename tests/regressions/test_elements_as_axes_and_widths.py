@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fusejit import FuseWarning, fuse_jit
-from fusejit.errors import FAULT
+from fusejit.outcome import FAULT
 
 X = np.arange(24.0).reshape(2, 3, 4)
 INDICES = np.array([0, 1, 2])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fusejit import FuseWarning
-from fusejit.errors import FAULT
+from fusejit.outcome import FAULT
 from fusejit_testing.oracle import decorate
 
 

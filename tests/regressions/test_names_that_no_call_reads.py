@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.errors import FAULT
+from fusejit.outcome import FAULT
 
 
 def f(a):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.errors import FAULT
+from fusejit.outcome import FAULT
 from fusejit_testing.oracle import check
 
 pytestmark = pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.errors import FAULT
+from fusejit.outcome import FAULT
 from fusejit_testing.compare import assert_same
 from fusejit_testing.oracle import check_not_compiled, compare_outcomes, decorate, no_faults, run
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from fusejit import FuseWarning
-from fusejit.errors import FAULT
+from fusejit.outcome import FAULT
 from fusejit.tracer.graph_breaks.declined import numpy_raises
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit_testing.oracle import check, decorate

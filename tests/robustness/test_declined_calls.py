@@ -11,8 +11,11 @@ import pytest
 import fusejit.calls.dispatcher
 from fusejit import fuse_jit
 from fusejit.calls.declined import DeclinedCalls
+from fusejit.outcome import declined
 
 pytestmark = pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
+
+CAUSE = declined("a cause")
 
 
 @pytest.fixture
@@ -112,17 +115,17 @@ def test_a_cause_outside_of_the_arguments_is_met_again(monkeypatch: pytest.Monke
 def test_few_calls_are_remembered() -> None:
     known = DeclinedCalls()
     for n in range(1000):
-        known.add((n,), "a cause")
-    assert known.cause((0,)) is None
-    assert [known.cause((999,)) for _ in range(3)] == [None, "a cause", None]
+        known.add((n,), CAUSE)
+    assert known.outcome((0,)) is None
+    assert [known.outcome((999,)) for _ in range(3)] == [None, CAUSE, None]
 
 
 @pytest.mark.parametrize("args", [([1],), ({},), ((1, [2]),), (object(),), (np.ma.ones(2),)])
 def test_what_cannot_be_compared_is_remembered_by_kind(args: tuple[Any, ...]) -> None:
     known = DeclinedCalls()
-    known.add(args, "a cause")
-    assert [known.cause(args) for _ in range(4)] == [None, "a cause", None, "a cause"]
-    assert known.cause((np.ones(2),)) is None
+    known.add(args, CAUSE)
+    assert [known.outcome(args) for _ in range(4)] == [None, CAUSE, None, CAUSE]
+    assert known.outcome((np.ones(2),)) is None
 
 
 def test_arguments_of_all_kinds() -> None:

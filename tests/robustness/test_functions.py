@@ -82,8 +82,8 @@ def test_all_ways_with_one_function() -> None:
 
 
 def test_names_of_parameters_that_the_machinery_uses_itself() -> None:
-    def function(k0: Any, Miss: Any, slow: Any, result: Any, s0: Any, p_a0: Any) -> Any:
-        return k0 + Miss - slow * result + s0 - p_a0
+    def function(k0: Any, Outcome: Any, slow: Any, result: Any, s0: Any, p_a0: Any) -> Any:
+        return k0 + Outcome - slow * result + s0 - p_a0
 
     args = (X, Y, X + 1, Y + 1, 2.0, X)
     assert_same(function(*args), fuse_jit(function)(*args))

@@ -35,13 +35,13 @@ def _lets_python_run(monkeypatch: pytest.MonkeyPatch) -> None:
 def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Grows by one number with each look at what was declined."""
     made: list[int] = []
-    cause = DeclinedCalls.cause
+    outcome = DeclinedCalls.outcome
 
     def counted(self: DeclinedCalls, args: Any) -> Any:
         made.append(1)
-        return cause(self, args)
+        return outcome(self, args)
 
-    monkeypatch.setattr(DeclinedCalls, "cause", counted)
+    monkeypatch.setattr(DeclinedCalls, "outcome", counted)
     return made
 
 

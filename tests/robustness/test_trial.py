@@ -7,9 +7,9 @@ import pytest
 
 import fusejit.calls.paying
 from fusejit import fuse_jit
-from fusejit.codegen.launcher.miss import MISS
 from fusejit.decorated import dispatcher_of
 from fusejit.ir.analysis.exactness import is_exact, is_repeatable
+from fusejit.outcome import MISS
 from fusejit.profit.settling import FIRST_LOOK
 from fusejit.profit.trial import CALLS, ENOUGH_NS, LONG_NS, WARM_UP, Trial
 

@@ -2,7 +2,7 @@
 
 It is the specification of a call. Checks of types, dtypes and ranks stand here; sizes, strides,
 alignment, overlap and most guards are checked at the top of the first kernel, which writes nothing
-when it refuses. A launcher returns a `Miss` when its variant does not serve the call.
+when it refuses. A launcher returns an `Outcome` when its variant does not serve the call.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ import numpy as np
 from fusejit.codegen.launcher import runtime as launch_runtime
 from fusejit.codegen.launcher.compared import Compared
 from fusejit.codegen.launcher.library_state import HAVE_VERSIONS, LibraryState
-from fusejit.codegen.launcher.miss import MISS
 from fusejit.codegen.lower.late_errors import late_places, rolled_back
 from fusejit.codegen.text.host_text import host_text
 from fusejit.interrupts import is_from_handler
@@ -43,6 +42,7 @@ from fusejit.ir.traced import (
     TracedFunction,
 )
 from fusejit.ir.types import is_same_dtype
+from fusejit.outcome import MISS
 
 _FEW = 2  # builtins: to compare these costs less than to ask for the version of all
 

@@ -10,61 +10,44 @@ import numpy as np
 import numpy.typing as npt
 
 from fusejit.codegen.intrinsics.statuses import Status
-from fusejit.codegen.launcher.miss import Miss
 from fusejit.codegen.lower.late_errors import LatePlace, raise_at, raise_late
-from fusejit.errors import NumpyRaises
 from fusejit.ir.access import Access, broadcast_access, mark, strided
 from fusejit.ir.source import Location
+from fusejit.outcome import Outcome, declined, guard_failed, numpy_raising
 
-ERRSTATE = Miss("np.errstate asks for exceptions or callbacks")
-_BY_STATUS: dict[int, Miss] = {
-    Status.MISMATCH: Miss("an argument is not of the compiled type"),
-    Status.GUARD: Miss("a guard does not hold"),
-    Status.LAYOUT: Miss("strides or alignment differ"),
-    Status.OVERLAP: Miss("arrays overlap in memory"),
-    Status.OUT_OF_BOUNDS_IF_RUN: Miss(
-        NumpyRaises(
-            "NumPy raises IndexError: an index is out of bounds",
-            "an index is out of bounds in a statement that this call does not run",
-        )
+ERRSTATE = declined("np.errstate asks for exceptions or callbacks")
+_BY_STATUS: dict[int, Outcome] = {
+    Status.MISMATCH: guard_failed("an argument is not of the compiled type"),
+    Status.GUARD: guard_failed("a guard does not hold"),
+    Status.LAYOUT: guard_failed("strides or alignment differ"),
+    Status.OVERLAP: declined("arrays overlap in memory"),
+    Status.OUT_OF_BOUNDS_IF_RUN: numpy_raising(
+        "NumPy raises IndexError: an index is out of bounds",
+        "an index is out of bounds in a statement that this call does not run",
     ),
-    Status.OUT_OF_BOUNDS: Miss(NumpyRaises("NumPy raises IndexError: an index is out of bounds")),
-    Status.BEYOND_64_BITS: Miss(
+    Status.OUT_OF_BOUNDS: numpy_raising("NumPy raises IndexError: an index is out of bounds"),
+    Status.BEYOND_64_BITS: declined(
         "a Python int goes beyond 64 bits; np.int64(..) wraps around, & 0xFFFFFFFF masks"
     ),
-    Status.SIZES_DIFFER: Miss(
-        NumpyRaises(
-            "NumPy raises, or sizes that only the call knows are not as assumed",
-            "sizes that only the call knows are not as assumed",
-        )
+    Status.SIZES_DIFFER: numpy_raising(
+        "NumPy raises, or sizes that only the call knows are not as assumed",
+        "sizes that only the call knows are not as assumed",
     ),
-    Status.EXTENTS_DIFFER: Miss(
-        NumpyRaises(
-            "NumPy raises, or broadcasts an extent of 1 that only the kernel knows",
-            "broadcasts an extent of 1 that only the kernel knows",
-        )
+    Status.EXTENTS_DIFFER: numpy_raising(
+        "NumPy raises, or broadcasts an extent of 1 that only the kernel knows",
+        "broadcasts an extent of 1 that only the kernel knows",
     ),
 }
 BEYOND_64_BITS = _BY_STATUS[Status.BEYOND_64_BITS]
-HOST_FAILED = Miss(
-    NumpyRaises(
-        "NumPy raises in a host call, or has another result than expected",
-        "a host call has another result than expected",
-    )
+HOST_FAILED = numpy_raising(
+    "NumPy raises in a host call, or has another result than expected",
+    "a host call has another result than expected",
 )
 OVERLAP = _BY_STATUS[Status.OVERLAP]
 OUT_OF_BOUNDS = _BY_STATUS[Status.OUT_OF_BOUNDS]
 EXTENTS_DIFFER = _BY_STATUS[Status.EXTENTS_DIFFER]
 SIZES_DIFFER = _BY_STATUS[Status.SIZES_DIFFER]
 OUT_OF_BOUNDS_IF_RUN = _BY_STATUS[Status.OUT_OF_BOUNDS_IF_RUN]
-LEFT_TO_NUMPY = (
-    OUT_OF_BOUNDS,
-    OUT_OF_BOUNDS_IF_RUN,
-    EXTENTS_DIFFER,
-    HOST_FAILED,
-    SIZES_DIFFER,
-    BEYOND_64_BITS,
-)
 
 
 @contextlib.contextmanager
@@ -101,8 +84,8 @@ def put_back(saved: list[tuple[Any, Any]]) -> None:
             obj[...] = before
 
 
-def miss(status: int, places: tuple[LatePlace, ...]) -> Miss:
-    """The miss that belongs to a kernel's status.
+def miss(status: int, places: tuple[LatePlace, ...]) -> Outcome:
+    """The outcome that belongs to a kernel's status.
 
     Parameters
     ----------

@@ -132,13 +132,12 @@ class Watch:
             return
         if self._is_in_interruption(frame):
             return
-        at = location_of(frame.f_back)
-        self.offence = NeedsPython(
-            f"{at.file}:{at.line}, in {at.function}: {code.co_qualname} "
-            f"({code.co_filename}:{code.co_firstlineno}) was called by Python itself and cannot be "
-            f"followed; call it by name or compute it outside the decorated function"
+        where = f"{code.co_qualname} ({code.co_filename}:{code.co_firstlineno})"
+        self.offence = NeedsPython.at(
+            location_of(frame.f_back),
+            f"{where} was called by Python itself and cannot be followed",
+            "call it by name or compute it outside the decorated function",
         )
-        self.offence.location = at
         placed_in(self.offence, user_frames())
         raise self.offence  # in front of its first statement, which may have effects
 

@@ -104,8 +104,7 @@ def refuse_late_raises(graph: Graph, tries: bool) -> None:
             continue
         if isinstance(op, Check) and op.error == COMPUTED:
             if op.reason == ASSERTS:
-                at = op.location
-                raise UnsupportedError(f"{at.file}:{at.line}, in {at.function}: {ASSERTS}")
+                raise UnsupportedError.at(op.location, ASSERTS)
             raise Declined(op.reason)
         if tries and isinstance(op, _MAY_RAISE):
             what = "may raise, behind a store to an argument, in a function that has a `try`"

@@ -76,10 +76,10 @@ class Undefined:
         undefined._refuse()
 
     @staticmethod
-    def refusal(undefined: Undefined, text: str) -> UnsupportedError:
-        """The error with a message that ends in ``text`` and the value that cannot be told."""
+    def refusal(undefined: Undefined, at: Location, text: str) -> UnsupportedError:
+        """The error at a line, of which ``text`` and the value that cannot be told are said."""
         name, why = object.__getattribute__(undefined, "_text")
-        error = UnsupportedError(f"{text} {_shown(name)}, which {why}; {_remedy(name)}")
+        error = UnsupportedError.at(at, f"{text} {_shown(name)}, which {why}", _remedy(name))
         return Undefined._for_python(undefined, error)
 
     @staticmethod
@@ -88,7 +88,7 @@ class Undefined:
         place = object.__getattribute__(undefined, "_place")
         if place is None:
             return error
-        made = NeedsPython(str(error))
+        made = error.become(NeedsPython)
         made.location, made.position = place
         made.is_loop = object.__getattribute__(undefined, "_is_loop")
         return made

@@ -12,7 +12,7 @@ import numpy as np
 
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc, operator_call
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.declined import numpy_warns
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import BOOL, all_of
@@ -52,7 +52,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: A
             what = "np.isclose with a tolerance that is not a number is not traced"
             raise unsupported(what, "compare abs(a - b) with it instead")
         if not abs(tolerance) < math.inf:
-            raise Declined("NumPy warns: one of rtol or atol is not valid")
+            raise numpy_warns("one of rtol or atol is not valid")
     y = b
     if isinstance(b, TracedArray | np.ndarray | np.generic):
         y = astype(array_from(b), np.result_type(b.dtype, 1.0))

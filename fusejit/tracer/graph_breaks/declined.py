@@ -6,18 +6,15 @@ import dis
 import re
 from types import TracebackType
 
-from fusejit.errors import FAULT, NumpyRaises
+from fusejit.outcome import FAULT, Outcome, OutcomeKind, declined, numpy_raising
 from fusejit.package_files import is_package_file
 from fusejit.tracer.runtime.context import active_trace
 from fusejit.tracer.runtime.locations import is_programs, needs_python, user_frames
 
 CATCH_NOTHING = "ask for the condition first, or raise outside the decorated function"
 
-NUMPY_WARNS = "NumPy warns"
-"""How the cause begins when it is declined so that NumPy gives its own warning."""
-
-SHARED_MEMORY = "arguments share memory"
-"""The cause of a call that stores into an argument that shares memory with another one."""
+SHARED_MEMORY = declined("arguments share memory")
+"""The outcome of a call that stores into an argument that shares memory with another one."""
 
 WRONG_CALL = re.compile(
     r"unexpected keyword|required .*argument|positional argument|multiple values"
@@ -32,14 +29,14 @@ class Declined(Exception):
     its own error at the user's line.
     """
 
-    def __init__(self, cause: str) -> None:
-        super().__init__(cause)
-        self.cause = cause
+    def __init__(self, outcome: Outcome | str) -> None:
+        self.outcome = outcome if isinstance(outcome, Outcome) else declined(outcome)
+        super().__init__(str(self.outcome))
 
-    @property
-    def is_numpys(self) -> bool:
-        """Whether NumPy has something to tell at the user's line: an error or a warning."""
-        return isinstance(self.cause, NumpyRaises) or self.cause.startswith(NUMPY_WARNS)
+
+def numpy_warns(warning: str) -> Declined:
+    """What to raise for an operation of which NumPy warns: NumPy runs the call and does so."""
+    return Declined(Outcome(OutcomeKind.NUMPY_WARNS, f"NumPy warns: {warning}"))
 
 
 def numpy_raises(error: BaseException | str, otherwise: str = "") -> Exception:
@@ -58,7 +55,7 @@ def numpy_raises(error: BaseException | str, otherwise: str = "") -> Exception:
     otherwise = otherwise or _if_it_does_not(text)
     if catcher == "with" and not otherwise:
         otherwise = f"a `with` has ended {text}"
-    return Declined(NumpyRaises(f"NumPy raises {text}", otherwise))
+    return Declined(numpy_raising(f"NumPy raises {text}", otherwise))
 
 
 def _if_it_does_not(text: str) -> str:
@@ -80,8 +77,8 @@ def raised_while_tracing(error: BaseException, text: str) -> Declined:
     what = f"{type(error).__name__}: {text}"
     place = fault_place(error)
     if place:
-        return Declined(NumpyRaises(f"NumPy raises {what}", f"{FAULT}: {what} ({place})"))
-    return Declined(NumpyRaises(f"NumPy raises {what}", _if_it_does_not(what)))
+        return Declined(numpy_raising(f"NumPy raises {what}", f"{FAULT}: {what} ({place})"))
+    return Declined(numpy_raising(f"NumPy raises {what}", _if_it_does_not(what)))
 
 
 def fault_place(error: BaseException) -> str:

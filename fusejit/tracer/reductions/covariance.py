@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import CLIP, apply_ufunc, call_ufunc
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises, numpy_warns
 from fusejit.tracer.indexing.views import permuted, squeeze
 from fusejit.tracer.library.conversions import array_of
 from fusejit.tracer.library.creation import array_from
@@ -70,7 +70,7 @@ def cov(
         rows = concatenate([rows, _variables(y, rowvar, wanted, False)], 0)
     degrees = rows.shape[1] - ddof
     if not degrees > 0:
-        raise Declined("NumPy warns: Degrees of freedom <= 0 for slice")
+        raise numpy_warns("Degrees of freedom <= 0 for slice")
     deviations = apply_ufunc(np.subtract, (rows, mean_of(rows, 1)[:, None]))
     products = matmul(deviations, permuted(deviations, (1, 0)))
     return squeeze(apply_ufunc(np.multiply, (products, 1.0 / degrees)))

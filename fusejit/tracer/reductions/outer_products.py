@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc, call_ufunc
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.declined import numpy_raises, numpy_warns
 from fusejit.tracer.indexing.reshapes import reshape_method
 from fusejit.tracer.indexing.views import (
     moveaxis,
@@ -135,7 +135,7 @@ def cross(
     left, right = moveaxis(left, axisa, -1), moveaxis(right, axisb, -1)
     for array in (left, right):
         if not array.trace.decisions.equal(array.extents[-1], 3, "np.cross of three elements"):
-            raise Declined("NumPy warns: np.cross of vectors of two elements")
+            raise numpy_warns("np.cross of vectors of two elements")
     first = [left[..., k] for k in range(3)]
     second = [right[..., k] for k in range(3)]
     dtype = np.promote_types(left.dtype, right.dtype)

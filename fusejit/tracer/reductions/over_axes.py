@@ -14,7 +14,7 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind, part_dtype
 from fusejit.tracer.elementwise.axis_order import Order, result_order
 from fusejit.tracer.elementwise.generic import copy_of, emit_elementwise, require_extents
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises, numpy_warns
 from fusejit.tracer.indexing.stores import assign_operand
 from fusejit.tracer.indexing.views import kept_axes_map, normalize_axes
 from fusejit.tracer.library.creation import array_from
@@ -261,9 +261,9 @@ def count_of_elements(array: TracedArray, axis: Any, name: str) -> Any:
             except Varies:
                 continue
             if is_empty:
-                raise Declined(f"NumPy warns: {name} of an empty slice")
+                raise numpy_warns(f"{name} of an empty slice")
     elif count == 0:
-        raise Declined(f"NumPy warns: {name} of an empty slice")
+        raise numpy_warns(f"{name} of an empty slice")
     return count
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.declined import numpy_raises, numpy_warns
 from fusejit.tracer.indexing.views import normalize_axes
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import (
@@ -118,7 +118,7 @@ def _variance(
     count = count_of_elements(array, axis, name)
     is_known = type(ddof) is int and ddof <= 0  # no guard: there is at least one element
     if not is_known and not count > ddof:
-        raise Declined("NumPy warns: degrees of freedom <= 0")
+        raise numpy_warns("degrees of freedom <= 0")
     wanted = mean_dtype(array, dtype, name)
     axes = normalize_axes(axis, array.ndim)
     if wanted.kind == "f" and len(axes) == 1 and (axes[0] < array.ndim - 1 or array.ndim == 1):

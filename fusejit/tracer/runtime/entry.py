@@ -194,11 +194,17 @@ def trace_function(
             )
         except Restart:
             continue
-    raise UnsupportedError(
-        f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}, in {fn.__name__}: tracing did "
-        f"not settle after {MAX_RESTARTS} attempts; please report this, and use "
-        "fuse_jit(enabled=False) meanwhile"
+    raise UnsupportedError.at(
+        _definition(fn),
+        f"tracing did not settle after {MAX_RESTARTS} attempts",
+        "please report this, and use fuse_jit(enabled=False) meanwhile",
     )
+
+
+def _definition(fn: Callable[..., Any]) -> Location:
+    """Where a function begins."""
+    code = fn.__code__
+    return Location(code.co_filename, code.co_firstlineno, code.co_qualname)
 
 
 def _trace_once(
@@ -212,8 +218,7 @@ def _trace_once(
     is_bounded: bool,
 ) -> TracedFunction:
     bound = bind(fn, args, dict(kwargs))
-    code = fn.__code__
-    location = Location(code.co_filename, code.co_firstlineno, code.co_qualname)
+    location = _definition(fn)
     trace = Trace(fn.__name__, table, location)
     trace.is_part = is_part
     trace.undoes = undoes
@@ -243,7 +248,7 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
                 region.decide(True, "unroll")
         if isinstance(error, Varies):
             raise _of_varying(trace, error) from error
-        if isinstance(error, Declined) and error.is_numpys:
+        if isinstance(error, Declined) and error.outcome.is_numpys:
             _ask_what_was_guessed(trace, error)
         raise
     except Exception as error:
@@ -255,9 +260,8 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
             raise Declined(f"a call with arguments that are not traced: {text}") from error
         is_conditional = any(isinstance(region, StagedIf) for region in trace.regions)
         if is_conditional and isinstance(error, RecursionError):
-            what = f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}, in {fn.__name__}: "
-            what += "a recursion that ends where an element says so is never done while tracing"
-            raise UnsupportedError(f"{what}; write it as a loop") from None
+            what = "a recursion that ends where an element says so is never done while tracing"
+            raise UnsupportedError.at(_definition(fn), what, "write it as a loop") from None
         if is_conditional and not fault_place(error):
             what = f"raises {type(error).__name__} where only the kernel knows whether"
             raise Declined(f"{what}; return a flag, and raise outside") from error

@@ -41,7 +41,7 @@ from fusejit.tracer.values.overflow import check_overflows
 def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     """Complete the graph and describe how the function's result is put together."""
     _require_unchanged_containers(trace, location)
-    structure = Results(trace, result, place_text(location)).structure
+    structure = Results(trace, result, location).structure
     _require_separate_memory(trace)
     for copy in trace.copies_read_in_loops:  # a later iteration may read it behind a store
         copy.require_unchanged_base()
@@ -68,10 +68,6 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     )
 
 
-def place_text(location: Location) -> str:
-    return f"{location.file}:{location.line}, in {location.function}"
-
-
 def _require_unchanged_containers(trace: Trace, location: Location) -> None:
     """A list or dict from outside that the function changed: the caller's would stay as it was."""
     for copy, before, path in trace.reading.containers:
@@ -84,9 +80,9 @@ def _require_unchanged_containers(trace: Trace, location: Location) -> None:
         else:
             same = len(now) == len(then) and all(a is b for a, b in zip(now, then, strict=True))
         if not same:
-            raise NeedsPython(
-                f"{place_text(location)}: {path.user_text()} is a {type(copy).__name__} from "
-                "outside that the function changes; return the new items instead"
+            what = f"{path.user_text()} is a {type(copy).__name__} from outside"
+            raise NeedsPython.at(
+                location, f"{what} that the function changes", "return the new items instead"
             )
 
 
@@ -95,12 +91,8 @@ def _require_undoable(trace: Trace) -> None:
     for op in effects_for_good(trace.graph):
         late = [c for c in late_checks(trace.graph) if c.error in BEYOND_RANGE]
         if late:
-            at, why = (
-                op.location,
-                "a Python int may go beyond 64 bits in the call",
-            )
-            error = NeedsPython(f"{at.file}:{at.line}, in {at.function}: {why}")
-            error.location, error.position = trace.effects.get(op, (at, None))
+            error = NeedsPython.at(op.location, "a Python int may go beyond 64 bits in the call")
+            error.location, error.position = trace.effects.get(op, (op.location, None))
             raise error
 
 

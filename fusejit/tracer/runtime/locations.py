@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from fusejit.errors import FusejitError, NeedsPython, UnsupportedError
+from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.package_files import is_package_file
 from fusejit.tracer.runtime.context import ACTIVE
@@ -163,8 +163,13 @@ def needs_python(what: str, remedy: str) -> NeedsPython:
     return _error(NeedsPython, what, remedy)
 
 
+def concretization(what: str, remedy: str) -> ConcretizationError:
+    """As `unsupported`, where Python asks for a value that only the kernel knows."""
+    return _error(ConcretizationError, what, remedy)
+
+
 def _error(kind: type[E], what: str, remedy: str) -> E:
-    return placed(kind(f"{here()}: {what}; {remedy}"))
+    return placed(kind.at(current_location(), what, remedy))
 
 
 Place = tuple[Location, tuple[int, int] | None]
@@ -204,9 +209,7 @@ def needs_python_where(raised: BaseException, what: str, remedy: str) -> NeedsPy
     if not frames:
         return needs_python(what, remedy)
     at = _location(frames)
-    error = NeedsPython(f"{at.file}:{at.line}, in {at.function}: {what}; {remedy}")
-    error.location = at
-    return placed_in(error, frames)
+    return placed_in(NeedsPython.at(at, what, remedy), frames)
 
 
 def strip_frames(error: E) -> E:

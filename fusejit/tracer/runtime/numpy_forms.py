@@ -51,7 +51,7 @@ def form_of(function: Any, handler: Callable[..., Any]) -> Callable[..., Any]:
                 raise unsupported(f"this form of {name} is not traced", MOVE_OUTSIDE)
             return made
         except (UnsupportedError, ConcretizationError, Declined, TypeError) as error:
-            if isinstance(error, Declined) and error.is_numpys:
+            if isinstance(error, Declined) and error.outcome.is_numpys:
                 raise
             if trace.computes_everywhere or not _is_refusal(error):
                 raise
@@ -161,6 +161,4 @@ def _of_python(refusal: Exception) -> FusejitError:
         return refusal
     if not isinstance(refusal, FusejitError):
         return needs_python(str(refusal), MOVE_OUTSIDE)
-    error = NeedsPython(str(refusal))
-    error.location, error.position = refusal.location, refusal.position
-    return error
+    return refusal.become(NeedsPython)

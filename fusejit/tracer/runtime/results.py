@@ -14,6 +14,7 @@ from fusejit.ir.ops import (
     HostCall,
     ReshapeOp,
 )
+from fusejit.ir.source import Location
 from fusejit.ir.traced import (
     ChoiceLeaf,
     HostLeaf,
@@ -63,7 +64,7 @@ _STATIC = (
 class Results:
     """Turns the object that the function returned into graph results and a structure."""
 
-    def __init__(self, trace: Trace, result: Any, where: str) -> None:
+    def __init__(self, trace: Trace, result: Any, where: Location) -> None:
         self.trace = trace
         self.where = where
         self.results: list[Value | View] = []
@@ -115,7 +116,7 @@ class Results:
             self._copies[id(obj)] = made
         copy = self._copies[id(obj)]
         if copy is None:
-            raise NeedsPython(f"{self.where}: returns a {type(obj).__name__} that holds itself")
+            raise NeedsPython.at(self.where, f"returns a {type(obj).__name__} that holds itself")
         self._uses[id(copy)] += 1
         return copy
 
@@ -211,10 +212,11 @@ class Results:
         if path is not None:
             return PathLeaf(path)
         if isinstance(obj, Undefined):
-            raise Undefined.refusal(obj, f"{self.where}: returns")
-        raise NeedsPython(
-            f"{self.where}: returns an object of type {type(obj).__name__}; return arrays, "
-            "numbers, strings, None, or tuples, lists and dicts of them instead"
+            raise Undefined.refusal(obj, self.where, "returns")
+        raise NeedsPython.at(
+            self.where,
+            f"returns an object of type {type(obj).__name__}",
+            "return arrays, numbers, strings, None, or tuples, lists and dicts of them instead",
         )
 
 

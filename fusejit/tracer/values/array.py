@@ -23,10 +23,9 @@ from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.layout import arrange
 from fusejit.tracer.runtime.locations import (
     MOVE_OUTSIDE,
-    here,
+    concretization,
     name_in_program,
     needs_python,
-    placed,
 )
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import Extents
@@ -42,13 +41,13 @@ MAX_RANK = 16
 
 _HASH = "a key of a dict, an element of a set or hash()"
 _TEXT = "text"
-_REMEDY = "Use np.where to choose element by element"
+_REMEDY = "use np.where to choose element by element"
 _REMEDIES = {
-    "an index or a size": "Pass the number as an argument of its own, as a Python int",
-    "tolist()": "Return the array and make the list of the result",
-    "`in`": "Write (x == value).any()",
-    _TEXT: "Return the array and make the text of the result",
-    _HASH: "Use an array as the table (counts[i] += 1)",
+    "an index or a size": "pass the number as an argument of its own, as a Python int",
+    "tolist()": "return the array and make the list of the result",
+    "`in`": "write (x == value).any()",
+    _TEXT: "return the array and make the text of the result",
+    _HASH: "use an array as the table (counts[i] += 1)",
 }
 
 
@@ -353,11 +352,10 @@ class TracedArray:
         raise self._concrete("`in`")
 
     def _concrete(self, what: str) -> ConcretizationError:
-        error = ConcretizationError(
-            f"{here()}: {what} needs the value of {self._called()}, which is known only when the "
-            f"kernel runs. {_REMEDIES.get(what, _REMEDY)}, or do it outside the decorated function."
+        return concretization(
+            f"{what} needs the value of {self._called()}, which is known only when the kernel runs",
+            f"{_REMEDIES.get(what, _REMEDY)}, or do it outside the decorated function",
         )
-        return placed(error)
 
     def _called(self) -> str:
         """What the program calls the array."""

@@ -10,11 +10,11 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fusejit.codegen.launcher.miss import Miss
 from fusejit.dataclass import replace
 from fusejit.ir.schedule import KernelStep, walk_steps
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.text.steps import describe_schedule
+from fusejit.outcome import Outcome as Unserved
 from fusejit.stages import MERGING, Compiled, Fused
 from fusejit.variants import Variants
 from fusejit_testing.compare import EXACT, assert_same
@@ -74,7 +74,7 @@ class FusedOtherwise:
             return True  # all are fused alike: this call has been made
         for variant in made:
             outcome = run(variant.launch, args)
-            if isinstance(outcome.result, Miss):
+            if isinstance(outcome.result, Unserved):
                 assert not outcome.result.is_fault, outcome.result
                 assert_same(args, outcome.args, EXACT, f"fusion {fusion}, arguments after a miss")
                 continue

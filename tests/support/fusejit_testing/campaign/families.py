@@ -10,12 +10,12 @@ from functools import cache, partial
 from pathlib import Path
 
 from fusejit.errors import (
-    FAULT,
     ConcretizationError,
     InternalError,
     UnsupportedError,
     VerificationError,
 )
+from fusejit.outcome import FAULT
 from fusejit_testing import numpy_surface
 from fusejit_testing.programs.boundaries import check_boundaries, with_boundaries
 from fusejit_testing.programs.failures import with_failures

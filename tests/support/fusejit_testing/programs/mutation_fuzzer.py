@@ -33,8 +33,9 @@ from typing import Any
 import numpy as np
 
 from fusejit.api import FuseWarning
-from fusejit.errors import FAULT, ConcretizationError, UnsupportedError
+from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit.fuse.grouping.policy import POLICIES
+from fusejit.outcome import FAULT
 from fusejit_testing.fused_otherwise import FusedOtherwise
 from fusejit_testing.oracle import (
     Outcome,
