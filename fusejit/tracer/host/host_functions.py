@@ -20,6 +20,7 @@ from fusejit.ir.host_calls import host_function
 from fusejit.tracer.host.host_calls import host_call
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.indexing.stores import assign_operand, stored_into
+from fusejit.tracer.library.own_source import handler_of
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
@@ -303,7 +304,7 @@ def _install() -> None:
         except AttributeError:  # this NumPy has no such function
             continue
         handler = HANDLERS["host", function] = _handler(row, function)
-        HANDLERS.setdefault(function, handler)
+        HANDLERS.setdefault(function, handler_of(function) or handler)
         if row.method and row.method not in vars(TracedArray):
             setattr(TracedArray, row.method, _method(function))
     TracedArray.compress = _compress  # type: ignore[attr-defined]

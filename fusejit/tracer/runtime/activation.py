@@ -13,7 +13,12 @@ import numpy as np
 from fusejit.errors import FusejitError
 from fusejit.ir.host import Path
 from fusejit.ir.ops import Cond, Loop
-from fusejit.tracer.capture.callables import is_library_module, is_library_object, is_stand_in_type
+from fusejit.tracer.capture.callables import (
+    is_library_module,
+    is_library_object,
+    is_numpy_function,
+    is_stand_in_type,
+)
 from fusejit.tracer.capture.generators import is_pythons
 from fusejit.tracer.control_flow.conditions import (
     and_,
@@ -133,7 +138,7 @@ class Activation:
     def _read(self, path: Path | None, value: Any, text: str) -> Any:
         if path is not None:
             return self._outside.read(path, value)
-        if is_library_object(value):
+        if is_library_object(value) or is_numpy_function(self._function):
             return value
         what = f"{self._function.__qualname__} reads {text}, and each call could not find it again"
         raise needs_python(what, "pass it as an argument")

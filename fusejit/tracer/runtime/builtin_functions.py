@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from fusejit.ir.types import Kind
 from fusejit.tracer.graph_breaks.declined import numpy_raises
@@ -209,7 +210,8 @@ def round_of(number: Any, *digits: Any) -> Any:
 
 
 @handles(math.isqrt, math.gcd, math.lcm, math.factorial, math.comb, math.perm)
-def exact_integers(*args: Any) -> Any:
+@handles(normalize_axis_index, normalize_axis_tuple)
+def exact_integers(*args: Any, **kwargs: Any) -> Any:
     """Integer functions run on exact ints: natively, through ``__index__``."""
     return NotImplemented
 

@@ -156,9 +156,14 @@ class Calls:
         return self._native(function, args, kwargs, rule_for(function))
 
     # ------------------------------------------------------------------------------------ inlined
-    def inlined(self, function: FunctionType, args: tuple[Any, ...]) -> Any:
-        """What a function of fusejit's own computes that is staged like one of the user's."""
-        return self._inline(function, args, {})
+    def inlined(
+        self,
+        function: FunctionType,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """What a function of fusejit's own, or of NumPy's, computes, staged."""
+        return self._inline(function, args, kwargs or {})
 
     def _inline(self, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):

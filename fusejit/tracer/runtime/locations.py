@@ -168,6 +168,15 @@ def concretization(what: str, remedy: str) -> ConcretizationError:
     return _error(ConcretizationError, what, remedy)
 
 
+def as_pythons(refusal: Exception) -> FusejitError:
+    """The refusal of a statement that Python runs."""
+    if isinstance(refusal, NeedsPython | ConcretizationError):
+        return refusal
+    if not isinstance(refusal, FusejitError):
+        return needs_python(str(refusal), MOVE_OUTSIDE)
+    return refusal.become(NeedsPython)
+
+
 def _error(kind: type[E], what: str, remedy: str) -> E:
     return placed(kind.at(current_location(), what, remedy))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
+from fusejit.errors import ConcretizationError, FusejitError, UnsupportedError
 from fusejit.ir.ops import Effect, HostCall
 from fusejit.ir.types import Kind
 from fusejit.tracer.capture.callables import RULES, is_numpy_function
@@ -23,7 +23,7 @@ from fusejit.tracer.host.host_calls import host_call
 from fusejit.tracer.indexing.stores import stored_into
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
-from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
+from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, as_pythons, unsupported
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.shapes import Varies
@@ -57,7 +57,7 @@ def form_of(function: Any, handler: Callable[..., Any]) -> Callable[..., Any]:
                 raise
             is_open = _state(trace)[:-1] != before[:-1] or not _is_pure(trace, before[-1])
             if is_open or name.rpartition(".")[2] in _CHANGE_ARGUMENTS:
-                raise _of_python(error) from error
+                raise as_pythons(error) from error
             return _by_numpy(name, function, args, kwargs, error)
 
     return call
@@ -117,16 +117,16 @@ def _by_numpy(
     given = [*args, *options.values()]
     is_ufunc = isinstance(function, np.ufunc)
     if out is not None and (not is_ufunc or options.get("where", True) is not True):
-        raise _of_python(refusal)  # other functions ask more of it; a mask leaves elements alone
+        raise as_pythons(refusal)  # other functions ask more of it; a mask leaves elements alone
     try:
         if any(callable(a) and not isinstance(a, type) for a in given):
-            raise _of_python(refusal)
+            raise as_pythons(refusal)
         by_data = function is np.arange or any(map(_is_size, _flat(given)))  # arange: by floats too
         made = host_call(name, function, args, options, by_data=by_data)
         _note_refusal(current_trace(), refusal)
         return made if out is None else stored_into(made, out, name)
     except (FusejitError, Declined, Varies) as error:
-        raise _of_python(refusal) from error
+        raise as_pythons(refusal) from error
 
 
 def _note_refusal(trace: Trace, refusal: Exception) -> None:
@@ -153,12 +153,3 @@ def _is_size(obj: Any) -> bool:
     if not isinstance(obj, TracedArray):
         return getattr(obj, "is_local", False)
     return obj.dtype.kind in "iu" and (obj.kind is not Kind.ARRAY or obj.ndim <= 1)
-
-
-def _of_python(refusal: Exception) -> FusejitError:
-    """The refusal of a statement that Python runs."""
-    if isinstance(refusal, NeedsPython | ConcretizationError):
-        return refusal
-    if not isinstance(refusal, FusejitError):
-        return needs_python(str(refusal), MOVE_OUTSIDE)
-    return refusal.become(NeedsPython)

@@ -137,7 +137,7 @@ class Trace:
     def handler(self, fn: Any) -> Callable[..., Any] | None:
         """What to call instead of ``fn`` while tracing, or None."""
         try:
-            found = HANDLERS.get(fn)
+            found = HANDLERS.get(fn) or HANDLERS["own source"](fn)
         except TypeError:  # unhashable callables
             return None
         return None if found is None else HANDLERS["numpy form"](fn, found)

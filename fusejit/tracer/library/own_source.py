@@ -1,0 +1,67 @@
+"""Functions that NumPy itself has written in Python: they are traced like helpers of the user's.
+
+What NumPy makes of operations that are traced needs no code of ours: its own statements are staged
+and traced, and fuse with what stands around them. In the table stand those that come out whole for
+the arguments they are mostly given. Where one does not (weights of `np.average`, say), NumPy runs
+the call between kernels, or Python runs the statement, as for any function that is not traced.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from fusejit.errors import ConcretizationError, UnsupportedError
+from fusejit.tracer.capture.callables import is_numpy_function
+from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.locations import as_pythons
+from fusejit.tracer.values.operands import contains_traced
+
+_BY_MODULE = {
+    "numpy": "average i0 iscomplex isreal poly polyder polyint unwrap",
+    "numpy.fft": "fftfreq fftshift ifftshift rfftfreq",
+    "numpy.linalg": "matmul matrix_norm trace vector_norm",
+    "numpy.lib._function_base_impl": "_weights_are_valid",
+    "numpy.polynomial.chebyshev": "chebval",
+    "numpy.polynomial.hermite": "hermval",
+    "numpy.polynomial.hermite_e": "hermeval",
+    "numpy.polynomial.laguerre": "lagval",
+    "numpy.polynomial.legendre": "legval",
+    "numpy.polynomial.polynomial": "polyval polyvalfromroots",
+}
+NAMES = frozenset(
+    f"{module}.{name}" for module, names in _BY_MODULE.items() for name in names.split()
+)
+"""The functions, by module and name. Modules are not imported for them."""
+
+
+@handles("own source")
+def handler_of(function: Any) -> Callable[..., Any] | None:
+    """What traces a function of NumPy's through its own source; None if it is not in the table."""
+    name = f"{getattr(function, '__module__', '')}.{getattr(function, '__name__', '')}"
+    if name not in NAMES:
+        return None
+    source = getattr(function, "__wrapped__", function)  # behind NumPy's own dispatcher
+    return HANDLERS.setdefault(function, _traced(source)) if _is_plain(source) else None
+
+
+def _is_plain(function: Any) -> bool:
+    return type(function) is FunctionType and is_numpy_function(function)
+
+
+def _traced(function: FunctionType) -> Callable[..., Any]:
+    """A handler that traces what a function of NumPy's does."""
+
+    @functools.wraps(function)
+    def handler(*args: Any, **kwargs: Any) -> Any:
+        if not contains_traced([*args, *kwargs.values()]):
+            return NotImplemented
+        try:
+            return current_trace().inlined(function, args, kwargs)
+        except (UnsupportedError, ConcretizationError) as error:
+            raise as_pythons(error) from error
+
+    return handler
