@@ -6,6 +6,7 @@ come out whole.
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -33,6 +34,19 @@ SERIES = (
     laguerre.lagval,
     legendre.legval,
 )
+
+
+GRIDS = RNG.normal(size=(4, 3, 2))
+OF_SERIES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "val": ((X, C), {}),
+    "val2d": ((X, X + 1, GRIDS[..., 0]), {}),
+    "val3d": ((X, X + 1, X - 1, GRIDS), {}),
+    "grid2d": ((X[:5], X[:6], GRIDS[..., 0]), {}),
+    "grid3d": ((X[:5], X[:6], X[:4], GRIDS), {}),
+    "der": ((C,), {"m": 2}),
+    "int": ((C,), {"k": [1.5]}),
+    "vander": ((X,), {"deg": 4}),
+}
 
 
 def called(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
@@ -71,6 +85,11 @@ WHOLE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _unjitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
+
+
 @pytest.mark.parametrize("name", WHOLE)
 def test_they_come_out_whole(name: str) -> None:
     function, args = WHOLE[name]
@@ -80,6 +99,16 @@ def test_they_come_out_whole(name: str) -> None:
             continue
         same(function(*given), decorated(*given))
     assert len(decorated.variants) <= 2
+
+
+@pytest.mark.parametrize("name", OF_SERIES)
+@pytest.mark.parametrize("of", SERIES, ids=lambda f: f.__name__.removesuffix("val"))
+def test_series_come_out_whole(of: Callable[..., Any], name: str) -> None:
+    module = importlib.import_module(of.__module__)
+    function = getattr(module, of.__name__.removesuffix("val") + name)
+    args, options = OF_SERIES[name]
+    decorated = fuse_jit(called(function, **options), fullgraph=True)
+    same(function(*args, **options), decorated(*args))
 
 
 def same(expected: Any, actual: Any) -> None:
@@ -133,6 +162,12 @@ OTHERWISE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "float32": (called(hermite.hermval), (X.astype("f4"), C.astype("f4"))),
     "backwards": (called(chebyshev.chebval), (X[::-2], C[::-1])),
     "a number": (called(laguerre.lagval), (0.5, C)),
+    "an order of derivatives that is no integer": (called(polynomial.polyder, m=1.5), (C,)),
+    "an infinite number": (called(np.asarray_chkfinite), (np.array([1.0, np.inf]),)),
+    "finite ones": (called(np.asarray_chkfinite), (GRID,)),
+    "nearly real": (called(np.real_if_close), (X + 1e-17j,)),
+    "over axes": (lambda x: np.apply_over_axes(np.sum, x, [0, 1]), (GRID,)),
+    "points of other shapes": (called(polynomial.polyval2d), (X, X[:4], GRID)),
     "a masked array": (called(np.average), (np.ma.masked_greater(GRID, 1.0),)),
 }
 
@@ -152,7 +187,9 @@ def test_whatever_they_are_given(name: str) -> None:
             same(expected, actual)
 
 
-def test_they_fuse_with_what_stands_around() -> None:
+def test_they_fuse_with_what_stands_around(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FUSEJIT_UNJITTED")
+
     def spectrum(x: Any, c: Any) -> Any:
         return chebyshev.chebval(np.tanh(x) * 0.5, c) ** 2 + 1.0
 
@@ -162,11 +199,9 @@ def test_they_fuse_with_what_stands_around() -> None:
 
 
 def test_names_are_numpys() -> None:
-    found = {f"{f.__module__}.{f.__name__}" for f in SERIES}
-    assert found <= NAMES
     for name in NAMES:
         module, _, attribute = name.rpartition(".")
-        assert callable(getattr(__import__(module, fromlist=["_"]), attribute)), name
+        assert callable(getattr(importlib.import_module(module), attribute)), name
 
 
 def test_nothing_is_told_of_them() -> None:

@@ -231,6 +231,7 @@ CALLS: dict[Any, str] = {
     np.cov: "np.cov(x, ddof=0)",
     np.corrcoef: "np.corrcoef(v, v)",
     np.shape: "np.zeros(np.shape(x))",
+    np.iterable: "x if np.iterable(x) else v",
     np.ndim: "x * np.ndim(x)",
     np.size: "x / np.size(x)",
     np.result_type: "x.astype(np.result_type(x, np.float32))",
@@ -327,8 +328,10 @@ def functions() -> str:
 
 def own_source() -> str:
     """The functions that are traced through NumPy's own source."""
-    names = [name.replace("numpy", "np", 1) for name in sorted(NAMES) if "._" not in name]
-    return ", ".join(f"`{name}`" for name in names) + "\n"
+    public = sorted(name.removeprefix("numpy.") for name in NAMES if "._" not in name)
+    names = [name for name in public if not name.startswith("polynomial.")]
+    series = " ".join(name.rpartition(".")[2] for name in public if name not in names)
+    return f"`{' '.join(names)}`, and of `np.polynomial` `{series}`\n"
 
 
 def host_functions() -> str:
@@ -338,7 +341,8 @@ def host_functions() -> str:
 
 def short_names() -> list[str]:
     """Functions of the table of host calls that have no handler of their own."""
-    rows = [row for row in ROWS if not row.refusal and host_function(row.name) not in CALLS]
+    known = {*CALLS, *(f for f in HANDLERS if handler_of(f) is not None)}
+    rows = [row for row in ROWS if not row.refusal and host_function(row.name) not in known]
     return [row.name.removeprefix("numpy.") for row in rows]
 
 
@@ -354,6 +358,7 @@ def supported() -> str:
     return (
         f"- elementwise: `{elementwise}` and their operators\n"
         f"- other functions: `{' '.join(others)}`\n"
+        f"- traced through NumPy's own source: {own_source()}"
         f"- run by NumPy itself between kernels: `{' '.join(short_names())}`, `x[mask]`\n"
         f"- methods of arrays: {methods()}"
         f"- dtypes: {dtypes()}"

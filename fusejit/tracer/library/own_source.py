@@ -21,19 +21,26 @@ from fusejit.tracer.runtime.locations import as_pythons
 from fusejit.tracer.values.operands import contains_traced
 
 _BY_MODULE = {
-    "numpy": "average i0 iscomplex isreal poly polyder polyint unwrap",
+    "numpy": "apply_over_axes asarray_chkfinite average i0 iscomplex isreal poly polyder polyint "
+    "real_if_close unwrap",
     "numpy.fft": "fftfreq fftshift ifftshift rfftfreq",
-    "numpy.linalg": "matmul matrix_norm trace vector_norm",
     "numpy.lib._function_base_impl": "_weights_are_valid",
-    "numpy.polynomial.chebyshev": "chebval",
-    "numpy.polynomial.hermite": "hermval",
-    "numpy.polynomial.hermite_e": "hermeval",
-    "numpy.polynomial.laguerre": "lagval",
-    "numpy.polynomial.legendre": "legval",
-    "numpy.polynomial.polynomial": "polyval polyvalfromroots",
+    "numpy.linalg": "matmul matrix_norm trace vector_norm",
+    "numpy.polynomial.polynomial": "polyvalfromroots",
+    "numpy.polynomial.polyutils": "_as_int _gridnd _valnd",
 }
+_SERIES = {
+    "chebyshev": "cheb",
+    "hermite": "herm",
+    "hermite_e": "herme",
+    "laguerre": "lag",
+    "legendre": "leg",
+    "polynomial": "poly",
+}
+_OF_SERIES = ["val", "val2d", "val3d", "grid2d", "grid3d", "der", "int", "vander"]
 NAMES = frozenset(
-    f"{module}.{name}" for module, names in _BY_MODULE.items() for name in names.split()
+    [f"{module}.{name}" for module, names in _BY_MODULE.items() for name in names.split()]
+    + [f"numpy.polynomial.{m}.{kind}{n}" for m, kind in _SERIES.items() for n in _OF_SERIES]
 )
 """The functions, by module and name. Modules are not imported for them."""
 

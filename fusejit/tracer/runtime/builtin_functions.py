@@ -63,6 +63,16 @@ def shape_of(a: Any) -> Any:
     return _array_attribute(a, "shape")
 
 
+@handles(np.iterable)
+def is_iterable(y: Any) -> Any:
+    """Whether ``iter`` takes it."""
+    if isinstance(y, TracedArray):
+        return y.ndim > 0
+    if isinstance(y, TracedNumber):
+        return False
+    return True if isinstance(y, list | tuple) else NotImplemented
+
+
 @handles(np.ndim)
 def ndim_of(a: Any) -> Any:
     """``np.ndim``."""
