@@ -204,6 +204,19 @@ def test_names_are_numpys() -> None:
         assert callable(getattr(importlib.import_module(module), attribute)), name
 
 
+def test_what_numpy_reads_may_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = importlib.import_module("numpy.lib._function_base_impl")
+
+    def f(x: Any) -> Any:
+        return np.unwrap(x)
+
+    decorated = fuse_jit(f)
+    x = X * 4
+    same(f(x), decorated(x))
+    monkeypatch.setattr(module, "diff", lambda x, axis: np.ones_like(x[1:]))
+    same(f(x), decorated(x))
+
+
 def test_nothing_is_told_of_them() -> None:
     def f(x: Any) -> Any:
         return np.average(x, weights=np.abs(x)) + np.poly(x[:4])

@@ -117,6 +117,8 @@ class Activation:
         path = self.global_path(name)
         if name in namespace:
             value = self._read(path, namespace[name], f"global {name}")
+            if path is None and is_numpy_function(self._function):
+                self._outside.read_library(namespace, name, value)
         else:
             if path is not None:
                 self._outside.absent(path)
