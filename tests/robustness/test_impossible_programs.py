@@ -367,7 +367,7 @@ def no_list(x: Any) -> Any:
     return x * 2
 
 
-@row(no_list, X, says=("tolist()", "'y'", "Return the array"))
+@row(no_list, X, says=("tolist()", "'y'", "return the array"))
 def tolist(x: Any) -> Any:
     y = x * 2
     return y.tolist()
