@@ -8,6 +8,7 @@ came in Fortran order, and not in C order as NumPy has it.
 import numpy as np
 import pytest
 
+from fusejit import fuse_jit
 from fusejit_testing.oracle import check
 
 
@@ -71,3 +72,24 @@ def test_lengths_of_1_in_all_parts():
     check(broadcast, *calls, variants=None)
     three = [(moved(3, k), moved(3, n), moved(3, 2)) for k, n in ((2, 3), (1, 1), (1, 4))]
     check(of_three, *three, variants=None)
+
+
+def of_loaded_sizes(a, b, sizes):
+    """As SciPy's ``_broadcast_concatenate``: the shapes are computed in an array."""
+    shapes = np.zeros((2, 3), dtype=int)
+    shapes[:] = sizes
+    shapes[1, 2] = b.shape[-1]
+    parts = np.broadcast_to(a, tuple(shapes[0])), np.broadcast_to(b, tuple(shapes[1]))
+    return np.concatenate(parts, axis=-1)
+
+
+@pytest.mark.parametrize("last", [1, 2])
+@pytest.mark.parametrize("sizes", [(3, 4, 2), (3, 4, 1), (1, 4, 2), (3, 1, 5)])
+def test_orders_of_sizes_that_only_the_kernel_knows(sizes, last):
+    a = np.moveaxis(np.arange(float(np.prod(sizes))).reshape(sizes[-1], *sizes[:-1]), 0, -1)
+    b = np.broadcast_to(np.ones(1), (*sizes[:-1], last))
+    expected = of_loaded_sizes(a, b, np.array(sizes))
+    actual = fuse_jit(of_loaded_sizes)(a, b, np.array(sizes))
+    assert np.array_equal(actual, expected)
+    long = [k for k, n in enumerate(expected.shape) if n > 1]
+    assert [actual.strides[k] for k in long] == [expected.strides[k] for k in long]

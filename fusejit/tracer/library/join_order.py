@@ -13,6 +13,7 @@ from itertools import combinations
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.elementwise.axis_order import Order
+from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.shapes import Decisions
 
@@ -35,23 +36,24 @@ def joined_order(parts: Sequence[TracedArray], axis: int) -> Order:
         lengths = [tuple(map(decisions.canonical, p.extents)) for p in parts]
         ones = frozenset(e for each in lengths for e in each if decisions.constant(e) == 1)
         order = _sorted_axes(lengths, ones, stride)
-        unknown = functools.partial(_unknown, decisions)
-        along = unknown([each[axis] for each in lengths])
-        for some in (*_subsets(unknown(sum(lengths, ()))), *_subsets(along)):
+        unknown = [e for e in sum(lengths, ()) if decisions.constant(e) is None]
+        asked = [e for e in dict.fromkeys(unknown) if _is_asked(decisions, e)]
+        along = [e for e in asked if e in [each[axis] for each in lengths]]
+        for some in (*_subsets(asked), *_subsets(along)):
             matters = _matter(some, lengths, axis, ones, order, stride)
             if matters and any(decisions.equal(length, 1, _REASON) for length in some):
                 break  # it is constant from here on
         else:
+            rest = [e for e in dict.fromkeys(unknown) if not _is_asked(decisions, e)]
+            if any(_matter(some, lengths, axis, ones, order, stride) for some in _subsets(rest)):
+                what = "joins arrays in an order of axes that depends on what only the kernel knows"
+                raise needs_python(what, "pass the shape as arguments, as Python ints")
             return None if order == sorted(order) else tuple(order)
 
 
-def _unknown(decisions: Decisions, lengths: Iterable[AffineExpr]) -> list[AffineExpr]:
-    """Those that a call may have with 1 or more."""
-    return [
-        e
-        for e in dict.fromkeys(lengths)
-        if decisions.constant(e) is None and not decisions.is_local(e)
-    ]
+def _is_asked(decisions: Decisions, length: AffineExpr) -> bool:
+    """Whether it can be decided that a length is 1."""
+    return not decisions.is_local(length) or decisions.may_assume(length)
 
 
 def _subsets(lengths: Sequence[AffineExpr]) -> Iterator[tuple[AffineExpr, ...]]:
