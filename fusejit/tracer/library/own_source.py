@@ -13,6 +13,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit.tracer.capture.callables import is_numpy_function
 from fusejit.tracer.runtime.context import current_trace
@@ -44,12 +46,15 @@ NAMES = frozenset(
 )
 """The functions, by module and name. Modules are not imported for them."""
 
+_FUNCTIONS = (FunctionType, type(np.average))  # any other object may answer as it likes
+
 
 @handles("own source")
 def handler_of(function: Any) -> Callable[..., Any] | None:
     """What traces a function of NumPy's through its own source; None if it is not in the table."""
-    name = f"{getattr(function, '__module__', '')}.{getattr(function, '__name__', '')}"
-    if name not in NAMES:
+    if type(function) not in _FUNCTIONS:
+        return None
+    if f"{function.__module__}.{function.__name__}" not in NAMES:
         return None
     source = getattr(function, "__wrapped__", function)  # behind NumPy's own dispatcher
     return HANDLERS.setdefault(function, _traced(source)) if _is_plain(source) else None
