@@ -6,6 +6,7 @@ come out whole.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import warnings
 from collections.abc import Callable
@@ -224,3 +225,46 @@ def test_nothing_is_told_of_them() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", FuseWarning)
         same(f(X), fuse_jit(f)(X))
+
+
+@functools.wraps(polynomial.polyval)
+def _twice(x: Any, c: Any) -> Any:
+    return polynomial.polyval(x, c) * 2
+
+
+@functools.wraps(np.average)
+def _thrice(x: Any, factors: Any = [3.0]) -> Any:  # noqa: B006 (a default that may change)
+    return np.average(x) * factors[0]
+
+
+@pytest.mark.parametrize("fullgraph", [False, True])
+def test_what_borrows_a_name_of_numpys_is_no_function_of_numpys(fullgraph: bool) -> None:
+    """``functools.wraps`` copies ``__module__`` and sets ``__wrapped__``."""
+
+    def f(x: Any, c: Any) -> Any:
+        return _twice(x, c) + _thrice(x)
+
+    decorated = fuse_jit(f, fullgraph=fullgraph)
+    same(f(X, C), decorated(X, C))
+    assert _thrice.__defaults__ is not None
+    _thrice.__defaults__[0][0] = 4.0
+    try:
+        same(f(X, C), decorated(X, C))
+    finally:
+        _thrice.__defaults__[0][0] = 3.0
+
+
+def test_what_numpy_hands_on_is_handed_on() -> None:
+    for function in (np.asarray_chkfinite, np.real_if_close):
+        assert fuse_jit(called(function))(X) is X
+
+
+def test_an_exception_of_numpys_comes_behind_what_was_stored() -> None:
+    def stored(x: Any, y: Any) -> Any:
+        y[0] = 5.0
+        return np.asarray_chkfinite(x)
+
+    y = np.zeros(2)
+    with pytest.raises(ValueError, match="must not contain infs or NaNs"):
+        fuse_jit(stored)(np.array([1.0, np.inf]), y)
+    assert y[0] == 5.0

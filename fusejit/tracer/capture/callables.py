@@ -23,7 +23,7 @@ import numpy as np
 from fusejit.dataclass import dataclass
 from fusejit.package_files import CARRIER, is_package_file
 from fusejit.tracer.capture.carriers import is_carrier
-from fusejit.tracer.runtime.locations import MOVE_OUTSIDE
+from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, NUMPY_FOLDER
 
 
 class Verdict(enum.Enum):
@@ -310,6 +310,13 @@ def is_numpy_function(function: Any) -> bool:
     module = getattr(function, "__module__", None) or ""
     private = ("numpy.random", "numpy.testing", "numpy.f2py", "numpy.ctypeslib")
     return module.split(".")[0] == "numpy" and not module.startswith(private)
+
+
+def is_numpy_source(function: Any) -> bool:
+    """Whether it is written in a file of NumPy's: `functools.wraps` borrows modules and names."""
+    return type(function) is FunctionType and (
+        function.__code__.co_filename.startswith(NUMPY_FOLDER)
+    )
 
 
 _STDLIB = tuple(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.errors import ConcretizationError, UnsupportedError
-from fusejit.tracer.capture.callables import is_numpy_function
+from fusejit.tracer.capture.callables import is_numpy_source
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import as_pythons
@@ -56,12 +56,9 @@ def handler_of(function: Any) -> Callable[..., Any] | None:
         return None
     if f"{function.__module__}.{function.__name__}" not in NAMES:
         return None
-    source = getattr(function, "__wrapped__", function)  # behind NumPy's own dispatcher
-    return HANDLERS.setdefault(function, _traced(source)) if _is_plain(source) else None
-
-
-def _is_plain(function: Any) -> bool:
-    return type(function) is FunctionType and is_numpy_function(function)
+    is_behind = type(function) is not FunctionType  # NumPy's own dispatcher
+    source = function.__wrapped__ if is_behind else function
+    return HANDLERS.setdefault(function, _traced(source)) if is_numpy_source(source) else None
 
 
 def _traced(function: FunctionType) -> Callable[..., Any]:

@@ -16,7 +16,7 @@ from fusejit.ir.ops import Cond, Loop
 from fusejit.tracer.capture.callables import (
     is_library_module,
     is_library_object,
-    is_numpy_function,
+    is_numpy_source,
     is_stand_in_type,
 )
 from fusejit.tracer.capture.generators import is_pythons
@@ -117,7 +117,7 @@ class Activation:
         path = self.global_path(name)
         if name in namespace:
             value = self._read(path, namespace[name], f"global {name}")
-            if path is None and is_numpy_function(self._function):
+            if path is None and is_numpy_source(self._function):
                 self._outside.read_library(namespace, name, value)
         else:
             if path is not None:
@@ -140,7 +140,7 @@ class Activation:
     def _read(self, path: Path | None, value: Any, text: str) -> Any:
         if path is not None:
             return self._outside.read(path, value)
-        if is_library_object(value) or is_numpy_function(self._function):
+        if is_library_object(value) or is_numpy_source(self._function):
             return value
         what = f"{self._function.__qualname__} reads {text}, and each call could not find it again"
         raise needs_python(what, "pass it as an argument")

@@ -16,7 +16,7 @@ repeated there, so that the way on stays as it would be::
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from fusejit.dataclass import replace
 from fusejit.ir.graph import Graph
@@ -108,28 +108,49 @@ class _Movable:
 
     def needed(self, check: Check) -> list[Op] | None:
         """The ops that no earlier check needs, in order; None if they cannot run at the start."""
-        return list(self._gathered(check.condition)) if self._can_move(check.condition) else None
+        if not self._can_move(check.condition):
+            return None
+        found: list[Op] = []
+        waiting = [check.condition]
+        while waiting:  # as deep as a program is long: no recursion
+            op = None if waiting[-1] in self._outside else self._defined[waiting[-1]]
+            needed = () if op is None or op in self._given else self._not_given(op)
+            waiting.extend(reversed(needed))
+            if not needed:
+                waiting.pop()
+                if op is not None and op not in self._given:
+                    self._given.add(op)
+                    found.append(op)
+        return found
 
-    def _gathered(self, value: Value) -> Iterator[Op]:
-        op = None if value in self._outside else self._defined[value]
-        if op is not None and op not in self._given:
-            self._given.add(op)
-            for operand in op.operand_values:
-                yield from self._gathered(operand)
-            yield op
+    def _not_given(self, op: Op) -> list[Value]:
+        inside = (v for v in op.operand_values if v not in self._outside)
+        return [v for v in inside if self._defined[v] not in self._given]
 
-    def _can_move(self, value: Value) -> bool:
-        known = self._movable.get(value)
-        if known is None:
-            op = self._defined.get(value)  # None: the argument of a block
-            known = self._movable[value] = op is not None and self._is_movable(op)
-        return known
+    def _can_move(self, condition: Value) -> bool:
+        waiting = [condition]
+        while waiting:
+            op = self._defined.get(waiting[-1])  # None: the argument of a block
+            unknown: list[Value] = []
+            if waiting[-1] not in self._movable and op is not None and self._may_be_first(op):
+                unknown = [v for v in op.operand_values if v not in self._movable]
+            if unknown:
+                waiting.extend(unknown)
+                continue
+            value = waiting.pop()
+            if value not in self._movable:
+                self._movable[value] = (
+                    op is not None
+                    and self._may_be_first(op)
+                    and all(self._movable[v] for v in op.operand_values)
+                )
+        return self._movable[condition]
 
-    def _is_movable(self, op: Op) -> bool:
+    def _may_be_first(self, op: Op) -> bool:
         is_fresh = isinstance(op, Load) and op.version == 0 and op.view.buffer.origin is not None
         if not is_fresh and not isinstance(op, GenericOp | ViewOp | ReshapeOp):
             return False
-        return symbols_of(op) <= self._symbols and all(map(self._can_move, op.operand_values))
+        return symbols_of(op) <= self._symbols
 
 
 def _take_out(block: Block, moved: dict[Op, None]) -> None:

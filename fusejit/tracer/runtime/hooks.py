@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from fusejit.errors import UnsupportedError
 from fusejit.ir.host import Path
-from fusejit.tracer.capture.callables import is_numpy_function
+from fusejit.tracer.capture.callables import is_numpy_source
 from fusejit.tracer.capture.plain import vet, vet_arguments
 from fusejit.tracer.capture.staged import staged
 from fusejit.tracer.capture.watch import Watch
@@ -138,7 +138,7 @@ class Hooks:
             if path is not None:
                 self.outside.fix(path, value)
             return value
-        if path is None and is_numpy_function(function):
+        if path is None and is_numpy_source(function):
             return value
         if path is None:
             what = f"a default value of {function.__qualname__} cannot be followed"

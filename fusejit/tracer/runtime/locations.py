@@ -19,7 +19,7 @@ from fusejit.tracer.runtime.context import ACTIVE
 F = TypeVar("F", bound=Callable[..., Any])
 E = TypeVar("E", bound=FusejitError)
 
-_NUMPY = os.path.dirname(np.__file__) + os.sep
+NUMPY_FOLDER = os.path.dirname(np.__file__) + os.sep
 LATER = "_st later"  # the parameter of the functions that the rewriter makes of operands
 _internal: dict[str, bool] = {}
 _entries: set[int] = set()
@@ -67,7 +67,7 @@ def _has_traced(obj: Any, depth: int) -> bool:
 def _is_internal(filename: str) -> bool:
     known = _internal.get(filename)
     if known is None:
-        known = is_package_file(filename) or filename.startswith(_NUMPY)
+        known = is_package_file(filename) or filename.startswith(NUMPY_FOLDER)
         _internal[filename] = known
     return known
 
