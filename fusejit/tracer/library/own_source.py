@@ -23,7 +23,7 @@ from fusejit.tracer.runtime.locations import as_pythons
 from fusejit.tracer.values.operands import contains_traced
 
 _BY_MODULE = {
-    "numpy": "apply_over_axes asarray_chkfinite average i0 iscomplex isreal poly polyder polyint "
+    "numpy": "apply_over_axes asarray_chkfinite average i0 iscomplex isreal polyder polyint "
     "real_if_close unwrap",
     "numpy.fft": "fftfreq fftshift ifftshift rfftfreq",
     "numpy.lib._function_base_impl": "_weights_are_valid",

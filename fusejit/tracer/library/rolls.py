@@ -43,6 +43,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     if axis is None:
         flat = roll(HANDLERS[np.ravel](array), shift, 0)
         return reshape_method(flat, array.shape)
+    if not array.ndim and axis == ():
+        raise numpy_raises("ValueError: not enough values to unpack (expected 2, got 0)")
     shifts = _shifts(array, shift, axis)
     if any(isinstance(s, TracedArray) for s in shifts):
         return _gathered(array, shifts)
