@@ -209,13 +209,15 @@ class KernelWriter(KernelMemory):
                 self._copy(init.start, target, "start")
 
     def _scan(self, op: GenericOp, targets: Sequence[Located]) -> None:
-        """An op with one sequential dim: results without an axis for it are carried along it."""
+        """An op with sequential dims: results without axes for them are carried along them."""
+        self._copy_starts(op, targets)
         nest = self._nest(op, targets, None)
         if len(nest.loops) == 1 and not nest.prefix:  # written into the kernel itself
             nest.prefix = self._name("y")
-        (dim,) = (d for d, i in enumerate(op.iterators) if i is IteratorType.SEQUENTIAL)
-        carried = [dim not in init.map.dims() for init in op.inits]
-        self.statements += lower_scan(nest, f"d{dim}", carried)
+        dims = [d for d, i in enumerate(op.iterators) if i is IteratorType.SEQUENTIAL]
+        carried = [not init.map.dims() & set(dims) for init in op.inits]
+        started = [init.start is not None for init in op.inits]
+        self.statements += lower_scan(nest, [f"d{d}" for d in dims], carried, started)
 
     def _nest(
         self,

@@ -1,10 +1,12 @@
-"""Nests with a sequential dim: a recurrence along it, the other dims in parallel.
+"""Nests with sequential dims: a recurrence along them, the other dims in parallel.
 
-A *carried* result has no axis for the sequential dim: each point overwrites what the point before
+A *carried* result has no axis for the sequential dims: each point overwrites what the point before
 it has left there, which the payload reads as ``out<k>``. The loop with unit strides is innermost:
 
-- the sequential one: carried results are variables, one per row;
+- a sequential one: carried results are variables, one per row;
 - a parallel one (a scan down columns): they are a row of memory, and the loop vectorises.
+
+Sequential loops keep the order of their dims.
 """
 
 from __future__ import annotations
@@ -33,32 +35,37 @@ from fusejit.ir.loops.nodes import (
 )
 
 
-def lower_scan(nest: Nest, sequential: str, carried: Sequence[bool]) -> list[Stmt]:
-    """Loops for an op with one sequential dim.
+def lower_scan(
+    nest: Nest, sequential: Sequence[str], carried: Sequence[bool], started: Sequence[bool]
+) -> list[Stmt]:
+    """Loops for an op with sequential dims.
 
     Parameters
     ----------
     nest : Nest
         Its loops in any order; ``prefix`` is not empty if it has no parallel loop.
-    sequential : str
-        The loop of the sequential dim.
+    sequential : sequence of str
+        The loops of the sequential dims, outermost first.
     carried : sequence of bool
-        For each result whether it is carried along that loop.
+        For each result whether it is carried along these loops.
+    started : sequence of bool
+        For each result whether it holds its start already.
     """
     order_loops(nest)
-    in_sequence = next(loop for loop in nest.loops if loop.var == sequential)
-    parallel = [loop for loop in nest.loops if loop is not in_sequence]
+    inner = nest.loops[-1]
+    in_sequence = [next(p for p in nest.loops if p.var == var) for var in sequential]
+    parallel = [loop for loop in nest.loops if loop not in in_sequence]
     work = work_ns(nest, point_cost_ps(nest))
-    if nest.loops[-1] is in_sequence:
-        statements = wrap(parallel, _along_rows(nest, in_sequence, carried))
+    if inner in in_sequence:
+        statements = wrap(parallel, _along_rows(nest, in_sequence, carried, started))
         return [chunked(parallel[0], statements, work, nest.op.name)] if parallel else statements
     body = _point(nest, carried)
     column = parallel.pop()
     if parallel:
-        statements = wrap([*parallel, in_sequence, column], body)
+        statements = wrap([*parallel, *in_sequence, column], body)
         return [chunked(parallel[0], statements, work, nest.op.name)]
     columns = For(column.var, Var("lo"), Var("hi"), body)  # each chunk of them down all rows
-    rows = wrap([in_sequence], [columns])
+    rows = wrap(in_sequence, [columns])
     return [ParallelFor(Integer(column.extent), work, rows, nest.op.name)]
 
 
@@ -73,7 +80,9 @@ def _point(nest: Nest, carried: Sequence[bool]) -> list[Stmt]:
     return [*lets, *stores]
 
 
-def _along_rows(nest: Nest, rows: LoopDim, carried: Sequence[bool]) -> list[Stmt]:
+def _along_rows(
+    nest: Nest, rows: Sequence[LoopDim], carried: Sequence[bool], started: Sequence[bool]
+) -> list[Stmt]:
     """One row: carried results in variables, stored when the row is done."""
     names = [f"{nest.prefix}carried{k}" for k in range(len(carried))]
     inits: list[Expr | None] = [
@@ -83,18 +92,19 @@ def _along_rows(nest: Nest, rows: LoopDim, carried: Sequence[bool]) -> list[Stmt
     before: list[Stmt] = []
     body: list[Stmt] = list(lets)
     after: list[Stmt] = []
-    for name, c, reference, result, value in zip(
-        names, carried, nest.outputs, results, nest.op.results, strict=True
+    for name, c, has_start, reference, result, value in zip(
+        names, carried, started, nest.outputs, results, nest.op.results, strict=True
     ):
         if not c:
             assert reference.pointer is not None
             body.append(StoreElement(reference.pointer, reference.offset, result))
             continue
-        before.append(Let(name, Number(0, value.type.dtype)))
+        start = reference.load() if has_start else Number(0, value.type.dtype)
+        before.append(Let(name, start))
         body.append(Let(name, result, rebind=True))
         if reference.pointer is None:
             assert isinstance(reference.expr, Var)
             after.append(Let(reference.expr.name, Var(name)))
         else:
             after.append(StoreElement(reference.pointer, reference.offset, Var(name)))
-    return [*before, *wrap([rows], body), *after]
+    return [*before, *wrap(rows, body), *after]

@@ -107,6 +107,8 @@ class Calls:
         """``function(*args, **kwargs)`` as the traced program means it."""
         check_budget()
         kind = type(function)
+        if any(map(_is_of_payload, args)):
+            return native_call(function, args, kwargs)
         if kind is FunctionType and self._made_here(function):
             return native_call(function, args, kwargs)
         handler = self._trace.handler(function)
@@ -381,6 +383,11 @@ def _told(obj: Any) -> Any:
         for item in obj:
             _told(item)
     return obj
+
+
+def _is_of_payload(obj: Any) -> bool:
+    """Whether it is a number of the payload of a structured op that is being defined."""
+    return type(obj).__module__ == "fusejit.structured.scalars"
 
 
 def _is_generated(new: Any) -> bool:

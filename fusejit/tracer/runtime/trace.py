@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,10 @@ class Trace:
             found = HANDLERS.get(fn) or HANDLERS["own source"](fn)
         except TypeError:  # unhashable callables
             return None
+        if found is None and owning_module(fn).startswith("fusejit.structured."):
+            from fusejit.tracer.library import structured_ops  # loaded by programs that have such
+
+            return structured_ops.handler_of(fn)
         return None if found is None else HANDLERS["numpy form"](fn, found)
 
     # -- symbols and scalars ----------------------------------------------------------------------
@@ -307,6 +312,12 @@ class Trace:
             name, k = f"{base}_{k}", k + 1
         self._names.add(name)
         return name
+
+
+def owning_module(fn: Any) -> str:
+    """The module of a function, or of the class of another callable."""
+    module = fn.__module__ if type(fn) is FunctionType else type(fn).__module__
+    return module if type(module) is str else ""
 
 
 def bind(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

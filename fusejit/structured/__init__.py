@@ -1,0 +1,27 @@
+"""Structured operations: MLIR linalg's ``generic`` and index notation, for users.
+
+`structured_op` makes an op of a formula; `generic` is the explicit form.
+"""
+
+from fusejit.structured.definition import Definition, DefinitionError
+from fusejit.structured.generic import affine_map, generic
+from fusejit.structured.notation import Number, Output, Shape, Tensor
+from fusejit.structured.op import StructuredOp, structured_op
+from fusejit.structured.scalars import cast, cast_unsigned, const, index
+
+__all__ = [
+    "Definition",
+    "DefinitionError",
+    "Number",
+    "Output",
+    "Shape",
+    "StructuredOp",
+    "Tensor",
+    "affine_map",
+    "cast",
+    "cast_unsigned",
+    "const",
+    "generic",
+    "index",
+    "structured_op",
+]

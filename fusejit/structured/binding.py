@@ -1,0 +1,413 @@
+"""What a call makes of a definition: extents of the dims, dtypes, values of the attributes.
+
+The same rules run twice. While a function is traced extents are symbols and each question is a
+guard; where Python runs the call they are numbers, and what is wrong is an error of one sentence
+that names the op, the operands and the dim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from fusejit.dataclass import dataclass
+from fusejit.ir.affine import AffineExpr
+from fusejit.structured.definition import Access, Definition, OperandSpec, Role
+from fusejit.structured.indices import ATTRIBUTE, DIM, EXTENT, Index, attribute_value
+from fusejit.structured.scalars import kernel_dtype
+
+Extents = tuple[AffineExpr, ...]
+
+
+class Decisions(Protocol):
+    """Answers questions about extents."""
+
+    def equal(self, left: AffineExpr, right: AffineExpr, reason: str) -> bool:
+        """Whether two extents are one number."""
+
+    def at_most(self, left: AffineExpr, right: AffineExpr, reason: str) -> bool:
+        """Whether ``left <= right``."""
+
+
+class Numbers:
+    """Decisions about extents that are known."""
+
+    def equal(self, left: AffineExpr, right: AffineExpr, reason: str) -> bool:
+        """Whether two numbers are equal."""
+        return left == right
+
+    def at_most(self, left: AffineExpr, right: AffineExpr, reason: str) -> bool:
+        """Whether ``left <= right``."""
+        return left.constant <= right.constant
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An operand of a call: its dtype (or the type of a Python number), and its extents."""
+
+    token: Any
+    extents: Extents
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A definition with all that one kind of call knows.
+
+    Attributes
+    ----------
+    attributes : mapping
+        The values of the attributes.
+    dtypes : mapping
+        From type variables to dtypes.
+    dims : mapping
+        The extents of the domain.
+    extents : mapping
+        The extents that annotations name.
+    shapes : mapping
+        The extents of the outputs.
+    """
+
+    definition: Definition
+    attributes: Mapping[str, Any]
+    dtypes: Mapping[str, np.dtype]
+    dims: Mapping[str, AffineExpr]
+    extents: Mapping[str, AffineExpr]
+    shapes: Mapping[str, Extents]
+
+    def dtype_of(self, operand: OperandSpec) -> np.dtype:
+        """The dtype of an operand's elements."""
+        return self.dtypes[operand.type] if isinstance(operand.type, str) else operand.type
+
+
+def bind(
+    definition: Definition,
+    given: Mapping[str, Given],
+    attributes: Mapping[str, Any],
+    dtype: np.dtype | None,
+    decide: Decisions,
+) -> Binding:
+    """Bind a definition to the operands of a call.
+
+    Parameters
+    ----------
+    given : mapping
+        All inputs, and the outputs for which the call has a start or memory.
+    attributes : mapping
+        Of those that differ from their default.
+    dtype : np.dtype or None
+        That of outputs whose type no operand determines; by default the common type of the inputs.
+
+    Raises
+    ------
+    TypeError
+        If types disagree or are not compiled, or an attribute has the wrong type.
+    ValueError
+        If ranks or extents disagree, a subscript leaves its operand, a dim has no extent, or an
+        attribute that multiplies a dim is 0.
+    """
+    values = _attributes(definition, attributes)
+    dtypes = _dtypes(definition, given, dtype)
+    for operand in definition.operands:
+        if operand.name in given:
+            rank = len(given[operand.name].extents)
+            if rank != len(operand.shape):
+                raise ValueError(
+                    f"{definition.name}: {operand.name} has {rank} axes, not {len(operand.shape)}"
+                )
+    return _Extents(definition, given, values, decide).bound(dtypes)
+
+
+def _attributes(definition: Definition, given: Mapping[str, Any]) -> dict[str, Any]:
+    values = dict(definition.attributes)
+    for name, value in given.items():
+        default = values[name]
+        if isinstance(default, tuple) and all(type(v) is int for v in default):
+            items = tuple(value) if isinstance(value, (tuple, list)) else (value,) * len(default)
+            if len(items) != len(default):
+                raise ValueError(
+                    f"{definition.name}: {name} has {len(items)} values, not {len(default)}"
+                )
+            value = tuple(int(_integer(definition, name, v)) for v in items)
+        elif type(default) is int:
+            value = int(_integer(definition, name, value))
+        values[name] = value
+    for access in [*definition.accesses, *(u.access for u in definition.updates)]:
+        for subscript in access.subscripts:
+            for factor in _factors(subscript):
+                if attribute_value(factor, values) == 0:
+                    raise ValueError(f"{definition.name}: {factor} is 0; it must be at least 1")
+    return values
+
+
+def _integer(definition: Definition, name: str, value: Any) -> Any:
+    if isinstance(value, (bool, np.bool_)) or not hasattr(type(value), "__index__"):
+        raise TypeError(f"{definition.name}: {name} takes integers, not {value!r}")
+    return value.__index__()
+
+
+def _factors(index: Index) -> list[Index]:
+    """The attributes that multiply a dim."""
+    found = [f for o in index.operands if isinstance(o, Index) for f in _factors(o)]
+    if index.op == "*":
+        left, right = index.operands
+        found += [a for a, b in ((left, right), (right, left)) if a.op == ATTRIBUTE and b.names(DIM)]
+    return found
+
+
+# ---------------------------------------------------------------------------------------- dtypes
+_WEAK_DEFAULT = {int: np.dtype(np.int64), float: np.dtype(np.float64), complex: np.dtype(np.complex128)}
+
+
+def _dtypes(
+    definition: Definition, given: Mapping[str, Given], dtype: np.dtype | None
+) -> dict[str, np.dtype]:
+    found: dict[str, tuple[str, np.dtype]] = {}
+    name = definition.name
+    for operand in definition.operands:
+        token = given[operand.name].token if operand.name in given else None
+        if operand.role is Role.SHAPE or not isinstance(token, np.dtype):
+            continue
+        try:
+            kernel_dtype(token)
+        except TypeError:
+            raise TypeError(f"{name}: {operand.name} is of type {token}, not compiled") from None
+        wanted = operand.type
+        if not isinstance(wanted, str):
+            if token != wanted and (operand.role is not Role.SCALAR or token.kind != wanted.kind):
+                raise TypeError(f"{name}: {operand.name} is of type {token}, not {wanted}")
+        elif wanted not in found:
+            found[wanted] = operand.name, kernel_dtype(token)
+        elif found[wanted][1] != token:
+            first, other = found[wanted]
+            raise TypeError(
+                f"{name}: {first} is of type {other} and {operand.name} of {token}; both must be "
+                "of one type"
+            )
+    dtypes = {variable: dtype_ for variable, (_, dtype_) in found.items()}
+    for operand in definition.operands:
+        token = given[operand.name].token if operand.name in given else None
+        if isinstance(operand.type, str) and operand.type not in dtypes and token in _WEAK_DEFAULT:
+            dtypes[operand.type] = _WEAK_DEFAULT[token]
+    for operand in definition.outputs:
+        if not isinstance(operand.type, str):
+            continue
+        if operand.type not in dtypes:
+            dtypes[operand.type] = kernel_dtype(_common_type(definition, given, dtypes, dtype))
+        elif dtype is not None and dtypes[operand.type] != dtype:
+            raise TypeError(
+                f"{name}: {operand.name} is of type {dtypes[operand.type]}, not {dtype}"
+            )
+    for operand in definition.operands:  # of shapes only: their type may be anything
+        if isinstance(operand.type, str):
+            dtypes.setdefault(operand.type, np.dtype(np.float64))
+    return dtypes
+
+
+def _common_type(
+    definition: Definition,
+    given: Mapping[str, Given],
+    dtypes: Mapping[str, np.dtype],
+    dtype: np.dtype | None,
+) -> np.dtype:
+    if dtype is not None:
+        return dtype
+    read = [o for o in definition.inputs if o.role is not Role.SHAPE]
+    types = [dtypes[o.type] if isinstance(o.type, str) else o.type for o in read]
+    return np.result_type(*types) if types else np.dtype(np.float64)
+
+
+# --------------------------------------------------------------------------------------- extents
+class _Extents:
+    """Finds the extent of each dim, and checks every axis."""
+
+    def __init__(
+        self,
+        definition: Definition,
+        given: Mapping[str, Given],
+        attributes: Mapping[str, Any],
+        decide: Decisions,
+    ) -> None:
+        self.definition = definition
+        self.given = given
+        self.attributes = attributes
+        self.decide = decide
+        self.name = definition.name
+        self.dims: dict[str, AffineExpr] = {}
+        self.extents: dict[str, AffineExpr] = {}
+        self.accesses = [
+            a
+            for a in (*definition.accesses, *(u.access for u in definition.updates))
+            if a.operand in given
+        ]
+
+    def bound(self, dtypes: Mapping[str, np.dtype]) -> Binding:
+        """The binding."""
+        self._name_extents()
+        self._take_plain_axes()
+        self._solve_windows()
+        shapes = {o.name: self._shape(o) for o in self.definition.outputs}
+        for access in self.accesses:
+            self._check_reach(access, self.given[access.operand].extents)
+        for update in self.definition.updates:
+            if update.access.operand not in self.given:
+                self._check_reach(update.access, shapes[update.access.operand])
+        return Binding(
+            self.definition, self.attributes, dtypes, self.dims, self.extents, shapes
+        )
+
+    def _name_extents(self) -> None:
+        """The extents that annotations name, one number each."""
+        first: dict[str, str] = {}
+        for operand in self.definition.operands:
+            if operand.name not in self.given:
+                continue
+            extents = self.given[operand.name].extents
+            for axis, (expected, extent) in enumerate(zip(operand.shape, extents, strict=True)):
+                where = f"axis {axis} of {operand.name}"
+                if expected.op == "const":
+                    number = AffineExpr.const(expected.operands[0])
+                    self._require_equal(extent, number, f"{where} must be {number}", f"{where} is")
+                if expected.op != EXTENT:
+                    continue
+                (symbol,) = expected.operands
+                if symbol not in self.extents:
+                    self.extents[symbol], first[symbol] = extent, where
+                    continue
+                known = self.extents[symbol]
+                what = f"{first[symbol]} and {where} must be equal"
+                if not self.decide.equal(known, extent, f"{self.name}: {what}"):
+                    dims = self._dims_along(operand, axis)
+                    raise ValueError(
+                        f"{self.name}: {first[symbol]} has {known} elements and {where} {extent}; "
+                        f"both are the extent {symbol}{f' of dim {dims[0]}' if dims else ''}"
+                    )
+
+    def _require_equal(self, extent: AffineExpr, number: AffineExpr, what: str, text: str) -> None:
+        if not self.decide.equal(extent, number, f"{self.name}: {what}"):
+            raise ValueError(f"{self.name}: {text} {extent}, not {number}")
+
+    def _dims_along(self, operand: OperandSpec, axis: int) -> list[str]:
+        accesses = (a for a in self.accesses if a.operand == operand.name)
+        return [d for a in accesses if (d := a.subscripts[axis].as_dim())]
+
+    def _take_plain_axes(self) -> None:
+        """A dim that is an axis by itself has the extent of that axis."""
+        first: dict[str, str] = {}
+        for access in self.accesses:
+            extents = self.given[access.operand].extents
+            for axis, (subscript, extent) in enumerate(zip(access.subscripts, extents, strict=True)):
+                dim = subscript.as_dim()
+                where = f"axis {axis} of {access.operand}"
+                if dim is None:
+                    continue
+                if dim not in self.dims:
+                    self.dims[dim], first[dim] = extent, where
+                    continue
+                known = self.dims[dim]
+                what = f"{first[dim]} and {where} must be equal"
+                if not self.decide.equal(known, extent, f"{self.name}: {what}"):
+                    raise ValueError(
+                        f"{self.name}: dim {dim} has the extent {known} in {first[dim]} and "
+                        f"{extent} in {where}"
+                    )
+
+    def _solve_windows(self) -> None:
+        """A dim that only moves a window takes as many steps as fit into the operand's axis."""
+        while len(self.dims) < len(self.definition.dims):
+            for access in self.accesses:
+                if self._solve(access):
+                    break
+            else:
+                unknown = next(d for d in self.definition.dims if d not in self.dims)
+                outputs = [u.access.operand for u in self.definition.updates]
+                raise ValueError(
+                    f"{self.name}: no operand determines the extent of dim {unknown}; give "
+                    f"{outputs[0]} by init= or out="
+                )
+
+    def _solve(self, access: Access) -> bool:
+        extents = self.given[access.operand].extents
+        for axis, (subscript, extent) in enumerate(zip(access.subscripts, extents, strict=True)):
+            unknown = [d for d in subscript.names(DIM) if d not in self.dims]
+            if len(unknown) != 1:
+                continue
+            (dim,) = unknown
+            still = {dim: (AffineExpr.const(0),) * 2}
+            step = self._step(subscript, dim)
+            if step <= 0:
+                continue
+            _, reach = subscript.bounds({**self._ranges(), **still}, self.attributes)
+            steps = (extent - 1 - reach).floordiv(step) + 1
+            what = f"axis {axis} of {access.operand} is long enough for ({subscript})"
+            if not self.decide.at_most(AffineExpr.const(0), steps, f"{self.name}: {what}"):
+                raise ValueError(
+                    f"{self.name}: axis {axis} of {access.operand} has {extent} elements, too few "
+                    f"for the subscript {subscript}, which reaches {reach} for {dim} = 0"
+                )
+            self.dims[dim] = steps
+            return True
+        return False
+
+    def _step(self, subscript: Index, dim: str) -> int:
+        """How far one step of a dim moves a subscript; 0 if that is not one number."""
+        names = {d: AffineExpr.dim(k) for k, d in enumerate(self.definition.dims)}
+        expr = subscript.affine({**self._symbols(), **names}, self.attributes)
+        atom = names[dim].terms[0][0]
+        return expr.coefficient(atom) if expr.is_linear else 0
+
+    def _symbols(self) -> dict[str, AffineExpr]:
+        return {
+            name: self.extents.get(name, AffineExpr.symbol(name))
+            for o in self.definition.operands
+            for e in o.shape
+            for name in e.names(EXTENT)
+        }
+
+    def _ranges(self) -> dict[str, tuple[AffineExpr, AffineExpr]]:
+        """The least and the largest value of each dim and extent."""
+        zero = AffineExpr.const(0)
+        dims = {d: (zero, extent - 1) for d, extent in self.dims.items()}
+        return {**{name: (e, e) for name, e in self.extents.items()}, **dims}
+
+    def _shape(self, operand: OperandSpec) -> Extents:
+        """The extents of an output."""
+        if operand.name in self.given:
+            return self.given[operand.name].extents
+        update = next(u for u in self.definition.updates if u.access.operand == operand.name)
+        shape = []
+        for subscript, expected in zip(update.access.subscripts, operand.shape, strict=True):
+            dim = subscript.as_dim()
+            if dim is not None:
+                shape.append(self.dims[dim])
+                if expected.op == EXTENT:
+                    self.extents.setdefault(expected.operands[0], self.dims[dim])
+                continue
+            unknown = [n for n in expected.names(EXTENT) if n not in self.extents]
+            if unknown:
+                raise ValueError(
+                    f"{self.name}: no operand determines the extent {unknown[0]} of {operand.name}; "
+                    "give it by init= or out="
+                )
+            shape.append(expected.affine(self.extents, self.attributes))
+        return tuple(shape)
+
+    def _check_reach(self, access: Access, extents: Extents) -> None:
+        """No subscript leaves its operand; in an empty domain none is computed."""
+        for axis, (subscript, extent) in enumerate(zip(access.subscripts, extents, strict=True)):
+            if subscript.as_dim() is not None:
+                continue
+            low, high = subscript.bounds(self._ranges(), self.attributes)
+            what = f"axis {axis} of {access.operand} holds ({subscript})"
+            zero = AffineExpr.const(0)
+            for end, first, second in ((low, zero, low), (high, high, extent - 1)):
+                if self.decide.at_most(first, second, f"{self.name}: {what}"):
+                    continue
+                if any(self.decide.equal(e, zero, f"{self.name}: no points") for e in self.dims.values()):
+                    return
+                raise ValueError(
+                    f"{self.name}: the subscript {subscript} of {access.operand} reaches {end}, "
+                    f"and axis {axis} has {extent} elements"
+                )
+

@@ -1,0 +1,217 @@
+"""A bound definition as the generic op of the IR, but for its values.
+
+An output of complex numbers is summed as two results, its real and its imaginary parts; one that is
+merged by ``max_unsigned`` on signed integers is accumulated in the unsigned type of their width.
+`Accumulated` says how the results become the output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fusejit.dataclass import dataclass
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import GenericOp, Init, Operand
+from fusejit.ir.payload import Payload, PayloadBuilder
+from fusejit.ir.scalar_ops.combiners import COMBINERS
+from fusejit.ir.types import IteratorType, part_dtype
+from fusejit.ir.values import Value
+from fusejit.structured.binding import Binding
+from fusejit.structured.definition import Access, Definition, Update
+from fusejit.structured.indices import Index
+from fusejit.structured.scalars import PayloadLowering, unsigned
+
+_OF_BOOLS = {"max": "and", "min": "or", "max_unsigned": "or", "min_unsigned": "and"}
+"""The signed True is -1: the larger of two bools is true if both are."""
+_OF_BOOL_SUMS = {"add": "or", "multiply": "and"}
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulated:
+    """How an output is accumulated.
+
+    Attributes
+    ----------
+    combiner : str or None
+        A row of `COMBINERS`; None for a plain write.
+    dtypes : tuple of np.dtype
+        Of the results of the op that make up the output: one, or real and imaginary parts.
+    dtype : np.dtype
+        Of the output.
+    reads_init : bool
+        Whether what the output holds before matters.
+    covers : bool
+        Whether every element of the output is written.
+    identity : object
+        Where a result starts that is merged in order and given no start.
+    """
+
+    name: str
+    combiner: str | None
+    dtypes: tuple[np.dtype, ...]
+    dtype: np.dtype
+    map: IndexingMap
+    reads_init: bool
+    covers: bool
+    identity: Any = None
+
+    def joined(self, parts: Sequence[Any]) -> Any:
+        """The output as an array of NumPy."""
+        if len(parts) == 1:
+            return parts[0].astype(self.dtype, copy=False)
+        whole = np.empty(parts[0].shape, self.dtype)
+        whole.real, whole.imag = parts
+        return whole
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """All of a `GenericOp` but its values.
+
+    Attributes
+    ----------
+    reads : tuple
+        Operand name and map of each input.
+    outputs : tuple of Accumulated
+    """
+
+    name: str
+    domain: tuple[AffineExpr, ...]
+    iterators: tuple[IteratorType, ...]
+    reads: tuple[tuple[str, IndexingMap], ...]
+    outputs: tuple[Accumulated, ...]
+    payload: Payload
+
+    def generic(
+        self,
+        inputs: Sequence[Value],
+        starts: Sequence[Value | None],
+        results: Sequence[Value],
+        library_call: str | None = None,
+    ) -> GenericOp:
+        """The op: one value for each read, and one start and result for each accumulated part."""
+        parts = [(output, part) for output in self.outputs for part in output.dtypes]
+        return GenericOp(
+            domain=self.domain,
+            iterators=self.iterators,
+            inputs=tuple(Operand(v, m) for v, (_, m) in zip(inputs, self.reads, strict=True)),
+            inits=tuple(
+                Init(output.map, output.combiner, start)
+                for (output, _), start in zip(parts, starts, strict=True)
+            ),
+            payload=self.payload,
+            name=self.name,
+            library_call=library_call,
+            results=tuple(results),
+        )
+
+
+def instantiate(binding: Binding) -> Instance:
+    """The op that a binding describes.
+
+    Raises
+    ------
+    TypeError
+        If the payload has no meaning for the dtypes, or gives a type that its output cannot take.
+    """
+    definition = binding.definition
+
+    def map_of(access: Access) -> IndexingMap:
+        return definition.indexing_map(access, binding.extents, binding.attributes)
+
+    reads = [a for a in definition.accesses if definition.is_read(a)]
+    outputs = [_accumulated(binding, update, map_of(update.access)) for update in definition.updates]
+    dtypes = [binding.dtype_of(definition.operand(a.operand)) for a in reads]
+    builder = PayloadBuilder(dtypes, [part for output in outputs for part in output.dtypes])
+    elements = {(a.operand, a.subscripts): k for k, a in enumerate(reads)}
+    at = len(reads)
+    for update, output in zip(definition.updates, outputs, strict=True):
+        if definition.is_read_by_values(output.name):
+            elements[update.access.operand, update.access.subscripts] = at
+        at += len(output.dtypes)
+    names = {**binding.extents, **{d: AffineExpr.dim(k) for k, d in enumerate(definition.dims)}}
+
+    def affine(index: Index) -> AffineExpr:
+        return index.affine(names, binding.attributes)
+
+    lowering = PayloadLowering(builder, elements, binding.dtypes, affine)
+    refs: list[int] = []
+    at = len(reads)
+    for update, output in zip(definition.updates, outputs, strict=True):
+        what = f"{definition.name}: {update.access.operand}"
+        try:
+            ref = lowering.cast_to(update.value, output.dtype, what)
+        except TypeError as error:
+            text = str(error)
+            raise TypeError(text if text.startswith(what) else f"{what}: {text}") from None
+        parts = [builder.cast(ref, output.dtypes[0])]
+        if len(output.dtypes) > 1:
+            parts = [builder.op(p, [ref], output.dtypes[0]) for p in ("real", "imag")]
+        if update.combiner is not None and output.combiner is None:
+            row = COMBINERS[_combiner_row(definition, update, output.dtype)]
+            parts = [
+                builder.op(row.scalar_op, [at + k, part], output.dtypes[0])
+                for k, part in enumerate(parts)
+            ]
+        refs += parts
+        at += len(output.dtypes)
+    return Instance(
+        definition.name,
+        tuple(binding.dims[d] for d in definition.dims),
+        tuple(map(_iterator_of(definition), definition.dims)),
+        tuple((a.operand, map_of(a)) for a in reads),
+        tuple(outputs),
+        builder.finish(refs),
+    )
+
+
+def _iterator_of(definition: Definition) -> Any:
+    reduced = (
+        IteratorType.SEQUENTIAL if definition.runs_in_order() else IteratorType.REDUCTION
+    )
+    return lambda dim: reduced if dim in definition.reductions else IteratorType.PARALLEL
+
+
+def _combiner_row(definition: Definition, update: Update, dtype: np.dtype) -> str:
+    """The row of `COMBINERS` that merges an output of this dtype.
+
+    Raises
+    ------
+    TypeError
+        If there is none.
+    """
+    combiner = str(update.combiner)
+    if dtype.kind == "b":
+        return {**_OF_BOOLS, **_OF_BOOL_SUMS}.get(combiner, combiner)
+    allowed = {"and": "b", "or": "b", "max_unsigned": "iu", "min_unsigned": "iu"}
+    if dtype.kind not in allowed.get(combiner, "iufc" if combiner == "add" else "iuf"):
+        raise TypeError(f"{definition.name}: {combiner} of {dtype} is not defined")
+    return combiner.removesuffix("_unsigned")
+
+
+def _accumulated(binding: Binding, update: Update, indexing_map: IndexingMap) -> Accumulated:
+    definition = binding.definition
+    operand = definition.operand(update.access.operand)
+    dtype = binding.dtype_of(operand)
+    combiner, dtypes, identity = None, (dtype,), None
+    if update.combiner is not None:
+        combiner = _combiner_row(definition, update, dtype)
+        if dtype.kind == "c":
+            dtypes = (part_dtype(dtype),) * 2
+        elif update.combiner != combiner and dtype.kind == "i":
+            dtypes = (unsigned(dtype),)
+        if definition.runs_in_order():
+            identity, combiner = COMBINERS[combiner].identity(dtypes[0]), None
+    shape = binding.shapes[operand.name]
+    covers = len(set(update.access.subscripts)) == len(shape) and all(
+        (dim := subscript.as_dim()) is not None and binding.dims[dim] == extent
+        for subscript, extent in zip(update.access.subscripts, shape, strict=True)
+    )
+    reads_init = definition.reads_init(update)
+    return Accumulated(
+        operand.name, combiner, dtypes, dtype, indexing_map, reads_init, covers, identity
+    )

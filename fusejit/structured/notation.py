@@ -1,0 +1,299 @@
+"""Index notation: a Python function whose body is the formula of an op.
+
+    @structured_op
+    def conv_1d(I: Tensor["T1", "OW + KW - 1"], K: Tensor["T2", "KW"], O: Output["U", "OW"]):
+        O[ow] += cast(U, I[ow + kw]) * cast(U, K[kw])
+
+The function is called once, with operands that note their subscripts. Names that are neither
+parameters nor known otherwise are what their place makes them: a name of an annotation is a type
+variable or an extent, any other name is a dim. A number of the module that is named in a formula is
+a constant where a number is computed, and a dim in a subscript.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from fusejit.structured.definition import (
+    Access,
+    Definition,
+    DefinitionError,
+    OperandSpec,
+    Role,
+    Update,
+    make_definition,
+)
+from fusejit.structured.indices import (
+    DIM,
+    EXTENT,
+    Index,
+    attribute_in_formula,
+    parse_index,
+)
+from fusejit.structured.scalars import FORMULA_NAMES, Scalar, apply
+
+COMBINING = {
+    "add": "add",
+    "multiply": "multiply",
+    "maximum": "max",
+    "minimum": "min",
+    "max": "max",
+    "min": "min",
+    "max_unsigned": "max_unsigned",
+    "min_unsigned": "min_unsigned",
+    "logical_and": "and",
+    "logical_or": "or",
+    "bitwise_and": "and",
+    "bitwise_or": "or",
+}
+"""Functions of two numbers that merge partial results in any order, and their combiners."""
+
+
+# ------------------------------------------------------------------------------------ annotations
+class _Annotation:
+    """``Tensor["T1", "M", "K"]``: a role, a type and the extents of the axes."""
+
+    def __init__(self, role: Role, items: Any = None) -> None:
+        self.role = role
+        self.items = items if isinstance(items, tuple) else (items,)
+
+    def __getitem__(self, items: Any) -> Any:
+        return _Annotation(self.role, items)
+
+
+Tensor: Any = _Annotation(Role.INPUT)
+"""An input: ``Tensor["T1", "M", "K"]`` has elements of type T1 and the extents M and K."""
+Output: Any = _Annotation(Role.OUTPUT)
+"""A result, and where it starts."""
+Number: Any = _Annotation(Role.SCALAR)
+"""A number: ``Number["I32"]``."""
+Shape: Any = _Annotation(Role.SHAPE)
+"""An input of which only the extents are used, such as the window of a pooling."""
+
+
+class _Dim(Index):
+    """A dim by its name; ``number`` is that of the module's variable with this name, if any."""
+
+    __slots__ = ("number",)
+    number: Any
+
+
+def _dim(name: str, number: Any = None) -> _Dim:
+    dim = _Dim(DIM, (name,))
+    object.__setattr__(dim, "number", number)
+    return dim
+
+
+# ---------------------------------------------------------------------------------------- tracing
+class _Formula:
+    """What the body of a formula says, while it runs."""
+
+    def __init__(self) -> None:
+        self.accesses: dict[Access, None] = {}
+        self.updates: dict[str, Update] = {}
+        self.domain: tuple[str, ...] | None = None
+
+    def set_domain(self, *dims: Any) -> None:
+        """``domain(m, n, k)``: the order of the dims."""
+        self.domain = tuple(str(Index.of(d)) for d in dims)
+
+
+class _Subscripted:
+    """An operand in a formula."""
+
+    def __init__(self, formula: _Formula, spec: OperandSpec) -> None:
+        self._formula = formula
+        self._spec = spec
+
+    def _access(self, subscripts: Any) -> Access:
+        given = subscripts if isinstance(subscripts, tuple) else (subscripts,)
+        return Access(self._spec.name, tuple(map(_plain, given)))
+
+    def __getitem__(self, subscripts: Any) -> Any:
+        access = self._access(subscripts)
+        if self._spec.role is not Role.OUTPUT:
+            self._formula.accesses[access] = None
+        return _Element("element", (), (access.operand, access.subscripts))
+
+    def __setitem__(self, subscripts: Any, value: Any) -> None:
+        access = self._access(subscripts)
+        if self._spec.role is not Role.OUTPUT:
+            raise DefinitionError(f"{self._spec.name} is no output and cannot be written")
+        if access.operand in self._formula.updates:
+            raise DefinitionError(f"{access.operand} is written twice")
+        self._formula.updates[access.operand] = update_of(access, value)
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"{self._spec.name} has no value while an op is defined")
+
+
+class _Element(Scalar):
+    """An element of an operand, which ``+=`` and the like combine with a value."""
+
+    __slots__ = ()
+
+    def _combined(self, name: str, value: Any) -> Any:
+        return apply(name, self, value)
+
+    def __iadd__(self, value: Any) -> Any:
+        return self._combined("add", value)
+
+    def __isub__(self, value: Any) -> Any:
+        return self._combined("add", -Scalar.of(value))
+
+    def __imul__(self, value: Any) -> Any:
+        return self._combined("multiply", value)
+
+    def __iand__(self, value: Any) -> Any:
+        return self._combined("logical_and", value)
+
+    def __ior__(self, value: Any) -> Any:
+        return self._combined("logical_or", value)
+
+
+def _plain(subscript: Any) -> Index:
+    """A subscript without the marks of its names: equal subscripts are equal objects."""
+    index = Index.of(subscript)
+    operands = tuple(_plain(o) if isinstance(o, Index) else o for o in index.operands)
+    return Index(index.op, operands)
+
+
+def update_of(access: Access, value: Any) -> Update:
+    """``O[i] = f(O[i], x)`` as a combination where ``f`` is a combiner and ``x`` free of ``O``."""
+    value = Scalar.of(value)
+    key = access.operand, access.subscripts
+    if value.op in COMBINING and len(value.operands) == 2:
+        for own, other in (value.operands, value.operands[::-1]):
+            if own.op == "element" and own.attr == key and key not in other.elements():
+                return Update(access, other, COMBINING[value.op])
+    for operand, subscripts in value.elements():
+        if operand == access.operand and subscripts != access.subscripts:
+            raise DefinitionError(
+                f"{operand} is read at ({', '.join(map(str, subscripts))}), where it is not written"
+            )
+    return Update(access, value)
+
+
+# ------------------------------------------------------------------------------------ definitions
+def define(function: Callable[..., Any], library_call: str | None = None) -> Definition:
+    """The op that a function in index notation defines.
+
+    Raises
+    ------
+    DefinitionError
+        If the function is no formula; the text says what is wrong with which operand.
+    """
+    name = function.__name__
+    if not isinstance(function, FunctionType):
+        raise DefinitionError(f"{name} is no Python function")
+    parameters = inspect.signature(function).parameters
+    attributes = {
+        p.name: p.default for p in parameters.values() if p.default is not inspect.Parameter.empty
+    }
+    operands = [
+        _operand(name, p, function, attributes)
+        for p in parameters.values()
+        if p.name not in attributes
+    ]
+    inputs = [o for o in operands if o.role is not Role.OUTPUT]
+    outputs = [o for o in operands if o.role is Role.OUTPUT]
+    if not outputs:
+        raise DefinitionError(f'{name} has no output: annotate one with Output["U", ..]')
+    formula = _Formula()
+    run = _with_names(function, operands, formula)
+    scalars = {o.name: _scalar(formula, o) for o in inputs if o.role is Role.SCALAR}
+    arguments: dict[str, Any] = {o.name: _Subscripted(formula, o) for o in operands} | scalars
+    arguments |= {a: attribute_in_formula(a, default) for a, default in attributes.items()}
+    try:
+        run(**arguments)
+    except DefinitionError as error:
+        raise DefinitionError(f"{name}: {error}") from error
+    missing = [o.name for o in outputs if o.name not in formula.updates]
+    if missing:
+        raise DefinitionError(f"{name} does not write its output {missing[0]}")
+    accesses = [a for o in inputs for a in formula.accesses if a.operand == o.name]
+    return make_definition(
+        name,
+        [*inputs, *outputs],
+        accesses,
+        [formula.updates[o.name] for o in outputs],
+        attributes=attributes,
+        dims=formula.domain,
+        doc=inspect.getdoc(function) or "",
+        library_call=library_call,
+    )
+
+
+def _scalar(formula: _Formula, spec: OperandSpec) -> Scalar:
+    formula.accesses[Access(spec.name, ())] = None
+    return Scalar("element", (), (spec.name, ()))
+
+
+def _operand(
+    op: str, parameter: inspect.Parameter, function: FunctionType, attributes: Mapping[str, Any]
+) -> OperandSpec:
+    annotation = parameter.annotation
+    if isinstance(annotation, str):  # from __future__ import annotations
+        scope = {**function.__globals__, "Tensor": Tensor, "Output": Output}
+        annotation = eval(annotation, {**scope, "Number": Number, "Shape": Shape})
+    if not isinstance(annotation, _Annotation):
+        raise DefinitionError(
+            f'{op}: annotate {parameter.name} with Tensor["T", ..], Output, Number or Shape'
+        )
+    type_, *shape = annotation.items
+    extents = tuple(parse_index(e, attributes) if isinstance(e, str) else Index.of(e) for e in shape)
+    return OperandSpec(parameter.name, annotation.role, _type(type_), extents)
+
+
+def _type(type_: Any) -> Any:
+    """A type variable by name, or one of the names of fixed types."""
+    return FORMULA_NAMES.get(type_, type_) if isinstance(type_, str) else type_
+
+
+def _with_names(
+    function: FunctionType, operands: Sequence[OperandSpec], formula: _Formula
+) -> Callable[..., Any]:
+    """The function with its free names bound to what they mean in a formula."""
+    known: dict[str, Any] = {"domain": formula.set_domain, **FORMULA_NAMES}
+    for operand in operands:
+        if isinstance(operand.type, str):
+            known[operand.type] = operand.type
+        for extent in operand.shape:
+            known |= {name: Index(EXTENT, (name,)) for name in extent.names(EXTENT)}
+    return bind_names(function, known)
+
+
+def bind_names(function: FunctionType, known: Mapping[str, Any]) -> Callable[..., Any]:
+    """The function with names bound as in a formula: those that nothing else defines are dims."""
+
+    def meaning(name: str, found: Any) -> Any:
+        if name in known and not callable(found):
+            return known[name]
+        if found is None:
+            return getattr(builtins, name, None) or _dim(name)
+        return _dim(name, found) if isinstance(found, (bool, int, float, complex)) else found
+
+    code = function.__code__
+    scope: dict[str, Any] = {"__builtins__": builtins}
+    scope |= {name: meaning(name, function.__globals__.get(name)) for name in _names_in(code)}
+    cells = tuple(
+        CellType(meaning(name, _contents(cell)))
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True)
+    )
+    return FunctionType(code, scope, function.__name__, function.__defaults__, cells)
+
+
+def _contents(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # a name that the enclosing function has not bound yet
+        return None
+
+
+def _names_in(code: CodeType) -> list[str]:
+    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
+    return [*code.co_names, *(n for c in inner for n in _names_in(c))]

@@ -1,0 +1,240 @@
+"""`StructuredOp`: a definition that can be called, printed, and asked for its reference.
+
+A call with NumPy arrays runs a small decorated function, whose variants are compiled and cached like
+those of any other. In a traced function a call is one generic op of the graph
+(`fusejit.tracer.library.structured_ops`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from fusejit.api import fuse_jit
+from fusejit.dataclass import dataclass
+from fusejit.structured.definition import Definition, Role
+from fusejit.structured.notation import define
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The arguments of a call of a structured op.
+
+    Attributes
+    ----------
+    operands : mapping
+        The inputs by name.
+    starts : mapping
+        What outputs start from, by name.
+    outs : mapping
+        Memory for outputs, which is where they start too.
+    """
+
+    definition: Definition
+    operands: Mapping[str, Any]
+    attributes: Mapping[str, Any]
+    starts: Mapping[str, Any]
+    outs: Mapping[str, Any]
+    dtype: np.dtype | None
+
+
+class StructuredOp:
+    """A structured op.
+
+    Parameters
+    ----------
+    definition : Definition
+        Of one rank; an op of several ranks overrides `definition_for`.
+    """
+
+    def __init__(self, definition: Definition) -> None:
+        self.definition = definition
+        self.__name__ = self.__qualname__ = definition.name
+        self.__doc__ = definition.doc
+        self.__signature__ = inspect.Signature(
+            [
+                *(inspect.Parameter(o.name, _POSITIONAL) for o in definition.inputs),
+                *(
+                    inspect.Parameter(name, _KEYWORD, default=default)
+                    for name, default in definition.attributes.items()
+                ),
+                *(inspect.Parameter(n, _KEYWORD, default=None) for n in ("init", "out", "dtype")),
+            ]
+        )
+        self.in_python = InPython(self)
+        self._entry: Any = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the op.
+
+        Parameters
+        ----------
+        *args
+            The inputs: arrays or numbers.
+        **kwargs
+            Attributes by name. ``init`` is where the result starts (an array of its shape or a
+            number; several in a tuple), by default what the combiner leaves unchanged. ``out`` is
+            memory that holds the start and takes the result. ``dtype`` is the type of a result
+            that no operand determines; by default the common type of the inputs.
+
+        Raises
+        ------
+        TypeError
+            If an argument is missing or unknown, or types disagree.
+        ValueError
+            If ranks or extents disagree, a subscript leaves its operand, or ``out`` overlaps an
+            input. Nothing has been written then.
+        """
+        return self.entry(*args, **kwargs)
+
+    @property
+    def entry(self) -> Any:
+        """The decorated function that calls with NumPy arrays run."""
+        if self._entry is None:
+            self._entry = _entry(self)
+        return self._entry
+
+    def definition_for(self, operands: Mapping[str, Any], attributes: Mapping[str, Any]) -> Definition:
+        """The definition for the ranks of a call's operands."""
+        return self.definition
+
+    def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Call:
+        """The arguments of a call.
+
+        Raises
+        ------
+        TypeError
+            If one is missing or unknown.
+        """
+        try:
+            given = self.__signature__.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise TypeError(f"{self.__name__}: {error}") from None
+        inputs = {o.name: given[o.name] for o in self.definition.inputs}
+        attributes = {a: given[a] for a in self.definition.attributes if a in given}
+        definition = self.definition_for(inputs, attributes)
+        starts = _by_output(definition, "init", given.get("init"))
+        outs = _by_output(definition, "out", given.get("out"))
+        both = [name for name in starts if name in outs]
+        if both:
+            raise TypeError(f"{self.__name__}: {both[0]} is given both by init= and out=")
+        return Call(definition, inputs, attributes, starts, outs, given.get("dtype"))
+
+    def reference(self, *args: Any, **kwargs: Any) -> Any:
+        """What a call returns, computed point by point by the interpreter of the IR, slowly."""
+        from fusejit.structured.reference import computed
+
+        return computed(self.bound(args, kwargs))
+
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """What is fused and compiled for these arguments. Runs nothing."""
+        return str(self.entry.explain(*args, **kwargs))
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        """The traced graph for these arguments. Runs nothing."""
+        return self.entry.trace(*args, **kwargs)
+
+    def mlir(self, *args: Any, fused: bool = False, **kwargs: Any) -> str:
+        """The op as MLIR text. Runs nothing."""
+        return str(self.entry.mlir(*args, fused=fused, **kwargs))
+
+    def __str__(self) -> str:
+        return str(self.definition)
+
+    def __repr__(self) -> str:
+        return f"<structured op {self.__name__}{self.__signature__}>"
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.definition,)
+
+
+def _by_output(definition: Definition, what: str, given: Any) -> dict[str, Any]:
+    """One value per output, by name; those that are None are left out."""
+    if given is None:
+        return {}
+    outputs = definition.outputs
+    values = given if isinstance(given, tuple) else (given,)
+    if len(values) != len(outputs):
+        raise TypeError(f"{definition.name}: {what}= takes {len(outputs)} values, not {len(values)}")
+    return {o.name: v for o, v in zip(outputs, values, strict=True) if v is not None}
+
+
+class InPython:
+    """What a call is where Python runs it: arguments are checked, then the interpreter computes."""
+
+    def __init__(self, op: StructuredOp) -> None:
+        self.op = op
+        self.__name__ = op.__name__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.op.reference(*args, **kwargs)
+
+
+def _entry(op: StructuredOp) -> Any:
+    """A decorated function with the op's parameters that calls it."""
+    name = op.__name__
+    parameters, given = [], []
+    for parameter in op.__signature__.parameters.values():
+        if parameter.kind is _KEYWORD and "*" not in parameters:
+            parameters.append("*")
+        has_default = parameter.default is not inspect.Parameter.empty
+        parameters.append(f"{parameter.name}=_{parameter.name}" if has_default else parameter.name)
+        keyword = f"{parameter.name}={parameter.name}"
+        given.append(parameter.name if parameter.kind is _POSITIONAL else keyword)
+    source = (
+        f"def {name}({', '.join(parameters)}):\n    return _in_python({', '.join(given)})\n"
+    )
+    filename = f"<structured op {name}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    scope: dict[str, Any] = {"_in_python": op.in_python, "__name__": __name__}
+    scope |= {f"_{p.name}": p.default for p in op.__signature__.parameters.values()}
+    exec(compile(source, filename, "exec"), scope)
+    return fuse_jit(scope[name])
+
+
+# ------------------------------------------------------------------------------------ the decorator
+def structured_op(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+    """Make a structured op of a function in index notation.
+
+    Parameters
+    ----------
+    function : callable
+        Its parameters are the operands, annotated with `Tensor`, `Number`, `Shape` or `Output`, and
+        attributes, which have defaults. Its body writes each output once.
+    library_call : str, optional
+        The name of a routine (`register_library_call`) that computes the op where it may.
+
+    Returns
+    -------
+    StructuredOp
+
+    Raises
+    ------
+    DefinitionError
+        If the body is no formula.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fusejit.structured import Output, Tensor, structured_op
+    >>> @structured_op
+    ... def outer_sum(A: Tensor["T", "M"], B: Tensor["T", "N"], C: Output["T", "M", "N"]):
+    ...     C[m, n] = A[m] + B[n]
+    >>> outer_sum.reference(np.arange(2), np.arange(3))
+    array([[0, 1, 2],
+           [1, 2, 3]])
+    """
+    if function is None:
+        return lambda f: structured_op(f, **options)
+    return StructuredOp(define(function, **options))
+
+
+__all__ = ["Call", "InPython", "Role", "StructuredOp", "structured_op"]

@@ -1,0 +1,148 @@
+"""What a structured op computes, by the interpreter of the IR on NumPy arrays."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from fusejit.dataclass import replace
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.interpreter.generic import run_generic
+from fusejit.ir.ops import GenericOp
+from fusejit.ir.types import IteratorType, Kind, TensorType
+from fusejit.ir.values import Value
+from fusejit.structured.binding import Binding, Given, Numbers, bind
+from fusejit.structured.definition import Definition
+from fusejit.structured.instance import Accumulated, Instance, instantiate
+from fusejit.structured.op import Call
+
+_MOST_POINTS = 1 << 20  # of a domain that are computed at once
+
+
+def computed(call: Call) -> Any:
+    """The result of a call, or its results as a tuple.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the arguments do not fit, before anything is written.
+    """
+    definition = call.definition
+    arrays = {name: np.asarray(value) for name, value in call.operands.items()}
+    starts = {name: value for name, value in call.starts.items() if np.ndim(value)}
+    numbers = {name: value for name, value in call.starts.items() if not np.ndim(value)}
+    _check_outs(call, arrays)
+    given = {name: _given(call.operands[name], array) for name, array in arrays.items()}
+    for name, value in {**starts, **call.outs}.items():
+        given[name] = _given(value, np.asarray(value))
+    dtype = None if call.dtype is None else np.dtype(call.dtype)
+    with np.errstate(all="ignore"):
+        binding = bind(definition, given, call.attributes, dtype, Numbers())
+        instance = instantiate(binding)
+        require_starts(definition, instance, {**call.starts, **call.outs})
+        sources = {**{n: np.asarray(v) for n, v in starts.items()}, **call.outs}
+        results = _run(binding, instance, arrays, {**numbers, **sources})
+    returned = []
+    for output, result in zip(instance.outputs, results, strict=True):
+        if output.name in call.outs:
+            call.outs[output.name][...] = result
+            result = call.outs[output.name]
+        returned.append(result if result.ndim or output.name in call.outs else result[()])
+    return returned[0] if len(returned) == 1 else tuple(returned)
+
+
+def require_starts(definition: Definition, instance: Instance, given: Any) -> None:
+    """An output that is read before it is written starts from something.
+
+    Raises
+    ------
+    TypeError
+        If the call does not say from what.
+    """
+    for output in instance.outputs:
+        needed = output.reads_init and output.combiner is None and output.identity is None
+        if needed and output.name not in given:
+            raise TypeError(
+                f"{definition.name}: {output.name} is read before it is written: give its start by "
+                "init= or out="
+            )
+
+
+def _given(value: Any, array: np.ndarray) -> Given:
+    token = type(value) if type(value) in (int, float, complex) else array.dtype
+    return Given(token, tuple(map(AffineExpr.const, array.shape)))
+
+
+def _check_outs(call: Call, arrays: dict[str, np.ndarray]) -> None:
+    name = call.definition.name
+    for out_name, out in call.outs.items():
+        if not isinstance(out, np.ndarray):
+            raise TypeError(f"{name}: out= takes arrays, not {type(out).__name__}")
+        if not out.flags.writeable:
+            raise ValueError(f"{name}: the array given for {out_name} is read-only")
+        for other, array in {**arrays, **call.outs}.items():
+            if other != out_name and np.shares_memory(out, array):
+                raise ValueError(f"{name}: the output {out_name} overlaps {other}")
+
+
+def _run(
+    binding: Binding,
+    instance: Instance,
+    arrays: dict[str, np.ndarray],
+    starts: dict[str, Any],
+) -> list[np.ndarray]:
+    values: dict[Value, np.ndarray] = {}
+
+    def value_of(array: np.ndarray) -> Value:
+        extents = tuple(map(AffineExpr.const, array.shape))
+        value = Value(f"v{len(values)}", TensorType(array.dtype, extents), Kind.ARRAY)
+        values[value] = array
+        return value
+
+    inputs = []
+    for name, _ in instance.reads:
+        dtype = binding.dtype_of(binding.definition.operand(name))
+        inputs.append(value_of(arrays[name].astype(dtype)))
+    parts, begins = [], []
+    for output in instance.outputs:
+        shape = tuple(e.constant for e in binding.shapes[output.name])
+        for part, dtype in enumerate(output.dtypes):
+            start = _start(output, part, dtype, shape, starts.get(output.name))
+            begins.append(None if start is None else value_of(start))
+            parts.append(Value(f"r{len(parts)}", TensorType(dtype, binding.shapes[output.name])))
+    op = _in_pieces(instance.generic(inputs, begins, parts))
+    results = iter(run_generic(op, values, {}))
+    return [
+        output.joined([next(results) for _ in output.dtypes]) for output in instance.outputs
+    ]
+
+
+def _start(
+    output: Accumulated, part: int, dtype: np.dtype, shape: tuple[int, ...], given: Any
+) -> np.ndarray | None:
+    """What one accumulated part starts from; None for the combiner's identity, or nothing."""
+    if given is None:
+        if output.identity is None and (output.combiner is not None or output.covers):
+            if output.combiner is None or output.covers:
+                return None
+        number = 0 if output.identity is None else output.identity
+        return np.full(shape, number, dtype)
+    whole = np.full(shape, given, output.dtype) if not np.ndim(given) else np.asarray(given)
+    if len(output.dtypes) > 1:
+        whole = whole.imag if part else whole.real
+    return whole.astype(dtype)
+
+
+def _in_pieces(op: GenericOp) -> GenericOp:
+    """The op with so many parallel dims in sequence that few points are computed at once."""
+    iterators = list(op.iterators)
+    points = math.prod(e.constant for e in op.domain)
+    for d, extent in enumerate(op.domain):
+        if points <= _MOST_POINTS:
+            break
+        if iterators[d] is IteratorType.PARALLEL:
+            iterators[d] = IteratorType.SEQUENTIAL
+            points //= max(extent.constant, 1)
+    return replace(op, iterators=tuple(iterators))

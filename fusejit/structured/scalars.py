@@ -1,0 +1,465 @@
+"""Payload expressions: what an op computes of the current elements of its operands.
+
+A `Scalar` is data: a tree over elements, constants, indices, casts and functions. Functions are
+rows of the table of scalar ops (`np.exp`, `+`, `<`, ..), with NumPy's meaning and NumPy's promotion
+of types, or one of `FUNCTIONS`, which have the meaning of MLIR's linalg dialect: division toward
+zero, halves rounded away from zero, integers read as signed or unsigned.
+
+`PayloadLowering` writes a tree as a payload once the dtypes are known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from fusejit.dataclass import dataclass
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.payload import I64, PayloadBuilder
+from fusejit.ir.scalar_ops.table import SCALAR_OPS, UFUNC_ROWS
+from fusejit.ir.types import DTYPES
+from fusejit.structured.indices import DIM, Index, parse_index
+
+BOOL = np.dtype(np.bool_)
+Token = Any
+"""What NumPy's promotion sees: a dtype, or the type of a weak Python number."""
+Typed = tuple[int, Token]
+"""A ref of a payload under construction, and its token."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Scalar(NDArrayOperatorsMixin):
+    """One number, computed at each point of the domain.
+
+    Attributes
+    ----------
+    op : str
+        ``"element"``, ``"const"``, ``"index"``, ``"cast"``, or the name of a function.
+    operands : tuple of Scalar
+    attr : object
+        Of an element the operand's name and its subscripts; of a constant the number and its type;
+        of an index the expression; of a cast the type and whether it is signed.
+    """
+
+    op: str
+    operands: tuple[Scalar, ...] = ()
+    attr: Any = None
+
+    @staticmethod
+    def of(value: Any) -> Scalar:
+        """``value`` itself, or the constant or the extent it is."""
+        if isinstance(value, Scalar):
+            return value
+        if isinstance(value, Index):
+            number = getattr(value, "number", None)
+            if number is not None:
+                return Scalar("const", (), (number, None))
+            if value.names("dim"):
+                raise TypeError(f"the dim {value} is a number only in a subscript: index({value})")
+            return Scalar("index", (), value)
+        if isinstance(value, (bool, int, float, complex, np.generic)):
+            return Scalar("const", (), (value, None))
+        exact = getattr(type(value), "exact", None)
+        if exact is not None:  # a number of a traced call: the op is made for its value
+            return Scalar.of(exact(value))
+        raise TypeError(f"a payload computes numbers, not {type(value).__name__}")
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        row = UFUNC_ROWS.get(ufunc)
+        if method != "__call__" or kwargs or row is None:
+            if ufunc is np.positive and method == "__call__":
+                return self
+            how = "" if method == "__call__" else f".{method}"
+            raise TypeError(f"np.{ufunc.__name__}{how} is not a function of the scalar table")
+        return apply(row.name, *inputs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if function is np.where and len(args) == 3 and not kwargs:
+            return apply("select", *args)
+        name = getattr(function, "__name__", str(function))
+        raise TypeError(f"np.{name} is not a function of scalars; a payload computes one number")
+
+    def __abs__(self) -> Scalar:
+        return apply("absolute", self)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a payload has no branches: choose with np.where(condition, a, b)")
+
+    def __float__(self) -> float:
+        raise TypeError("a payload computes with NumPy's functions: np.sin(x), not math.sin(x)")
+
+    def __iter__(self) -> Any:
+        raise TypeError("an element is one number")
+
+    # -- queries --------------------------------------------------------------------------------
+    def elements(self) -> list[tuple[str, tuple[Index, ...]]]:
+        """The elements it reads, each once, from left to right."""
+        found: dict[tuple[str, tuple[Index, ...]], None] = {}
+
+        def visit(scalar: Scalar) -> None:
+            if scalar.op == "element":
+                found[scalar.attr] = None
+            for operand in scalar.operands:
+                visit(operand)
+
+        visit(self)
+        return list(found)
+
+    def __str__(self) -> str:
+        inner = ", ".join(map(str, self.operands))
+        if self.op == "element":
+            name, subscripts = self.attr
+            return f"{name}[{', '.join(map(str, subscripts))}]" if subscripts else name
+        if self.op == "const":
+            number, type_ = self.attr
+            return f"{number!r}" if type_ is None else f"const({type_name(type_)}, {number!r})"
+        if self.op == "index":
+            return f"index({self.attr})" if self.attr.names("dim") else str(self.attr)
+        if self.op == "cast":
+            type_, is_signed = self.attr
+            return f"cast{'' if is_signed else '_unsigned'}({type_name(type_)}, {inner})"
+        return f"{self.op}({inner})"
+
+    def __repr__(self) -> str:
+        return f"Scalar({self})"
+
+
+def type_name(type_: Any) -> str:
+    """A type as a formula writes it."""
+    return type_ if isinstance(type_, str) else str(np.dtype(type_))
+
+
+def apply(name: str, *operands: Any) -> Scalar:
+    """A function of scalars."""
+    return Scalar(name, tuple(map(Scalar.of, operands)))
+
+
+# -------------------------------------------------------------------- names that formulas may use
+def cast(dtype: Any, x: Any) -> Scalar:
+    """``x`` in another type; integers are signed, and True is -1."""
+    return Scalar("cast", (Scalar.of(x),), (dtype, True))
+
+
+def cast_unsigned(dtype: Any, x: Any) -> Scalar:
+    """``x`` in another type; integers are read and made as unsigned, and True is 1."""
+    return Scalar("cast", (Scalar.of(x),), (dtype, False))
+
+
+def const(dtype: Any, number: Any) -> Scalar:
+    """A constant of a given type."""
+    return Scalar("const", (), (number, dtype))
+
+
+def index(expression: Any) -> Scalar:
+    """The value of a dim as an int64, or of an expression of dims, which may be a text."""
+    parsed = parse_index(expression, {}, DIM) if isinstance(expression, str) else expression
+    return Scalar("index", (), Index.of(parsed))
+
+
+# --------------------------------------------------------------------------------------- lowering
+class PayloadLowering:
+    """Writes payload expressions into a builder.
+
+    Parameters
+    ----------
+    builder : PayloadBuilder
+    elements : mapping
+        Operand name and subscripts to the ref of the payload's argument.
+    dtypes : mapping
+        Type variables to dtypes.
+    affine : callable
+        From an `Index` to an `AffineExpr` of the op's dims.
+    """
+
+    def __init__(
+        self,
+        builder: PayloadBuilder,
+        elements: Mapping[tuple[str, tuple[Index, ...]], int],
+        dtypes: Mapping[str, np.dtype],
+        affine: Callable[[Index], AffineExpr],
+    ) -> None:
+        self.builder = builder
+        self._elements = elements
+        self._dtypes = dtypes
+        self._affine = affine
+        self._known: dict[int, Typed] = {}
+
+    def lower(self, scalar: Scalar) -> Typed:
+        """The ref of a number and its token; a part that stands in a tree twice is written once."""
+        known = self._known.get(id(scalar))
+        if known is None:
+            known = self._known[id(scalar)] = self._lowered(scalar)
+        return known
+
+    def cast_to(self, scalar: Scalar, dtype: np.dtype, what: str) -> int:
+        """The ref of a number in the dtype that takes it; NumPy's rule ``same_kind`` holds.
+
+        Raises
+        ------
+        TypeError
+            If the rule does not allow it.
+        """
+        ref, token = self.lower(scalar)
+        kind = token if isinstance(token, np.dtype) else np.dtype(token)
+        if token is int and dtype.kind in "uifc":
+            kind = dtype
+        if not np.can_cast(kind, dtype, "same_kind"):
+            raise TypeError(f"{what} is of type {dtype} and cannot take {kind} without a cast")
+        return self.strong(ref, token, dtype)
+
+    def strong(self, ref: int, token: Token, dtype: np.dtype) -> int:
+        """A number in a dtype: Python integers go to float32 through float64."""
+        if token is int and dtype.kind in "fc":
+            ref = self.builder.cast(ref, np.dtype(np.float64))
+        return self.builder.cast(ref, dtype)
+
+    def dtype_of(self, type_: Any) -> np.dtype:
+        """The dtype that a type of a formula stands for.
+
+        Raises
+        ------
+        TypeError
+            If it is neither a type variable of the op nor a dtype.
+        """
+        if isinstance(type_, str) and type_ in self._dtypes:
+            return self._dtypes[type_]
+        return kernel_dtype(type_)
+
+    # -- the forms of scalars -----------------------------------------------------------------------
+    def _lowered(self, scalar: Scalar) -> Typed:
+        if scalar.op == "element":
+            ref = self._elements[scalar.attr]
+            return ref, self.builder.dtype_of(ref)
+        if scalar.op == "const":
+            return self._const(*scalar.attr)
+        if scalar.op == "index":
+            token = I64 if scalar.attr.names("dim") else int
+            return self.builder.index(self._affine(scalar.attr)), token
+        operands = [self.lower(operand) for operand in scalar.operands]
+        if scalar.op == "cast":
+            type_, is_signed = scalar.attr
+            dtype = self.dtype_of(type_)
+            return converted(self.builder, self._strong(operands[0]), dtype, is_signed), dtype
+        if scalar.op in FUNCTIONS:
+            return self._function(FUNCTIONS[scalar.op], operands)
+        return self._row(scalar.op, operands)
+
+    def _const(self, number: Any, type_: Any) -> Typed:
+        if type_ is None and isinstance(number, (np.generic, bool)):
+            type_ = np.asarray(number).dtype
+        if type_ is not None:
+            dtype = self.dtype_of(type_)
+            return self.builder.const(np.asarray(number).astype(dtype)[()], dtype), dtype
+        dtype = np.asarray(number).dtype
+        return self.builder.const(number, kernel_dtype(dtype)), type(number)
+
+    def _strong(self, typed: Typed) -> int:
+        ref, token = typed
+        return ref if isinstance(token, np.dtype) else self.strong(ref, token, np.dtype(token))
+
+    def _function(self, function: Function, operands: Sequence[Typed]) -> Typed:
+        """A function of linalg, whose operands have one type."""
+        dtypes = {token for _, token in operands if isinstance(token, np.dtype)}
+        if len(dtypes) > 1:
+            names = " and ".join(sorted(map(str, dtypes)))
+            raise TypeError(f"{function.name} takes operands of one type, not {names}: cast them")
+        dtype = dtypes.pop() if dtypes else np.result_type(*(t(0) for _, t in operands))
+        if dtype.kind not in function.kinds:
+            raise TypeError(f"{function.name} is not defined for {dtype}")
+        refs = [self.strong(ref, token, dtype) for ref, token in operands]
+        return function.lower(self.builder, refs, dtype), dtype
+
+    def _row(self, name: str, operands: Sequence[Typed]) -> Typed:
+        row = SCALAR_OPS[name]
+        tokens = [token for _, token in operands]
+        if row.ufunc is not None:
+            *loop, result = row.ufunc.resolve_dtypes((*tokens, None))
+        elif name == "select":
+            given = [t if isinstance(t, np.dtype) else t(0) for t in tokens[1:]]
+            result = np.result_type(*given)
+            loop = [BOOL, result, result]
+        else:
+            loop, result = [np.dtype(t) for t in tokens], np.dtype(tokens[0])
+        if len({*map(kernel_dtype, loop), kernel_dtype(result)}) and row.template(loop[0]) is None:
+            if loop[0].kind != "c":
+                raise TypeError(f"{name} of {loop[0]} is not compiled: cast the operands")
+        refs = [
+            self.strong(ref, token, dtype)
+            for (ref, token), dtype in zip(operands, loop, strict=True)
+        ]
+        return self.builder.op(name, refs, result), result
+
+
+def kernel_dtype(type_: Any) -> np.dtype:
+    """A dtype that kernels compute with.
+
+    Raises
+    ------
+    TypeError
+        If it is another one, or no dtype.
+    """
+    dtype = np.dtype(type_)
+    if dtype not in DTYPES.values() or not dtype.isnative:
+        raise TypeError(f"structured ops do not compute with {dtype}")
+    return next(known for known in DTYPES.values() if known == dtype)
+
+
+# -------------------------------------------------------------------------- functions of linalg
+def unsigned(dtype: np.dtype) -> np.dtype:
+    """The unsigned dtype of the same width; other dtypes are their own."""
+    return np.dtype(f"u{dtype.itemsize}") if dtype.kind == "i" else dtype
+
+
+def signed(dtype: np.dtype) -> np.dtype:
+    """The signed dtype of the same width; other dtypes are their own."""
+    return np.dtype(f"i{dtype.itemsize}") if dtype.kind == "u" else dtype
+
+
+def converted(builder: PayloadBuilder, ref: int, dtype: np.dtype, is_signed: bool) -> int:
+    """linalg's cast: see ``casts`` of the dialect's facts.
+
+    The dtype of an unsigned NumPy array says that its integers are unsigned: there both casts keep
+    their value.
+    """
+    source = builder.dtype_of(ref)
+    if source == dtype:
+        return ref
+    if source.kind == "b":
+        wide = builder.cast(ref, dtype)
+        return builder.op("negative", [wide], dtype) if is_signed else wide
+    if dtype.kind == "b":
+        if source.kind not in "iu":
+            return builder.op("not_equal", [ref, builder.const(0, source)], BOOL)
+        low = builder.op("bitwise_and", [ref, builder.const(1, source)], source)
+        return builder.op("not_equal", [low, builder.const(0, source)], BOOL)
+    if not is_signed:
+        ref = builder.cast(ref, unsigned(source))
+        if dtype.kind in "iu":
+            return builder.cast(builder.cast(ref, unsigned(dtype)), dtype)
+    return builder.cast(ref, dtype)
+
+
+Lower = Callable[[PayloadBuilder, Sequence[int], np.dtype], int]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Function:
+    """A scalar function of linalg: the dtype kinds for which it is defined, and how it is written."""
+
+    name: str
+    kinds: str
+    lower: Lower
+
+
+def _row(name: str, bools: str = "") -> Lower:
+    """A row of the scalar table, and the row for bools where another one has that meaning."""
+
+    def lower(builder: PayloadBuilder, refs: Sequence[int], dtype: np.dtype) -> int:
+        return builder.op(bools if bools and dtype.kind == "b" else name, list(refs), dtype)
+
+    return lower
+
+
+def _as_unsigned(name: str, bools: str = "") -> Lower:
+    """A row of the scalar table on the same bits, read as unsigned integers."""
+
+    def lower(builder: PayloadBuilder, refs: Sequence[int], dtype: np.dtype) -> int:
+        if dtype.kind == "b":
+            return builder.op(bools, list(refs), dtype)
+        wide = unsigned(dtype)
+        return builder.cast(builder.op(name, [builder.cast(r, wide) for r in refs], wide), dtype)
+
+    return lower
+
+
+def _divide(builder: PayloadBuilder, refs: Sequence[int], dtype: np.dtype) -> int:
+    """Toward zero, where NumPy's ``//`` goes down: ``(a - fmod(a, b)) // b`` is exact."""
+    if dtype.kind not in "iu":
+        return builder.op("divide", list(refs), dtype)
+    a, b = refs
+    exact = builder.op("subtract", [a, builder.op("fmod", [a, b], dtype)], dtype)
+    return builder.op("floor_divide", [exact, b], dtype)
+
+
+def _round(builder: PayloadBuilder, refs: Sequence[int], dtype: np.dtype) -> int:
+    """Halves away from zero. Adding 0.5 first would round 0.49999999999999994 up."""
+    (x,) = refs
+    whole = builder.op("trunc", [x], dtype)
+    rest = builder.op("absolute", [builder.op("subtract", [x, whole], dtype)], dtype)
+    is_half = builder.op("greater_equal", [rest, builder.const(0.5, dtype)], BOOL)
+    step = builder.op("copysign", [builder.const(1.0, dtype), x], dtype)
+    return builder.op("select", [is_half, builder.op("add", [whole, step], dtype), whole], dtype)
+
+
+def _rsqrt(builder: PayloadBuilder, refs: Sequence[int], dtype: np.dtype) -> int:
+    root = builder.op("sqrt", list(refs), dtype)
+    return builder.op("divide", [builder.const(1.0, dtype), root], dtype)
+
+
+def _reciprocal(builder: PayloadBuilder, refs: Sequence[int], dtype: np.dtype) -> int:
+    return builder.op("divide", [builder.const(1.0, dtype), *refs], dtype)
+
+
+FUNCTIONS: dict[str, Function] = {
+    f.name: f
+    for f in (
+        Function("max", "biuf", _row("maximum", "logical_and")),
+        Function("min", "biuf", _row("minimum", "logical_or")),
+        Function("max_unsigned", "biu", _as_unsigned("maximum", "logical_or")),
+        Function("min_unsigned", "biu", _as_unsigned("minimum", "logical_and")),
+        Function("sub", "iufc", _row("subtract")),
+        Function("div", "iufc", _divide),
+        Function("div_unsigned", "iu", _as_unsigned("floor_divide")),
+        Function("powf", "f", _row("power")),
+        Function("round", "f", _round),
+        Function("rsqrt", "f", _rsqrt),
+        Function("reciprocal", "f", _reciprocal),
+        Function("erf", "f", _row("erf")),
+        *(
+            Function(name, "f", _row(row))
+            for name, row in (
+                ("abs", "absolute"),
+                ("ceil", "ceil"),
+                ("floor", "floor"),
+                ("negf", "negative"),
+                ("exp", "exp"),
+                ("log", "log"),
+                ("sqrt", "sqrt"),
+                ("square", "square"),
+                ("tanh", "tanh"),
+            )
+        ),
+    )
+}
+"""Functions with linalg's meaning, by the names that formulas give them."""
+
+
+def _named(name: str) -> Callable[..., Scalar]:
+    def function(*operands: Any) -> Scalar:
+        return apply(name, *operands)
+
+    function.__name__ = name
+    function.__doc__ = f"linalg's ``{name}`` of scalars."
+    return function
+
+
+FORMULA_NAMES: dict[str, Any] = {
+    **{name: _named(name) for name in FUNCTIONS},
+    "cast": cast,
+    "cast_signed": cast,
+    "cast_unsigned": cast_unsigned,
+    "const": const,
+    "index": index,
+    "select": _named("select"),
+    "where": _named("select"),
+    "inf": math.inf,
+    "I32": np.dtype(np.int32),
+    "I64": np.dtype(np.int64),
+    "F32": np.dtype(np.float32),
+    "F64": np.dtype(np.float64),
+}
+"""What a name in a formula means that its module does not define."""

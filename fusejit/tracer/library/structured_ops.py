@@ -1,0 +1,225 @@
+"""Calls of structured ops in a traced program: each is one generic op of the graph."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from fusejit.ir.affine import AffineExpr
+from fusejit.ir.types import Kind
+from fusejit.structured.binding import Binding, Given, bind
+from fusejit.structured.generic import GenericForm
+from fusejit.structured.indices import DIM
+from fusejit.structured.instance import Accumulated, instantiate
+from fusejit.structured.op import Call, InPython, StructuredOp
+from fusejit.structured.reference import require_starts
+from fusejit.tracer.elementwise.generic import copy_of, full
+from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.indexing.stores import assign_operand
+from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.locations import needs_python
+from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.complex_parts import joined_parts, part_of
+from fusejit.tracer.values.number import TracedNumber
+from fusejit.tracer.values.operands import Operand, contains_traced, dtype_argument, operand_of
+
+_MOST_WINDOW_POINTS = 16
+"""A window of at most so many points is written out, and its extents are guarded."""
+
+
+def handler_of(function: Any) -> Callable[..., Any] | None:
+    """What traces a call of a structured op; None for any other callable."""
+    if isinstance(function, StructuredOp):
+        return functools.partial(_called, function)
+    if isinstance(function, InPython):
+        return functools.partial(_called, function.op)
+    if isinstance(function, GenericForm):
+        return _generic
+    is_scalars = getattr(function, "__module__", "") == "fusejit.structured.scalars"
+    return function if is_scalars else None
+
+
+def _generic(inputs: Any, inits: Any, *args: Any, **kwargs: Any) -> Any:
+    definition = GenericForm.define(len(inputs), len(inits), *args, **kwargs)
+    return _called(StructuredOp(definition), *inputs, init=tuple(inits))
+
+
+def _called(op: StructuredOp, *args: Any, **kwargs: Any) -> Any:
+    if not contains_traced([*args, *kwargs.values()]):
+        return NotImplemented
+    try:
+        call = op.bound(args, {name: _exact(name, v) for name, v in kwargs.items()})
+        return _Emission(call).results()
+    except (TypeError, ValueError) as error:  # the call in Python raises it, with numbers in it
+        raise numpy_raises(error) from error
+
+
+def _exact(name: str, value: Any) -> Any:
+    """An attribute's value: a number of the call is guarded to be this one."""
+    if name in ("init", "out"):
+        return value
+    if isinstance(value, TracedNumber):
+        return value.exact()
+    if type(value) in (tuple, list):
+        return type(value)(_exact(name, v) for v in value)
+    return value
+
+
+class _Decisions:
+    """Answers about extents that are symbols: proved, or guarded."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._decisions = trace.decisions
+
+    def equal(self, left: AffineExpr, right: AffineExpr, reason: str) -> bool:
+        """Whether two extents are one number; checked by the kernel if only it knows them."""
+        if self._decisions.is_local(left - right):
+            self._decisions.check_equal(left, right, reason)
+            return True
+        return self._decisions.equal(left, right, reason, or_raises=True)
+
+    def at_most(self, left: AffineExpr, right: AffineExpr, reason: str) -> bool:
+        """Whether ``left <= right``."""
+        return self._decisions.at_most(left, right, reason)
+
+
+class _Emission:
+    """One call: its operands as values of the graph, and the op."""
+
+    def __init__(self, call: Call) -> None:
+        self.trace = current_trace()
+        self.call = call
+        self.operands = {name: operand_of(value) for name, value in call.operands.items()}
+        self.outs = {name: self._out(value) for name, value in call.outs.items()}
+        self.starts = {name: operand_of(value) for name, value in call.starts.items()}
+        given = {name: _given(o) for name, o in self.operands.items()}
+        for name, operand in self.starts.items():
+            if operand.extents or self._is_scalar_output(name):
+                given[name] = _given(operand)
+        given |= {name: Given(o.dtype, o.extents) for name, o in self.outs.items()}
+        self.binding = self._bound(given)
+
+    def _is_scalar_output(self, name: str) -> bool:
+        return not self.call.definition.operand(name).shape
+
+    def _out(self, value: Any) -> TracedArray:
+        if not isinstance(value, TracedArray) or value.kind is not Kind.ARRAY:
+            raise Declined(f"{self.call.definition.name}: out= is not an array of this trace")
+        for name, operand in self.operands.items():
+            array = operand.array
+            if array is not None and _share_memory(value, array):
+                what = f"{self.call.definition.name} writes into memory of its input {name}"
+                raise needs_python(what, "give out= an array of its own")
+        return value
+
+    def _bound(self, given: Mapping[str, Given]) -> Binding:
+        call, decide = self.call, _Decisions(self.trace)
+        dtype = None if call.dtype is None else dtype_argument(call.dtype)
+        binding = bind(call.definition, given, call.attributes, dtype, decide)
+        window = self._window(binding)
+        if not window:
+            return binding
+        for dim in window:
+            self.trace.decisions.exactly(binding.dims[dim], "the extent of a small window")
+        return bind(call.definition, given, call.attributes, dtype, decide)
+
+    def _window(self, binding: Binding) -> list[str]:
+        """The reduction dims of a window that is written out: those of sums in subscripts."""
+        definition, decisions = binding.definition, self.trace.decisions
+        moving = {
+            dim
+            for access in definition.accesses
+            for subscript in access.subscripts
+            if len(subscript.names(DIM)) > 1
+            for dim in subscript.names(DIM)
+        }
+        window = [d for d in definition.dims if d in moving & definition.reductions]
+        extents = [binding.dims[d] for d in window]
+        if any(decisions.is_local(e) for e in extents):
+            return []
+        points = math.prod(map(decisions.hint, extents))
+        return window if 0 < points <= _MOST_WINDOW_POINTS else []
+
+    # -- the op ---------------------------------------------------------------------------------
+    def results(self) -> Any:
+        """Emit the op; its result, or its results as a tuple."""
+        instance = instantiate(self.binding)
+        require_starts(self.call.definition, instance, {**self.call.starts, **self.call.outs})
+        inputs = [self._input(name).value() for name, _ in instance.reads]
+        starts: list[Any] = []
+        values = []
+        for output in instance.outputs:
+            shape = tuple(map(self.trace.decisions.canonical, self.binding.shapes[output.name]))
+            kind = Kind.ARRAY if shape else Kind.SCALAR
+            for part, dtype in enumerate(output.dtypes):
+                start = self._start(output, part, dtype)
+                starts.append(None if start is None else start.value())
+                values.append(self.trace.new_value(dtype, shape, kind))
+        op = instance.generic(inputs, starts, values)
+        op.domain = tuple(map(self.trace.decisions.canonical, op.domain))
+        self.trace.emit(op)
+        parts = iter([TracedArray.of_value(self.trace, value) for value in values])
+        made = [self._finished(o, [next(parts) for _ in o.dtypes]) for o in instance.outputs]
+        return made[0] if len(made) == 1 else tuple(made)
+
+    def _input(self, name: str) -> TracedArray:
+        operand = self.operands[name]
+        dtype = self.binding.dtype_of(self.call.definition.operand(name))
+        if operand.array is not None and operand.array.dtype == dtype:
+            return operand.array
+        return full(self.trace, (), operand, dtype, None)
+
+    def _start(self, output: Accumulated, part: int, dtype: np.dtype) -> TracedArray | None:
+        """What one accumulated part starts from; None for the combiner's identity, or nothing."""
+        shape = self.binding.shapes[output.name]
+        given: Any = self.outs.get(output.name)
+        if given is None and output.name not in self.starts:
+            if output.covers and output.identity is None:
+                return None
+            number = 0 if output.identity is None else output.identity
+            if output.covers or output.combiner is None:
+                return full(self.trace, shape, number, dtype, None)
+            return None
+        if not output.reads_init and output.covers:
+            return None
+        if given is None:
+            operand = self.starts[output.name]
+            if operand.array is None or operand.extents != shape:
+                operand = Operand(
+                    output.dtype, array=full(self.trace, shape, operand, output.dtype, None)
+                )
+            given = operand.array
+        if len(output.dtypes) > 1:
+            return part_of(given, "imag" if part else "real")
+        return given if given.dtype == dtype else copy_of(given, dtype, None, "astype")
+
+    def _finished(self, output: Accumulated, parts: list[TracedArray]) -> Any:
+        """The output of its parts, in the memory that was given for it."""
+        result = joined_parts(*parts) if len(parts) > 1 else parts[0]
+        if result.dtype != output.dtype:
+            result = copy_of(result, output.dtype, None, "astype", result.kind)
+        out = self.outs.get(output.name)
+        if out is None:
+            return result
+        assign_operand(out, Operand(result.dtype, array=result))
+        return out
+
+
+def _given(operand: Operand) -> Given:
+    return Given(operand.token, operand.extents)
+
+
+def _share_memory(left: TracedArray, right: TracedArray) -> bool:
+    """Whether two arrays may be parts of one memory."""
+    first, second = left.storage.root, right.storage.root
+    if first is second:
+        return True
+    if first.buffer is None or second.buffer is None:
+        return False
+    return first.buffer.alias_class == second.buffer.alias_class
+
