@@ -5,7 +5,7 @@
 
 from fusejit.structured.definition import Definition, DefinitionError
 from fusejit.structured.generic import affine_map, generic
-from fusejit.structured.notation import Number, Output, Shape, Tensor
+from fusejit.structured.notation import Number, Output, Shape, Tensor, _
 from fusejit.structured.op import StructuredOp, structured_op
 from fusejit.structured.scalars import cast, cast_unsigned, const, index
 
@@ -17,6 +17,7 @@ __all__ = [
     "Shape",
     "StructuredOp",
     "Tensor",
+    "_",
     "affine_map",
     "cast",
     "cast_unsigned",

@@ -66,7 +66,9 @@ class Binding:
     extents : mapping
         The extents that annotations name.
     shapes : mapping
-        The extents of the outputs.
+        The extents of the operands that the call gives, and of the outputs.
+    empty : frozenset of str
+        The operands of padded accesses that have no element.
     """
 
     definition: Definition
@@ -75,6 +77,7 @@ class Binding:
     dims: Mapping[str, AffineExpr]
     extents: Mapping[str, AffineExpr]
     shapes: Mapping[str, Extents]
+    empty: frozenset[str]
 
     def dtype_of(self, operand: OperandSpec) -> np.dtype:
         """The dtype of an operand's elements."""
@@ -123,7 +126,7 @@ def _attributes(definition: Definition, given: Mapping[str, Any]) -> dict[str, A
     values = dict(definition.attributes)
     for name, value in given.items():
         default = values[name]
-        if isinstance(default, tuple) and all(type(v) is int for v in default):
+        if isinstance(default, tuple) and default and all(type(v) is int for v in default):
             items = tuple(value) if isinstance(value, (tuple, list)) else (value,) * len(default)
             if len(items) != len(default):
                 raise ValueError(
@@ -152,12 +155,18 @@ def _factors(index: Index) -> list[Index]:
     found = [f for o in index.operands if isinstance(o, Index) for f in _factors(o)]
     if index.op == "*":
         left, right = index.operands
-        found += [a for a, b in ((left, right), (right, left)) if a.op == ATTRIBUTE and b.names(DIM)]
+        found += [
+            a for a, b in ((left, right), (right, left)) if a.op == ATTRIBUTE and b.names(DIM)
+        ]
     return found
 
 
 # ---------------------------------------------------------------------------------------- dtypes
-_WEAK_DEFAULT = {int: np.dtype(np.int64), float: np.dtype(np.float64), complex: np.dtype(np.complex128)}
+_WEAK_DEFAULT = {
+    int: np.dtype(np.int64),
+    float: np.dtype(np.float64),
+    complex: np.dtype(np.complex128),
+}
 
 
 def _dtypes(
@@ -246,16 +255,25 @@ class _Extents:
         """The binding."""
         self._name_extents()
         self._take_plain_axes()
+        self._take_output_shapes()
         self._solve_windows()
+        self._check_exact_shapes()
         shapes = {o.name: self._shape(o) for o in self.definition.outputs}
         for access in self.accesses:
             self._check_reach(access, self.given[access.operand].extents)
         for update in self.definition.updates:
             if update.access.operand not in self.given:
                 self._check_reach(update.access, shapes[update.access.operand])
+        shapes = {**{name: given.extents for name, given in self.given.items()}, **shapes}
+        padded = {a.operand for a in self.accesses if a.is_padded}
+        empty = frozenset(name for name in padded if self._is_empty(name))
         return Binding(
-            self.definition, self.attributes, dtypes, self.dims, self.extents, shapes
+            self.definition, self.attributes, dtypes, self.dims, self.extents, shapes, empty
         )
+
+    def _is_empty(self, name: str) -> bool:
+        one, why = AffineExpr.const(1), f"{self.name}: {name} has elements"
+        return not all(self.decide.at_most(one, e, why) for e in self.given[name].extents)
 
     def _name_extents(self) -> None:
         """The extents that annotations name, one number each."""
@@ -297,7 +315,9 @@ class _Extents:
         first: dict[str, str] = {}
         for access in self.accesses:
             extents = self.given[access.operand].extents
-            for axis, (subscript, extent) in enumerate(zip(access.subscripts, extents, strict=True)):
+            for axis, (subscript, extent) in enumerate(
+                zip(access.subscripts, extents, strict=True)
+            ):
                 dim = subscript.as_dim()
                 where = f"axis {axis} of {access.operand}"
                 if dim is None:
@@ -312,6 +332,37 @@ class _Extents:
                         f"{self.name}: dim {dim} has the extent {known} in {first[dim]} and "
                         f"{extent} in {where}"
                     )
+
+    def _take_output_shapes(self) -> None:
+        """An axis of a new output has the extent that its annotation says, if that is known."""
+        for update in self.definition.updates:
+            operand = self.definition.operand(update.access.operand)
+            if operand.name in self.given:
+                continue
+            for subscript, extent in zip(update.access.subscripts, operand.shape, strict=True):
+                dim = subscript.as_dim()
+                known = all(name in self.extents for name in extent.names(EXTENT))
+                if dim is not None and dim not in self.dims and known:
+                    self.dims[dim] = extent.affine(self.extents, self.attributes)
+
+    def _check_exact_shapes(self) -> None:
+        """Axes whose extents are expressions that hold exactly."""
+        for operand in self.definition.operands:
+            if operand.name not in self.given or not (
+                operand.is_exact or operand.role is Role.OUTPUT
+            ):
+                continue
+            extents = self.given[operand.name].extents
+            for axis, (expected, extent) in enumerate(zip(operand.shape, extents, strict=True)):
+                if expected.op in ("const", EXTENT) or any(
+                    name not in self.extents for name in expected.names(EXTENT)
+                ):
+                    continue
+                number = expected.affine(self.extents, self.attributes)
+                where = f"axis {axis} of {operand.name}"
+                self._require_equal(
+                    extent, number, f"{where} must be {expected}", f"{where} must be {expected}:"
+                )
 
     def _solve_windows(self) -> None:
         """A dim that only moves a window takes as many steps as fit into the operand's axis."""
@@ -329,6 +380,8 @@ class _Extents:
 
     def _solve(self, access: Access) -> bool:
         extents = self.given[access.operand].extents
+        if access.is_padded:
+            return False
         for axis, (subscript, extent) in enumerate(zip(access.subscripts, extents, strict=True)):
             unknown = [d for d in subscript.names(DIM) if d not in self.dims]
             if len(unknown) != 1:
@@ -387,14 +440,16 @@ class _Extents:
             unknown = [n for n in expected.names(EXTENT) if n not in self.extents]
             if unknown:
                 raise ValueError(
-                    f"{self.name}: no operand determines the extent {unknown[0]} of {operand.name}; "
-                    "give it by init= or out="
+                    f"{self.name}: no operand determines the extent {unknown[0]} of "
+                    f"{operand.name}; give it by init= or out="
                 )
             shape.append(expected.affine(self.extents, self.attributes))
         return tuple(shape)
 
     def _check_reach(self, access: Access, extents: Extents) -> None:
         """No subscript leaves its operand; in an empty domain none is computed."""
+        if access.is_padded:
+            return
         for axis, (subscript, extent) in enumerate(zip(access.subscripts, extents, strict=True)):
             if subscript.as_dim() is not None:
                 continue
@@ -404,10 +459,12 @@ class _Extents:
             for end, first, second in ((low, zero, low), (high, high, extent - 1)):
                 if self.decide.at_most(first, second, f"{self.name}: {what}"):
                     continue
-                if any(self.decide.equal(e, zero, f"{self.name}: no points") for e in self.dims.values()):
+                if any(
+                    self.decide.equal(e, zero, f"{self.name}: no points")
+                    for e in self.dims.values()
+                ):
                     return
                 raise ValueError(
                     f"{self.name}: the subscript {subscript} of {access.operand} reaches {end}, "
                     f"and axis {axis} has {extent} elements"
                 )
-

@@ -28,20 +28,29 @@ class Role(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class OperandSpec:
-    """An operand: its name, type variable or dtype, and the extents of its axes."""
+    """An operand: its name, type variable or dtype, and the extents of its axes.
+
+    An axis whose extent is an expression has exactly that many elements if the operand is an output
+    or ``is_exact``; another input has at least the elements that are read.
+    """
 
     name: str
     role: Role
     type: Any
     shape: tuple[Index, ...]
+    is_exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Where an operand is read or written: one subscript per axis."""
+    """Where an operand is read or written: one subscript per axis.
+
+    A *padded* access may leave its operand; the payload says what it reads there.
+    """
 
     operand: str
     subscripts: tuple[Index, ...]
+    is_padded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +136,8 @@ class Definition:
         self, access: Access, extents: Mapping[str, AffineExpr], attributes: Mapping[str, Any]
     ) -> IndexingMap:
         """The map from the domain to an operand's elements."""
+        if access.is_padded:  # the payload computes where it reads
+            return IndexingMap(len(self.dims), (AffineExpr.const(0),) * len(access.subscripts))
         names = {**extents, **{d: AffineExpr.dim(k) for k, d in enumerate(self.dims)}}
         results = tuple(s.affine(names, attributes) for s in access.subscripts)
         return IndexingMap(len(self.dims), results)
@@ -145,11 +156,14 @@ class Definition:
         lines += [f"  {_operand_text(operand)}" for operand in self.operands]
         lines.append(f"  domain ({kinds})")
         for access in [*self.accesses, *(u.access for u in self.updates)]:
-            lines.append(f"  map {access.operand}: {map_text(self.dims, access.subscripts)}")
+            how = " padded" if access.is_padded else ""
+            lines.append(f"  map {access.operand}: {map_text(self.dims, access.subscripts)}{how}")
         for update in self.updates:
             name = str(Scalar("element", (), (update.access.operand, update.access.subscripts)))
             value = str(update.value)
-            lines.append(f"  {name} = {f'{update.combiner}({name}, {value})' if update.combiner else value}")
+            lines.append(
+                f"  {name} = {f'{update.combiner}({name}, {value})' if update.combiner else value}"
+            )
         return "\n".join(lines)
 
 
@@ -209,7 +223,9 @@ def make_definition(
     order = tuple(found if dims is None else dims)
     if sorted(found) != sorted(order):
         stray = ", ".join(sorted(set(found) ^ set(order)))
-        raise DefinitionError(f"{name}: the dims of the domain and of the subscripts differ: {stray}")
+        raise DefinitionError(
+            f"{name}: the dims of the domain and of the subscripts differ: {stray}"
+        )
     _check_indices(name, updates, order)
     outputs = [{d for s in u.access.subscripts for d in s.names(DIM)} for u in updates]
     parallel = set().union(*outputs)

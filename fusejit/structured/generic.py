@@ -18,12 +18,13 @@ from fusejit.structured.definition import (
     Update,
     make_definition,
 )
-from fusejit.structured.indices import DIM, EXTENT, Index, parse_index
+from fusejit.structured.indices import DIM, EXTENT, Index
 from fusejit.structured.notation import update_of
 from fusejit.structured.op import StructuredOp
 from fusejit.structured.scalars import Scalar
 
 _MAP = re.compile(r"\s*\(([^()]*)\)\s*(?:\[([^\]]*)\])?\s*->\s*\((.*)\)\s*", re.DOTALL)
+Resolved = tuple[Definition, tuple[Any, ...], dict[str, Any]]
 _ITERATORS = ("parallel", "reduction")
 
 
@@ -69,7 +70,9 @@ def affine_map(source: str | Callable[..., Any] | AffineMap) -> AffineMap:
     matched = _MAP.fullmatch(source)
     if matched is None:
         raise DefinitionError(f"{source!r} is no indexing map: write '(i, j) -> (j, i)'")
-    dims, symbols = (tuple(n.strip() for n in (g or "").split(",") if n.strip()) for g in matched.group(1, 2))
+    dims, symbols = (
+        tuple(n.strip() for n in (g or "").split(",") if n.strip()) for g in matched.group(1, 2)
+    )
     text = matched.group(3).strip()
     results = () if not text else _parsed(f"({text},)", dims, symbols, source)
     return AffineMap(dims, symbols, results)
@@ -80,13 +83,56 @@ def _parsed(
 ) -> tuple[Index, ...]:
     scope = {d: Index(DIM, (d,)) for d in dims} | {s: Index(EXTENT, (s,)) for s in symbols}
     try:
-        found = eval(text.replace(" floordiv ", " // ").replace(" mod ", " % "), {"__builtins__": {}}, scope)
+        found = eval(
+            text.replace(" floordiv ", " // ").replace(" mod ", " % "), {"__builtins__": {}}, scope
+        )
     except (NameError, SyntaxError) as error:
         raise DefinitionError(f"{source!r} is no indexing map: {error}") from None
     return tuple(map(Index.of, found))
 
 
-class GenericForm:
+class OpFamily:
+    """A callable that makes an op for each call, because the call says what is computed.
+
+    Parameters
+    ----------
+    resolve : callable
+        From the arguments of a call to the op's definition, its inputs, and the keywords ``init``,
+        ``out`` and ``dtype`` of its call.
+    """
+
+    def __init__(self, resolve: Callable[..., Resolved]) -> None:
+        self.resolve = resolve
+        self.__name__ = self.__qualname__ = resolve.__name__
+        self.__doc__ = resolve.__doc__
+        self.__signature__ = inspect.signature(resolve)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        definition, inputs, keywords = self.resolve(*args, **kwargs)
+        return op_of(definition)(*inputs, **keywords)
+
+    def __repr__(self) -> str:
+        return f"<structured ops {self.__name__}{self.__signature__}>"
+
+
+def op_of(definition: Definition) -> StructuredOp:
+    """One op for each definition, whose variants calls share."""
+    return _known(str(definition), _Held(definition))
+
+
+@OpFamily
+def generic(
+    inputs: Sequence[Any],
+    inits: Sequence[Any],
+    indexing_maps: Sequence[Any],
+    iterator_types: Sequence[str],
+    payload: Callable[..., Any],
+    *,
+    symbols: Mapping[str, tuple[int, int]] | None = None,
+    name: str = "generic",
+    library_call: str | None = None,
+    out: Any = None,
+) -> Resolved:
     """``generic(inputs, inits, indexing_maps, iterator_types, payload)``.
 
     For each point of the domain the payload computes one number per init from the elements of the
@@ -111,6 +157,8 @@ class GenericForm:
         The name of the op in reports.
     library_call : str, optional
         As in `structured_op`.
+    out : array or tuple of array, optional
+        Memory for the results, which start from what it holds; ``inits`` is an empty list then.
 
     Returns
     -------
@@ -132,74 +180,68 @@ class GenericForm:
     ...         ["parallel", "reduction"], lambda a, total: total + a)
     array([ 3., 12.])
     """
+    outs = out if isinstance(out, tuple) else () if out is None else (out,)
+    definition = define_generic(
+        len(inputs),
+        len(inits) or len(outs),
+        indexing_maps,
+        iterator_types,
+        payload,
+        symbols,
+        name,
+        library_call,
+    )
+    starts = {"out": outs} if outs else {"init": tuple(inits)}
+    return definition, tuple(inputs), starts
 
-    __name__ = "generic"
 
-    def __call__(
-        self,
-        inputs: Sequence[Any],
-        inits: Sequence[Any],
-        indexing_maps: Sequence[Any],
-        iterator_types: Sequence[str],
-        payload: Callable[..., Any],
-        *,
-        symbols: Mapping[str, tuple[int, int]] | None = None,
-        name: str = "generic",
-        library_call: str | None = None,
-    ) -> Any:
-        definition = self.define(
-            len(inputs), len(inits), indexing_maps, iterator_types, payload, symbols, name, library_call
+def define_generic(
+    num_inputs: int,
+    num_inits: int,
+    indexing_maps: Sequence[Any],
+    iterator_types: Sequence[str],
+    payload: Callable[..., Any],
+    symbols: Mapping[str, tuple[int, int]] | None = None,
+    name: str = "generic",
+    library_call: str | None = None,
+) -> Definition:
+    """The op without its operands."""
+    maps = [affine_map(m) for m in indexing_maps]
+    if len(maps) != num_inputs + num_inits:
+        raise DefinitionError(
+            f"{name}: {len(maps)} indexing maps for {num_inputs + num_inits} operands"
         )
-        return _known(str(definition), _Held(definition))(*inputs, init=tuple(inits))
-
-    @staticmethod
-    def define(
-        num_inputs: int,
-        num_inits: int,
-        indexing_maps: Sequence[Any],
-        iterator_types: Sequence[str],
-        payload: Callable[..., Any],
-        symbols: Mapping[str, tuple[int, int]] | None = None,
-        name: str = "generic",
-        library_call: str | None = None,
-    ) -> Definition:
-        """The op without its operands."""
-        maps = [affine_map(m) for m in indexing_maps]
-        if len(maps) != num_inputs + num_inits:
+    dims = maps[0].dims if maps else ()
+    for one in maps:
+        if one.dims != dims:
+            raise DefinitionError(f"{name}: the maps {maps[0]} and {one} have other dims")
+    if len(iterator_types) != len(dims):
+        raise DefinitionError(f"{name}: {len(iterator_types)} iterator types for {len(dims)} dims")
+    for iterator in iterator_types:
+        if iterator not in _ITERATORS:
+            raise DefinitionError(f"{name}: {iterator!r} is neither 'parallel' nor 'reduction'")
+    names = [f"in{k}" for k in range(num_inputs)] + [f"out{k}" for k in range(num_inits)]
+    extents = {tuple(place): symbol for symbol, place in (symbols or {}).items()}
+    operands, accesses = [], []
+    for k, (operand, one) in enumerate(zip(names, maps, strict=True)):
+        shape = tuple(
+            Index(EXTENT, (extents.get((k, axis), f"{operand}_{axis}"),))
+            for axis in range(len(one.results))
+        )
+        role = Role.INPUT if k < num_inputs else Role.OUTPUT
+        operands.append(OperandSpec(operand, role, f"T{k}", shape))
+        accesses.append(Access(operand, one.results))
+    for dim, iterator in zip(dims, iterator_types, strict=True):
+        lacking = [a for a in accesses[num_inputs:] if dim not in _dims(a)]
+        if iterator == "parallel" and lacking:
             raise DefinitionError(
-                f"{name}: {len(maps)} indexing maps for {num_inputs + num_inits} operands"
+                f"{name}: the map of {lacking[0].operand} lacks the parallel dim {dim}, so that "
+                "several points would write one element"
             )
-        dims = maps[0].dims if maps else ()
-        for one in maps:
-            if one.dims != dims:
-                raise DefinitionError(f"{name}: the maps {maps[0]} and {one} have other dims")
-        if len(iterator_types) != len(dims):
-            raise DefinitionError(f"{name}: {len(iterator_types)} iterator types for {len(dims)} dims")
-        for iterator in iterator_types:
-            if iterator not in _ITERATORS:
-                raise DefinitionError(f"{name}: {iterator!r} is neither 'parallel' nor 'reduction'")
-        names = [f"in{k}" for k in range(num_inputs)] + [f"out{k}" for k in range(num_inits)]
-        extents = {tuple(place): symbol for symbol, place in (symbols or {}).items()}
-        operands, accesses = [], []
-        for k, (operand, one) in enumerate(zip(names, maps, strict=True)):
-            shape = tuple(
-                Index(EXTENT, (extents.get((k, axis), f"{operand}_{axis}"),))
-                for axis in range(len(one.results))
-            )
-            role = Role.INPUT if k < num_inputs else Role.OUTPUT
-            operands.append(OperandSpec(operand, role, f"T{k}", shape))
-            accesses.append(Access(operand, one.results))
-        for dim, iterator in zip(dims, iterator_types, strict=True):
-            lacking = [a for a in accesses[num_inputs:] if dim not in _dims(a)]
-            if iterator == "parallel" and lacking:
-                raise DefinitionError(
-                    f"{name}: the map of {lacking[0].operand} lacks the parallel dim {dim}, so that "
-                    "several points would write one element"
-                )
-        updates = _payload(name, payload, accesses, num_inputs)
-        return make_definition(
-            name, operands, accesses[:num_inputs], updates, dims=dims, library_call=library_call
-        )
+    updates = _payload(name, payload, accesses, num_inputs)
+    return make_definition(
+        name, operands, accesses[:num_inputs], updates, dims=dims, library_call=library_call
+    )
 
 
 def _dims(access: Access) -> set[str]:
@@ -238,6 +280,3 @@ class _Held:
 def _known(text: str, held: _Held) -> StructuredOp:
     """One op for each definition, whose variants calls share."""
     return StructuredOp(held.definition)
-
-
-generic = GenericForm()

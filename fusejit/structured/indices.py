@@ -10,7 +10,7 @@ have values and the extents are symbols.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fusejit.dataclass import dataclass
@@ -18,13 +18,6 @@ from fusejit.ir.affine import AffineExpr
 
 DIM, EXTENT, ATTRIBUTE, CONST = "dim", "extent", "attribute", "const"
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "//": 2, "%": 2}
-_COMPUTE: dict[str, Callable[[Any, Any], Any]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "//": lambda a, b: a // b,
-    "%": lambda a, b: a % b,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +82,7 @@ class Index:
     # -- queries --------------------------------------------------------------------------------
     def leaves(self) -> Iterator[Index]:
         """The dims, extents, attributes and integers in it, from left to right."""
-        if self.op in _COMPUTE:
+        if self.op in _PRECEDENCE:
             for operand in self.operands:
                 yield from operand.leaves()
         else:
@@ -104,17 +97,15 @@ class Index:
         return str(self.operands[0]) if self.op == DIM else None
 
     # -- meaning --------------------------------------------------------------------------------
-    def evaluate(self, leaf: Callable[[Index], Any]) -> Any:
-        """Compute it with ``leaf`` as the value of each dim, extent and attribute."""
-        if self.op == CONST:
-            return self.operands[0]
-        if self.op not in _COMPUTE:
-            return leaf(self)
-        return _COMPUTE[self.op](*(operand.evaluate(leaf) for operand in self.operands))
+    def substitute(self, dims: Mapping[str, Index]) -> Index:
+        """It with dims replaced."""
+        if self.op == DIM:
+            return dims.get(self.operands[0], self)
+        if self.op not in _PRECEDENCE:
+            return self
+        return Index(self.op, tuple(operand.substitute(dims) for operand in self.operands))
 
-    def affine(
-        self, names: Mapping[str, AffineExpr], attributes: Mapping[str, Any]
-    ) -> AffineExpr:
+    def affine(self, names: Mapping[str, AffineExpr], attributes: Mapping[str, Any]) -> AffineExpr:
         """It as an affine expression, with ``names`` for dims and extents.
 
         Raises
@@ -180,7 +171,7 @@ class Index:
         if self.op == ATTRIBUTE:
             name, position = self.operands
             return name if position is None else f"{name}[{position}]"
-        if self.op not in _COMPUTE:
+        if self.op not in _PRECEDENCE:
             return str(self.operands[0])
         left, right = self.operands
         if self.op == "-" and left == Index.of(0):
@@ -211,7 +202,7 @@ class AttributeList:
 
 
 def attribute_in_formula(name: str, default: Any) -> Any:
-    """What a formula sees for an attribute: an index or a list of them; other values as they are."""
+    """An attribute as a formula sees it: an index or a list of them; other values as they are."""
     if isinstance(default, (tuple, list)) and all(type(v) is int for v in default):
         return AttributeList(name, len(default))
     return Index(ATTRIBUTE, (name, None)) if type(default) is int else default

@@ -44,10 +44,10 @@ class Accumulated:
         Of the output.
     reads_init : bool
         Whether what the output holds before matters.
-    covers : bool
-        Whether every element of the output is written.
-    identity : object
-        Where a result starts that is merged in order and given no start.
+    is_optional : bool
+        Whether the call may leave out where it starts.
+    fill : object
+        The number that it then holds before the op runs; None if it needs to hold none.
     """
 
     name: str
@@ -56,8 +56,8 @@ class Accumulated:
     dtype: np.dtype
     map: IndexingMap
     reads_init: bool
-    covers: bool
-    identity: Any = None
+    is_optional: bool
+    fill: Any
 
     def joined(self, parts: Sequence[Any]) -> Any:
         """The output as an array of NumPy."""
@@ -124,7 +124,9 @@ def instantiate(binding: Binding) -> Instance:
         return definition.indexing_map(access, binding.extents, binding.attributes)
 
     reads = [a for a in definition.accesses if definition.is_read(a)]
-    outputs = [_accumulated(binding, update, map_of(update.access)) for update in definition.updates]
+    outputs = [
+        _accumulated(binding, update, map_of(update.access)) for update in definition.updates
+    ]
     dtypes = [binding.dtype_of(definition.operand(a.operand)) for a in reads]
     builder = PayloadBuilder(dtypes, [part for output in outputs for part in output.dtypes])
     elements = {(a.operand, a.subscripts): k for k, a in enumerate(reads)}
@@ -138,7 +140,8 @@ def instantiate(binding: Binding) -> Instance:
     def affine(index: Index) -> AffineExpr:
         return index.affine(names, binding.attributes)
 
-    lowering = PayloadLowering(builder, elements, binding.dtypes, affine)
+    padded = {name: e for name, e in binding.shapes.items() if name not in binding.empty}
+    lowering = PayloadLowering(builder, elements, binding.dtypes, affine, padded)
     refs: list[int] = []
     at = len(reads)
     for update, output in zip(definition.updates, outputs, strict=True):
@@ -170,9 +173,7 @@ def instantiate(binding: Binding) -> Instance:
 
 
 def _iterator_of(definition: Definition) -> Any:
-    reduced = (
-        IteratorType.SEQUENTIAL if definition.runs_in_order() else IteratorType.REDUCTION
-    )
+    reduced = IteratorType.SEQUENTIAL if definition.runs_in_order() else IteratorType.REDUCTION
     return lambda dim: reduced if dim in definition.reductions else IteratorType.PARALLEL
 
 
@@ -197,21 +198,30 @@ def _accumulated(binding: Binding, update: Update, indexing_map: IndexingMap) ->
     definition = binding.definition
     operand = definition.operand(update.access.operand)
     dtype = binding.dtype_of(operand)
-    combiner, dtypes, identity = None, (dtype,), None
+    reads_init = definition.reads_init(update)
+    combiner, dtypes, identity = None, (dtype,), 0
+    is_optional = not reads_init or update.combiner is not None
     if update.combiner is not None:
         combiner = _combiner_row(definition, update, dtype)
         if dtype.kind == "c":
             dtypes = (part_dtype(dtype),) * 2
         elif update.combiner != combiner and dtype.kind == "i":
             dtypes = (unsigned(dtype),)
-        if definition.runs_in_order():
-            identity, combiner = COMBINERS[combiner].identity(dtypes[0]), None
+        identity = COMBINERS[combiner].identity(dtypes[0])
+        combiner = None if definition.runs_in_order() else combiner
     shape = binding.shapes[operand.name]
     covers = len(set(update.access.subscripts)) == len(shape) and all(
         (dim := subscript.as_dim()) is not None and binding.dims[dim] == extent
         for subscript, extent in zip(update.access.subscripts, shape, strict=True)
     )
-    reads_init = definition.reads_init(update)
+    needs_number = not covers or (reads_init and combiner is None)
     return Accumulated(
-        operand.name, combiner, dtypes, dtype, indexing_map, reads_init, covers, identity
+        operand.name,
+        combiner,
+        dtypes,
+        dtype,
+        indexing_map,
+        reads_init or not covers,
+        is_optional,
+        identity if needs_number else None,
     )

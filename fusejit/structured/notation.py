@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from fusejit.dataclass import replace
 from fusejit.structured.definition import (
     Access,
     Definition,
@@ -75,6 +76,13 @@ Shape: Any = _Annotation(Role.SHAPE)
 """An input of which only the extents are used, such as the window of a pooling."""
 
 
+class _Window:
+    """``_``: the least extent that holds all reads, which the subscript of the axis determines."""
+
+
+_: Any = _Window()
+
+
 class _Dim(Index):
     """A dim by its name; ``number`` is that of the module's variable with this name, if any."""
 
@@ -118,6 +126,12 @@ class _Subscripted:
         if self._spec.role is not Role.OUTPUT:
             self._formula.accesses[access] = None
         return _Element("element", (), (access.operand, access.subscripts))
+
+    def at(self, *subscripts: Any, outside: Any) -> Scalar:
+        """The element there, and ``outside`` where a subscript leaves the operand."""
+        access = replace(self._access(subscripts), is_padded=True)
+        self._formula.accesses[access] = None
+        return Scalar("padded", (Scalar.of(outside),), (access.operand, access.subscripts))
 
     def __setitem__(self, subscripts: Any, value: Any) -> None:
         access = self._access(subscripts)
@@ -179,15 +193,27 @@ def update_of(access: Access, value: Any) -> Update:
 
 
 # ------------------------------------------------------------------------------------ definitions
-def define(function: Callable[..., Any], library_call: str | None = None) -> Definition:
+def define(
+    function: Callable[..., Any],
+    library_call: str | None = None,
+    values: Mapping[str, Any] | None = None,
+    name: str = "",
+) -> Definition:
     """The op that a function in index notation defines.
+
+    Parameters
+    ----------
+    values : mapping, optional
+        Of attributes that are neither integers nor lists of them: the formula is run with these.
+    name : str
+        Of the op, if it is not the function's.
 
     Raises
     ------
     DefinitionError
         If the function is no formula; the text says what is wrong with which operand.
     """
-    name = function.__name__
+    name = name or function.__name__
     if not isinstance(function, FunctionType):
         raise DefinitionError(f"{name} is no Python function")
     parameters = inspect.signature(function).parameters
@@ -207,7 +233,8 @@ def define(function: Callable[..., Any], library_call: str | None = None) -> Def
     run = _with_names(function, operands, formula)
     scalars = {o.name: _scalar(formula, o) for o in inputs if o.role is Role.SCALAR}
     arguments: dict[str, Any] = {o.name: _Subscripted(formula, o) for o in operands} | scalars
-    arguments |= {a: attribute_in_formula(a, default) for a, default in attributes.items()}
+    chosen = {**attributes, **(values or {})}
+    arguments |= {a: _attribute_in_formula(name, a, value) for a, value in chosen.items()}
     try:
         run(**arguments)
     except DefinitionError as error:
@@ -216,16 +243,54 @@ def define(function: Callable[..., Any], library_call: str | None = None) -> Def
     if missing:
         raise DefinitionError(f"{name} does not write its output {missing[0]}")
     accesses = [a for o in inputs for a in formula.accesses if a.operand == o.name]
+    updates = [formula.updates[o.name] for o in outputs]
     return make_definition(
         name,
-        [*inputs, *outputs],
+        with_windows(name, [*inputs, *outputs], [*accesses, *(u.access for u in updates)]),
         accesses,
-        [formula.updates[o.name] for o in outputs],
+        updates,
         attributes=attributes,
         dims=formula.domain,
         doc=inspect.getdoc(function) or "",
         library_call=library_call,
     )
+
+
+def _attribute_in_formula(op: str, name: str, value: Any) -> Any:
+    """An attribute as its formula sees it; the name of a function of formulas is that function."""
+    if isinstance(value, str) and value in FORMULA_NAMES:
+        return FORMULA_NAMES[value]
+    return attribute_in_formula(name, value)
+
+
+def with_windows(
+    op: str, operands: Sequence[OperandSpec], accesses: Sequence[Access]
+) -> list[OperandSpec]:
+    """The operands with an extent in place of each ``_``."""
+    by_name = {o.name: o for o in operands}
+    extents: dict[str, Index] = {}
+    for access in accesses:
+        for subscript, extent in zip(
+            access.subscripts, by_name[access.operand].shape, strict=False
+        ):
+            dim = subscript.as_dim()
+            if dim is not None and isinstance(extent, Index):
+                extents.setdefault(dim, extent)
+
+    def least(operand: OperandSpec, axis: int) -> Index:
+        subscripts = next(a.subscripts for a in accesses if a.operand == operand.name)
+        for dim in subscripts[axis].names(DIM):
+            if dim not in extents:
+                raise DefinitionError(
+                    f"{op}: the extent of axis {axis} of {operand.name} does not follow from its "
+                    f"subscript, as no operand has dim {dim} as an axis"
+                )
+        return subscripts[axis].substitute({d: e - 1 for d, e in extents.items()}) + 1
+
+    return [
+        replace(o, shape=tuple(least(o, k) if e is _ else e for k, e in enumerate(o.shape)))
+        for o in operands
+    ]
 
 
 def _scalar(formula: _Formula, spec: OperandSpec) -> Scalar:
@@ -238,19 +303,38 @@ def _operand(
 ) -> OperandSpec:
     annotation = parameter.annotation
     if isinstance(annotation, str):  # from __future__ import annotations
-        scope = {**function.__globals__, "Tensor": Tensor, "Output": Output}
-        annotation = eval(annotation, {**scope, "Number": Number, "Shape": Shape})
+        names = _AnnotationNames(function.__globals__, attributes)
+        annotation = eval(annotation, function.__globals__, names)
     if not isinstance(annotation, _Annotation):
         raise DefinitionError(
             f'{op}: annotate {parameter.name} with Tensor["T", ..], Output, Number or Shape'
         )
     type_, *shape = annotation.items
-    extents = tuple(parse_index(e, attributes) if isinstance(e, str) else Index.of(e) for e in shape)
+    extents: Any = tuple(
+        e if e is _ else parse_index(e, attributes) if isinstance(e, str) else Index.of(e)
+        for e in shape
+    )
     return OperandSpec(parameter.name, annotation.role, _type(type_), extents)
+
+
+class _AnnotationNames(dict[str, Any]):
+    """Names of an annotation that is a text: those of operands and modules; others are extents."""
+
+    def __init__(self, scope: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
+        names = {"Tensor": Tensor, "Output": Output, "Number": Number, "Shape": Shape, "_": _}
+        for name, value in scope.items():
+            if isinstance(value, _Annotation) or inspect.ismodule(value):
+                names[name] = value
+        lists = {a: attribute_in_formula(a, default) for a, default in attributes.items()}
+        super().__init__({**names, **lists})
+
+    def __missing__(self, name: str) -> Index:
+        return Index(EXTENT, (name,))
 
 
 def _type(type_: Any) -> Any:
     """A type variable by name, or one of the names of fixed types."""
+    type_ = type_.operands[0] if isinstance(type_, Index) else type_
     return FORMULA_NAMES.get(type_, type_) if isinstance(type_, str) else type_
 
 
@@ -262,7 +346,7 @@ def _with_names(
     for operand in operands:
         if isinstance(operand.type, str):
             known[operand.type] = operand.type
-        for extent in operand.shape:
+        for extent in (e for e in operand.shape if e is not _):
             known |= {name: Index(EXTENT, (name,)) for name in extent.names(EXTENT)}
     return bind_names(function, known)
 

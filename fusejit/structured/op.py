@@ -1,7 +1,7 @@
 """`StructuredOp`: a definition that can be called, printed, and asked for its reference.
 
-A call with NumPy arrays runs a small decorated function, whose variants are compiled and cached like
-those of any other. In a traced function a call is one generic op of the graph
+A call with NumPy arrays runs a small decorated function, whose variants are compiled and cached
+like those of any other. In a traced function a call is one generic op of the graph
 (`fusejit.tracer.library.structured_ops`).
 """
 
@@ -10,15 +10,14 @@ from __future__ import annotations
 import inspect
 import linecache
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from fusejit.api import fuse_jit
 from fusejit.dataclass import dataclass
-from fusejit.structured.definition import Definition, Role
+from fusejit.structured.definition import Definition
 from fusejit.structured.notation import define
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
@@ -52,11 +51,17 @@ class StructuredOp:
     Parameters
     ----------
     definition : Definition
-        Of one rank; an op of several ranks overrides `definition_for`.
+        Its parameters and their names; for operands of one rank, all of the op.
+    specialize : callable, optional
+        From the ranks of the operands of a call (None for what is not given) and its attributes to
+        the definition that serves it.
     """
 
-    def __init__(self, definition: Definition) -> None:
+    def __init__(
+        self, definition: Definition, specialize: Callable[..., Definition] | None = None
+    ) -> None:
         self.definition = definition
+        self._specialize = specialize
         self.__name__ = self.__qualname__ = definition.name
         self.__doc__ = definition.doc
         self.__signature__ = inspect.Signature(
@@ -71,6 +76,7 @@ class StructuredOp:
         )
         self.in_python = InPython(self)
         self._entry: Any = None
+        self._specialized: dict[Any, Definition] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the op.
@@ -102,9 +108,16 @@ class StructuredOp:
             self._entry = _entry(self)
         return self._entry
 
-    def definition_for(self, operands: Mapping[str, Any], attributes: Mapping[str, Any]) -> Definition:
-        """The definition for the ranks of a call's operands."""
-        return self.definition
+    def definition_for(
+        self, ranks: Mapping[str, int | None], attributes: Mapping[str, Any]
+    ) -> Definition:
+        """The definition for the ranks and the attributes of a call."""
+        if self._specialize is None:
+            return self.definition
+        key = tuple(ranks.items()), tuple((name, str(value)) for name, value in attributes.items())
+        if key not in self._specialized:
+            self._specialized[key] = self._specialize(ranks, attributes)
+        return self._specialized[key]
 
     def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Call:
         """The arguments of a call.
@@ -120,9 +133,10 @@ class StructuredOp:
             raise TypeError(f"{self.__name__}: {error}") from None
         inputs = {o.name: given[o.name] for o in self.definition.inputs}
         attributes = {a: given[a] for a in self.definition.attributes if a in given}
-        definition = self.definition_for(inputs, attributes)
-        starts = _by_output(definition, "init", given.get("init"))
-        outs = _by_output(definition, "out", given.get("out"))
+        starts = _by_output(self.definition, "init", given.get("init"))
+        outs = _by_output(self.definition, "out", given.get("out"))
+        ranks = {name: rank_of(value) for name, value in {**inputs, **starts, **outs}.items()}
+        definition = self.definition_for(ranks, attributes)
         both = [name for name in starts if name in outs]
         if both:
             raise TypeError(f"{self.__name__}: {both[0]} is given both by init= and out=")
@@ -152,8 +166,11 @@ class StructuredOp:
     def __repr__(self) -> str:
         return f"<structured op {self.__name__}{self.__signature__}>"
 
-    def __reduce__(self) -> Any:
-        return type(self), (self.definition,)
+
+def rank_of(value: Any) -> int:
+    """The number of axes of an operand; 0 for a number."""
+    rank = getattr(value, "ndim", None)
+    return rank if type(rank) is int else 0 if callable(rank) else np.ndim(value)
 
 
 def _by_output(definition: Definition, what: str, given: Any) -> dict[str, Any]:
@@ -163,7 +180,9 @@ def _by_output(definition: Definition, what: str, given: Any) -> dict[str, Any]:
     outputs = definition.outputs
     values = given if isinstance(given, tuple) else (given,)
     if len(values) != len(outputs):
-        raise TypeError(f"{definition.name}: {what}= takes {len(outputs)} values, not {len(values)}")
+        raise TypeError(
+            f"{definition.name}: {what}= takes {len(outputs)} values, not {len(values)}"
+        )
     return {o.name: v for o, v in zip(outputs, values, strict=True) if v is not None}
 
 
@@ -189,9 +208,7 @@ def _entry(op: StructuredOp) -> Any:
         parameters.append(f"{parameter.name}=_{parameter.name}" if has_default else parameter.name)
         keyword = f"{parameter.name}={parameter.name}"
         given.append(parameter.name if parameter.kind is _POSITIONAL else keyword)
-    source = (
-        f"def {name}({', '.join(parameters)}):\n    return _in_python({', '.join(given)})\n"
-    )
+    source = f"def {name}({', '.join(parameters)}):\n    return _in_python({', '.join(given)})\n"
     filename = f"<structured op {name}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     scope: dict[str, Any] = {"_in_python": op.in_python, "__name__": __name__}
@@ -234,7 +251,18 @@ def structured_op(function: Callable[..., Any] | None = None, /, **options: Any)
     """
     if function is None:
         return lambda f: structured_op(f, **options)
-    return StructuredOp(define(function, **options))
+    definition = define(function, **options)
+    static = [a for a, default in definition.attributes.items() if not _is_integral(default)]
+    if not static:
+        return StructuredOp(definition)
+
+    def specialize(ranks: Mapping[str, int | None], attributes: Mapping[str, Any]) -> Definition:
+        values = {a: attributes[a] for a in static if a in attributes}
+        return define(function, **options, values=values)
+
+    return StructuredOp(definition, specialize)
 
 
-__all__ = ["Call", "InPython", "Role", "StructuredOp", "structured_op"]
+def _is_integral(default: Any) -> bool:
+    items = default if isinstance(default, tuple) else (default,)
+    return all(type(item) is int for item in items)

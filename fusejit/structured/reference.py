@@ -62,8 +62,7 @@ def require_starts(definition: Definition, instance: Instance, given: Any) -> No
         If the call does not say from what.
     """
     for output in instance.outputs:
-        needed = output.reads_init and output.combiner is None and output.identity is None
-        if needed and output.name not in given:
+        if not output.is_optional and output.name not in given:
             raise TypeError(
                 f"{definition.name}: {output.name} is read before it is written: give its start by "
                 "init= or out="
@@ -114,21 +113,15 @@ def _run(
             parts.append(Value(f"r{len(parts)}", TensorType(dtype, binding.shapes[output.name])))
     op = _in_pieces(instance.generic(inputs, begins, parts))
     results = iter(run_generic(op, values, {}))
-    return [
-        output.joined([next(results) for _ in output.dtypes]) for output in instance.outputs
-    ]
+    return [output.joined([next(results) for _ in output.dtypes]) for output in instance.outputs]
 
 
 def _start(
     output: Accumulated, part: int, dtype: np.dtype, shape: tuple[int, ...], given: Any
 ) -> np.ndarray | None:
-    """What one accumulated part starts from; None for the combiner's identity, or nothing."""
+    """What one accumulated part starts from; None if it needs to hold nothing."""
     if given is None:
-        if output.identity is None and (output.combiner is not None or output.covers):
-            if output.combiner is None or output.covers:
-                return None
-        number = 0 if output.identity is None else output.identity
-        return np.full(shape, number, dtype)
+        return None if output.fill is None else np.full(shape, output.fill, dtype)
     whole = np.full(shape, given, output.dtype) if not np.ndim(given) else np.asarray(given)
     if len(output.dtypes) > 1:
         whole = whole.imag if part else whole.real

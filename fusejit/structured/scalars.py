@@ -38,8 +38,9 @@ class Scalar(NDArrayOperatorsMixin):
     Attributes
     ----------
     op : str
-        ``"element"``, ``"const"``, ``"index"``, ``"cast"``, or the name of a function.
+        ``"element"``, ``"padded"``, ``"const"``, ``"index"``, ``"cast"``, or a function's name.
     operands : tuple of Scalar
+        Of a padded element the value outside of its operand.
     attr : object
         Of an element the operand's name and its subscripts; of a constant the number and its type;
         of an index the expression; of a cast the type and whether it is signed.
@@ -101,7 +102,7 @@ class Scalar(NDArrayOperatorsMixin):
         found: dict[tuple[str, tuple[Index, ...]], None] = {}
 
         def visit(scalar: Scalar) -> None:
-            if scalar.op == "element":
+            if scalar.op in ("element", "padded"):
                 found[scalar.attr] = None
             for operand in scalar.operands:
                 visit(operand)
@@ -111,9 +112,10 @@ class Scalar(NDArrayOperatorsMixin):
 
     def __str__(self) -> str:
         inner = ", ".join(map(str, self.operands))
-        if self.op == "element":
+        if self.op in ("element", "padded"):
             name, subscripts = self.attr
-            return f"{name}[{', '.join(map(str, subscripts))}]" if subscripts else name
+            text = f"{name}[{', '.join(map(str, subscripts))}]" if subscripts else name
+            return text if self.op == "element" else f"padded({text}, {inner})"
         if self.op == "const":
             number, type_ = self.attr
             return f"{number!r}" if type_ is None else f"const({type_name(type_)}, {number!r})"
@@ -173,6 +175,8 @@ class PayloadLowering:
         Type variables to dtypes.
     affine : callable
         From an `Index` to an `AffineExpr` of the op's dims.
+    extents : mapping
+        The extents of operands that are read as padded ones, if they have elements.
     """
 
     def __init__(
@@ -181,11 +185,13 @@ class PayloadLowering:
         elements: Mapping[tuple[str, tuple[Index, ...]], int],
         dtypes: Mapping[str, np.dtype],
         affine: Callable[[Index], AffineExpr],
+        extents: Mapping[str, Sequence[AffineExpr]],
     ) -> None:
         self.builder = builder
         self._elements = elements
         self._dtypes = dtypes
         self._affine = affine
+        self._extents = extents
         self._known: dict[int, Typed] = {}
 
     def lower(self, scalar: Scalar) -> Typed:
@@ -229,7 +235,7 @@ class PayloadLowering:
             return self._dtypes[type_]
         return kernel_dtype(type_)
 
-    # -- the forms of scalars -----------------------------------------------------------------------
+    # -- the forms of scalars -------------------------------------------------------------------
     def _lowered(self, scalar: Scalar) -> Typed:
         if scalar.op == "element":
             ref = self._elements[scalar.attr]
@@ -240,6 +246,8 @@ class PayloadLowering:
             token = I64 if scalar.attr.names("dim") else int
             return self.builder.index(self._affine(scalar.attr)), token
         operands = [self.lower(operand) for operand in scalar.operands]
+        if scalar.op == "padded":
+            return self._padded(scalar, *operands)
         if scalar.op == "cast":
             type_, is_signed = scalar.attr
             dtype = self.dtype_of(type_)
@@ -247,6 +255,29 @@ class PayloadLowering:
         if scalar.op in FUNCTIONS:
             return self._function(FUNCTIONS[scalar.op], operands)
         return self._row(scalar.op, operands)
+
+    def _padded(self, scalar: Scalar, outside: Typed) -> Typed:
+        """``where(all(0 <= i < n), x[clip(i, 0, n - 1)], outside)``, of axes that need it."""
+        name, subscripts = scalar.attr
+        number = self._elements[scalar.attr]
+        dtype = self.builder.dtype_of(number)
+        if name not in self._extents:  # it has no element
+            return self.strong(*outside, dtype), dtype
+        b, zero = self.builder, self.builder.const(0, I64)
+        clipped, inside = [], None
+        for subscript, extent in zip(subscripts, self._extents[name], strict=True):
+            ref = b.index(self._affine(subscript))
+            if subscript.as_dim() is None:
+                last = b.index(extent - 1)
+                within = b.op("maximum", [b.op("minimum", [ref, last], I64), zero], I64)
+                test = b.op("equal", [ref, within], BOOL)
+                inside = test if inside is None else b.op("logical_and", [inside, test], BOOL)
+                ref = within
+            clipped.append(ref)
+        element = b.extract(number, clipped, dtype)
+        if inside is None:
+            return element, dtype
+        return b.op("select", [inside, element, self.strong(*outside, dtype)], dtype), dtype
 
     def _const(self, number: Any, type_: Any) -> Typed:
         if type_ is None and isinstance(number, (np.generic, bool)):
@@ -284,9 +315,10 @@ class PayloadLowering:
             loop = [BOOL, result, result]
         else:
             loop, result = [np.dtype(t) for t in tokens], np.dtype(tokens[0])
-        if len({*map(kernel_dtype, loop), kernel_dtype(result)}) and row.template(loop[0]) is None:
-            if loop[0].kind != "c":
-                raise TypeError(f"{name} of {loop[0]} is not compiled: cast the operands")
+        for dtype in (*loop, result):
+            kernel_dtype(dtype)
+        if row.template(loop[0]) is None and loop[0].kind != "c":
+            raise TypeError(f"{name} of {loop[0]} is not compiled: cast the operands")
         refs = [
             self.strong(ref, token, dtype)
             for (ref, token), dtype in zip(operands, loop, strict=True)
@@ -348,7 +380,7 @@ Lower = Callable[[PayloadBuilder, Sequence[int], np.dtype], int]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Function:
-    """A scalar function of linalg: the dtype kinds for which it is defined, and how it is written."""
+    """A scalar function of linalg: for which dtype kinds it is defined, and how it is written."""
 
     name: str
     kinds: str

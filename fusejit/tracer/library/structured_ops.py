@@ -12,7 +12,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
 from fusejit.structured.binding import Binding, Given, bind
-from fusejit.structured.generic import GenericForm
+from fusejit.structured.generic import OpFamily
 from fusejit.structured.indices import DIM
 from fusejit.structured.instance import Accumulated, instantiate
 from fusejit.structured.op import Call, InPython, StructuredOp
@@ -38,15 +38,17 @@ def handler_of(function: Any) -> Callable[..., Any] | None:
         return functools.partial(_called, function)
     if isinstance(function, InPython):
         return functools.partial(_called, function.op)
-    if isinstance(function, GenericForm):
-        return _generic
-    is_scalars = getattr(function, "__module__", "") == "fusejit.structured.scalars"
-    return function if is_scalars else None
+    if isinstance(function, OpFamily):
+        return functools.partial(_of_family, function)
+    module = getattr(function, "__module__", "")
+    if module == "fusejit.structured.scalars":
+        return function  # type: ignore[no-any-return]
+    return None
 
 
-def _generic(inputs: Any, inits: Any, *args: Any, **kwargs: Any) -> Any:
-    definition = GenericForm.define(len(inputs), len(inits), *args, **kwargs)
-    return _called(StructuredOp(definition), *inputs, init=tuple(inits))
+def _of_family(family: OpFamily, *args: Any, **kwargs: Any) -> Any:
+    definition, inputs, keywords = family.resolve(*args, **kwargs)
+    return _called(StructuredOp(definition), *inputs, **keywords)
 
 
 def _called(op: StructuredOp, *args: Any, **kwargs: Any) -> Any:
@@ -175,17 +177,14 @@ class _Emission:
         return full(self.trace, (), operand, dtype, None)
 
     def _start(self, output: Accumulated, part: int, dtype: np.dtype) -> TracedArray | None:
-        """What one accumulated part starts from; None for the combiner's identity, or nothing."""
+        """What one accumulated part starts from; None if it needs to hold nothing."""
         shape = self.binding.shapes[output.name]
         given: Any = self.outs.get(output.name)
         if given is None and output.name not in self.starts:
-            if output.covers and output.identity is None:
+            if output.fill is None:
                 return None
-            number = 0 if output.identity is None else output.identity
-            if output.covers or output.combiner is None:
-                return full(self.trace, shape, number, dtype, None)
-            return None
-        if not output.reads_init and output.covers:
+            return full(self.trace, shape, operand_of(output.fill), dtype, None)
+        if not output.reads_init:
             return None
         if given is None:
             operand = self.starts[output.name]
@@ -222,4 +221,3 @@ def _share_memory(left: TracedArray, right: TracedArray) -> bool:
     if first.buffer is None or second.buffer is None:
         return False
     return first.buffer.alias_class == second.buffer.alias_class
-

@@ -1,0 +1,224 @@
+"""Elementwise ops of any rank: every operand has the output's shape, or is one number.
+
+Nothing is broadcast and nothing is cast: operands and output have one type. Integers are divided
+toward zero, halves are rounded away from zero, and the larger of two bools is true if both are,
+since the signed True is -1.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fusejit.linalg.registry import named, register
+from fusejit.structured.definition import (
+    Access,
+    Definition,
+    DefinitionError,
+    OperandSpec,
+    Role,
+    Update,
+    make_definition,
+)
+from fusejit.structured.generic import OpFamily, Resolved, affine_map, define_generic
+from fusejit.structured.indices import DIM, EXTENT, Index
+from fusejit.structured.notation import Number, Output
+from fusejit.structured.op import StructuredOp, rank_of
+from fusejit.structured.scalars import FORMULA_NAMES, Scalar, apply
+
+_UNARY = "abs ceil erf exp floor log negf reciprocal round rsqrt sqrt square tanh"
+_BINARY = "add sub mul div div_unsigned max min powf"
+_NEWER = {name: name for name in ["sin", "cos", "tan", "log10", "log1p", "log2"]}
+_NEWER |= {f"a{name}": f"arc{name}" for name in ["sin", "sinh", "cos", "cosh", "tan", "tanh"]}
+KINDS: dict[str, Callable[..., Any]] = {
+    **{
+        name: FORMULA_NAMES[name]
+        for name in [*_UNARY.split(), "sub", "div", "div_unsigned", "powf"]
+    },
+    **{name: FORMULA_NAMES[name] for name in ("max_unsigned", "min_unsigned", "select")},
+    "add": functools.partial(apply, "add"),
+    "mul": functools.partial(apply, "multiply"),
+    "max_signed": FORMULA_NAMES["max"],
+    "min_signed": FORMULA_NAMES["min"],
+    **{kind: functools.partial(apply, row) for kind, row in _NEWER.items()},
+}
+"""The kinds of `elementwise`."""
+
+
+def _subscripts(rank: int) -> tuple[Index, ...]:
+    return tuple(Index(DIM, (f"d{k}",)) for k in range(rank))
+
+
+def pointwise(
+    name: str,
+    operands: Mapping[str, Any],
+    output: tuple[str, Any],
+    compute: Callable[..., Scalar],
+    doc: str,
+    ranks: Mapping[str, int | None],
+    attributes: Mapping[str, Any] | None = None,
+) -> Definition:
+    """The op of the rank of a call: ``operands`` and ``output`` are names and types."""
+    rank = max((r for r in ranks.values() if r is not None), default=0)
+    shape = tuple(Index(EXTENT, (f"D{k}",)) for k in range(rank))
+    specs, accesses = [], []
+    for operand, type_ in operands.items():
+        is_number = ranks.get(operand) == 0
+        specs.append(OperandSpec(operand, Role.INPUT, type_, () if is_number else shape))
+        accesses.append(Access(operand, () if is_number else _subscripts(rank)))
+    specs.append(OperandSpec(output[0], Role.OUTPUT, output[1], shape))
+    value = compute(*(Scalar("element", (), (a.operand, a.subscripts)) for a in accesses))
+    update = Update(Access(output[0], _subscripts(rank)), value)
+    dims = [f"d{k}" for k in range(rank)]
+    return make_definition(
+        name, specs, accesses, [update], attributes=attributes, dims=dims, doc=doc
+    )
+
+
+def _register(
+    name: str, operands: Mapping[str, Any], output: Any, compute: Any, doc: str, **options: Any
+) -> None:
+    def define(ranks: Mapping[str, int | None], attributes: Mapping[str, Any]) -> Definition:
+        chosen = {**options, **attributes}
+        function = compute(chosen) if options else compute
+        return pointwise(name, operands, output, function, doc, ranks, options)
+
+    register(StructuredOp(define(dict.fromkeys(operands, 1), {}), define))
+
+
+def _define() -> None:
+    for name in _UNARY.split():
+        doc = f"``{name}`` of each element, of floats."
+        _register(name, {"I": "T1"}, ("O", "T1"), FORMULA_NAMES[name], doc)
+    for name in _BINARY.split():
+        function = FORMULA_NAMES.get(name) or KINDS[name]
+        doc = f"``{name}`` of two elements."
+        _register(name, {"lhs": "T1", "rhs": "T1"}, ("O", "T1"), function, doc)
+    condition = {"cond": np.dtype(np.bool_), "lhs": "T1", "rhs": "T1"}
+    doc = "``lhs`` where ``cond`` is true, else ``rhs``."
+    _register("select", condition, ("O", "T1"), FORMULA_NAMES["select"], doc)
+    _register(
+        "copy",
+        {"I": "T1"},
+        ("O", "U"),
+        lambda chosen: lambda x: FORMULA_NAMES[chosen["cast"]]("U", x),
+        "Each element, in the type of the output.",
+        cast="cast_signed",
+    )
+    _register(
+        "fill",
+        {"value": "T1"},
+        ("O", "U"),
+        lambda x: FORMULA_NAMES["cast"]("U", x),
+        "One number everywhere; ``init`` gives the shape.",
+    )
+
+
+_define()
+
+
+@named
+def fill_rng_2d(min: Number[F64], max: Number[F64], seed: Number[I32], O: Output[T, M, N]):
+    """Pseudo-random numbers between ``min`` and ``max``, a function of ``seed`` and the place."""
+    row = (cast(I32, index(m)) + seed) * const(I32, 1103515245) + const(I32, 12345)
+    mixed = (cast(I32, index(n)) + row) * const(I32, 1103515245) + const(I32, 12345)
+    scale = (max - min) * const(F64, 2.3283064e-10)
+    O[m, n] = cast(T, (const(F64, 2147483647) + cast(F64, mixed)) * scale + min)
+
+
+# ------------------------------------------------------------------- ops that a call describes
+@OpFamily
+def map(payload: Callable[..., Any], *inputs: Any, init: Any = None, out: Any = None) -> Resolved:
+    """``payload`` of the elements of all inputs, which have the shape of the result.
+
+    Without inputs the payload is a generator, which may use `index`. The result has the type of
+    ``init`` or ``out``, by default that of the payload's number.
+    """
+    target = out if init is None else init
+    if not inputs and target is None:
+        raise TypeError("map: a payload without inputs takes its shape from init= or out=")
+    shaped = [*inputs] if target is None else [*inputs, target]
+    rank = max(rank_of(x) for x in shaped)
+    full = f"({', '.join(f'd{k}' for k in range(rank))})"
+    maps = [f"{full} -> {full if rank_of(x) or not rank else '()'}" for x in inputs]
+    start = {} if target is None else {"out": out} if init is None else {"init": init}
+    made = define_generic(
+        len(inputs),
+        1,
+        [*maps, f"{full} -> {full}"],
+        ["parallel"] * rank,
+        lambda *elements: payload(*elements[:-1]),
+        name="map",
+    )
+    return made, inputs, start
+
+
+@OpFamily
+def reduce(
+    payload: Callable[..., Any],
+    inputs: Any,
+    inits: Any,
+    dimensions: Sequence[int],
+    *,
+    out: Any = None,
+) -> Resolved:
+    """``payload(inputs.., accumulators..)`` over ``dimensions``, which increase.
+
+    ``inits`` are where the accumulators start; the payload returns the new ones.
+    """
+    several = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+    targets = out if inits is None else inits
+    starts = targets if isinstance(targets, (tuple, list)) else (targets,)
+    if len(several) != len(starts):
+        raise TypeError(f"reduce: {len(several)} inputs and {len(starts)} inits")
+    rank = rank_of(several[0])
+    dimensions = list(dimensions)
+    if dimensions != sorted(set(dimensions)) or not all(0 <= d < rank for d in dimensions):
+        raise ValueError(f"reduce: dimensions {dimensions} do not increase within 0..{rank - 1}")
+    dims = [f"d{k}" for k in range(rank)]
+    kept = [d for k, d in enumerate(dims) if k not in dimensions]
+    whole, part = f"({', '.join(dims)})", f"({', '.join(kept)})"
+    maps = [f"{whole} -> {whole}"] * len(several) + [f"{whole} -> {part}"] * len(starts)
+    iterators = ["reduction" if k in dimensions else "parallel" for k in range(rank)]
+    made = define_generic(len(several), len(starts), maps, iterators, payload, name="reduce")
+    return made, tuple(several), {"out": out} if inits is None else {"init": tuple(starts)}
+
+
+@OpFamily
+def elementwise(
+    *inputs: Any,
+    kind: str,
+    indexing_maps: Sequence[Any] | None = None,
+    init: Any = None,
+    out: Any = None,
+) -> Resolved:
+    """The function ``kind`` of elements; maps may transpose and broadcast the inputs.
+
+    All dims are parallel, and their number is the rank of the result.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"elementwise: there is no kind {kind!r}; there are {', '.join(KINDS)}")
+    target = out if init is None else init
+    rank = rank_of(inputs[0] if target is None else target)
+    full = f"({', '.join(f'd{k}' for k in range(rank))})"
+    given = indexing_maps or [f"{full} -> {full}"] * (len(inputs) + 1)
+    maps = [affine_map(m) for m in given]
+    if len({len(m.dims) for m in maps}) > 1 or len(maps[0].dims) != len(maps[-1].results):
+        raise DefinitionError("elementwise: the maps are not over the dims of the output")
+    function = KINDS[kind]
+    made = define_generic(
+        len(inputs),
+        1,
+        maps,
+        ["parallel"] * len(maps[0].dims),
+        lambda *elements: function(*elements[:-1]),
+        name=kind,
+    )
+    return made, inputs, {} if target is None else {"out": out} if init is None else {"init": init}
+
+
+for _family in (map, reduce, elementwise):
+    register(_family)

@@ -1,0 +1,114 @@
+"""Ops that move elements without changing them: `broadcast` and `transpose`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fusejit.linalg.registry import register
+from fusejit.structured.definition import (
+    Access,
+    Definition,
+    OperandSpec,
+    Role,
+    Update,
+    make_definition,
+)
+from fusejit.structured.indices import DIM, EXTENT, Index
+from fusejit.structured.op import StructuredOp
+from fusejit.structured.scalars import Scalar
+
+Ranks = Mapping[str, int | None]
+
+
+def axis_of(name: str) -> Index:
+    return Index(EXTENT, (name,))
+
+
+def dim_of(name: str) -> Index:
+    return Index(DIM, (name,))
+
+
+def moved(
+    name: str,
+    doc: str,
+    source: tuple[str, Sequence[Index], Sequence[Index]],
+    target: tuple[str, Sequence[Index], Sequence[Index]],
+    attributes: Mapping[str, Any],
+    dims: Sequence[str],
+    padding: bool = False,
+) -> Definition:
+    """One element per point; ``source`` and ``target`` are name, extents and subscripts."""
+    access = Access(source[0], tuple(source[2]), padding)
+    value = Scalar("element", (), (source[0], access.subscripts))
+    operands = [OperandSpec(source[0], Role.INPUT, "T", tuple(source[1]), is_exact=True)]
+    accesses = [access]
+    if padding:
+        operands.append(OperandSpec("padding_value", Role.SCALAR, "T", ()))
+        accesses.append(Access("padding_value", ()))
+        outside = Scalar("element", (), ("padding_value", ()))
+        value = Scalar("padded", (outside,), (source[0], access.subscripts))
+    operands.append(OperandSpec(target[0], Role.OUTPUT, "T", tuple(target[1])))
+    update = Update(Access(target[0], tuple(target[2])), value)
+    return make_definition(
+        name, operands, accesses, [update], attributes=attributes, dims=dims, doc=doc
+    )
+
+
+def rank_in(ranks: Ranks, name: str, default: int) -> int:
+    rank = ranks.get(name)
+    return default if rank is None else rank
+
+
+def distinct_axes(op: str, what: str, axes: Any, rank: int) -> list[int]:
+    """Distinct axes of an array."""
+    given = [int(a) for a in axes]
+    if len(set(given)) < len(given) or not all(0 <= a < rank for a in given):
+        raise ValueError(f"{op}: {what} {given} are not distinct axes of {rank}")
+    return given
+
+
+# ------------------------------------------------------------------------ broadcast and transpose
+def _broadcast(ranks: Ranks, attributes: Mapping[str, Any]) -> Definition:
+    """The input at every position of the new axes; ``init`` gives the shape.
+
+    ``dimensions`` are the axes of the output that the input lacks. An extent of 1 is not stretched.
+    """
+    new = attributes.get("dimensions", ())
+    rank = rank_in(ranks, "init", rank_in(ranks, "input", 1) + len(new))
+    axes = distinct_axes("broadcast", "dimensions", new, rank)
+    kept = [k for k in range(rank) if k not in axes]
+    if len(kept) != rank_in(ranks, "input", len(kept)):
+        raise ValueError(
+            f"broadcast: {len(axes)} new dimensions and {ranks['input']} axes of input are not the "
+            f"{rank} axes of init"
+        )
+    dims = [f"d{k}" for k in range(rank)]
+    shape = [axis_of(f"D{k}") for k in range(rank)]
+    source = ("input", [shape[k] for k in kept], [dim_of(dims[k]) for k in kept])
+    target = ("init", shape, [dim_of(d) for d in dims])
+    return moved("broadcast", doc_of(_broadcast), source, target, {"dimensions": ()}, dims)
+
+
+def _transpose(ranks: Ranks, attributes: Mapping[str, Any]) -> Definition:
+    """A new array whose axis k is the axis ``permutation[k]`` of the input."""
+    rank = rank_in(ranks, "input", 2)
+    given = attributes.get("permutation")
+    axes = list(range(rank))[::-1] if given is None else given
+    order = distinct_axes("transpose", "permutation", axes, rank)
+    if len(order) != rank:
+        raise ValueError(f"transpose: permutation {order} is none of {rank} axes")
+    dims = [f"d{k}" for k in range(rank)]
+    inverse = [order.index(k) for k in range(rank)]
+    shape = [axis_of(f"D{k}") for k in range(rank)]
+    source = ("input", [shape[k] for k in inverse], [dim_of(dims[k]) for k in inverse])
+    target = ("init", shape, [dim_of(d) for d in dims])
+    return moved("transpose", doc_of(_transpose), source, target, {"permutation": None}, dims)
+
+
+def doc_of(define: Any) -> str:
+    return str(define.__doc__)
+
+
+for _define in (_broadcast, _transpose):
+    register(StructuredOp(_define({}, {}), _define))

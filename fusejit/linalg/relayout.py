@@ -1,0 +1,110 @@
+"""`pack` and `unpack`: arrays in tiles.
+
+A tile of a packed array is the axis ``t`` beside its outer axis ``o``:
+``dest[.., o, .., t] = source[.., o * tile + t, ..]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fusejit.linalg.movement import Ranks, axis_of, dim_of, distinct_axes, doc_of, moved, rank_in
+from fusejit.linalg.registry import register
+from fusejit.structured.definition import Definition
+from fusejit.structured.generic import OpFamily, Resolved
+from fusejit.structured.indices import Index
+from fusejit.structured.op import StructuredOp, rank_of
+
+_TILING: dict[str, Any] = {"inner_dims_pos": (), "inner_tiles": (), "outer_dims_perm": None}
+
+
+def _tiling(op: str, attributes: Mapping[str, Any], rank: int) -> tuple[dict[int, int], list[int]]:
+    """Tile sizes by axis, in the order of the inner axes, and the order of the outer ones."""
+    position = distinct_axes(op, "inner_dims_pos", attributes.get("inner_dims_pos", ()), rank)
+    tiles = [int(t) for t in attributes.get("inner_tiles", ())]
+    if len(tiles) != len(position):
+        raise ValueError(f"{op}: {len(tiles)} inner_tiles for {len(position)} inner_dims_pos")
+    if any(t < 1 for t in tiles):
+        raise ValueError(f"{op}: inner_tiles {tiles} are not all at least 1")
+    given = attributes.get("outer_dims_perm")
+    order = distinct_axes(op, "outer_dims_perm", range(rank) if given is None else given, rank)
+    if len(order) != rank:
+        raise ValueError(f"{op}: outer_dims_perm {order} is no permutation of {rank} axes")
+    return dict(zip(position, tiles, strict=True)), order
+
+
+@OpFamily
+def pack(
+    source: Any,
+    *,
+    inner_dims_pos: Sequence[int] = (),
+    inner_tiles: Sequence[int] = (),
+    outer_dims_perm: Sequence[int] | None = None,
+    padding_value: Any = None,
+    init: Any = None,
+    out: Any = None,
+) -> Resolved:
+    """Tiles of ``source`` as inner axes: ``dest[o.., t..] = source[o * tile + t, ..]``.
+
+    Axis ``inner_dims_pos[i]`` is split into tiles of ``inner_tiles[i]``; ``outer_dims_perm`` is the
+    order of the outer axes. Where a last tile is not full it holds ``padding_value``; without one
+    every extent must be a multiple of its tile.
+    """
+    rank = rank_of(source)
+    attributes = {
+        "inner_dims_pos": inner_dims_pos,
+        "inner_tiles": inner_tiles,
+        "outer_dims_perm": outer_dims_perm,
+    }
+    tiles, order = _tiling("pack", attributes, rank)
+    is_padded = padding_value is not None
+    shape = [axis_of(f"S{k}") for k in range(rank)]
+    place = [
+        dim_of(f"o{k}") * tiles[k] + dim_of(f"t{k}") if k in tiles else dim_of(f"o{k}")
+        for k in range(rank)
+    ]
+    outer = [(shape[k] + (tiles[k] - 1)) // tiles[k] if k in tiles else shape[k] for k in order]
+    target = (
+        "dest",
+        [*outer, *(Index.of(t) for t in tiles.values())],
+        [dim_of(f"o{k}") for k in order] + [dim_of(f"t{k}") for k in tiles],
+    )
+    dims = [f"o{k}" for k in order] + [f"t{k}" for k in tiles]
+    doc = str(pack.__doc__)
+    made = moved("pack", doc, ("source", shape, place), target, {}, dims, is_padded)
+    starts = {"init": init, "out": out}
+    inputs = (source, padding_value) if is_padded else (source,)
+    return made, inputs, {name: value for name, value in starts.items() if value is not None}
+
+
+def _unpack(ranks: Ranks, attributes: Mapping[str, Any]) -> Definition:
+    """The array of which `pack` made tiles: ``dest[x..] = source[x // tile.., x % tile..]``.
+
+    ``init`` or ``out`` gives its shape; by default it has all that the tiles hold.
+    """
+    tiles = list(attributes.get("inner_tiles", ()))
+    rank = rank_in(ranks, "source", 2 + len(tiles)) - len(tiles)
+    if rank < 0:
+        raise ValueError(f"unpack: source has {ranks['source']} axes for {len(tiles)} inner_tiles")
+    sizes, order = _tiling("unpack", attributes, rank)
+    dims = [f"d{k}" for k in range(rank)]
+    is_given = ranks.get("dest") is not None
+    whole = [axis_of(f"O{k}") * sizes[k] if k in sizes else axis_of(f"O{k}") for k in range(rank)]
+    shape = [axis_of(f"D{k}") for k in range(rank)] if is_given else whole
+    outer = [(shape[k] + (sizes[k] - 1)) // sizes[k] if k in sizes else shape[k] for k in order]
+    source = (
+        "source",
+        [
+            *(outer if is_given else [axis_of(f"O{k}") for k in order]),
+            *map(Index.of, sizes.values()),
+        ],
+        [dim_of(dims[k]) // sizes[k] if k in sizes else dim_of(dims[k]) for k in order]
+        + [dim_of(dims[k]) % t for k, t in sizes.items()],
+    )
+    target = ("dest", shape, [dim_of(d) for d in dims])
+    return moved("unpack", doc_of(_unpack), source, target, _TILING, dims)
+
+
+register(StructuredOp(_unpack({}, {}), _unpack))
+register(pack)
