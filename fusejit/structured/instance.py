@@ -111,12 +111,18 @@ class Instance:
             payload=self.payload,
             name=self.name,
             library_call=library_call,
+            is_named=True,
             results=tuple(results),
         )
 
 
-def instantiate(binding: Binding) -> Instance:
+def instantiate(binding: Binding, in_order: bool | None = None) -> Instance:
     """The op that a binding describes.
+
+    Parameters
+    ----------
+    in_order : bool, optional
+        Whether reduction dims run in order; by default what `runs_in_order` says.
 
     Raises
     ------
@@ -128,9 +134,11 @@ def instantiate(binding: Binding) -> Instance:
     def map_of(access: Access) -> IndexingMap:
         return definition.indexing_map(access, binding.extents, binding.attributes)
 
+    in_order = runs_in_order(binding) if in_order is None else in_order
     reads = [a for a in definition.accesses if definition.is_read(a)]
     outputs = [
-        _accumulated(binding, update, map_of(update.access)) for update in definition.updates
+        _accumulated(binding, update, map_of(update.access), in_order)
+        for update in definition.updates
     ]
     dtypes = [binding.dtype_of(definition.operand(a.operand)) for a in reads]
     builder = PayloadBuilder(dtypes, [part for output in outputs for part in output.dtypes])
@@ -170,16 +178,16 @@ def instantiate(binding: Binding) -> Instance:
     return Instance(
         definition.name,
         tuple(binding.dims[d] for d in definition.dims),
-        tuple(map(_iterator_of(binding), definition.dims)),
+        tuple(map(_iterator_of(definition, in_order), definition.dims)),
         tuple((a.operand, map_of(a)) for a in reads),
         tuple(outputs),
         builder.finish(refs),
     )
 
 
-def _iterator_of(binding: Binding) -> Any:
-    reduced = IteratorType.SEQUENTIAL if runs_in_order(binding) else IteratorType.REDUCTION
-    reductions = binding.definition.reductions
+def _iterator_of(definition: Definition, in_order: bool) -> Any:
+    reduced = IteratorType.SEQUENTIAL if in_order else IteratorType.REDUCTION
+    reductions = definition.reductions
     return lambda dim: reduced if dim in reductions else IteratorType.PARALLEL
 
 
@@ -235,7 +243,9 @@ def _combiner_row(definition: Definition, update: Update, dtype: np.dtype) -> st
     return combiner.removesuffix("_unsigned")
 
 
-def _accumulated(binding: Binding, update: Update, indexing_map: IndexingMap) -> Accumulated:
+def _accumulated(
+    binding: Binding, update: Update, indexing_map: IndexingMap, in_order: bool
+) -> Accumulated:
     definition = binding.definition
     operand = definition.operand(update.access.operand)
     dtype = binding.dtype_of(operand)
@@ -249,7 +259,7 @@ def _accumulated(binding: Binding, update: Update, indexing_map: IndexingMap) ->
         elif update.combiner != combiner and dtype.kind == "i":
             dtypes = (unsigned(dtype),)
         identity = COMBINERS[combiner].identity(dtypes[0])
-        combiner = None if runs_in_order(binding) else combiner
+        combiner = None if in_order else combiner
     shape = binding.shapes[operand.name]
     covers = len(set(update.access.subscripts)) == len(shape) and all(
         (dim := subscript.as_dim()) is not None and binding.dims[dim] == extent

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.ops import HostCall
+from fusejit.ir.ops import GenericOp, HostCall
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import Kind
 from fusejit.structured import library_calls
@@ -181,7 +181,11 @@ class _Emission:
         (output,) = instantiate(self.binding).outputs
         inputs = [self._input(o.name) for o in definition.inputs if o.role is not Role.SHAPE]
         if routine.is_traced:
+            before = len(self.trace.block.ops)
             result = routine.function(self.binding, *inputs)
+            for op in self.trace.block.ops[before:]:
+                if isinstance(op, GenericOp) and op.library_call is not None:
+                    op.name, op.is_named = definition.name, True
         else:
             shape = tuple(map(self.trace.decisions.canonical, self.binding.shapes[output.name]))
             made = self.trace.new_value(output.dtype, shape, Kind.ARRAY if shape else Kind.SCALAR)
