@@ -93,7 +93,7 @@ class GenericOp(Op):
     and ``inits`` to one number per init, which is written, or combined with what is there. Dims
     are parallel, reduction or sequential by ``iterators``. ``absorbed`` are the ops as they were
     traced that were folded into it or merged with it. ``is_named`` says that it was defined as the
-    op of linalg whose name it has; passes may have changed it since (`fusejit.mlir.named`).
+    op of linalg whose name it has; passes may have changed it since (`fusejit.mlir.export.named`).
     """
 
     domain: tuple[AffineExpr, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.mlir.named import WRITTEN, follows_from_maps
+from fusejit.mlir.export.named import WRITTEN, follows_from_maps
 from fusejit.mlir.read_generic import GenericReader
 from fusejit.mlir.sizes import Sizes
 from fusejit.structured.binding import Given, bind

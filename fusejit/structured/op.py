@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.api import decorated_function
 from fusejit.dataclass import dataclass
 from fusejit.options import options_from_environment
 from fusejit.structured.definition import Definition
@@ -198,6 +197,8 @@ class InPython:
 
 def _entry(op: StructuredOp) -> Any:
     """A decorated function with the op's parameters that calls it."""
+    from fusejit.api import decorated_function  # which needs all that compiles
+
     name, parameters, given = op.__name__, [], []
     for parameter in op.__signature__.parameters.values():
         is_keyword = parameter.kind is _KEYWORD

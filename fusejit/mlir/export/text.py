@@ -38,6 +38,7 @@ from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 from fusejit.mlir.export.body import BodyWriter
+from fusejit.mlir.export.named import named_form
 from fusejit.mlir.export.ops import literal, mlir_type
 from fusejit.mlir.export.patterns import (
     constant_written,
@@ -49,7 +50,6 @@ from fusejit.mlir.export.patterns import (
 from fusejit.mlir.export.plain_reductions import with_plain_reductions
 from fusejit.mlir.export.sizes import Ssa
 from fusejit.mlir.export.tensors import TensorWriter
-from fusejit.mlir.named import named_form
 from fusejit.structured.definition import Role
 
 _I64 = np.dtype(np.int64)
