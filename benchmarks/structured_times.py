@@ -1,0 +1,169 @@
+"""``python -m benchmarks.structured_times [NAME..]``: ops of fusejit.linalg beside NumPy and torch.
+
+Each case runs its forms in turn, in one process. A row has the median of each form and the ratio of
+the other's time to ours: above 1 we are faster. Contractions stand beside `np.matmul` on the same
+data (packed ones beside the product of the matrices that were packed), convolutions beside torch,
+if it is installed, and beside NumPy's windows and einsum.
+"""
+
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from fusejit import linalg
+
+SECONDS = 1.5
+WARM_UP = 5
+Form = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One op on one shape: ours, and others by name."""
+
+    name: str
+    shape: str
+    ours: Form
+    others: dict[str, Form]
+
+
+def contractions() -> Iterator[Case]:
+    """The ops from `dot` to `batch_mmt4d`, f32."""
+    rng = np.random.default_rng(0)
+
+    def array(*shape: int) -> np.ndarray:
+        return rng.random(shape, np.float32)
+
+    n, b = 512, 8
+    square, other, vector = array(n, n), array(n, n), array(n)
+    stack, stack2, vectors = array(b, n // 2, n // 2), array(b, n // 2, n // 2), array(b, n // 2)
+    long = array(1_000_000)
+
+    def case(name: str, ours: Form, numpy: Form, shape: str) -> Case:
+        return Case(name, shape, ours, {"np.matmul": numpy})
+
+    yield case("dot", lambda: linalg.dot(long, long), lambda: np.matmul(long, long), "1e6")
+    yield case("matvec", lambda: linalg.matvec(square, vector), lambda: square @ vector, f"{n}")
+    yield case("vecmat", lambda: linalg.vecmat(vector, square), lambda: vector @ square, f"{n}")
+    yield case("matmul", lambda: linalg.matmul(square, other), lambda: square @ other, f"{n}")
+    transposed = "(m, n, k) -> (m, k)", "(m, n, k) -> (n, k)", "(m, n, k) -> (m, n)"
+    yield case(
+        "matmul, B transposed",
+        lambda: linalg.matmul(square, other, indexing_maps=transposed),
+        lambda: square @ other.T,
+        f"{n}",
+    )
+    yield case(
+        "contract",
+        lambda: linalg.contract(square, other, indexing_maps=transposed),
+        lambda: square @ other.T,
+        f"{n}",
+    )
+    shape = f"{b} x {n // 2}"
+    yield case(
+        "batch_matmul", lambda: linalg.batch_matmul(stack, stack2), lambda: stack @ stack2, shape
+    )
+    yield case(
+        "batch_reduce_matmul",
+        lambda: linalg.batch_reduce_matmul(stack, stack2),
+        lambda: (stack @ stack2).sum(0),
+        shape,
+    )
+    yield case(
+        "batch_matvec",
+        lambda: linalg.batch_matvec(stack, vectors),
+        lambda: np.matmul(stack, vectors[..., None])[..., 0],
+        shape,
+    )
+    yield case(
+        "batch_vecmat",
+        lambda: linalg.batch_vecmat(vectors, stack),
+        lambda: np.matmul(vectors[:, None], stack)[:, 0],
+        shape,
+    )
+    tiles, packed = array(n // 8, n // 8, 8, 8), array(n // 8, n // 8, 8, 8)
+    yield case(
+        "mmt4d", lambda: linalg.mmt4d(tiles, packed), lambda: square @ other, f"{n}, tiles 8"
+    )
+    tiles4, packed4 = array(b, n // 16, n // 16, 8, 8), array(b, n // 16, n // 16, 8, 8)
+    yield case(
+        "batch_mmt4d",
+        lambda: linalg.batch_mmt4d(tiles4, packed4),
+        lambda: stack @ stack2,
+        f"{shape}, tiles 8",
+    )
+
+
+def convolutions() -> Iterator[Case]:
+    """Depthwise and full convolutions, f32, channels last."""
+    rng = np.random.default_rng(0)
+    image = rng.random((8, 58, 58, 64), np.float32)
+    depthwise, full = rng.random((3, 3, 64), np.float32), rng.random((3, 3, 64, 64), np.float32)
+    windows = sliding_window_view(image, (3, 3), axis=(1, 2))
+    others: dict[str, Form] = {
+        "NumPy": lambda: np.einsum("nhwcij,ijc->nhwc", windows, depthwise, optimize=True)
+    }
+    others_full: dict[str, Form] = {
+        "NumPy": lambda: np.tensordot(windows, full, axes=((4, 5, 3), (0, 1, 2)))
+    }
+    try:
+        import torch
+    except ImportError:
+        pass
+    else:
+        last = torch.channels_last
+        x = torch.from_numpy(image).permute(0, 3, 1, 2).contiguous(memory_format=last)
+        k = torch.from_numpy(depthwise).permute(2, 0, 1)[:, None].contiguous()
+        kf = torch.from_numpy(full).permute(3, 2, 0, 1).contiguous(memory_format=last)
+        conv2d = torch.nn.functional.conv2d
+        others["torch"] = lambda: conv2d(x, k, groups=64)
+        others_full["torch"] = lambda: conv2d(x, kf)
+    shape = "8x58x58x64, 3x3"
+    yield Case(
+        "depthwise_conv_2d_nhwc_hwc",
+        shape,
+        lambda: linalg.depthwise_conv_2d_nhwc_hwc(image, depthwise),
+        others,
+    )
+    yield Case(
+        "conv_2d_nhwc_hwcf",
+        f"{shape}, 64",
+        lambda: linalg.conv_2d_nhwc_hwcf(image, full),
+        others_full,
+    )
+
+
+def medians(case: Case) -> dict[str, float]:
+    """The median time of each form, run in turn."""
+    forms = {"fusejit": case.ours, **case.others}
+    for form in forms.values():
+        for _ in range(WARM_UP):
+            form()
+    times: dict[str, list[float]] = {name: [] for name in forms}
+    end = time.perf_counter() + SECONDS
+    while time.perf_counter() < end or len(times["fusejit"]) < 5:
+        for name, form in forms.items():
+            begin = time.perf_counter()
+            form()
+            times[name].append(time.perf_counter() - begin)
+    return {name: statistics.median(found) for name, found in times.items()}
+
+
+def main(names: list[str]) -> None:
+    """Print a row for each case."""
+    for case in (*contractions(), *convolutions()):
+        if names and case.name not in names:
+            continue
+        found = medians(case)
+        ours = found.pop("fusejit")
+        rest = "   ".join(f"{n} {t * 1e6:9.1f} us {t / ours:6.2f}x" for n, t in found.items())
+        print(f"{case.name:28s} {case.shape:20s} {ours * 1e6:9.1f} us   {rest}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
