@@ -191,7 +191,7 @@ class _Emission:
     def _by_routine(self, routine: LibraryCall) -> Any:
         """The op by a routine, whose result the start is merged with."""
         definition = self.call.definition
-        (output,) = instantiate(self.binding).outputs
+        (output,) = instantiate(self.binding, in_order=False).outputs
         inputs = [self._input(o.name) for o in definition.inputs if o.role is not Role.SHAPE]
         if routine.is_traced:
             before = len(self.trace.block.ops)
