@@ -28,7 +28,8 @@ a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines
               | %r* "=" "while" carry? block "do" block         the first block yields one bool
               | %r* "=" "if" %p block "else" block
               | %r* "=" "host_call" "module.function" "(" %x* ")" ("as" "call")?
-              |     ("with" "(" host* ")")? ("sizes" "(" s* ")")? "inline"? "effect"?
+              |     ("with" "(" host* ")")? ("sizes" "(" s* ")")? ("errstate" "keywords")? "inline"?
+              |     "effect"?
     iters   ::= "iterators" "(" ("parallel" | "reduction" | "sequential")* ")"   not if all parallel
     ins     ::= "ins" "(" ( %x map? )* ")"                      no map: the identity
     outs    ::= "outs" "(" ( ("write" | combiner) map? ("from" %start)? )* ")"

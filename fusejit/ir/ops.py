@@ -382,6 +382,7 @@ class HostCall(Op):
     given as they are (``{o0}``). A call that is not ``pure`` is an effect: a draw, a text. An
     ``inline`` one is a draw that kernels make themselves (`fusejit.ir.draws`). ``refusal`` says why
     a function that kernels know otherwise is called (`fusejit.tracer.runtime.numpy_forms`).
+    ``errstate`` is the text of the keywords of ``np.errstate`` under which it runs.
     """
 
     function: str
@@ -392,6 +393,7 @@ class HostCall(Op):
     objects: tuple[HostExpr, ...] = ()
     inline: bool = False
     refusal: str = ""
+    errstate: str = ""
 
     @property
     def effect(self) -> Effect:

@@ -16,6 +16,7 @@ from fusejit.ir.source import Location
 from fusejit.outcome import Outcome, declined, guard_failed, numpy_raising
 
 ERRSTATE = declined("np.errstate asks for exceptions or callbacks")
+WARNS = numpy_raising("NumPy gives a warning, which a filter turns into an exception")
 _BY_STATUS: dict[int, Outcome] = {
     Status.MISMATCH: guard_failed("an argument is not of the compiled type"),
     Status.GUARD: guard_failed("a guard does not hold"),

@@ -368,6 +368,7 @@ class _GraphParser(ElementParser):
         sizes: list[str] = []
         if self.cursor.accept("sizes"):
             sizes = self.listed(lambda: self.cursor.name("the name of a symbol"))
+        errstate = self.cursor.string("keywords") if self.cursor.accept("errstate") else ""
         inline = self.cursor.accept("inline")
         pure = not self.cursor.accept("effect")
         return HostCall(
@@ -378,4 +379,5 @@ class _GraphParser(ElementParser):
             sizes=tuple(sizes),
             objects=tuple(objects),
             inline=inline,
+            errstate=errstate,
         )

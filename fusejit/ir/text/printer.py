@@ -164,7 +164,8 @@ class Printer:
                 objects = f" with ({', '.join(map(str, op.objects))})" if op.objects else ""
                 given = f"({self.value_list(op.arguments)}){call}{objects}"
                 inline = " inline" if op.inline else ""
-                return f"host_call {name}{given}{sizes}{inline}{effect}"
+                state = f" errstate {json.dumps(op.errstate)}" if op.errstate else ""
+                return f"host_call {name}{given}{sizes}{state}{inline}{effect}"
         raise TypeError(f"no printed form for {type(op).__name__}")
 
     def checked_index(self, shown: CheckedIndex) -> str:

@@ -43,7 +43,6 @@ MAX_RECURSIONS = 16  # calls that a function makes of itself, in one trace
 _TEXT = (str, bytes, bytearray)
 _CachedFunction = type(functools.lru_cache(lambda: None))
 _GENERATORS = (np.random.Generator, np.random.RandomState)
-_ERRSTATE_NATIVE = ("ignore", "warn", None)
 
 
 class Handlers(Protocol):
@@ -99,7 +98,7 @@ class Calls:
             delattr: self.access.delete_attr,
             type: self._type,
             object.__setattr__: self._object_setattr,
-            np.errstate: self._errstate,
+            np.errstate: lambda **kwargs: HANDLERS["errstate"](kwargs),
             **{text: functools.partial(self._text, text) for text in (str, repr, ascii, format)},
         }
 
@@ -355,11 +354,6 @@ class Calls:
         if path is not None:
             self.access.store_attr(obj, name, value)  # refuses
         object.__setattr__(obj, name, value)
-
-    def _errstate(self, **kwargs: Any) -> Any:
-        if any(value not in _ERRSTATE_NATIVE for value in kwargs.values()):
-            raise needs_python("np.errstate asks for exceptions or callbacks", MOVE_OUTSIDE)
-        return np.errstate(**kwargs)
 
 
 @functools.partial(for_program, depth=5)
