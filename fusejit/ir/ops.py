@@ -255,7 +255,7 @@ class Check(Op):
 
     Where the caller's memory may have been modified in front of it (``is_late``), it cannot: the
     call then ends with ``error``, having done what NumPy would have done up to there. ``shown`` is
-    what its text names, kept where the kernel raises.
+    what its text names, kept where the kernel raises; of an OverflowError it names ``integer``.
     """
 
     condition: Value
@@ -263,6 +263,7 @@ class Check(Op):
     error: str = "IndexError"
     is_late: bool = False
     shown: CheckedIndex | None = None
+    integer: Value | None = None
 
     @property
     def effect(self) -> Effect:
@@ -270,9 +271,8 @@ class Check(Op):
 
     @property
     def operand_values(self) -> tuple[Value, ...]:
-        if self.shown is not None and isinstance(self.shown.index, Value):
-            return (self.condition, self.shown.index)
-        return (self.condition,)
+        named = (self.integer, None if self.shown is None else self.shown.index)
+        return (self.condition, *(value for value in named if isinstance(value, Value)))
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ _BY_STATUS: dict[int, Outcome] = {
     Status.BEYOND_64_BITS: declined(
         "a Python int goes beyond 64 bits; np.int64(..) wraps around, & 0xFFFFFFFF masks"
     ),
+    Status.COMPLEX_POWER: declined("a power of a Python float is a complex number"),
     Status.SIZES_DIFFER: numpy_raising(
         "NumPy raises, or sizes that only the call knows are not as assumed",
         "sizes that only the call knows are not as assumed",

@@ -146,7 +146,8 @@ class Printer:
                 late = " late" if op.is_late else ""
                 reason = json.dumps(op.reason)
                 shown = "" if op.shown is None else self.checked_index(op.shown)
-                return f"check {self.value(op.condition)} {reason}{raises}{late}{shown}"
+                named = "" if op.integer is None else f" integer {self.value(op.integer)}"
+                return f"check {self.value(op.condition)} {reason}{raises}{late}{shown}{named}"
             case Store():
                 mask = "" if op.mask is None else f" mask {self.value(op.mask)}"
                 return f"store {self.view(op.view, op.version)} = {self.value(op.value)}{mask}"
