@@ -33,6 +33,7 @@ from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.graph_breaks.declined import numpy_raises
 from fusejit.tracer.runtime.access import Access, class_attribute
 from fusejit.tracer.runtime.dispatch import HANDLERS
+from fusejit.tracer.runtime.error_state import HasErrstate, TracedErrstate
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, for_program, needs_python
 from fusejit.tracer.runtime.outside import Outside, Reads
 from fusejit.tracer.values.either import is_either
@@ -45,7 +46,7 @@ _CachedFunction = type(functools.lru_cache(lambda: None))
 _GENERATORS = (np.random.Generator, np.random.RandomState)
 
 
-class Handlers(Protocol):
+class Handlers(HasErrstate, Protocol):
     """What `Calls` needs of a trace."""
 
     is_part: bool
@@ -98,7 +99,7 @@ class Calls:
             delattr: self.access.delete_attr,
             type: self._type,
             object.__setattr__: self._object_setattr,
-            np.errstate: lambda **kwargs: HANDLERS["errstate"](kwargs),
+            np.errstate: lambda **kwargs: TracedErrstate(trace, kwargs),
             **{text: functools.partial(self._text, text) for text in (str, repr, ascii, format)},
         }
 

@@ -71,7 +71,7 @@ from fusejit.tracer.reductions import (
     statistics,
 )
 from fusejit.tracer.reductions import over_axes as reductions
-from fusejit.tracer.runtime import builtin_functions, error_state, numpy_forms
+from fusejit.tracer.runtime import builtin_functions, numpy_forms
 from fusejit.tracer.runtime.context import outside_program
 from fusejit.tracer.runtime.finish import finish
 from fusejit.tracer.runtime.hooks import run_staged
@@ -113,7 +113,6 @@ HANDLER_MODULES = (
     math_functions,
     nan_functions,
     norms,
-    error_state,
     numpy_forms,
     outer_products,
     padding,
