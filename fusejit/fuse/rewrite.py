@@ -123,7 +123,8 @@ def substitute_in_op(op: Op, values: Mapping[Value, Value]) -> Op:
             shown = op.shown
             if shown is not None and isinstance(shown.index, Value):
                 shown = replace(shown, index=new(shown.index))
-            return replace(op, condition=new(op.condition), shown=shown)
+            integer = None if op.integer is None else new(op.integer)
+            return replace(op, condition=new(op.condition), shown=shown, integer=integer)
         case Store():
             mask = None if op.mask is None else new(op.mask)
             return replace(op, value=new(op.value), mask=mask)

@@ -20,7 +20,8 @@ a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines
               | "store" @a v1 ( map "(" expr* ")" )? "=" %value ( "mask" %m )?
               | "scatter" combine? @a v1 ( map "(" expr* ")" )? "at" "distinct"? "from_start"? "(" sub* ")" "=" %value
               | "check" %condition "reason" ( "raises" "error" )?   false: NumPy runs the call, or
-              |     ( "late" ( "index" ("(" expr ")" | %v) "axis" number "size" "(" expr ")" )? )?   the kernel raises
+              |     ( "late" ( "index" ("(" expr ")" | %v) "axis" number "size" "(" expr ")" )?
+              |       ( "integer" %v )? )?                       the kernel raises
               | "alloc" @t ":" type memory
               | "alias" @t ":" type "of" @a reassoc memory      @a with axes split or merged
               | "bind" i0 "=" %value                              an integer as a symbol of the block
@@ -28,7 +29,8 @@ a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines
               | %r* "=" "while" carry? block "do" block         the first block yields one bool
               | %r* "=" "if" %p block "else" block
               | %r* "=" "host_call" "module.function" "(" %x* ")" ("as" "call")?
-              |     ("with" "(" host* ")")? ("sizes" "(" s* ")")? "inline"? "effect"?
+              |     ("with" "(" host* ")")? ("sizes" "(" s* ")")? ("errstate" "keywords")? "inline"?
+              |     "effect"?
     iters   ::= "iterators" "(" ("parallel" | "reduction" | "sequential")* ")"   not if all parallel
     ins     ::= "ins" "(" ( %x map? )* ")"                      no map: the identity
     outs    ::= "outs" "(" ( ("write" | combiner) map? ("from" %start)? )* ")"

@@ -11,6 +11,7 @@ one whose truth the launcher compares with what the trace saw.
 
 from __future__ import annotations
 
+import json
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -150,6 +151,18 @@ HOST_OPS: dict[str, HostOp] = {
     **{name: HostOp(name, fn, text, is_operator=True) for name, fn, text in _OPERATORS},
     **{name: HostOp(name, fn, text) for name, fn, text in _CALLS},
 }
+
+
+def errstate_text(keywords: Mapping[str, str]) -> str:
+    """Keywords of ``np.errstate`` in graphs: ``divide=ignore, over=warn``."""
+    return ", ".join(f"{name}={value}" for name, value in keywords.items())
+
+
+def errstate_keywords(text: str) -> dict[str, Any]:
+    """The keywords that `errstate_text` has written."""
+    return dict(part.split("=") for part in text.split(", ") if text)
+
+
 _NEGATED = {"eq": "ne", "ne": "eq"}
 _NEGATED_ORDERS = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}  # where there is no NaN
 _INTEGER_OPS = ("add", "sub", "mul", "floordiv", "mod", "neg", "abs", "min", "max")
@@ -159,7 +172,8 @@ _INTEGER_OPS = ("add", "sub", "mul", "floordiv", "mod", "neg", "abs", "min", "ma
 class HostExpr:
     """A tree over `HOST_OPS`; leaves are paths, sizes, constants and named symbols.
 
-    ``op`` is a key of `HOST_OPS`, or ``"path"`` (``attr`` a `Path`), ``"size"`` (``attr`` a path
+    ``op`` is a key of `HOST_OPS` (``attr`` is None, or the text of the ``np.errstate`` under which
+    it is computed), or ``"path"`` (``attr`` a `Path`), ``"size"`` (``attr`` a path
     and an axis), ``"const"`` (``attr`` a Python number) or ``"name"`` (``attr`` a symbol or scalar
     input of the graph defined before).
 
@@ -208,7 +222,10 @@ class HostExpr:
         if self.op == "name":
             return names[self.attr]
         values = [o.evaluate(paths, names) for o in self.operands]
-        return HOST_OPS[self.op].function(*values)
+        function = HOST_OPS[self.op].function
+        if self.attr:
+            function = np.errstate(**errstate_keywords(self.attr))(function)
+        return function(*values)
 
     def user_text(self, names: Mapping[str, HostExpr]) -> str:
         """It as the user would write it, symbols by what they stand for in ``names``.
@@ -259,4 +276,5 @@ class HostExpr:
             return repr(self.attr)
         if self.op == "name":
             return str(self.attr)
-        return f"{self.op}({', '.join(map(str, self.operands))})"
+        errstate = f" errstate {json.dumps(self.attr)}" if self.attr else ""
+        return f"{self.op}({', '.join(map(str, self.operands))}){errstate}"

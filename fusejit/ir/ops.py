@@ -257,7 +257,7 @@ class Check(Op):
 
     Where the caller's memory may have been modified in front of it (``is_late``), it cannot: the
     call then ends with ``error``, having done what NumPy would have done up to there. ``shown`` is
-    what its text names, kept where the kernel raises.
+    what its text names, kept where the kernel raises; of an OverflowError it names ``integer``.
     """
 
     condition: Value
@@ -265,6 +265,7 @@ class Check(Op):
     error: str = "IndexError"
     is_late: bool = False
     shown: CheckedIndex | None = None
+    integer: Value | None = None
 
     @property
     def effect(self) -> Effect:
@@ -272,9 +273,8 @@ class Check(Op):
 
     @property
     def operand_values(self) -> tuple[Value, ...]:
-        if self.shown is not None and isinstance(self.shown.index, Value):
-            return (self.condition, self.shown.index)
-        return (self.condition,)
+        named = (self.integer, None if self.shown is None else self.shown.index)
+        return (self.condition, *(value for value in named if isinstance(value, Value)))
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -384,6 +384,7 @@ class HostCall(Op):
     given as they are (``{o0}``). A call that is not ``pure`` is an effect: a draw, a text. An
     ``inline`` one is a draw that kernels make themselves (`fusejit.ir.draws`). ``refusal`` says why
     a function that kernels know otherwise is called (`fusejit.tracer.runtime.numpy_forms`).
+    ``errstate`` is the text of the keywords of ``np.errstate`` under which it runs.
     """
 
     function: str
@@ -394,6 +395,7 @@ class HostCall(Op):
     objects: tuple[HostExpr, ...] = ()
     inline: bool = False
     refusal: str = ""
+    errstate: str = ""
 
     @property
     def effect(self) -> Effect:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fusejit_testing.compare import Bound
-from fusejit_testing.oracle import check
+from fusejit_testing.oracle import check, decorate
 
 EXACT_ONES = [np.nansum, np.nanmax, np.nanmin]
 QUOTIENTS = [np.nanmean, np.nanvar, np.nanstd]
@@ -80,3 +80,26 @@ def test_without_elements() -> None:
     for function in EXACT_ONES:
         check(lambda x, function=function: function(x), (np.ones((0, 3)),), variants=None)
     check(lambda x: np.nansum(x, axis=0), (np.ones((0, 3)),))
+
+
+@pytest.mark.parametrize("function", [np.nanvar, np.nanstd, np.var, np.std])
+@pytest.mark.parametrize("keywords", [{"ddof": 3}, {"ddof": 2.5, "axis": 0}, {"correction": 4}])
+def test_too_few_degrees_of_freedom(function: Any, keywords: dict[str, Any]) -> None:
+    """NumPy warns where ``ddof`` reaches the count of elements; nanvar and nanstd did not."""
+
+    def program(x: Any) -> Any:
+        return function(x, **keywords) + 1
+
+    fused = decorate(program, jit=False)
+    for shape in ((5, 1), (2, 1), (3, 1), (2, 1), (5, 1)):
+        x = np.arange(shape[0] * shape[1], dtype=float).reshape(shape)
+        told, results = [], []
+        for call in (program, fused):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                results.append(call(x))
+            told.append({str(w.message) for w in caught if w.category is RuntimeWarning})
+        np.testing.assert_allclose(*results)
+        assert told[0] == told[1]
+        if len(x) == 5:
+            assert len(fused.variants) == 1

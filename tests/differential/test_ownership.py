@@ -129,3 +129,52 @@ def test_what_loops_and_branches_leave() -> None:
         fused = decorate(program, jit=False)
         for n in (3, 5):
             assert_same_ownership(program(x, n), fused(x, n), program.__name__)
+
+
+# ---------------------------------------------------------------------- arrays whose shape was set
+MADE = ("x.copy()", "x + 1", "np.zeros(x.shape)", "np.concatenate([x, x])", "np.ones((2, 6))")
+SHAPED = {
+    "split": "r.shape = (2, -1); r[0] = 1",
+    "one axis": "r.shape = (-1,); r[:2] = 1",
+    "an axis of length 1": "r.shape = (1, -1); r[0] = 1",
+    "before": "r[0] = 1; r.shape = (2, 2, -1)",
+    "twice": "r.shape = (-1,); r[1:] = 2; r.shape = (4, -1); r[0] = 3",
+    "a view beside it": "q = r[0]; r.shape = (-1,); q[0] = 5; r = (r, q, r[1:])",
+    "transposed": "r.shape = (-1, 2); r.T[0] = 4",
+}
+
+
+@pytest.mark.parametrize("name", SHAPED)
+def test_arrays_whose_shape_is_set_own_their_memory(name: str) -> None:
+    """An array that had another shape when it was made became a view once it was stored into."""
+    for made in MADE:
+        source = f"def program(x):\n    r = {made}; {SHAPED[name]}\n    return r\n"
+        file = f"<shaped {name} {made}>"
+        linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+        namespace: dict[str, Any] = {"np": np}
+        exec(compile(source, file, "exec"), namespace)
+        for jit in (False, made == MADE[0]):
+            fused = decorate(namespace["program"], jit=jit, fullgraph=True)
+            for rows in (2, 4):
+                x = np.arange(rows * 6.0).reshape(rows, 6)
+                expected, actual = namespace["program"](x), fused(x)
+                assert_same_ownership(expected, actual)
+                for e, a in zip(arrays_in(expected), arrays_in(actual), strict=True):
+                    np.testing.assert_array_equal(e, a, strict=True)
+                    assert e.strides == a.strides
+
+
+def test_results_can_be_resized() -> None:
+    """``resize`` needs an array that owns its memory and that nobody else refers to."""
+
+    def shaped(x: Any) -> Any:
+        r = x.copy()
+        r.shape = (2, -1)
+        r[0] = 1
+        return r
+
+    for program in (shaped, lambda x: x + 1, lambda x: np.sort(x) * 2, lambda x: np.zeros(len(x))):
+        result = decorate(program, jit=True)(np.arange(8.0))
+        result.resize((3, 4))
+        assert result.shape == (3, 4)
+        assert not result[2:].any()

@@ -25,6 +25,7 @@ class Status(enum.IntEnum):
     BEYOND_64_BITS = 16
     OUT_OF_BOUNDS_IF_RUN = 60
     EXTENTS_DIFFER = 61  # extents of which one may be 1
+    COMPLEX_POWER = 39  # of a Python float
     # behind a store: the launcher raises
     LATE_INDEX = 6
     LATE_OVERFLOW = 7
@@ -50,6 +51,10 @@ class Status(enum.IntEnum):
     LATE_53_BITS = 29
     LATE_TYPE = 30
     LATE_DRAW_BOUNDS = 31  # and the three behind it: `fusejit.ir.draws.BOUNDS`
+    LATE_FLOAT_POWER = 35
+    LATE_POWER_OF_ZERO = 36
+    LATE_COMPLEX_POWER = 37
+    LATE_INT_OF_INF = 38
     LATE_INTEGER_POWER = 62
     INTERRUPTED = 63  # a signal's handler has raised
 

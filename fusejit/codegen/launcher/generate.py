@@ -159,7 +159,8 @@ class _Writer(LauncherResults):
         body = ["    try:", *(f"        {line}" for line in prepare or ["pass"])]
         body += ["    except NameError:", "        raise"]  # of this text: a fault that must show
         body += ["    except Exception as error:", "        if is_from_handler(error):"]
-        body += ["            raise", "        return MISS"]
+        body += ["            raise"]
+        body += ["        return WARNS if isinstance(error, Warning) else MISS"]
         has_effects = any(is_effect(op) for op in walk(graph.block))
         first_effect = 2 + len(body) + behind if has_effects else None
         body += [f"    {line}" for line in self.lines]

@@ -18,7 +18,7 @@ from fusejit.codegen.text.host_text import host_text
 from fusejit.interrupts import is_from_handler
 from fusejit.ir.access import ACCESS_BITS, WRITEABLE_BIT
 from fusejit.ir.affine import AffineExpr, Dim
-from fusejit.ir.host import HostExpr, Path, generator_address
+from fusejit.ir.host import HOST_OPS, HostExpr, Path, generator_address
 from fusejit.ir.host_calls import GLOBAL_RANDOM, NAMES, is_draw
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops.polynomial import Polynomial
@@ -73,6 +73,7 @@ class LauncherNames:
             "empty": np.empty,
             "empty_like": np.empty_like,
             "math": math,
+            "HOST_OPS": HOST_OPS,
             "is_from_handler": is_from_handler,
             "bits": generator_address,
             "matmul": np.matmul,
@@ -84,6 +85,7 @@ class LauncherNames:
                 name: getattr(launch_runtime, name)
                 for name in (
                     "ERRSTATE",
+                    "WARNS",
                     "miss",
                     "kept",
                     "put_back",

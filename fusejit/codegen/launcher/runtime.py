@@ -16,6 +16,7 @@ from fusejit.ir.source import Location
 from fusejit.outcome import Outcome, declined, guard_failed, numpy_raising
 
 ERRSTATE = declined("np.errstate asks for exceptions or callbacks")
+WARNS = numpy_raising("NumPy gives a warning, which a filter turns into an exception")
 _BY_STATUS: dict[int, Outcome] = {
     Status.MISMATCH: guard_failed("an argument is not of the compiled type"),
     Status.GUARD: guard_failed("a guard does not hold"),
@@ -29,6 +30,7 @@ _BY_STATUS: dict[int, Outcome] = {
     Status.BEYOND_64_BITS: declined(
         "a Python int goes beyond 64 bits; np.int64(..) wraps around, & 0xFFFFFFFF masks"
     ),
+    Status.COMPLEX_POWER: declined("a power of a Python float is a complex number"),
     Status.SIZES_DIFFER: numpy_raising(
         "NumPy raises, or sizes that only the call knows are not as assumed",
         "sizes that only the call knows are not as assumed",

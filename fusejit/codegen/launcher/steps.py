@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fusejit.codegen.launcher.names import LauncherNames, affine_text, shape_text
+from fusejit.ir.host import errstate_keywords
 from fusejit.ir.host_blocks import launcher_symbols
 from fusejit.ir.host_calls import host_function, object_texts
 from fusejit.ir.loops.nodes import KernelParameter
@@ -117,6 +118,8 @@ class LauncherSteps(LauncherNames):
         arguments = [self.argument(operand) for operand in step.operands]
         function = self.bind("host", host_function(step.function))
         objects = object_texts([self.host(o) for o in step.objects])
+        if step.errstate:
+            function = f"np.errstate(**{errstate_keywords(step.errstate)})({function})"
         call = f"{function}({step.call.format(*arguments, **objects)})"
         lines = [call]
         if step.outs:

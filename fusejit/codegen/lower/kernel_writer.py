@@ -55,6 +55,7 @@ EARLY_ERRORS = {
     "IndexError": Status.OUT_OF_BOUNDS,
     "OverflowError": Status.OUT_OF_BOUNDS,
     "64 bits": Status.BEYOND_64_BITS,
+    "complex power": Status.COMPLEX_POWER,
     OUT_OF_BOUNDS_IF_RUN: Status.OUT_OF_BOUNDS_IF_RUN,
 }
 
@@ -103,6 +104,12 @@ class KernelWriter(KernelMemory):
                 body = self._search(op.shown.index, size, status)
             else:
                 values = Integer(Polynomial.from_affine(op.shown.index)), size
+        if op.is_late and op.integer is not None:
+            name = self._name("n")
+            number = self.locate(op.integer).element(IndexingMap.identity(0), {})
+            body.append(Let(name, convert(number, I64)))
+            kind = "iuf".index(op.integer.type.dtype.kind)
+            values = Integer(Polynomial.name(name)), Integer(Polynomial.const(kind))
         body += self._leave(Exit(status, values))
         self.statements.append(If(negated(condition), body))
 

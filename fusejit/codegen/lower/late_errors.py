@@ -2,7 +2,7 @@
 
 Where the caller's memory may have been modified, NumPy cannot run the call again; the kernel then
 returns a status that names the failed `Check`: its kind in the low bits, its number above. Between
-them is the slot of the index and the size that the text names (`codegen.intrinsics.late_values`).
+them is the slot of the two numbers that the text names (`codegen.intrinsics.late_values`).
 """
 
 from __future__ import annotations
@@ -72,6 +72,10 @@ _KINDS: dict[str, tuple[int, type[Exception], str]] = {
     "math domain": (Status.LATE_MATH_DOMAIN, ValueError, _text(lambda: math.tan(math.inf))),
     "math range": (Status.LATE_MATH_RANGE, OverflowError, _text(lambda: math.exp(1e9))),
     "int of NaN": (Status.LATE_INT_OF_NAN, ValueError, _text(lambda: int(math.nan))),
+    "float power": (Status.LATE_FLOAT_POWER, OverflowError, _text(lambda: 2.0**5000)),
+    "0.0 ** -1": (Status.LATE_POWER_OF_ZERO, ZeroDivisionError, _text(lambda: 0.0**-1.0)),
+    "complex power": (Status.LATE_COMPLEX_POWER, OverflowError, "a power is a complex number"),
+    "int of inf": (Status.LATE_INT_OF_INF, OverflowError, _text(lambda: int(math.inf))),
     "AssertionError": (Status.LATE_ASSERTION, AssertionError, ""),
     "TypeError": (Status.LATE_TYPE, TypeError, ""),
     "choice": (Status.LATE_CHOICE, ValueError, "invalid entry in choice array"),
@@ -94,6 +98,7 @@ _RAISE = "raise "  # what a ``raise`` of the program becomes: its class follows
 _ROLLED_BACK = {
     "64 bits": Status.BEYOND_64_BITS,
     "53 bits": Status.SIZES_DIFFER,
+    "complex power": Status.COMPLEX_POWER,
     "ValueError": Status.EXTENTS_DIFFER,
 }
 """What NumPy has to answer, by the error of the check: the status once stores are undone."""
@@ -151,12 +156,24 @@ def raise_late(status: int, places: tuple[LatePlace, ...]) -> None:
         error, text = _BY_KIND[kind]
         location, axis, message, _ = places[status >> _NUMBER_SHIFT]
         values = values_of(status)
-        if values is not None:
+        if values is not None and error is OverflowError:
+            text = _beyond(*values, message.rpartition(" ")[2])
+        elif values is not None:
             index, size = values
             text = f"index {index} is out of bounds for axis {axis} with size {size}"
         if error in (AssertionError, TypeError):
             raise_at(error(*([message] if message else [])), location)
         raise_at(error(text), location)
+
+
+def _beyond(word: int, kind: int, dtype: str) -> str:
+    """The text for an integer of 64 bits: signed (0), unsigned (1), or made of a float (2).
+
+    Of a float beyond them it is the lowest integer.
+    """
+    if (kind == 1 and word < 0) or (kind == 2 and word == -(2**63)):
+        return _text(lambda: np.int64(2**64))
+    return f"Python integer {word} out of bounds for {dtype}"
 
 
 def _exception(text: str, message: str) -> Exception:

@@ -296,6 +296,7 @@ class _Lowering(ParallelLoopWriter):
         call = HostStepCall(
             op.function,
             argument_text(op),
+            op.errstate,
             tuple(map(self._host_argument, op.arguments)),
             tuple(self.slots.named[self.slots.name_of[value]] for value in op.results),
             tuple(sizes_of(op)),

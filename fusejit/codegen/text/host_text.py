@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fusejit.ir.host import HOST_OPS, HostExpr, Path
+from fusejit.ir.host import HOST_OPS, HostExpr, Path, errstate_keywords
 
 
 def host_text(expr: HostExpr, path_text: Callable[[Path], str], *, is_operand: bool = True) -> str:
@@ -31,4 +31,7 @@ def host_text(expr: HostExpr, path_text: Callable[[Path], str], *, is_operand: b
     if expr.op == "name":
         return str(expr.attr)
     operands = [host_text(o, path_text) for o in expr.operands]
+    if expr.attr:
+        function = f"np.errstate(**{errstate_keywords(expr.attr)})(HOST_OPS[{expr.op!r}].function)"
+        return f"{function}({', '.join(operands)})"
     return HOST_OPS[expr.op].text(operands, is_operand)

@@ -85,11 +85,12 @@ class HostStepCall:
     ``sizes`` are symbols that are lengths of axes of the results: name, result, axis. ``objects``
     are outside objects that it is given. With ``is_late`` NumPy cannot run the whole call any more:
     the caller could see something already, or sees the call itself. Its exceptions are then raised
-    at ``location``.
+    at ``location``. ``errstate`` holds keywords of ``np.errstate``, under which it runs.
     """
 
     function: str
     call: str
+    errstate: str
     operands: tuple[HostArgument, ...]
     outs: tuple[Slot, ...]
     sizes: tuple[tuple[str, int, int], ...]

@@ -46,7 +46,8 @@ def parse_host_expr(cursor: Cursor) -> HostExpr:
     while cursor.accept(","):
         operands.append(parse_host_expr(cursor))
     cursor.expect(")")
-    return HostExpr(token.text, tuple(operands))
+    errstate = cursor.string("keywords") if cursor.accept("errstate") else None
+    return HostExpr(token.text, tuple(operands), errstate)
 
 
 def parse_path(cursor: Cursor) -> Path:

@@ -279,7 +279,15 @@ class _GraphParser(ElementParser):
         error = self.cursor.string("the error") if self.cursor.accept("raises") else "IndexError"
         late = self.cursor.accept("late")
         shown = self.checked_index() if self.cursor.accept("index") else None
-        return Check(condition=condition, reason=reason, error=error, is_late=late, shown=shown)
+        integer = self.value() if self.cursor.accept("integer") else None
+        return Check(
+            condition=condition,
+            reason=reason,
+            error=error,
+            is_late=late,
+            shown=shown,
+            integer=integer,
+        )
 
     def checked_index(self) -> CheckedIndex:
         """``(i0 + 1) axis 0 size (s0)``, behind ``index``; or ``%v axis 0 ..``."""
@@ -368,6 +376,7 @@ class _GraphParser(ElementParser):
         sizes: list[str] = []
         if self.cursor.accept("sizes"):
             sizes = self.listed(lambda: self.cursor.name("the name of a symbol"))
+        errstate = self.cursor.string("keywords") if self.cursor.accept("errstate") else ""
         inline = self.cursor.accept("inline")
         pure = not self.cursor.accept("effect")
         return HostCall(
@@ -378,4 +387,5 @@ class _GraphParser(ElementParser):
             sizes=tuple(sizes),
             objects=tuple(objects),
             inline=inline,
+            errstate=errstate,
         )

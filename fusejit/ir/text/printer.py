@@ -146,7 +146,8 @@ class Printer:
                 late = " late" if op.is_late else ""
                 reason = json.dumps(op.reason)
                 shown = "" if op.shown is None else self.checked_index(op.shown)
-                return f"check {self.value(op.condition)} {reason}{raises}{late}{shown}"
+                named = "" if op.integer is None else f" integer {self.value(op.integer)}"
+                return f"check {self.value(op.condition)} {reason}{raises}{late}{shown}{named}"
             case Store():
                 mask = "" if op.mask is None else f" mask {self.value(op.mask)}"
                 return f"store {self.view(op.view, op.version)} = {self.value(op.value)}{mask}"
@@ -164,7 +165,8 @@ class Printer:
                 objects = f" with ({', '.join(map(str, op.objects))})" if op.objects else ""
                 given = f"({self.value_list(op.arguments)}){call}{objects}"
                 inline = " inline" if op.inline else ""
-                return f"host_call {name}{given}{sizes}{inline}{effect}"
+                state = f" errstate {json.dumps(op.errstate)}" if op.errstate else ""
+                return f"host_call {name}{given}{sizes}{state}{inline}{effect}"
         raise TypeError(f"no printed form for {type(op).__name__}")
 
     def checked_index(self, shown: CheckedIndex) -> str:

@@ -26,11 +26,13 @@ from fusejit.ir.complex_numbers import (
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import Compute, emit_elementwise
+from fusejit.tracer.elementwise.powers import decide_equal
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import part_view
+from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import C128, F64, Operand
 
 BOOL = np.dtype(np.bool_)
@@ -131,11 +133,45 @@ def _by_squaring(builder: Builder, base: int, n: int) -> int:
 
 
 def operator_of_power(exponent: object) -> np.ufunc | None:
-    """The ufunc that ``array ** exponent`` is of complex arrays, where it is not `np.power`."""
-    if type(exponent) not in (int, float, complex):
+    """The ufunc that ``array ** exponent`` is of complex arrays, where it is not `np.power`.
+
+    An exponent that each call computes is compared with those of which this NumPy has short forms.
+    """
+    if not isinstance(exponent, TracedNumber):
+        return _short_form(exponent) if type(exponent) in (int, float, complex) else None
+    kind = type(exponent.value)
+    for special in {int: (1, 2, -1), float: (1.0, 2.0, -1.0, 0.5)}.get(kind, ()):
+        form = _short_form(special)
+        if form is not None and decide_equal(exponent, special):
+            return form
+    return None
+
+
+_SHORT_FORMS = (np.positive, np.square, np.reciprocal, np.sqrt)
+
+
+@functools.cache
+def _ask_short_form(kind: str, exponent: Any) -> np.ufunc | None:
+    """Find out what this NumPy does: signs of zeros and last bits tell the ufuncs apart.
+
+    It depends on the type of the exponent, too.
+    """
+    sample = np.array([complex(0, -0.0), complex(0, -1), -1, 2 + 3j])[exponent.real < 0 :]
+    made = sample**exponent
+    if _are_same(made, np.power(sample, exponent)):
         return None
-    table = {1: np.positive, 2: np.square, -1: np.reciprocal}
-    return table.get(exponent)  # type: ignore[call-overload, no-any-return]
+    with np.errstate(all="ignore"):
+        return next((f for f in _SHORT_FORMS if _are_same(f(sample), made)), None)
+
+
+def _short_form(exponent: Any) -> np.ufunc | None:
+    return (
+        _ask_short_form(type(exponent).__name__, exponent) if exponent in (1, 2, -1, 0.5) else None
+    )
+
+
+def _are_same(left: np.ndarray, right: np.ndarray) -> bool:
+    return left.tobytes() == right.tobytes()
 
 
 @handles("python complex")

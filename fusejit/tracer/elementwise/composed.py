@@ -17,6 +17,7 @@ from fusejit.tracer.elementwise.generic import (
 )
 from fusejit.tracer.elementwise.ufuncs import BOOL, CLIP, call_ufunc
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.indexing.copy_order import require_copied_at_once
 from fusejit.tracer.indexing.stores import assign_masked, assign_operand
 from fusejit.tracer.indexing.views import same_view
 from fusejit.tracer.library.conversions import copy_method
@@ -213,6 +214,8 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     require_extents(
         dst.trace, broadcast(dst.trace.decisions, [dst.extents, operand.extents]), dst.extents
     )
+    if operand.array is not None:
+        require_copied_at_once(dst, operand.array)
     if where is True:
         assign_operand(dst, operand)
         return

@@ -73,14 +73,15 @@ def check_scalar_fits(number: Any, dtype: np.dtype) -> None:
     def is_a_number(builder: PayloadBuilder, ref: int) -> int:
         return builder.op("equal", [ref, ref], _BOOL)
 
-    def fits(builder: PayloadBuilder, ref: int) -> int:
+    def is_within(builder: PayloadBuilder, ref: int) -> int:
         ref = builder.op("trunc", [builder.cast(ref, F64)], F64)
         low = builder.op("greater_equal", [ref, builder.const(float(info.min), F64)], _BOOL)
         high = builder.op("less", [ref, builder.const(info.max + 1.0, F64)], _BOOL)
         return builder.op("logical_and", [low, high], _BOOL)
 
     _check("convertible", number, number.dtype, is_a_number, "a float is not NaN", "int of NaN")
-    _check("fits", number, number.dtype, fits, f"a scalar fits {dtype}", "OverflowError")
+    _check("convertible", number, number.dtype, _not_infinite, "a float is finite", "int of inf")
+    _check("fits", number, number.dtype, is_within, f"a scalar fits {dtype}", "OverflowError")
 
 
 def check_convertible(number: Any) -> None:
@@ -113,7 +114,8 @@ def _check(
         kind=Kind.PYTHON,
         order=None,
     )
-    trace.emit(Check(condition=ok.value(), reason=reason, error=error))
+    integer = number.value() if error == "OverflowError" else None
+    trace.emit(Check(condition=ok.value(), reason=reason, error=error, integer=integer))
 
 
 def _not(name: str, limit: float = 0.0) -> Condition:

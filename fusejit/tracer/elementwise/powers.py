@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from fusejit.tracer.graph_breaks.declined import numpy_raises
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.number import apply_host
+from fusejit.tracer.values.number import TracedNumber, apply_host
 from fusejit.tracer.values.operands import F64, Operand, literal_as, require_number_fits
 
 _CLASSES = (2, 0.5, 1, -1, 0)
@@ -128,13 +127,15 @@ def _exponent_class(exponent: Operand) -> float | None:
         return None
     if exponent.number is None:
         return next((c for c in _CLASSES if exponent.literal == c), None)
-    number: Any = exponent.number
-    for c in _CLASSES:
-        if number.affine is not None:
-            if isinstance(c, int) and number.trace.decisions.equal(number.affine, c, "exponent"):
-                return c
-            continue
-        same = HostExpr("eq", (number.expr, HostExpr.const(c)))
-        if number.trace.decisions.condition(same, bool(number.value == c), "class of an exponent"):
-            return c
-    return None
+    number = exponent.number
+    return next((c for c in _CLASSES if decide_equal(number, c)), None)
+
+
+def decide_equal(number: TracedNumber, exponent: float) -> bool:
+    """Decide whether a number that each call computes is a certain exponent."""
+    decisions = number.trace.decisions
+    if number.affine is not None:
+        is_whole = isinstance(exponent, int)
+        return is_whole and decisions.equal(number.affine, int(exponent), "exponent")
+    same = HostExpr("eq", (number.expr, HostExpr.const(exponent)))
+    return decisions.condition(same, bool(number.value == exponent), "class of an exponent")

@@ -63,24 +63,48 @@ def integer_power(base: Any, exponent: Any) -> TracedArray:
 
 @handles("python_float_power")
 def float_power(base: Any, exponent: Any) -> TracedArray:
-    """A power of which one operand is a float.
+    """A power of which one operand is a float, or the exponent of an int is negative.
 
-    A float of moderate operands is one in Python too. NaN and infinity stand for a complex number,
-    a division by zero or an overflow, unless an operand is one of them.
+    Python raises for 0 to a negative power and for an overflow, and returns a complex number for a
+    negative base and an exponent that is not whole. Infinities and NaN are as good as in NumPy.
     """
-    loop = [F64, F64]
+    numbers, loop = (base, exponent), [F64, F64]
+    is_known = type(exponent) in (int, float)
+    if not is_known or exponent < 0:
+        _check(_is_not_zero, numbers, loop, "a base is not 0", "0.0 ** -1")
+    if not is_known or exponent % 1 != 0:
+        _check(_is_real, numbers, loop, "a power is no complex number", "complex power")
+    _check(_is_finite, numbers, loop, "a power is a finite number", "float power")
+    return _emit("power", lambda builder, refs: builder.op("power", refs, F64), numbers, loop, F64)
 
-    def is_allowed(builder: PayloadBuilder, refs: list[int]) -> int:
-        made = builder.op("isfinite", [builder.op("power", refs, F64)], _BOOL)
-        for ref in refs:
-            special = builder.op("logical_not", [builder.op("isfinite", [ref], _BOOL)], _BOOL)
-            made = builder.op("logical_or", [made, special], _BOOL)
-        return made
 
-    _check(is_allowed, (base, exponent), loop, "a power is a finite number", "OverflowError")
-    return _emit(
-        "power", lambda builder, refs: builder.op("power", refs, F64), (base, exponent), loop, F64
-    )
+def _is_not_zero(builder: PayloadBuilder, refs: list[int]) -> int:
+    zero = builder.const(0.0, F64)
+    is_zero = builder.op("equal", [refs[0], zero], _BOOL)
+    is_negative = builder.op("less", [refs[1], zero], _BOOL)
+    return _neither(builder, builder.op("logical_and", [is_zero, is_negative], _BOOL))
+
+
+def _is_real(builder: PayloadBuilder, refs: list[int]) -> int:
+    base, exponent = refs
+    is_negative = builder.op("less", [base, builder.const(0.0, F64)], _BOOL)
+    is_part = builder.op("not_equal", [exponent, builder.op("trunc", [exponent], F64)], _BOOL)
+    for ref in refs:
+        is_finite = builder.op("isfinite", [ref], _BOOL)
+        is_part = builder.op("logical_and", [is_part, is_finite], _BOOL)
+    return _neither(builder, builder.op("logical_and", [is_negative, is_part], _BOOL))
+
+
+def _is_finite(builder: PayloadBuilder, refs: list[int]) -> int:
+    made = builder.op("isfinite", [builder.op("power", refs, F64)], _BOOL)
+    for ref in refs:
+        special = _neither(builder, builder.op("isfinite", [ref], _BOOL))
+        made = builder.op("logical_or", [made, special], _BOOL)
+    return made
+
+
+def _neither(builder: PayloadBuilder, ref: int) -> int:
+    return builder.op("logical_not", [ref], _BOOL)
 
 
 def _largest_exponent(base: Any) -> int | None:

@@ -17,7 +17,7 @@ import numpy as np
 from fusejit.dataclass import dataclass, field
 from fusejit.ir import host_calls
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.host import HostExpr, Path, errstate_text
 from fusejit.ir.ops import HostCall
 from fusejit.tracer.host.probes import (
     Found,
@@ -172,6 +172,7 @@ def host_call(
         call=call,
         sizes=sizes,
         objects=() if rng is None or rng.path is None else (HostExpr.path(rng.path),),
+        errstate=errstate_text(trace.errstate),
     )
     trace.emit(op)
     made = [TracedArray.of_value(trace, r) for r in results]

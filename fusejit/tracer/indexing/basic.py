@@ -16,6 +16,7 @@ from fusejit.tracer.elementwise.domains import check_scalar_fits
 from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
 from fusejit.tracer.host.host_calls import with_selected
+from fusejit.tracer.indexing.copy_order import require_copied_at_once
 from fusejit.tracer.indexing.index_arrays import index_array
 from fusejit.tracer.indexing.kernel_indices import (
     affine_index,
@@ -157,6 +158,8 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
         if not isinstance(value, TracedArray):
             raise Declined("a bool element takes the truth of a sequence")
     require_scalar_fits(operand, array.dtype)
+    if is_array:
+        require_copied_at_once(target, value)
     assign_operand(target, operand)
 
 

@@ -167,7 +167,7 @@ def require_positive(trace: Trace, step: AffineExpr) -> None:
 
 
 def fits(dtype: np.dtype) -> str:
-    """The reason of checks that a Python int fits a dtype."""
+    """The reason of checks that a Python int fits a dtype, the last word of which is the dtype."""
     return f"a Python integer fits {dtype}"
 
 
@@ -208,7 +208,7 @@ def check_fits(number: TracedArray, dtype: np.dtype) -> None:
             name="fits",
         )
     )
-    trace.emit(Check(condition=ok, reason=fits(dtype), error="OverflowError"))
+    trace.emit(Check(condition=ok, reason=fits(dtype), error="OverflowError", integer=value))
 
 
 @handles("check_equal")

@@ -141,6 +141,7 @@ def _product(left: TracedArray, right: TracedArray, dtype: np.dtype) -> TracedAr
         dtype, outer, Kind.ARRAY if outer else Kind.SCALAR, _stack_order(left, right, len(outer))
     )
     is_float = dtype.kind == "f"
+    call = f"np.errstate(**{trace.errstate})(matmul)" if trace.errstate else "matmul"
     trace.emit(
         GenericOp(
             results=(result,),
@@ -155,7 +156,7 @@ def _product(left: TracedArray, right: TracedArray, dtype: np.dtype) -> TracedAr
             ),
             payload=builder.finish([product]),
             name="matmul",
-            library_call="matmul" if is_float and left.dtype == right.dtype == dtype else None,
+            library_call=call if is_float and left.dtype == right.dtype == dtype else None,
         )
     )
     return TracedArray.of_value(trace, result)

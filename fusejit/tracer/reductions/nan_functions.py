@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc, call_ufunc, where
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.declined import numpy_raises
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import (
@@ -26,7 +26,7 @@ from fusejit.tracer.reductions.over_axes import (
     min_of,
     sum_of,
 )
-from fusejit.tracer.reductions.statistics import variance
+from fusejit.tracer.reductions.statistics import count_above, degrees_lost, variance
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import I64, contains_traced, dtype_argument
@@ -150,13 +150,8 @@ def nanvar(
     array = arguments("nanvar", a, {"where": where, "mean": mean})
     if array.dtype.kind != "f":
         return variance(array, axis, dtype, out, ddof, keepdims, correction=correction)
-    if correction is not NO_VALUE:
-        if ddof != 0:
-            raise numpy_raises("ValueError: ddof and correction can't be provided simultaneously.")
-        ddof = correction
-    if isinstance(ddof, TracedArray):
-        raise Declined("ddof= that is an array")
-    count_of_elements(array, axis, "nanvar")
+    ddof = degrees_lost(ddof, correction)
+    count_above(array, axis, "nanvar", ddof)
     wanted = _float_dtype(array, dtype)
     filled, missing = chosen(array, 0)
     counts = _count(missing, axis, True)

@@ -52,7 +52,7 @@ def variance(
     Source: ``numpy._core._methods._var``.
     """
     array = arguments("var", a, {"where": where, "mean": mean})
-    return into(_variance(array, "var", axis, dtype, _degrees(ddof, correction), keepdims), out)
+    return into(_variance(array, "var", axis, dtype, degrees_lost(ddof, correction), keepdims), out)
 
 
 @handles(np.std)
@@ -70,7 +70,7 @@ def standard_deviation(
 ) -> TracedArray:
     """The square root of ``np.var``."""
     array = arguments("std", a, {"where": where, "mean": mean})
-    variance = _variance(array, "std", axis, dtype, _degrees(ddof, correction), keepdims)
+    variance = _variance(array, "std", axis, dtype, degrees_lost(ddof, correction), keepdims)
     return into(apply_ufunc(np.sqrt, (variance,)), out)
 
 
@@ -102,7 +102,8 @@ def _methods() -> None:
 _methods()
 
 
-def _degrees(ddof: Any, correction: Any) -> Any:
+def degrees_lost(ddof: Any, correction: Any) -> Any:
+    """``ddof=``, or ``correction=`` if that is given instead."""
     if correction is not NO_VALUE:
         if ddof != 0:
             raise numpy_raises("ValueError: ddof and correction can't be provided simultaneously")
@@ -112,13 +113,19 @@ def _degrees(ddof: Any, correction: Any) -> Any:
     return ddof
 
 
-def _variance(
-    array: TracedArray, name: str, axis: Any, dtype: Any, ddof: Any, keepdims: Any
-) -> TracedArray:
+def count_above(array: TracedArray, axis: Any, name: str, ddof: Any) -> Any:
+    """How many elements a variance is taken over; declines where NumPy warns of too few."""
     count = count_of_elements(array, axis, name)
     is_known = type(ddof) is int and ddof <= 0  # no guard: there is at least one element
     if not is_known and not count > ddof:
         raise numpy_warns("degrees of freedom <= 0")
+    return count
+
+
+def _variance(
+    array: TracedArray, name: str, axis: Any, dtype: Any, ddof: Any, keepdims: Any
+) -> TracedArray:
+    count = count_above(array, axis, name, ddof)
     wanted = mean_dtype(array, dtype, name)
     axes = normalize_axes(axis, array.ndim)
     if wanted.kind == "f" and len(axes) == 1 and (axes[0] < array.ndim - 1 or array.ndim == 1):

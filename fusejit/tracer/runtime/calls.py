@@ -33,6 +33,7 @@ from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.graph_breaks.declined import numpy_raises
 from fusejit.tracer.runtime.access import Access, class_attribute
 from fusejit.tracer.runtime.dispatch import HANDLERS
+from fusejit.tracer.runtime.error_state import HasErrstate, TracedErrstate
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, for_program, needs_python
 from fusejit.tracer.runtime.outside import Outside, Reads
 from fusejit.tracer.values.either import is_either
@@ -43,10 +44,9 @@ MAX_RECURSIONS = 16  # calls that a function makes of itself, in one trace
 _TEXT = (str, bytes, bytearray)
 _CachedFunction = type(functools.lru_cache(lambda: None))
 _GENERATORS = (np.random.Generator, np.random.RandomState)
-_ERRSTATE_NATIVE = ("ignore", "warn", None)
 
 
-class Handlers(Protocol):
+class Handlers(HasErrstate, Protocol):
     """What `Calls` needs of a trace."""
 
     is_part: bool
@@ -99,7 +99,7 @@ class Calls:
             delattr: self.access.delete_attr,
             type: self._type,
             object.__setattr__: self._object_setattr,
-            np.errstate: self._errstate,
+            np.errstate: lambda **kwargs: TracedErrstate(trace, kwargs),
             **{text: functools.partial(self._text, text) for text in (str, repr, ascii, format)},
         }
 
@@ -357,11 +357,6 @@ class Calls:
         if path is not None:
             self.access.store_attr(obj, name, value)  # refuses
         object.__setattr__(obj, name, value)
-
-    def _errstate(self, **kwargs: Any) -> Any:
-        if any(value not in _ERRSTATE_NATIVE for value in kwargs.values()):
-            raise needs_python("np.errstate asks for exceptions or callbacks", MOVE_OUTSIDE)
-        return np.errstate(**kwargs)
 
 
 @functools.partial(for_program, depth=5)

@@ -43,7 +43,7 @@ EXTENTS_DIFFER = "ValueError"
 """The kind of a check that, where it fails, has stores undone: then NumPy runs the call."""
 
 
-BEYOND_RANGE = ("64 bits", "53 bits")
+BEYOND_RANGE = ("64 bits", "53 bits", "complex power")
 """The kinds of checks for numbers that Python has and kernels have not."""
 
 
@@ -70,7 +70,8 @@ def checks_first(graph: Graph, undoes: bool = False) -> None:
     for op in walk(graph.block):
         if isinstance(op, Check):
             op.is_late = op in late
-            op.shown = op.shown if op.is_late else None  # NumPy words its errors itself
+            if not op.is_late:  # NumPy words its errors itself
+                op.shown = op.integer = None
     _leave_to_numpy(graph, undoes)
     _search_apart(graph, defined)
 

@@ -38,6 +38,7 @@ from fusejit.tracer.values.either_operators import choice
 from fusejit.tracer.values.kernel_numbers import kernel_number
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.origins import track
+from fusejit.tracer.values.reshaped import give_own_memory
 
 _EQUAL_ONES = (str, bytes, np.dtype)
 """Types of arguments of which a variant serves all that are equal; a result is the very one."""
@@ -132,6 +133,7 @@ class Results:
         roots = {a.storage.root for a in arrays}
         copies = Counter(id(base) for root in roots for base in root.copied_from)
         for array in arrays:
+            give_own_memory(array)
             storage = array.storage
             bases = storage.root.copied_from
             is_seen = any(id(base) in uses or copies[id(base)] > 1 for base in bases)
@@ -140,6 +142,7 @@ class Results:
             is_part = not array.is_whole or storage.has_gaps
             if storage.buffer is None and (uses[id(storage.root)] > 1 or is_part):
                 storage.to_buffer()
+                give_own_memory(array)
         used: set[Value] = set()
         for array in arrays:
             storage = array.storage

@@ -79,6 +79,7 @@ class Trace:
         self.graph.guards = self.decisions.guards
         self.notes: list[str] = []
         self.computes_everywhere = False  # of elements that a mask does not select, too
+        self.errstate: dict[str, str] = {}  # what the program has set with np.errstate
         self.imaginary: dict[Storage, TracedNumber] = {}  # n * 1j, of integers n of the call
         self.is_plain = False  # some function is traced without hooks
         self.inlined: Callable[..., Any]  # stages a function of fusejit's own; set by the hooks

@@ -191,7 +191,10 @@ class TracedArray:
         return View(self.storage.to_buffer(), self.map, self.extents)
 
     def compare_strides(self, axis: int, other: int) -> int | None:
-        """The sign of ``|stride[axis]| - |stride[other]|``; None where either is 0."""
+        """The sign of ``|stride[axis]| - |stride[other]|``; None where either is 0.
+
+        Of equal strides the one of the earlier axis counts as larger: NumPy's sorts are stable.
+        """
         parts = []
         order = self.storage.order or tuple(range(self.storage.rank))
         for a in (axis, other):
@@ -207,7 +210,8 @@ class TracedArray:
             outer = min(at, key=order.index)
             parts.append((outer, self.map.results[outer].coefficient(Dim(a))))
         (first, step), (second, other_step) = parts
-        return self.storage.compare_strides(first, step, second, other_step)
+        is_earlier = axis <= other
+        return self.storage.compare_strides(first, step, second, other_step, is_earlier)
 
     def axes_by_motion(self) -> tuple[list[int], list[int]]:
         """The axes along which memory is walked, and those of stride 0; none that are 1 long."""

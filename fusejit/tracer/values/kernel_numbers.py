@@ -220,7 +220,7 @@ def python_arithmetic(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
     if ufunc is np.power:
         if all(k != F64 for k in kinds):
             return _integer_power(*operands)
-        if not _is_whole(operands[1]):
+        if not _is_product(operands[1]):
             return HANDLERS["python_float_power"](*operands)
     return _on_strong(ufunc, operands)
 
@@ -254,8 +254,10 @@ def _on_strong(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
     return as_python(HANDLERS["ufunc_on"](ufunc, strong))
 
 
-def _is_whole(exponent: Any) -> bool:
-    return type(exponent) in (int, float) and exponent == int(exponent)
+def _is_product(exponent: Any) -> bool:
+    """Whether a power of a float is as many factors, of which no overflow is noticed."""
+    is_known = type(exponent) in (int, float)
+    return is_known and 0 <= exponent <= _LARGEST_PRODUCT and exponent == int(exponent)
 
 
 def arithmetic(ufunc: np.ufunc, *operands: Any) -> TracedArray:

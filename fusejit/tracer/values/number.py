@@ -11,7 +11,7 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.index_symbols import LARGEST_COEFFICIENT, LARGEST_SYMBOL
-from fusejit.ir.host import HOST_OPS, HostExpr
+from fusejit.ir.host import HOST_OPS, HostExpr, errstate_text
 from fusejit.ir.host_affine import host_of
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
 from fusejit.tracer.runtime.context import makes_text
@@ -281,7 +281,9 @@ def apply_host(op: str, *operands: Any) -> Any:
         raise Declined("a complex number")
     if op in ("truediv", "floordiv", "mod"):
         _guard_division(trace, affine[1], *operands)
-    expr = HostExpr(op, tuple(map(expr_of, operands)))
+    warns = trace.errstate and any(isinstance(value_of(o), np.generic) for o in operands)
+    attr = errstate_text(trace.errstate) if warns else None
+    expr = HostExpr(op, tuple(map(expr_of, operands)), attr)
     if expr.num_nodes > MOST_NODES:
         what = "a number is computed from arguments in many steps, without arrays"
         raise needs_python(what, "Python does that as fast; compute it outside")

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
-from fusejit.ir.ops import Alias, Block, ReshapeOp
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.ops import Alias, Alloc, Block, ReshapeOp
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import TensorType
 from fusejit.ir.values import Buffer, Value
 from fusejit.tracer.runtime.locations import current_location
+from fusejit.tracer.values.products import product
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
+
+if TYPE_CHECKING:
+    from fusejit.tracer.values.array import TracedArray
 
 
 class ReshapedStorage(Storage):
@@ -131,6 +138,55 @@ class ReshapedStorage(Storage):
         return expr
 
 
+def give_own_memory(array: TracedArray) -> None:
+    """Make all of an array all of its storage again, after its ``shape`` was set.
+
+    Where the shape is known only after the memory is there, or the array is not in C order,
+    everything stays as it is.
+    """
+    base = array.storage
+    if array.is_view or base.root.path is not None or (base is base.root and array.is_whole):
+        return
+    trace, canonical = base.trace, base.trace.decisions.canonical
+    if not array.is_whole:
+        sizes = [product(trace, extents) for extents in (base.extents, array.extents)]
+        if base.order is not None or base.has_gaps or canonical(sizes[0] - sizes[1]).terms:
+            return
+        flat = Reassociation.of_lengths([base.rank], False)
+        split = Reassociation.of_lengths([array.ndim], True)
+        whole = reshaped_storage(base, flat, (sizes[0],)) if base.rank > 1 else base
+        array.storage = reshaped_storage(whole, split, array.extents) if array.ndim > 1 else whole
+        array.map = IndexingMap.identity(array.ndim)
+    if array.storage.buffer is not None:
+        _allocate_as(array.storage)
+
+
+def _allocate_as(storage: Storage) -> None:
+    """Give a storage the memory that it is a reshape of, which becomes a reshape of it.
+
+    alloc @b0 : 2 * s1 x f64               alloc @b0_r : 2 x s1 x f64
+    alias @b0_r of @b0 expand [[0, 1]]  -> alias @b0 of @b0_r collapse [[0, 1]]
+    """
+    trace, ops = storage.trace, storage.home.ops
+    chain = [storage]
+    while isinstance(last := chain[-1], ReshapedStorage):
+        chain.append(last.base)
+    buffers = [s.to_buffer() for s in chain]
+    old = [op for op in ops if isinstance(op, Alloc | Alias) and op.buffer in buffers]
+    is_late = len(old) < len(chain) or any(map(trace.decisions.is_local, storage.extents))
+    if is_late or buffers[0].base is None:
+        return
+    links = [b.reassociation.inverse() for b in buffers if b.reassociation is not None]
+    for outer, inner, link in zip(buffers, buffers[1:], links, strict=False):
+        inner.base, inner.reassociation = outer, link
+    buffers[0].base = buffers[0].reassociation = None
+    made = [Alloc(buffer=buffers[0]), *(Alias(buffer=b) for b in buffers[1:])]
+    for op in made:
+        op.location = old[0].location
+    at = ops.index(old[0])
+    ops[at:] = [*made, *(op for op in ops[at:] if op not in old)]
+
+
 def reshaped_storage(base: Storage, reassociation: Reassociation, extents: Extents) -> Storage:
     """The storage of the reshape: the one before it, where it takes back the last reshape."""
     canonical = base.trace.decisions.canonical
@@ -146,4 +202,4 @@ def reshaped_storage(base: Storage, reassociation: Reassociation, extents: Exten
     return base.reshapes[key]
 
 
-__all__ = ["ReshapedStorage", "reshaped_storage"]
+__all__ = ["ReshapedStorage", "give_own_memory", "reshaped_storage"]

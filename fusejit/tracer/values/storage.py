@@ -230,33 +230,40 @@ class Storage:
         has_one = self.array is not None and self.array.shape[axis] == 1
         return not has_one and self.stride_is_zero(axis)
 
-    def compare_strides(self, axis: int, step: int, other: int, other_step: int) -> int:
-        """The sign of ``|step * stride[axis]| - |other_step * stride[other]|``."""
+    def compare_strides(
+        self, axis: int, step: int, other: int, other_step: int, is_earlier: bool
+    ) -> int:
+        """The sign of ``|step * stride[axis]| - |other_step * stride[other]|``.
+
+        Equal strides count as 1 if ``is_earlier``, else as -1.
+        """
         order = self.order or tuple(range(self.rank))
         at, other_at = order.index(axis), order.index(other)
         if at > other_at:
-            return -self.compare_strides(other, other_step, axis, step)
+            return -self.compare_strides(other, other_step, axis, step, not is_earlier)
         step, other_step = abs(step), abs(other_step)
-        if step >= other_step:
+        if step > other_step or (step == other_step and (is_earlier or self.is_dense)):
             return 1
         decisions, reason = self.trace.decisions, "the order of the axes"
         if not self.is_dense:
             left = HostExpr("mul", (HostExpr.const(step), self.stride_expr(axis)))
             right = HostExpr("mul", (HostExpr.const(other_step), self.stride_expr(other)))
-            absolute = [HostExpr("abs", (e,)) for e in (left, right)]
+            absolute = tuple(HostExpr("abs", (e,)) for e in (left, right))
             assert self.array is not None
             strides = self.array.strides
-            answer = abs(step * strides[axis]) >= abs(other_step * strides[other])
-            decisions.condition(HostExpr("ge", tuple(absolute)), answer, reason)
+            difference = abs(step * strides[axis]) - abs(other_step * strides[other])
+            answer = difference >= 0 if is_earlier else difference > 0
+            decisions.condition(HostExpr("ge" if is_earlier else "gt", absolute), answer, reason)
             return 1 if answer else -1
         # stride[axis] = stride[other] * (the extents from `other` outwards)
         factor: Any = step
         for inner in order[at + 1 : other_at + 1]:
             factor = self.trace.number(self.extents[inner]) * factor
+        least = other_step if is_earlier else other_step + 1
         if isinstance(factor, int):
-            return 1 if factor >= other_step else -1
+            return 1 if factor >= least else -1
         assert factor.affine is not None  # a product of sizes is one symbol
-        return 1 if decisions.at_most(other_step, factor.affine, reason) else -1
+        return 1 if decisions.at_most(least, factor.affine, reason) else -1
 
     def stride_expr(self, axis: int) -> HostExpr:
         """The stride of an axis in bytes, as the launcher finds it."""

@@ -64,6 +64,7 @@ class FakeTrace:
         self.notes: list[str] = []
         self.constants: list[np.ndarray] = []
         self.reading = self  # an object of its own, elsewhere
+        self.errstate: dict[str, str] = {}
 
     def read(self, path: Path, obj: Any) -> Any:
         if type(obj) in (list, tuple):
