@@ -31,8 +31,12 @@ def computed(call: Call) -> Any:
     """
     definition = call.definition
     arrays = {name: np.asarray(value) for name, value in call.operands.items()}
-    starts = {name: value for name, value in call.starts.items() if np.ndim(value)}
-    numbers = {name: value for name, value in call.starts.items() if not np.ndim(value)}
+    starts = {
+        name: value
+        for name, value in call.starts.items()
+        if np.ndim(value) or is_scalar_start(definition, name, getattr(value, "dtype", None))
+    }
+    numbers = {name: value for name, value in call.starts.items() if name not in starts}
     _check_outs(call, arrays)
     given = {name: _given(call.operands[name], array) for name, array in arrays.items()}
     for name, value in {**starts, **call.outs}.items():
@@ -67,6 +71,11 @@ def require_starts(definition: Definition, instance: Instance, given: Any) -> No
                 f"{definition.name}: {output.name} is read before it is written: give its start by "
                 "init= or out="
             )
+
+
+def is_scalar_start(definition: Definition, name: str, token: Any) -> bool:
+    """Whether a start without axes is all of its output, whose dtype it gives then."""
+    return not definition.operand(name).shape and isinstance(token, np.dtype)
 
 
 def _given(value: Any, array: np.ndarray) -> Given:

@@ -76,7 +76,7 @@ class Scalar(NDArrayOperatorsMixin):
                 return self
             how = "" if method == "__call__" else f".{method}"
             raise TypeError(f"np.{ufunc.__name__}{how} is not a function of the scalar table")
-        return apply(row.name, *inputs)
+        return apply(f"np.{row.name}" if row.name in FUNCTIONS else row.name, *inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function is np.where and len(args) == 3 and not kwargs:
@@ -254,7 +254,7 @@ class PayloadLowering:
             return converted(self.builder, self._strong(operands[0]), dtype, is_signed), dtype
         if scalar.op in FUNCTIONS:
             return self._function(FUNCTIONS[scalar.op], operands)
-        return self._row(scalar.op, operands)
+        return self._row(scalar.op.removeprefix("np."), operands)
 
     def _padded(self, scalar: Scalar, outside: Typed) -> Typed:
         """``where(all(0 <= i < n), x[clip(i, 0, n - 1)], outside)``, of axes that need it."""

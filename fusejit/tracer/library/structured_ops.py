@@ -21,7 +21,7 @@ from fusejit.structured.indices import DIM
 from fusejit.structured.instance import MOST_WINDOW_POINTS, Accumulated, instantiate
 from fusejit.structured.library_calls import LibraryCall, routine_for
 from fusejit.structured.op import Call, InPython, StructuredOp
-from fusejit.structured.reference import require_starts
+from fusejit.structured.reference import is_scalar_start, require_starts
 from fusejit.tracer.elementwise.generic import copy_of, full
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
@@ -104,13 +104,10 @@ class _Emission:
         self.starts = {name: operand_of(value) for name, value in call.starts.items()}
         given = {name: _given(o) for name, o in self.operands.items()}
         for name, operand in self.starts.items():
-            if operand.extents or self._is_scalar_output(name):
+            if operand.extents or is_scalar_start(call.definition, name, operand.token):
                 given[name] = _given(operand)
         given |= {name: Given(o.dtype, o.extents) for name, o in self.outs.items()}
         self.binding = self._bound(given)
-
-    def _is_scalar_output(self, name: str) -> bool:
-        return not self.call.definition.operand(name).shape
 
     def _out(self, value: Any) -> TracedArray:
         if not isinstance(value, TracedArray) or value.kind is not Kind.ARRAY:
