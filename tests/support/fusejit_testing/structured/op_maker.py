@@ -28,7 +28,7 @@ from fusejit_testing.structured.random_values import (
     ValueMaker,
 )
 
-MOST_POINTS = 400
+MOST_POINTS = 240
 _COMMON = tuple(map(np.dtype, ("f8", "f8", "f4", "i8", "i4")))
 
 
@@ -64,6 +64,7 @@ class OpCase:
     results: list[Result]
     outs: list[str] = field(default_factory=list)
     starts: list[str] = field(default_factory=list)
+    flaw: str = ""
 
 
 def make_op(seed: int, sizes: int = 0) -> OpCase:

@@ -141,7 +141,7 @@ class SubscriptMaker:
         unknown = [d for d in dims if d not in self.plain]
         subscript = " + ".join(terms)
         if self.is_formula and not unknown and rng.random() < 0.3:
-            return Axis(subscript, reach + 1, "_")
+            return Axis(subscript, max(reach, 0) + 1, "_")
         return self._sized(subscript, reach, 0 if unknown else 2)
 
     def _shifted(self, dim: str) -> Axis:

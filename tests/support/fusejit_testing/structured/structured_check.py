@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fusejit import structured
-from fusejit.api import FuseWarning
+from fusejit.dataclass import replace
 from fusejit.structured.generic import generic, op_of
 from fusejit.structured.op import StructuredOp
 from fusejit_testing.compare import Bound, assert_same, clone
@@ -34,7 +34,7 @@ from fusejit_testing.structured.surroundings import (
     surrounded,
 )
 
-FUSIONS = ("auto", "none", "aggressive")
+FUSIONS: tuple[str, ...] = ("auto", "none", "aggressive")
 
 
 @dataclass(slots=True)
@@ -42,7 +42,6 @@ class Tally:
     """What became of ops."""
 
     ops: int = 0
-    calls: int = 0
     jitted: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
 
@@ -92,21 +91,24 @@ class _Loaded:
 
         return computed
 
-    def compiled_op(self, arguments: dict[str, Any]) -> StructuredOp:
-        """The op whose entry a call of it runs."""
+    def compiled_op(self, arguments: dict[str, Any]) -> Any:
+        """The decorated function that a call of the op runs."""
         if self.case.is_formula:
-            return self.scope["op"]  # type: ignore[no-any-return]
+            return self.scope["op"].entry
         made: list[StructuredOp] = []
 
         def note(*args: Any, **kwargs: Any) -> None:
             made.append(op_of(generic.resolve(*args, **kwargs)[0]))
 
         self.program(alone(self.case), "note", note)(**arguments)
-        return made[0]
+        return made[0].entry
 
 
 def check_seed(seed: int, folder: Path, *, jit: bool = False, tally: Tally | None = None) -> None:
-    """The op of a seed, alone and in a program, for two calls with other sizes.
+    """The op of a seed in a program, and for some seeds alone, and with other sizes.
+
+    The program is compiled under one policy, and what was traced is fused under the others too; for
+    some seeds, and if it is jitted, it is compiled under all of them.
 
     Raises
     ------
@@ -114,63 +116,91 @@ def check_seed(seed: int, folder: Path, *, jit: bool = False, tally: Tally | Non
         If anything differs from the reference, is left to Python, or is a fault of fusejit.
     """
     tally = Tally() if tally is None else tally
-    cases = [make_op(seed, sizes) for sizes in (0, 1)]
-    assert cases[0].definition == cases[1].definition
+    is_whole = jit or seed % 10 == 0
+    cases = [make_op(seed, sizes) for sizes in range(2 if is_whole or seed % 4 == 1 else 1)]
+    assert cases[0].definition == cases[-1].definition
     folder.mkdir(exist_ok=True)
     with warnings.catch_warnings(), no_faults(folder):
         warnings.simplefilter("ignore")
-        _Check(cases, folder, jit, tally).run()
+        check = _Check(cases, folder, jit, tally, FUSIONS[seed % 3 :] + FUSIONS[: seed % 3])
+        check.run(alone_too=is_whole or seed % 4 == 1, is_whole=is_whole)
     tally.ops += 1
     tally.jitted += jit
 
 
 class _Check:
-    def __init__(self, cases: Sequence[OpCase], folder: Path, jit: bool, tally: Tally) -> None:
+    """One op under check; ``fusions`` are the policies, the first one that of all programs."""
+
+    def __init__(
+        self,
+        cases: Sequence[OpCase],
+        folder: Path,
+        jit: bool,
+        tally: Tally,
+        fusions: Sequence[str],
+    ) -> None:
         self.cases = cases
         self.folder = folder
         self.jit = jit
         self.tally = tally
+        self.fusions = fusions
 
-    def run(self) -> None:
+    def run(self, *, alone_too: bool, is_whole: bool) -> None:
         """All calls."""
         loaded = _Loaded(self.cases[0], "jitted" if self.jit else "unjitted")
         program = alone(self.cases[0])
-        with _environment("FUSEJIT_UNJITTED", "0" if self.jit else "1"), _environment(
-            "FUSEJIT_DUMP_DIR", str(self.folder)
-        ):
-            op = loaded.compiled_op(self.cases[0].arguments)
-            variants = op.entry.variants
         by_reference = loaded.program(program, "alone", loaded.reference)
-        by_kernel = loaded.program(program, "alone", loaded.op)
-        good: list[tuple[OpCase, Any]] = []
-        for at, case in enumerate(self.cases):
-            where = f"call {at} alone"
-            args = tuple(case.arguments.values())
-            expected = run(by_reference, args)
-            declined = sum(variants.declined.values())
-            actual = run(by_kernel, args)
-            self.compare(program, case, expected, actual, where)
-            self.tally.calls += 1
-            if expected.error is not None:
-                self.tally.outcomes[f"raises {type(expected.error).__name__}"] += 1
-                continue
-            self.tally.outcomes["computed"] += 1
-            assert sum(variants.declined.values()) == declined, f"{where}: {variants.declined}"
-            assert variants.compiled, f"{where}: nothing was compiled"
-            good.append((case, expected.result))
-        if good:
-            self._in_program(loaded, good)
+        outcomes = [run(by_reference, tuple(c.arguments.values())) for c in self.cases]
+        for case, outcome in zip(self.cases, outcomes, strict=True):
+            error = outcome.error
+            if error is not None:
+                self.tally.outcomes[f"{case.flaw or 'no flaw'}: {type(error).__name__}"] += 1
+                if not isinstance(error, (TypeError, ValueError)):
+                    raise AssertionError(f"by reference: {error!r}") from error
+            if (error is None) != (not case.flaw):
+                raise AssertionError(f"by reference: {error!r} with {case.flaw or 'no flaw'}")
+        if alone_too or self.cases[0].flaw:
+            self._alone(loaded, outcomes)
+        calls = [
+            (case, outcome.result)
+            for case, outcome in zip(self.cases, outcomes, strict=True)
+            if outcome.error is None
+        ]
+        if calls:
+            self._in_program(loaded, calls, is_whole)
 
-    def _in_program(self, loaded: _Loaded, calls: Sequence[tuple[OpCase, Any]]) -> None:
+    def _alone(self, loaded: _Loaded, outcomes: Sequence[Outcome]) -> None:
+        """The call itself."""
+        program = alone(self.cases[0])
+        by_kernel = loaded.program(program, "alone", loaded.op)
+        with (
+            _environment("FUSEJIT_UNJITTED", "0" if self.jit else "1"),
+            _environment("FUSEJIT_DUMP_DIR", str(self.folder)),
+        ):
+            entry = loaded.compiled_op(self.cases[0].arguments)
+        for at, (case, expected) in enumerate(zip(self.cases, outcomes, strict=True)):
+            where = f"call {at} alone"
+            actual = run(by_kernel, tuple(case.arguments.values()))
+            self._require_no_fault(where)
+            self.compare(program, case, expected, actual, where)
+            self.tally.outcomes["alone"] += 1
+            if expected.error is None and case.arguments:
+                assert not entry.variants.declined, f"{where}: {entry.variants.declined}"
+                assert entry.variants.compiled, f"{where}: nothing was compiled"
+
+    def _in_program(
+        self, loaded: _Loaded, calls: Sequence[tuple[OpCase, Any]], is_whole: bool
+    ) -> None:
         case, result = calls[0]
         results = result if isinstance(result, tuple) else (result,)
         program = surrounded(case, [np.ndim(r) for r in results])
         expected_of = loaded.program(program, "program", loaded.reference)
         function = loaded.program(program, "program", loaded.op)
+        first, *others = self.fusions
         decorated = decorate(
-            function, jit=self.jit, fullgraph=True, fusion=FUSIONS[0], reports=self.folder
+            function, jit=self.jit, fullgraph=True, fusion=first, reports=self.folder
         )
-        otherwise = FusedOtherwise(function, FUSIONS[1:])
+        otherwise = FusedOtherwise(function, others)
         for at, (case, result) in enumerate(calls):
             results = result if isinstance(result, tuple) else (result,)
             args = (*case.arguments.values(), *store_arrays(program, results).values())
@@ -178,27 +208,39 @@ class _Check:
             known = decorated.variants.compiled
             actual = run(decorated, args)
             where = f"call {at} in a program"
-
-            def compare(outcome: Outcome, how: str, expected: Outcome = expected, where: str = where) -> None:
-                self.compare(program, case, expected, outcome, f"{where}, {how}\n{program.source}")
-
-            compare(actual, FUSIONS[0])
-            self.tally.calls += 1
+            compare = self._compare_with(program, case, expected, where)
+            self._require_no_fault(where)
+            compare(actual, first)
+            self.tally.outcomes["in a program"] += 1
             assert not decorated.variants.declined, f"{where}: {decorated.variants.declined}"
-            if expected.error is not None:
+            if expected.error is not None or not decorated.variants.compiled:
                 continue
+            variant = decorated.variants[0]
             if len(decorated.variants.compiled) > len(known):
-                variant = decorated.variants[0]
-                for stage, graph in (
-                    ("traced", variant.traced.graph),
-                    ("fused", variant.schedule.graph),
-                ):
-                    compare(run(interpreted(variant.traced, graph, function), args), f"{stage} graph")
-            for fusion in FUSIONS[1:]:
+                graphs = {"traced": variant.traced.graph, first: variant.schedule.graph}
+                if not is_whole:
+                    graphs |= {fusion: _fused(variant, fusion) for fusion in others}
+                for stage, graph in graphs.items():
+                    self.tally.outcomes[f"graph of {stage}"] += 1
+                    outcome = run(interpreted(variant.traced, graph, function), args)
+                    compare(outcome, f"graph of {stage}")
+            for fusion in others if is_whole else ():
                 if otherwise.check(fusion, decorated.variants, args, compare):
-                    self.tally.outcomes[f"in a program, {fusion}"] += 1
+                    self.tally.outcomes[f"compiled, {fusion}"] += 1
                 else:
-                    self.tally.outcomes[f"other variant for {fusion}"] += 1
+                    self.tally.outcomes[f"compiled, {fusion}: served by another variant"] += 1
+
+    def _compare_with(
+        self, program: OpProgram, case: OpCase, expected: Outcome, where: str
+    ) -> Callable[[Outcome, str], None]:
+        def compare(outcome: Outcome, how: str) -> None:
+            self.compare(program, case, expected, outcome, f"{where}, {how}\n{program.source}")
+
+        return compare
+
+    def _require_no_fault(self, where: str) -> None:
+        for report in sorted(self.folder.iterdir()):
+            raise AssertionError(f"{where}: a fault of fusejit:\n{report.read_text('utf-8')}")
 
     def compare(
         self, program: OpProgram, case: OpCase, expected: Outcome, actual: Outcome, where: str
@@ -224,6 +266,13 @@ class _Check:
             if name in case.outs and expected.error is None:
                 tolerance = by_name[name].tolerance
             assert_same(e, a, _bound(e, tolerance), f"{where}: argument {name} afterwards")
+
+
+def _fused(variant: Any, fusion: str) -> Any:
+    """The graph of a variant, fused under another policy."""
+    stage = variant.before.before.before
+    made = replace(stage, options=replace(stage.options, fusion=fusion), seconds={}).fuse()
+    return made.schedule.graph
 
 
 def case_outputs(case: OpCase) -> list[str]:
