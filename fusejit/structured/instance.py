@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.dataclass import dataclass
+from fusejit.dataclass import dataclass, replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Operand
@@ -115,14 +115,20 @@ class Instance:
         )
 
 
-def instantiate(binding: Binding) -> Instance:
-    """The op that a binding describes.
+def instantiate(binding: Binding) -> list[Instance]:
+    """The op that a binding describes: more than one if its outputs have different dims.
 
     Raises
     ------
     TypeError
         If the payload has no meaning for the dtypes, or gives a type that its output cannot take.
     """
+    parts = binding.definition.parts()
+    return [_instantiate(replace(binding, definition=part)) for part in parts]
+
+
+def _instantiate(binding: Binding) -> Instance:
+    """An op whose outputs all have the same dims."""
     definition = binding.definition
 
     def map_of(access: Access) -> IndexingMap:

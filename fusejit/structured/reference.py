@@ -44,16 +44,22 @@ def computed(call: Call) -> Any:
     dtype = None if call.dtype is None else np.dtype(call.dtype)
     with np.errstate(all="ignore"):
         binding = bind(definition, given, call.attributes, dtype, Numbers())
-        instance = instantiate(binding)
-        require_starts(definition, instance, {**call.starts, **call.outs})
+        instances = instantiate(binding)
+        for instance in instances:
+            require_starts(definition, instance, {**call.starts, **call.outs})
         sources = {**{n: np.asarray(v) for n, v in starts.items()}, **call.outs}
-        results = _run(binding, instance, arrays, {**numbers, **sources})
+        results: dict[str, np.ndarray] = {}
+        for instance in instances:
+            made = _run(binding, instance, arrays, {**numbers, **sources})
+            results |= zip([o.name for o in instance.outputs], made, strict=True)
     returned = []
-    for output, result in zip(instance.outputs, results, strict=True):
-        if output.name in call.outs:
-            call.outs[output.name][...] = result
-            result = call.outs[output.name]
-        returned.append(result if result.ndim or output.name in call.outs else result[()])
+    for update in definition.updates:
+        name = update.access.operand
+        result = results[name]
+        if name in call.outs:
+            call.outs[name][...] = result
+            result = call.outs[name]
+        returned.append(result if result.ndim or name in call.outs else result[()])
     return returned[0] if len(returned) == 1 else tuple(returned)
 
 

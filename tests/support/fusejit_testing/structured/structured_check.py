@@ -107,8 +107,8 @@ class _Loaded:
 def check_seed(seed: int, folder: Path, *, jit: bool = False, tally: Tally | None = None) -> None:
     """The op of a seed in a program, and for some seeds alone, and with other sizes.
 
-    The program is compiled under one policy, and what was traced is fused under the others too; for
-    some seeds, and if it is jitted, it is compiled under all of them.
+    The program is compiled under one policy, and what was traced is fused under another one too and
+    interpreted; for some seeds it is compiled under all of them.
 
     Raises
     ------
@@ -116,14 +116,18 @@ def check_seed(seed: int, folder: Path, *, jit: bool = False, tally: Tally | Non
         If anything differs from the reference, is left to Python, or is a fault of fusejit.
     """
     tally = Tally() if tally is None else tally
-    is_whole = jit or seed % 10 == 0
-    cases = [make_op(seed, sizes) for sizes in range(2 if is_whole or seed % 4 == 1 else 1)]
+    is_whole = seed % 20 == 0 and not jit
+    has_more = is_whole or seed % 8 == 1
+    cases = [make_op(seed, sizes) for sizes in range(1 + has_more)]
+    at = seed % 3
+    others = FUSIONS[at + 1 :] + FUSIONS[:at]
     assert cases[0].definition == cases[-1].definition
     folder.mkdir(exist_ok=True)
     with warnings.catch_warnings(), no_faults(folder):
         warnings.simplefilter("ignore")
-        check = _Check(cases, folder, jit, tally, FUSIONS[seed % 3 :] + FUSIONS[: seed % 3])
-        check.run(alone_too=is_whole or seed % 4 == 1, is_whole=is_whole)
+        fusions = [FUSIONS[at], *(others if is_whole else [others[seed // 3 % 2]])]
+        check = _Check(cases, folder, jit, tally, fusions)
+        check.run(alone_too=has_more or jit, is_whole=is_whole)
     tally.ops += 1
     tally.jitted += jit
 
@@ -217,8 +221,10 @@ class _Check:
                 continue
             variant = decorated.variants[0]
             if len(decorated.variants.compiled) > len(known):
-                graphs = {"traced": variant.traced.graph, first: variant.schedule.graph}
-                if not is_whole:
+                graphs = {first: variant.schedule.graph}
+                if is_whole:
+                    graphs["traced"] = variant.traced.graph
+                elif not self.jit:
                     graphs |= {fusion: _fused(variant, fusion) for fusion in others}
                 for stage, graph in graphs.items():
                     self.tally.outcomes[f"graph of {stage}"] += 1
