@@ -256,7 +256,8 @@ def _accumulated(binding: Binding, update: Update, indexing_map: IndexingMap) ->
         elif update.combiner != combiner and dtype.kind == "i":
             dtypes = (unsigned(dtype),)
         identity = COMBINERS[combiner].identity(dtypes[0])
-        combiner = None if runs_in_order(binding) else combiner
+        if runs_in_order(binding) or definition.is_read_by_values(operand.name):
+            combiner = None
     shape = binding.shapes[operand.name]
     covers = len(set(update.access.subscripts)) == len(shape) and all(
         (dim := subscript.as_dim()) is not None and binding.dims[dim] == extent

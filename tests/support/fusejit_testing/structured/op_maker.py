@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
 import numpy as np
 
+from fusejit_testing.structured.flaws import add_flaw
+from fusejit_testing.structured.op_case import OpCase, Result
 from fusejit_testing.structured.random_arrays import random_array
 from fusejit_testing.structured.random_subscripts import (
     ATTRIBUTES,
-    Axis,
     Domain,
     OperandText,
     SubscriptMaker,
@@ -30,41 +30,6 @@ from fusejit_testing.structured.random_values import (
 
 MOST_POINTS = 240
 _COMMON = tuple(map(np.dtype, ("f8", "f8", "f4", "i8", "i4")))
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What is known of an output: its dtype, and how far two right answers may be apart."""
-
-    dtype: np.dtype
-    bound: float
-    tolerance: float
-
-
-@dataclass(slots=True)
-class OpCase:
-    """An op and one call of it.
-
-    Attributes
-    ----------
-    definition : str
-        Statements that define ``op``, or the constants of a call of ``generic``.
-    inputs : list of str
-        The names of the inputs that are arrays, which ``call`` may be given others for.
-    call : str
-        The call, whose function is named ``compute``.
-    """
-
-    seed: int
-    is_formula: bool
-    definition: str
-    inputs: list[str]
-    call: str
-    arguments: dict[str, Any]
-    results: list[Result]
-    outs: list[str] = field(default_factory=list)
-    starts: list[str] = field(default_factory=list)
-    flaw: str = ""
 
 
 def make_op(seed: int, sizes: int = 0) -> OpCase:
@@ -90,6 +55,8 @@ class _OpMaker:
         self.inputs: list[OperandText] = []
         self.outputs: list[OperandText] = []
         self.starts: list[str] = []
+        self.merged: set[str] = set()
+        """Outputs that lack a dim of another output."""
 
     def _domain(self) -> Domain:
         rng = self.rng
@@ -173,7 +140,11 @@ class _OpMaker:
             elif not has_start:
                 type_ = _fixed(dtype)
             operand = OperandText(name, "Output", type_, dtype)
-            operand.axes = self.subscripts.output_axes(name, parallel, has_start=has_start)
+            dims = parallel
+            if name == "P" and parallel and rng.random() < 0.2:  # it must be merged then
+                dims = tuple(d for d in parallel if d != rng.choice(parallel))
+                self.merged.add(name)
+            operand.axes = self.subscripts.output_axes(name, dims, has_start=has_start)
             if has_start:
                 self.starts.append(name)
             self.outputs.append(operand)
@@ -198,7 +169,7 @@ class _OpMaker:
             if operand.name in self.starts:
                 array = random_array(data, operand.shape, operand.dtype, is_new=is_out)
                 arguments[operand.name] = array
-        return OpCase(
+        case = OpCase(
             self.seed,
             self.is_formula,
             text,
@@ -209,23 +180,44 @@ class _OpMaker:
             self.starts if is_out else [],
             [] if is_out else self.starts,
         )
+        add_flaw(Random(f"flaw {self.seed}"), case, {o.name: o for o in self.inputs})
+        return case
 
     def _call(self, is_out: bool) -> str:
         rng = self.rng
         names = ", ".join(o.name for o in self.inputs)
         given = [o.name if o.name in self.starts else "None" for o in self.outputs]
         keywords = ""
-        if self.starts:
+        numbers = [self._number(o) if o.name not in self.starts else "None" for o in self.outputs]
+        if is_out and any(n != "None" for n in numbers):
+            keywords = (
+                f", init={numbers[0]}" if len(numbers) == 1 else f", init=({', '.join(numbers)})"
+            )
+        elif not is_out:
+            given = [n if g == "None" else g for g, n in zip(given, numbers, strict=True)]
+        if any(g != "None" for g in given):
             value = given[0] if len(given) == 1 else f"({', '.join(given)})"
-            keywords = f", {'out' if is_out else 'init'}={value}"
+            keywords += f", {'out' if is_out else 'init'}={value}"
         if not self.is_formula:
             inits = "" if is_out else ", ".join(given)
             symbols = ", symbols=SYMBOLS" if self.symbols else ""
             out = keywords if is_out else ""
-            return f"compute([{names}], [{inits}], MAPS, ITERATORS, payload{symbols}, name=NAME{out})"
+            return (
+                f"compute([{names}], [{inits}], MAPS, ITERATORS, payload{symbols}, name=NAME{out})"
+            )
         if self.subscripts.uses_attributes and rng.random() < 0.3:
             keywords += ", strides=(1, 2)"
         return f"compute({names}{keywords})" if names else f"compute({keywords[2:]})"
+
+    def _number(self, output: OperandText) -> str:
+        """Where an output starts that no array is given for; mostly it is left out."""
+        if self.rng.random() < 0.75:
+            return "None"
+        dtype = output.dtype
+        number = {"b": "True", "f": "1.5", "c": "(1+0.5j)"}.get(dtype.kind, "3")
+        if self.rng.random() < 0.4:
+            return f"np.{'bool_' if dtype == BOOL else dtype.name}({number})"
+        return number
 
     # -- formulas -------------------------------------------------------------------------------
     def _updates(self) -> tuple[list[str], list[Result]]:
@@ -237,9 +229,10 @@ class _OpMaker:
             for o in (*self.inputs, *self.outputs)
             if self.is_formula and o.type.startswith('"') and o.role != "Shape"
         ]
-        terms = math.prod(self.domain.sizes[d] for d in self.domain.reductions)
+        reduced = self.domain.sizes if self.merged else self.domain.reductions
+        terms = math.prod(self.domain.sizes[d] for d in reduced)
         updates, results = [], []
-        in_order = bool(self.starts) and rng.random() < 0.25
+        in_order = bool(self.starts) and not self.merged and rng.random() < 0.25
         for output in self.outputs:
             own = Value(self._element(output), output.dtype, has_zero_sign=False)
             seen = [*leaves]
@@ -275,7 +268,9 @@ class _OpMaker:
                     leaves.append(Value(text, operand.dtype))
         for dim in self.domain.sizes:
             if rng.random() < 0.2 or not leaves:
-                named = dim if self.is_formula else f'"{dim}"'
+                other = rng.choice([*self.domain.sizes])
+                named = rng.choice((dim, dim, f"{dim} + 1", f"{dim} * 2 - {other}", f"{dim} // 2"))
+                named = named if self.is_formula else f'"{named}"'
                 leaves.append(Value(f"index({named})", I64))
         if not leaves:
             leaves.append(Value("const(np.float64, 1.25)", F64))
@@ -287,6 +282,9 @@ class _OpMaker:
         rng, dtype = self.rng, output.dtype
         kind = dtype.kind
         value = maker.of_dtype(dtype, rng.choice((1, 2, 2, 3)))
+        combiner = self._combiner(output, in_order)
+        if value.dtype != dtype and (in_order or combiner[:3] in ("max", "min")):
+            value = maker.cast(value, dtype)
         if value.bound > 64 and kind in "fc":
             name = "where" if self.is_formula else "np.where"
             text = f"{name}(np.abs({value.text}) < 64, {value.text}, 1.5)"
@@ -295,7 +293,6 @@ class _OpMaker:
         unit = float(np.finfo(dtype).eps) if kind in "fc" else 0.0
         rounding = 0.0 if value.is_exact else 64 * unit * max(value.bound, 1.0)
         target, text = self._element(output), value.text
-        combiner = self._combiner(output, in_order)
         if combiner == "own" and output.name in self.starts:
             form, growth = self._own(kind)
             text = form.format(o=own.text, v=text)
@@ -321,7 +318,9 @@ class _OpMaker:
         if combiner in ("and", "or"):
             sign = "&" if combiner == "and" else "|"
             written = (
-                f"{target} {sign}= {text}" if self.is_formula else f"np.logical_{combiner}({target}, {text})"
+                f"{target} {sign}= {text}"
+                if self.is_formula
+                else f"np.logical_{combiner}({target}, {text})"
             )
             return written, Result(dtype, 0.0, 0.0)
         written = f"{combiner}({target}, {text})"
@@ -330,7 +329,7 @@ class _OpMaker:
     def _combiner(self, output: OperandText, in_order: bool) -> str:
         """What merges an output; empty for one that is written."""
         rng, kind = self.rng, output.dtype.kind
-        if not self.domain.reductions and rng.random() < 0.7:
+        if not self.domain.reductions and rng.random() < 0.7 and output.name not in self.merged:
             return ""
         if in_order and output.name in self.starts and rng.random() < 0.7:
             return "own"
@@ -351,7 +350,7 @@ class _OpMaker:
             return "({o} ^ {v})", 1.0
         if kind == "c":
             return "({o} * 0.5 + {v})", 1.0
-        forms = ["(%s({v} > {o}, {v}, {o}))" % where, "({o} - {v})", "np.maximum({v}, {o} - 1)"]
+        forms = [where + "({v} > {o}, {v}, {o})", "({o} - {v})", "np.maximum({v}, {o} - 1)"]
         forms += ["({o} * 0.5 + {v})"] if kind == "f" else ["({o} * 3 + {v})", "({o} ^ {v})"]
         return self.rng.choice(forms), 2.0
 
@@ -363,7 +362,9 @@ class _OpMaker:
         rng = self.rng
         parameters = []
         for operand in (*self.inputs, *self.outputs):
-            axes = [a.annotation if a.annotation == "_" else f'"{a.annotation}"' for a in operand.axes]
+            axes = [
+                a.annotation if a.annotation == "_" else f'"{a.annotation}"' for a in operand.axes
+            ]
             items = [operand.type, *axes]
             parameters.append(f"{operand.name}: {operand.role}[{', '.join(items)}]")
         if self.subscripts.uses_attributes:
@@ -391,8 +392,10 @@ class _OpMaker:
         named = f"[{', '.join(symbols)}]" if symbols else ""
         operands = [*self.inputs, *self.outputs]
         maps = [f"({dims}){named} -> ({o.subscripts})" for o in operands]
+        outputs = [{w for a in o.axes for w in a.subscript.split()} for o in self.outputs]
         iterators = [
-            "reduction" if d in self.domain.reductions else "parallel" for d in self.domain.sizes
+            "parallel" if all(d in found for found in outputs) else "reduction"
+            for d in self.domain.sizes
         ]
         names = ", ".join(o.name.lower() for o in operands)
         values = updates[0] if len(updates) == 1 else f"({', '.join(updates)})"
@@ -400,6 +403,3 @@ class _OpMaker:
             f"MAPS = {maps!r}\nITERATORS = {iterators!r}\nSYMBOLS = {symbols!r}\n\n\n"
             f"def payload({names}):\n    return {values}\n"
         )
-
-
-__all__ = ["Axis", "OpCase", "Result", "make_op"]

@@ -79,9 +79,7 @@ class SubscriptMaker:
         Whether attributes and extents of annotations may be named.
     """
 
-    def __init__(
-        self, rng: Random, size_rng: Random, domain: Domain, is_formula: bool
-    ) -> None:
+    def __init__(self, rng: Random, size_rng: Random, domain: Domain, is_formula: bool) -> None:
         self.rng = rng
         self.size_rng = size_rng
         self.domain = domain

@@ -16,7 +16,7 @@ from fusejit import structured
 from fusejit.dataclass import replace
 from fusejit.structured.generic import generic, op_of
 from fusejit.structured.op import StructuredOp
-from fusejit_testing.compare import Bound, assert_same, clone
+from fusejit_testing.compare import Bound, assert_same
 from fusejit_testing.fused_otherwise import FusedOtherwise
 from fusejit_testing.oracle import (
     Outcome,
@@ -26,7 +26,8 @@ from fusejit_testing.oracle import (
     no_faults,
     run,
 )
-from fusejit_testing.structured.op_maker import OpCase, make_op
+from fusejit_testing.structured.op_case import OpCase
+from fusejit_testing.structured.op_maker import make_op
 from fusejit_testing.structured.surroundings import (
     OpProgram,
     alone,
@@ -260,7 +261,9 @@ class _Check:
         elif actual.error is not None:
             raise AssertionError(f"{where}: {actual.error!r}") from actual.error
         else:
-            items = [o.result if type(o.result) is tuple else (o.result,) for o in (expected, actual)]
+            items = [
+                o.result if type(o.result) is tuple else (o.result,) for o in (expected, actual)
+            ]
             assert len(items[0]) == len(items[1]), where
             for at, (e, a, tolerance) in enumerate(zip(*items, program.returned, strict=True)):
                 assert_same(e, a, _bound(e, tolerance), f"{where}: result {at}")
@@ -301,5 +304,7 @@ def describe(seed: int) -> str:
             lines += [case.definition, case.call]
         for name, value in case.arguments.items():
             array = np.asarray(value)
-            lines.append(f"call {sizes}: {name}: {array.dtype}{array.shape}, strides {array.strides}")
+            lines.append(
+                f"call {sizes}: {name}: {array.dtype}{array.shape}, strides {array.strides}"
+            )
     return "\n".join(lines)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit_testing.structured.op_maker import OpCase, Result
+from fusejit_testing.structured.op_case import OpCase, Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,6 @@ class OpProgram:
 
 def alone(case: OpCase) -> OpProgram:
     """The call and nothing else."""
-    names = [f"y{k}" for k in range(len(case.results))]
     source = f"def program({', '.join(case.arguments)}):\n    return {case.call}\n"
     return OpProgram(source, [r.tolerance for r in case.results], [], {})
 
