@@ -170,8 +170,10 @@ class StructuredOp:
 
 def rank_of(value: Any) -> int:
     """The number of axes of an operand; 0 for a number."""
-    rank = getattr(value, "ndim", None)
-    return rank if type(rank) is int else 0 if callable(rank) else np.ndim(value)
+    if isinstance(value, (list, tuple)):
+        return np.ndim(value)
+    rank = getattr(value, "ndim", 0)  # a number of a traced call has none
+    return rank if type(rank) is int else 0
 
 
 def _by_output(definition: Definition, what: str, given: Any) -> dict[str, Any]:
