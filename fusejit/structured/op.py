@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -100,6 +101,12 @@ class StructuredOp:
             If ranks or extents disagree, a subscript leaves its operand, or ``out`` overlaps an
             input. Nothing has been written then.
         """
+        context = sys.modules.get("fusejit.tracer.runtime.context")
+        trace = None if context is None else context.active_trace()
+        handler = None if trace is None else trace.handler(self)
+        if handler is not None:  # Python runs a traced function that has no source
+            result = handler(*args, **kwargs)
+            return self.reference(*args, **kwargs) if result is NotImplemented else result
         return self.entry(*args, **kwargs)
 
     @property
