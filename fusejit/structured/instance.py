@@ -28,6 +28,8 @@ from fusejit.structured.scalars import PayloadLowering, unsigned
 
 _OF_BOOLS = {"max": "and", "min": "or", "max_unsigned": "or", "min_unsigned": "and"}
 """The signed True is -1: the larger of two bools is true if both are."""
+_OF_NUMPY = {"maximum": "max", "minimum": "min"}
+"""NumPy's True is 1: these are the unsigned ones for bools."""
 _OF_BOOL_SUMS = {"add": "or", "multiply": "and"}
 
 
@@ -140,7 +142,9 @@ def _instantiate(binding: Binding) -> Instance:
     ]
     dtypes = [binding.dtype_of(definition.operand(a.operand)) for a in reads]
     builder = PayloadBuilder(dtypes, [part for output in outputs for part in output.dtypes])
-    elements = {(a.operand, a.subscripts): k for k, a in enumerate(reads)}
+    elements: dict[Any, int] = {
+        (a.operand, a.subscripts, *([True] if a.is_padded else ())): k for k, a in enumerate(reads)
+    }
     at = len(reads)
     for update, output in zip(definition.updates, outputs, strict=True):
         if output.combiner is None:
@@ -234,6 +238,8 @@ def _combiner_row(definition: Definition, update: Update, dtype: np.dtype) -> st
         If there is none.
     """
     combiner = str(update.combiner)
+    if combiner in _OF_NUMPY:
+        combiner = _OF_NUMPY[combiner] + ("_unsigned" if dtype.kind == "b" else "")
     if dtype.kind == "b":
         return {**_OF_BOOLS, **_OF_BOOL_SUMS}.get(combiner, combiner)
     allowed = {"and": "b", "or": "b", "max_unsigned": "iu", "min_unsigned": "iu"}
@@ -253,7 +259,7 @@ def _accumulated(binding: Binding, update: Update, indexing_map: IndexingMap) ->
         combiner = _combiner_row(definition, update, dtype)
         if dtype.kind == "c":
             dtypes = (part_dtype(dtype),) * 2
-        elif update.combiner != combiner and dtype.kind == "i":
+        elif update.combiner.endswith("_unsigned") and dtype.kind == "i":
             dtypes = (unsigned(dtype),)
         identity = COMBINERS[combiner].identity(dtypes[0])
         if runs_in_order(binding) or definition.is_read_by_values(operand.name):

@@ -40,8 +40,8 @@ from fusejit.structured.scalars import FORMULA_NAMES, Scalar, apply
 COMBINING = {
     "add": "add",
     "multiply": "multiply",
-    "maximum": "max",
-    "minimum": "min",
+    "maximum": "maximum",
+    "minimum": "minimum",
     "max": "max",
     "min": "min",
     "max_unsigned": "max_unsigned",

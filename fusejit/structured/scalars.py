@@ -170,7 +170,8 @@ class PayloadLowering:
     ----------
     builder : PayloadBuilder
     elements : mapping
-        Operand name and subscripts to the ref of the payload's argument.
+        Operand name and subscripts, and True for a padded access, to the ref of the payload's
+        argument.
     dtypes : mapping
         Type variables to dtypes.
     affine : callable
@@ -182,7 +183,7 @@ class PayloadLowering:
     def __init__(
         self,
         builder: PayloadBuilder,
-        elements: Mapping[tuple[str, tuple[Index, ...]], int],
+        elements: Mapping[Any, int],
         dtypes: Mapping[str, np.dtype],
         affine: Callable[[Index], AffineExpr],
         extents: Mapping[str, Sequence[AffineExpr]],
@@ -259,7 +260,7 @@ class PayloadLowering:
     def _padded(self, scalar: Scalar, outside: Typed) -> Typed:
         """``where(all(0 <= i < n), x[clip(i, 0, n - 1)], outside)``, of axes that need it."""
         name, subscripts = scalar.attr
-        number = self._elements[scalar.attr]
+        number = self._elements[(*scalar.attr, True)]
         dtype = self.builder.dtype_of(number)
         if name not in self._extents:  # it has no element
             return self.strong(*outside, dtype), dtype

@@ -244,6 +244,57 @@ def test_a_number_as_start_is_compiled(number: Any) -> None:
     np.testing.assert_array_equal(expected, result)
 
 
+@pytest.mark.parametrize(("name", "merged"), [("np.maximum", "any"), ("np.minimum", "all")])
+def test_extrema_of_numpy_merge_bools_as_numpy_does(name: str, merged: str) -> None:
+    """``O[i] = np.maximum(O[i], x)`` of bools was ``and``, as linalg's max: its True is -1."""
+    op = formula(
+        f"""
+        def op(A: Tensor["T", "N", "M"], O: Output["T", "N"]):
+            O[i] = {name}(O[i], A[i, r])
+        """
+    )
+    of_linalg = formula(
+        f"""
+        def op(A: Tensor["T", "N", "M"], O: Output["T", "N"]):
+            O[i] = {name[3:6]}(O[i], A[i, r])
+        """
+    )
+    x = np.array([[True, False, True], [True, True, True], [False, False, False]])
+    result, expected = compiled_and_reference(op, x)
+    np.testing.assert_array_equal(result, getattr(x, merged)(axis=1))
+    np.testing.assert_array_equal(expected, result)
+    result, expected = compiled_and_reference(of_linalg, x)
+    np.testing.assert_array_equal(result, getattr(x, {"any": "all", "all": "any"}[merged])(axis=1))
+    np.testing.assert_array_equal(expected, result)
+
+
+def test_an_element_and_a_padded_element_at_the_same_place() -> None:
+    """``A[i]`` beside ``A.at(i, ..)`` was always the first element: both had one key."""
+    op = formula(
+        """
+        def op(A: Tensor["T", "E"], B: Tensor["T", "N"], O: Output["T", "N"]):
+            O[i] = A[2 * i] + A.at(2 * i, outside=0) * B[i]
+        """
+    )
+    x, ones = np.arange(9), np.ones(4, int)
+    result, expected = compiled_and_reference(op, x, ones)
+    np.testing.assert_array_equal(result, 2 * x[:8:2])
+    np.testing.assert_array_equal(expected, result)
+
+
+def test_types_in_annotations_that_are_text() -> None:
+    """With ``from __future__ import annotations`` a builtin type was an extent of that name."""
+    op = formula(
+        """
+        from __future__ import annotations
+        def op(A: Tensor[T, N], O: Output[np.dtype(float), N]):
+            O[i] = cast(float, A[i])
+        """
+    )
+    result, expected = compiled_and_reference(op, np.arange(3))
+    assert result.dtype == expected.dtype == np.float64
+
+
 def test_the_first_op_of_a_process_is_compiled_under_an_import_hook() -> None:
     """Such a hook, as pytest has, ran in the trace of the first op, which was left to Python."""
     program = """

@@ -55,6 +55,8 @@ class _OpMaker:
         self.inputs: list[OperandText] = []
         self.outputs: list[OperandText] = []
         self.starts: list[str] = []
+        self.values: list[tuple[str, str]] = []
+        self.numbers: list[str] = []
         self.merged: set[str] = set()
         """Outputs that lack a dim of another output."""
 
@@ -180,6 +182,15 @@ class _OpMaker:
             self.starts if is_out else [],
             [] if is_out else self.starts,
         )
+        case.sizes, case.values = self.domain.sizes, self.values
+        case.operands = [*self.inputs, *self.outputs]
+        given = [
+            n if o.name not in self.starts else "None"
+            for o, n in zip(self.outputs, self.numbers, strict=True)
+        ]
+        case.numbers = [eval(n, {"np": np}) for n in given]
+        case.names = {f"N{d}": n for d, n in self.domain.sizes.items()} | ATTRIBUTES
+        case.names |= {o.type.strip('"'): o.dtype for o in case.operands}
         add_flaw(Random(f"flaw {self.seed}"), case, {o.name: o for o in self.inputs})
         return case
 
@@ -189,6 +200,7 @@ class _OpMaker:
         given = [o.name if o.name in self.starts else "None" for o in self.outputs]
         keywords = ""
         numbers = [self._number(o) if o.name not in self.starts else "None" for o in self.outputs]
+        self.numbers = numbers if self.is_formula else ["None"] * len(numbers)
         if is_out and any(n != "None" for n in numbers):
             keywords = (
                 f", init={numbers[0]}" if len(numbers) == 1 else f", init=({', '.join(numbers)})"
@@ -291,11 +303,15 @@ class _OpMaker:
             value = Value(text, value.dtype, 64.0, False)
         start = 4.0 if output.name in self.starts else 0.0
         unit = float(np.finfo(dtype).eps) if kind in "fc" else 0.0
-        rounding = 0.0 if value.is_exact else 64 * unit * max(value.bound, 1.0)
+        single = any(o.dtype.char in "fF" for o in self.inputs) or "float32" in value.text
+        coarsest = float(np.finfo(np.float32).eps) if single and unit else unit
+        rounding = 0.0 if value.is_exact else 64 * coarsest * max(value.bound, 1.0)
         target, text = self._element(output), value.text
-        if combiner == "own" and output.name in self.starts:
+        self.values.append((combiner, text))
+        if combiner == "own":
             form, growth = self._own(kind)
             text = form.format(o=own.text, v=text)
+            self.values[-1] = (combiner, text)
             bound = value.bound * (terms + 1) * growth + start
             tolerance = (terms + 1) * (rounding + 4 * unit * bound)
             return self._written(output, text), Result(dtype, bound, tolerance)
@@ -309,7 +325,7 @@ class _OpMaker:
             return written, Result(dtype, bound, tolerance)
         if combiner == "multiply":
             if kind == "f":
-                text, bound = f"({text} * 0.001 + 1)", 4.0 * 1.1 ** min(terms, 300)
+                text, bound = self._near_one(text), 4.0 * 1.1 ** min(terms, 300)
                 tolerance = (terms + 1) * 80 * unit * bound
             else:
                 bound = tolerance = 0.0
@@ -325,6 +341,12 @@ class _OpMaker:
             return written, Result(dtype, 0.0, 0.0)
         written = f"{combiner}({target}, {text})"
         return self._written(output, written), Result(dtype, value.bound + start, rounding)
+
+    def _near_one(self, text: str) -> str:
+        """A factor of which many make no large product."""
+        text = f"({text} * 0.001 + 1)"
+        self.values[-1] = ("multiply", text)
+        return text
 
     def _combiner(self, output: OperandText, in_order: bool) -> str:
         """What merges an output; empty for one that is written."""

@@ -79,7 +79,10 @@ class ValueMaker:
     def of_dtype(self, dtype: np.dtype, depth: int) -> Value:
         """An expression that an output of the dtype takes."""
         value = self.value(depth)
-        if np.can_cast(value.dtype, dtype, "same_kind") and self.rng.random() < 0.5:
+        is_free = np.can_cast(value.dtype, dtype, "same_kind") and not (
+            value.dtype.kind in "iu" and dtype.kind in "fc"  # such an integer may be large
+        )
+        if is_free and self.rng.random() < 0.5:
             return value
         return self.cast(value, dtype)
 

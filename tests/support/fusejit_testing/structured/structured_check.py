@@ -14,6 +14,7 @@ import numpy as np
 
 from fusejit import structured
 from fusejit.dataclass import replace
+from fusejit.structured.definition import Definition
 from fusejit.structured.generic import generic, op_of
 from fusejit.structured.op import StructuredOp
 from fusejit_testing.compare import Bound, assert_same
@@ -26,6 +27,7 @@ from fusejit_testing.oracle import (
     no_faults,
     run,
 )
+from fusejit_testing.structured.by_points import results_by_points
 from fusejit_testing.structured.op_case import OpCase
 from fusejit_testing.structured.op_maker import make_op
 from fusejit_testing.structured.surroundings import (
@@ -94,15 +96,20 @@ class _Loaded:
 
     def compiled_op(self, arguments: dict[str, Any]) -> Any:
         """The decorated function that a call of the op runs."""
+        op = self.scope["op"] if self.case.is_formula else op_of(self.definition(arguments))
+        return op.entry
+
+    def definition(self, arguments: dict[str, Any]) -> Definition:
+        """The op as data."""
         if self.case.is_formula:
-            return self.scope["op"].entry
-        made: list[StructuredOp] = []
+            return self.scope["op"].definition  # type: ignore[no-any-return]
+        made: list[Definition] = []
 
         def note(*args: Any, **kwargs: Any) -> None:
-            made.append(op_of(generic.resolve(*args, **kwargs)[0]))
+            made.append(generic.resolve(*args, **kwargs)[0])
 
         self.program(alone(self.case), "note", note)(**arguments)
-        return made[0].entry
+        return made[0]
 
 
 def check_seed(seed: int, folder: Path, *, jit: bool = False, tally: Tally | None = None) -> None:
@@ -164,6 +171,8 @@ class _Check:
                     raise AssertionError(f"by reference: {error!r}") from error
             if (error is None) != (not case.flaw):
                 raise AssertionError(f"by reference: {error!r} with {case.flaw or 'no flaw'}")
+        if not self.jit and not self.cases[0].flaw and self.cases[0].seed % 5 < 2:
+            self._by_points(loaded, outcomes)
         if alone_too or self.cases[0].flaw:
             self._alone(loaded, outcomes)
         calls = [
@@ -173,6 +182,21 @@ class _Check:
         ]
         if calls:
             self._in_program(loaded, calls, is_whole)
+
+    def _by_points(self, loaded: _Loaded, outcomes: Sequence[Outcome]) -> None:
+        """The reference against a loop over all points."""
+        dims = loaded.definition(self.cases[0].arguments).dims
+        for at, (case, outcome) in enumerate(zip(self.cases, outcomes, strict=True)):
+            if 0 in case.sizes.values():
+                continue  # an axis that solves for the dim may have the dim's extent 1
+            with np.errstate(all="ignore"):
+                expected = results_by_points(case, dims)
+            given = outcome.result if isinstance(outcome.result, tuple) else (outcome.result,)
+            for k, (e, a, result) in enumerate(zip(expected, given, case.results, strict=True)):
+                is_inexact = result.tolerance or e.dtype.kind == "c"
+                room = max(result.tolerance, 1e-5 * result.bound) if is_inexact else 0.0
+                assert_same(e, np.asarray(a), _bound(e, room), f"call {at} by points: result {k}")
+            self.tally.outcomes["by points"] += 1
 
     def _alone(self, loaded: _Loaded, outcomes: Sequence[Outcome]) -> None:
         """The call itself."""
