@@ -67,7 +67,7 @@ class NamedReader(GenericReader):
         where = self.location(op)
         what = f"{op.name} of line {where.line}"
         binding = bind(definition, given, attributes, None, _Sizes(self.sizes, what, where))
-        made = instantiate(binding)
+        (made,) = instantiate(binding)
         names = [o.name for o in definition.operands]
         inputs = [self.value(operands[names.index(name)], op) for name, _ in made.reads]
         (output,) = made.outputs

@@ -16,6 +16,7 @@ from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
 from fusejit.structured.definition import Access, Definition, OperandSpec, Role
 from fusejit.structured.indices import ATTRIBUTE, DIM, EXTENT, Index, attribute_value
+from fusejit.structured.injectivity import require_distinct
 from fusejit.structured.scalars import kernel_dtype
 
 Extents = tuple[AffineExpr, ...]
@@ -264,6 +265,10 @@ class _Extents:
         for update in self.definition.updates:
             if update.access.operand not in self.given:
                 self._check_reach(update.access, shapes[update.access.operand])
+        for update in self.definition.updates:
+            require_distinct(
+                self.name, update.access, self.dims, self._symbols(), self.attributes, self.decide
+            )
         shapes = {**{name: given.extents for name, given in self.given.items()}, **shapes}
         padded = {a.operand for a in self.accesses if a.is_padded}
         empty = frozenset(name for name in padded if self._is_empty(name))

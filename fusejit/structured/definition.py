@@ -10,7 +10,7 @@ import enum
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fusejit.dataclass import dataclass
+from fusejit.dataclass import dataclass, replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.structured.indices import DIM, Index
@@ -132,6 +132,18 @@ class Definition:
             self.is_read_by_values(u.access.operand) for u in self.updates
         )
 
+    def parts(self) -> list[Definition]:
+        """The op once for each set of dims that outputs have: ``O[i, j]`` beside ``P[i]``."""
+        by_dims: dict[frozenset[str], list[Update]] = {}
+        for update in self.updates:
+            by_dims.setdefault(frozenset(dims_of(update.access)), []).append(update)
+        if len(by_dims) == 1:
+            return [self]
+        return [
+            replace(self, updates=tuple(updates), reductions=frozenset(self.dims) - dims)
+            for dims, updates in by_dims.items()
+        ]
+
     def indexing_map(
         self, access: Access, extents: Mapping[str, AffineExpr], attributes: Mapping[str, Any]
     ) -> IndexingMap:
@@ -165,6 +177,11 @@ class Definition:
                 f"  {name} = {f'{update.combiner}({name}, {value})' if update.combiner else value}"
             )
         return "\n".join(lines)
+
+
+def dims_of(access: Access) -> set[str]:
+    """The dims that move an access."""
+    return {d for s in access.subscripts for d in s.names(DIM)}
 
 
 def map_text(dims: Sequence[str], subscripts: Sequence[Index]) -> str:
@@ -227,10 +244,17 @@ def make_definition(
             f"{name}: the dims of the domain and of the subscripts differ: {stray}"
         )
     _check_indices(name, updates, order)
-    outputs = [{d for s in u.access.subscripts for d in s.names(DIM)} for u in updates]
+    outputs = [dims_of(u.access) for u in updates]
     parallel = set().union(*outputs)
-    for update, dims_of in zip(updates, outputs, strict=True):
-        missing = [d for d in order if d in parallel - dims_of]
+    for update, axes in zip(updates, outputs, strict=True):
+        missing = [d for d in order if d in parallel - axes]
+        read = {operand for operand, _ in update.value.elements()}
+        for other, of_other in zip(updates, outputs, strict=True):
+            if of_other != axes and other.access.operand in read:
+                raise DefinitionError(
+                    f"{name}: the value of {update.access.operand} reads {other.access.operand}, "
+                    "which is an output with other dims"
+                )
         if missing and update.combiner is None:
             raise DefinitionError(
                 f"{name}: {update.access.operand} lacks the parallel dim {missing[0]}, so that "

@@ -16,6 +16,7 @@ from fusejit.structured.definition import (
     OperandSpec,
     Role,
     Update,
+    dims_of,
     make_definition,
 )
 from fusejit.structured.indices import DIM, EXTENT, Index
@@ -232,7 +233,7 @@ def define_generic(
         operands.append(OperandSpec(operand, role, f"T{k}", shape))
         accesses.append(Access(operand, one.results))
     for dim, iterator in zip(dims, iterator_types, strict=True):
-        lacking = [a for a in accesses[num_inputs:] if dim not in _dims(a)]
+        lacking = [a for a in accesses[num_inputs:] if dim not in dims_of(a)]
         if iterator == "parallel" and lacking:
             raise DefinitionError(
                 f"{name}: the map of {lacking[0].operand} lacks the parallel dim {dim}, so that "
@@ -242,10 +243,6 @@ def define_generic(
     return make_definition(
         name, operands, accesses[:num_inputs], updates, dims=dims, library_call=library_call
     )
-
-
-def _dims(access: Access) -> set[str]:
-    return {d for s in access.subscripts for d in s.names(DIM)}
 
 
 def _payload(

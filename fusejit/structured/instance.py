@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.dataclass import dataclass
+from fusejit.dataclass import dataclass, replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.linalg_functions import unsigned
@@ -29,6 +29,8 @@ from fusejit.structured.scalars import PayloadLowering
 
 _OF_BOOLS = {"max": "and", "min": "or", "max_unsigned": "or", "min_unsigned": "and"}
 """The signed True is -1: the larger of two bools is true if both are."""
+_OF_NUMPY = {"maximum": "max", "minimum": "min"}
+"""NumPy's True is 1: these are the unsigned ones for bools."""
 _OF_BOOL_SUMS = {"add": "or", "multiply": "and"}
 
 
@@ -117,8 +119,8 @@ class Instance:
         )
 
 
-def instantiate(binding: Binding, in_order: bool | None = None) -> Instance:
-    """The op that a binding describes.
+def instantiate(binding: Binding, in_order: bool | None = None) -> list[Instance]:
+    """The op that a binding describes: more than one if its outputs have different dims.
 
     Parameters
     ----------
@@ -130,6 +132,12 @@ def instantiate(binding: Binding, in_order: bool | None = None) -> Instance:
     TypeError
         If the payload has no meaning for the dtypes, or gives a type that its output cannot take.
     """
+    parts = binding.definition.parts()
+    return [_instantiate(replace(binding, definition=part), in_order) for part in parts]
+
+
+def _instantiate(binding: Binding, in_order: bool | None) -> Instance:
+    """An op whose outputs all have the same dims."""
     definition = binding.definition
 
     def map_of(access: Access) -> IndexingMap:
@@ -143,7 +151,9 @@ def instantiate(binding: Binding, in_order: bool | None = None) -> Instance:
     ]
     dtypes = [binding.dtype_of(definition.operand(a.operand)) for a in reads]
     builder = PayloadBuilder(dtypes, [part for output in outputs for part in output.dtypes])
-    elements = {(a.operand, a.subscripts): k for k, a in enumerate(reads)}
+    elements: dict[Any, int] = {
+        (a.operand, a.subscripts, *([True] if a.is_padded else ())): k for k, a in enumerate(reads)
+    }
     at = len(reads)
     for update, output in zip(definition.updates, outputs, strict=True):
         if output.combiner is None:
@@ -165,9 +175,10 @@ def instantiate(binding: Binding, in_order: bool | None = None) -> Instance:
         except TypeError as error:
             text = str(error)
             raise TypeError(text if text.startswith(what) else f"{what}: {text}") from None
-        parts = [builder.cast(ref, output.dtypes[0])]
         if len(output.dtypes) > 1:
             parts = [builder.op(p, [ref], output.dtypes[0]) for p in ("real", "imag")]
+        else:
+            parts = [builder.cast(ref, output.dtypes[0])]
         if update.combiner is not None and output.combiner is None:
             row = COMBINERS[_combiner_row(definition, update, output.dtype)]
             parts = [
@@ -236,6 +247,8 @@ def _combiner_row(definition: Definition, update: Update, dtype: np.dtype) -> st
         If there is none.
     """
     combiner = str(update.combiner)
+    if combiner in _OF_NUMPY:
+        combiner = _OF_NUMPY[combiner] + ("_unsigned" if dtype.kind == "b" else "")
     if dtype.kind == "b":
         return {**_OF_BOOLS, **_OF_BOOL_SUMS}.get(combiner, combiner)
     allowed = {"and": "b", "or": "b", "max_unsigned": "iu", "min_unsigned": "iu"}
@@ -257,10 +270,11 @@ def _accumulated(
         combiner = _combiner_row(definition, update, dtype)
         if dtype.kind == "c":
             dtypes = (part_dtype(dtype),) * 2
-        elif update.combiner != combiner and dtype.kind == "i":
+        elif update.combiner.endswith("_unsigned") and dtype.kind == "i":
             dtypes = (unsigned(dtype),)
         identity = COMBINERS[combiner].identity(dtypes[0])
-        combiner = None if in_order else combiner
+        if in_order or definition.is_read_by_values(operand.name):
+            combiner = None
     shape = binding.shapes[operand.name]
     covers = len(set(update.access.subscripts)) == len(shape) and all(
         (dim := subscript.as_dim()) is not None and binding.dims[dim] == extent

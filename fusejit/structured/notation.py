@@ -40,8 +40,8 @@ from fusejit.structured.scalars import FORMULA_NAMES, Scalar, apply
 COMBINING = {
     "add": "add",
     "multiply": "multiply",
-    "maximum": "max",
-    "minimum": "min",
+    "maximum": "maximum",
+    "minimum": "minimum",
     "max": "max",
     "min": "min",
     "max_unsigned": "max_unsigned",
@@ -329,6 +329,8 @@ class _AnnotationNames(dict[str, Any]):
         super().__init__({**names, **lists})
 
     def __missing__(self, name: str) -> Index:
+        if name.startswith("__") or hasattr(builtins, name):  # a debugger's name, or a type
+            raise KeyError(name)
         return Index(EXTENT, (name,))
 
 

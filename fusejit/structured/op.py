@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -99,6 +100,12 @@ class StructuredOp:
             If ranks or extents disagree, a subscript leaves its operand, or ``out`` overlaps an
             input. Nothing has been written then.
         """
+        context = sys.modules.get("fusejit.tracer.runtime.context")
+        trace = None if context is None else context.active_trace()
+        handler = None if trace is None else trace.handler(self)
+        if handler is not None:  # Python runs a traced function that has no source
+            result = handler(*args, **kwargs)
+            return self.reference(*args, **kwargs) if result is NotImplemented else result
         return self.entry(*args, **kwargs)
 
     @functools.cached_property
@@ -167,8 +174,10 @@ class StructuredOp:
 
 def rank_of(value: Any) -> int:
     """The number of axes of an operand; 0 for a number."""
-    rank = getattr(value, "ndim", None)
-    return rank if type(rank) is int else 0 if callable(rank) else np.ndim(value)
+    if isinstance(value, (list, tuple)):
+        return np.ndim(value)
+    rank = getattr(value, "ndim", 0)  # a number of a traced call has none
+    return rank if type(rank) is int else 0
 
 
 def _by_output(definition: Definition, what: str, given: Any) -> dict[str, Any]:

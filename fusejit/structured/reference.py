@@ -31,8 +31,12 @@ def computed(call: Call) -> Any:
     """
     definition = call.definition
     arrays = {name: np.asarray(value) for name, value in call.operands.items()}
-    starts = {name: value for name, value in call.starts.items() if np.ndim(value)}
-    numbers = {name: value for name, value in call.starts.items() if not np.ndim(value)}
+    starts = {
+        name: value
+        for name, value in call.starts.items()
+        if np.ndim(value) or is_scalar_start(definition, name, getattr(value, "dtype", None))
+    }
+    numbers = {name: value for name, value in call.starts.items() if name not in starts}
     _check_outs(call, arrays)
     given = {name: _given(call.operands[name], array) for name, array in arrays.items()}
     for name, value in {**starts, **call.outs}.items():
@@ -40,16 +44,22 @@ def computed(call: Call) -> Any:
     dtype = None if call.dtype is None else np.dtype(call.dtype)
     with np.errstate(all="ignore"):
         binding = bind(definition, given, call.attributes, dtype, Numbers())
-        instance = instantiate(binding)
-        require_starts(definition, instance, {**call.starts, **call.outs})
+        instances = instantiate(binding)
+        for instance in instances:
+            require_starts(definition, instance, {**call.starts, **call.outs})
         sources = {**{n: np.asarray(v) for n, v in starts.items()}, **call.outs}
-        results = _run(binding, instance, arrays, {**numbers, **sources})
+        results: dict[str, np.ndarray] = {}
+        for instance in instances:
+            made = _run(binding, instance, arrays, {**numbers, **sources})
+            results |= zip([o.name for o in instance.outputs], made, strict=True)
     returned = []
-    for output, result in zip(instance.outputs, results, strict=True):
-        if output.name in call.outs:
-            call.outs[output.name][...] = result
-            result = call.outs[output.name]
-        returned.append(result if result.ndim or output.name in call.outs else result[()])
+    for update in definition.updates:
+        name = update.access.operand
+        result = results[name]
+        if name in call.outs:
+            call.outs[name][...] = result
+            result = call.outs[name]
+        returned.append(result if result.ndim or name in call.outs else result[()])
     return returned[0] if len(returned) == 1 else tuple(returned)
 
 
@@ -67,6 +77,11 @@ def require_starts(definition: Definition, instance: Instance, given: Any) -> No
                 f"{definition.name}: {output.name} is read before it is written: give its start by "
                 "init= or out="
             )
+
+
+def is_scalar_start(definition: Definition, name: str, token: Any) -> bool:
+    """Whether a start without axes is all of its output, whose dtype it gives then."""
+    return not definition.operand(name).shape and isinstance(token, np.dtype)
 
 
 def _given(value: Any, array: np.ndarray) -> Given:

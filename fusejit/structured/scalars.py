@@ -77,7 +77,7 @@ class Scalar(NDArrayOperatorsMixin):
                 return self
             how = "" if method == "__call__" else f".{method}"
             raise TypeError(f"np.{ufunc.__name__}{how} is not a function of the scalar table")
-        return apply(row.name, *inputs)
+        return apply(f"np.{row.name}" if row.name in FUNCTIONS else row.name, *inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function is np.where and len(args) == 3 and not kwargs:
@@ -173,7 +173,8 @@ class PayloadLowering:
     ----------
     builder : PayloadBuilder
     elements : mapping
-        Operand name and subscripts to the ref of the payload's argument.
+        Operand name and subscripts, and True for a padded access, to the ref of the payload's
+        argument.
     dtypes : mapping
         Type variables to dtypes.
     affine : callable
@@ -185,7 +186,7 @@ class PayloadLowering:
     def __init__(
         self,
         builder: PayloadBuilder,
-        elements: Mapping[tuple[str, tuple[Index, ...]], int],
+        elements: Mapping[Any, int],
         dtypes: Mapping[str, np.dtype],
         affine: Callable[[Index], AffineExpr],
         extents: Mapping[str, Sequence[AffineExpr]],
@@ -257,12 +258,12 @@ class PayloadLowering:
             return converted(self.builder, self._strong(operands[0]), dtype, is_signed), dtype
         if scalar.op in FUNCTIONS:
             return self._function(FUNCTIONS[scalar.op], operands)
-        return self._row(scalar.op, operands)
+        return self._row(scalar.op.removeprefix("np."), operands)
 
     def _padded(self, scalar: Scalar, outside: Typed) -> Typed:
         """``where(all(0 <= i < n), x[clip(i, 0, n - 1)], outside)``, of axes that need it."""
         name, subscripts = scalar.attr
-        number = self._elements[scalar.attr]
+        number = self._elements[(*scalar.attr, True)]
         dtype = self.builder.dtype_of(number)
         if name not in self._extents:  # it has no element
             return self.strong(*outside, dtype), dtype

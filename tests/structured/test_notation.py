@@ -49,7 +49,7 @@ def test_a_formula_prints_domain_maps_and_payload():
         ("O[i] &= A[i, j] > 0", "and"),
         ("O[i] |= A[i, j] > 0", "or"),
         ("O[i] = max(O[i], A[i, j])", "max"),
-        ("O[i] = np.minimum(A[i, j], O[i])", "min"),
+        ("O[i] = np.minimum(A[i, j], O[i])", "minimum"),
         ("O[i] = O[i] + A[i, j]", "add"),
         ("O[i] = max_unsigned(O[i], A[i, j])", "max_unsigned"),
         ("O[i] = O[i] * 2 + A[i, j]", None),

@@ -25,7 +25,7 @@ from fusejit.codegen.nests.reduction import lower_reduction
 from fusejit.codegen.nests.scan import lower_scan
 from fusejit.ir.analysis.degenerate import without_idle_reduction_dims, without_reductions
 from fusejit.ir.analysis.split import one_result_each, split_reduction
-from fusejit.ir.analysis.starts import is_overwritten
+from fusejit.ir.analysis.starts import is_overwritten, reaches_every_element
 from fusejit.ir.draws import draw_arguments, draw_of
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.loops.index_math import I64, address, compute, either, less, negated
@@ -181,6 +181,7 @@ class KernelWriter(KernelMemory):
             self.generic(first, [self._new_place(r) for r in first.results])
             self.generic(second, targets)
             return
+        self._copy_starts(op, targets)
         shared = all(loop.is_reduction for loop in nest.loops)  # written into the kernel itself
         tag = self._name("_") if shared else ""
         often = bool(self.regions)
@@ -210,9 +211,11 @@ class KernelWriter(KernelMemory):
         ]
 
     def _copy_starts(self, op: GenericOp, targets: Sequence[Located]) -> None:
-        """Copy the start of each plain write that leaves elements as they are, or reads them."""
+        """Copy each start of which elements stay as they are, or are read by a plain write."""
         for at, (init, target) in enumerate(zip(op.inits, targets, strict=True)):
-            if init.combiner is None and init.start is not None and not is_overwritten(op, at):
+            if init.start is None or is_overwritten(op, at):
+                continue
+            if init.combiner is None or not reaches_every_element(op, at):
                 self._copy(init.start, target, "start")
 
     def _scan(self, op: GenericOp, targets: Sequence[Located]) -> None:

@@ -36,6 +36,7 @@ from fusejit.fuse.grouping.order import in_order
 from fusejit.fuse.reshaping.split_reductions import is_ordered
 from fusejit.fuse.rewrite import definitions, used_values
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.analysis.starts import reaches_every_element
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Alloc, Block, ConstantOp, GenericOp, Load, Op, ReshapeOp, Store, ViewOp
 from fusejit.ir.schedule import FusionReport, Group, Grouped, Refusal
@@ -217,8 +218,11 @@ class _Grouping:
         """Whether codegen can write the op for a tile: as one nest."""
         if op.payload.has_extract() or (is_ordered(op) and len(op.reduction_dims) > 1):
             return False
-        if any(i.combiner is None and i.start is not None for i in op.inits):
-            return False  # the start is copied first
+        for at, init in enumerate(op.inits):
+            if init.start is not None and (
+                init.combiner is None or not reaches_every_element(op, at)
+            ):
+                return False  # the start is copied first
         store = self._store_of(op)
         return store is None or (store is self.store_at_end and self._is_read_by_it_alone(op))
 

@@ -9,6 +9,7 @@ Before and after, for ``np.sum`` of a 0-d array::
 from __future__ import annotations
 
 from fusejit.dataclass import replace
+from fusejit.ir.analysis.starts import reaches_every_element
 from fusejit.ir.ops import GenericOp, Init, Operand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS
@@ -18,7 +19,8 @@ from fusejit.ir.types import IteratorType
 def without_reductions(op: GenericOp) -> GenericOp:
     """The op without combiners, for one that has no reduction dim (a sum of a 0-d array).
 
-    The sum starts from 0.0, so that of -0.0 is 0.0; a start value is combined last.
+    The sum starts from 0.0, so that of -0.0 is 0.0; a start value is combined last. It stays the
+    start where the map leaves elements out.
     """
     if all(init.combiner is None for init in op.inits):
         return op
@@ -40,7 +42,12 @@ def without_reductions(op: GenericOp) -> GenericOp:
                 at = len(op.inputs) + starts.index(init)
                 ref = builder.op(row.scalar_op, (ref, at), dtype)
         results.append(ref)
-    inits = tuple(i if i.combiner is None else Init(i.map) for i in op.inits)
+    inits = tuple(
+        i
+        if i.combiner is None
+        else Init(i.map, start=None if reaches_every_element(op, k) else i.start)
+        for k, i in enumerate(op.inits)
+    )
     return replace(op, inputs=tuple(inputs), inits=inits, payload=builder.finish(results))
 
 

@@ -23,8 +23,23 @@ def writes_every_element(init: Init, domain: Sequence[AffineExpr], type_: Tensor
     The map is a permutation and each axis has the extent of its dim: ``(d0) -> (d0)`` over a domain
     of ``s0 - 1`` leaves the last element of ``s0`` unwritten. Axes of length 1 may be at 0.
     """
-    if not init.map.is_padded_permutation:
+    return init.map.is_padded_permutation and _has_extents_of_its_dims(init, domain, type_)
+
+
+def reaches_every_element(op: GenericOp, number: int) -> bool:
+    """Whether each element of result ``number`` is written or merged by some point of the domain.
+
+    ``(d0, d1) -> (2 * d0)`` leaves out every other element, which stays as it was at the start.
+    """
+    init = op.inits[number]
+    moving = [r for r in init.map.results if r.as_constant() != 0]
+    dims = [r.as_dim() for r in moving]
+    if None in dims or len({*dims}) < len(dims):
         return False
+    return _has_extents_of_its_dims(init, op.domain, op.results[number].type)
+
+
+def _has_extents_of_its_dims(init: Init, domain: Sequence[AffineExpr], type_: TensorType) -> bool:
     one = AffineExpr.const(1)
     dims = [r.as_dim() for r in init.map.results]
     return all(

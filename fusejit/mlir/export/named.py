@@ -77,7 +77,7 @@ def _form(op: GenericOp, definition: Definition | None) -> NamedForm | None:
     if binding is None:
         return None
     try:
-        made = [instantiate(binding, in_order) for in_order in (False, True)]
+        made = [m for in_order in (False, True) for m in instantiate(binding, in_order)]
     except (TypeError, ValueError, KeyError):
         return None
     return NamedForm(definition, whole) if any(_is_same(m, op) for m in made) else None

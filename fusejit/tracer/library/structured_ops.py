@@ -19,10 +19,10 @@ from fusejit.structured.binding import Binding, Given, bind
 from fusejit.structured.definition import Role
 from fusejit.structured.generic import OpFamily
 from fusejit.structured.indices import DIM
-from fusejit.structured.instance import MOST_WINDOW_POINTS, Accumulated, instantiate
+from fusejit.structured.instance import MOST_WINDOW_POINTS, Accumulated, Instance, instantiate
 from fusejit.structured.library_calls import LibraryCall, routine_for
 from fusejit.structured.op import Call, InPython, StructuredOp
-from fusejit.structured.reference import require_starts
+from fusejit.structured.reference import is_scalar_start, require_starts
 from fusejit.tracer.elementwise.generic import copy_of, full
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
@@ -112,13 +112,10 @@ class _Emission:
         self.starts = {name: operand_of(value) for name, value in call.starts.items()}
         given = {name: _given(o) for name, o in self.operands.items()}
         for name, operand in self.starts.items():
-            if operand.extents or self._is_scalar_output(name):
+            if operand.extents or is_scalar_start(call.definition, name, operand.token):
                 given[name] = _given(operand)
         given |= {name: Given(o.dtype, o.extents) for name, o in self.outs.items()}
         self.binding = self._bound(given)
-
-    def _is_scalar_output(self, name: str) -> bool:
-        return not self.call.definition.operand(name).shape
 
     def _out(self, value: Any) -> TracedArray:
         if not isinstance(value, TracedArray) or value.kind is not Kind.ARRAY:
@@ -169,8 +166,16 @@ class _Emission:
         routine = routine_for(self.binding)
         if routine is not None:
             return self._by_routine(routine)
-        instance = instantiate(self.binding)
-        require_starts(self.call.definition, instance, {**self.call.starts, **self.call.outs})
+        instances = instantiate(self.binding)
+        for instance in instances:
+            require_starts(self.call.definition, instance, {**self.call.starts, **self.call.outs})
+        emitted = [made for instance in instances for made in self._emit(instance)]
+        made = {output.name: self._finished(output, parts) for output, parts in emitted}
+        results = [made[update.access.operand] for update in self.call.definition.updates]
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _emit(self, instance: Instance) -> list[tuple[Accumulated, list[TracedArray]]]:
+        """Each output of an op, with the parts that make it up."""
         inputs = [self._input(name).value() for name, _ in instance.reads]
         starts: list[Any] = []
         values = []
@@ -185,13 +190,13 @@ class _Emission:
         op.domain = tuple(map(self.trace.decisions.canonical, op.domain))
         self.trace.emit(op)
         parts = iter([TracedArray.of_value(self.trace, value) for value in values])
-        made = [self._finished(o, [next(parts) for _ in o.dtypes]) for o in instance.outputs]
-        return made[0] if len(made) == 1 else tuple(made)
+        return [(output, [next(parts) for _ in output.dtypes]) for output in instance.outputs]
 
     def _by_routine(self, routine: LibraryCall) -> Any:
         """The op by a routine, whose result the start is merged with."""
         definition = self.call.definition
-        (output,) = instantiate(self.binding, in_order=False).outputs
+        (instance,) = instantiate(self.binding, in_order=False)
+        (output,) = instance.outputs
         inputs = [self._input(o.name) for o in definition.inputs if o.role is not Role.SHAPE]
         if routine.is_traced:
             before = len(self.trace.block.ops)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, cast
@@ -217,6 +219,8 @@ def _trace_once(
     texts_are_pythons: bool,
     is_bounded: bool,
 ) -> TracedFunction:
+    if "fusejit.structured.op" in sys.modules:  # not while the watch takes its import for a call
+        importlib.import_module("fusejit.tracer.library.structured_ops")
     bound = bind(fn, args, dict(kwargs))
     location = _definition(fn)
     trace = Trace(fn.__name__, table, location)

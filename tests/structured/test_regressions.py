@@ -1,0 +1,342 @@
+"""Bugs of structured ops that random ops found."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fusejit import fuse_jit
+from fusejit.structured import DefinitionError, Output, Tensor, cast, generic, index, structured_op
+from fusejit.structured.op import StructuredOp
+from fusejit_testing.oracle import decorate, run
+
+
+def formula(source: str) -> StructuredOp:
+    """The op that a function in index notation defines."""
+    scope: dict[str, Any] = {"np": np, "Tensor": Tensor, "Output": Output}
+    exec(textwrap.dedent(source), scope)
+    (function,) = (v for v in scope.values() if isinstance(v, FunctionType))
+    made: StructuredOp = structured_op(function)
+    return made
+
+
+def compiled_and_reference(op: StructuredOp, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """What a call of an op gives, which is compiled and not left to Python, and its reference."""
+    result = op(*args, **kwargs)
+    assert op.entry.variants.compiled
+    assert not op.entry.variants.declined
+    return result, op.reference(*args, **kwargs)
+
+
+def test_a_sum_into_every_other_element() -> None:
+    """Elements that the map of a sum leaves out were garbage: their start was not copied."""
+
+    op = formula(
+        """
+        def op(A: Tensor["T", "N", "M"], O: Output["T", "L"]):
+            O[2 * i + 1] += A[i, r]
+        """
+    )
+
+    result, expected = compiled_and_reference(op, np.ones((3, 2)), init=np.full(8, 5.0))
+    np.testing.assert_array_equal(result, [5, 7, 5, 7, 5, 7, 5, 5])
+    np.testing.assert_array_equal(expected, result)
+
+
+@pytest.mark.parametrize("columns", [1, None])
+def test_a_merge_of_single_numbers_into_every_other_element(columns: int | None) -> None:
+    """A reduction of one number lost the start that its map leaves elements of (verifier fault)."""
+
+    op = formula(
+        """
+        def op(A: Tensor["T", "N", "M"], O: Output["T", "L"]):
+            O[2 * i] = min(O[2 * i], A[i, r])
+        """
+    )
+
+    without_reduction = formula(
+        """
+        def without_reduction(A: Tensor["T", "N"], O: Output["T", "L"]):
+            O[2 * i] = min(O[2 * i], A[i])
+        """
+    )
+
+    x, start = np.arange(3), np.full(6, 1)
+    chosen, argument = (without_reduction, x) if columns is None else (op, x[:, None])
+    result, expected = compiled_and_reference(chosen, argument, init=start)
+    np.testing.assert_array_equal(result, [0, 1, 1, 1, 1, 1])
+    np.testing.assert_array_equal(expected, result)
+
+
+@pytest.mark.parametrize("fusion", ["auto", "aggressive", "none"])
+def test_a_start_with_other_elements_joins_no_tile(fusion: str) -> None:
+    """A tile copied a start of other extents than its own (offset outside of the memory)."""
+
+    op = formula(
+        """
+        def op(A: Tensor["T", "Ni", "Nr"], O: Output["U", "E", "Nj"]):
+            O[Ni - 1 - i, j] = min(O[Ni - 1 - i, j], A[i, r])
+        """
+    )
+
+    def program(x: Any, start: Any) -> Any:
+        return op(x + 1, init=start * 2)
+
+    x, start = np.arange(5.0).reshape(1, 5), np.ones((2, 7))
+    made = decorate(program, jit=False, fullgraph=True, fusion=fusion)
+    expected = [[1.0] * 7, [2.0] * 7]
+    np.testing.assert_array_equal(made(x, start), expected)
+
+
+def test_sums_of_complex_numbers() -> None:
+    """A sum of complex numbers raised ValueError: the whole number was cast to a real part."""
+
+    op = formula(
+        """
+        def op(A: Tensor["T", "N", "M"], O: Output["T", "N"]):
+            O[i] += A[i, r]
+        """
+    )
+
+    x = np.arange(6).reshape(2, 3) * (1 + 2j)
+    result, expected = compiled_and_reference(op, x)
+    np.testing.assert_array_equal(result, x.sum(axis=1))
+    np.testing.assert_array_equal(expected, result)
+
+
+def test_the_start_of_an_output_without_axes_says_its_type() -> None:
+    """The reference took an array without axes for a number, the compiled op a number for one."""
+
+    op = formula(
+        """
+        def op(A: Tensor["T", "N"], O: Output["U"]):
+            O[()] += A[r]
+        """
+    )
+
+    x = np.arange(4, dtype=np.float32)
+    result, expected = compiled_and_reference(op, x, init=np.float64(2))
+    assert result.dtype == expected.dtype == np.float64
+    result, expected = compiled_and_reference(op, x, init=2.0)
+    assert result.dtype == expected.dtype == np.float32
+    assert result == expected == 8
+
+
+def test_functions_of_numpy_take_integers_where_those_of_linalg_do_not() -> None:
+    """``np.square`` of integers was refused: linalg has a ``square`` of floats."""
+
+    op = formula(
+        """
+        def op(A: Tensor["T", "N"], O: Output[np.dtype(float), "N"]):
+            O[i] = np.sqrt(np.square(A[i]))
+        """
+    )
+
+    of_linalg = formula(
+        """
+        def of_linalg(A: Tensor["T", "N"], O: Output["T", "N"]):
+            O[i] = square(A[i])
+        """
+    )
+
+    x = np.arange(4)
+    result, expected = compiled_and_reference(op, x)
+    np.testing.assert_array_equal(result, x)
+    np.testing.assert_array_equal(expected, x)
+    with pytest.raises(TypeError, match="square is not defined for int64"):
+        of_linalg(x)
+
+
+@pytest.mark.parametrize("subscript", ["i + j", "i // 2 + 2 * j", "(i + j) % 3", "2 * i + j"])
+def test_several_points_that_write_one_element_are_refused(subscript: str) -> None:
+    """Sums through ``O[i + j]`` lost terms without an error: the map is not one to one."""
+    maps = ["(i, j) -> (i, j)", f"(i, j) -> ({subscript})"]
+    x, start = np.ones((4, 3)), np.zeros(20)
+    with pytest.raises(ValueError, match=r"several points along dim . would write one element"):
+        generic([x], [start], maps, ["parallel"] * 2, lambda a, total: total + a)
+    assert not start.any()
+
+
+@pytest.mark.parametrize(
+    "subscripts", ["3 * i + j", "j + 2 * i", "(2 * i + j) // 4, (2 * i + j) % 4", "3 - i, j + 1"]
+)
+def test_one_element_for_each_point_is_no_race(subscripts: str) -> None:
+    """Mixed radices, and quotients beside remainders, are one to one."""
+    maps = ["(i, j) -> (i, j)", f"(i, j) -> ({subscripts})"]
+    x = np.arange(8).reshape(4, 2)
+    start = np.zeros((8, 4) if "," in subscripts else 20, int)
+    result = generic([x], [start], maps, ["parallel"] * 2, lambda a, total: total + a)
+    assert sorted(result[result > 0]) == [*range(1, 8)]
+
+
+def test_outputs_with_fewer_dims_than_others() -> None:
+    """A sum beside an output that has the dim of that sum was a fault: its map lacked the dim."""
+
+    op = formula(
+        """
+        def op(
+            A: Tensor["T", "N", "M", "K"],
+            O: Output["T", "N", "M"],
+            P: Output["T", "N"],
+        ):
+            O[i, j] += A[i, j, r]
+            P[i] += A[i, j, r]
+        """
+    )
+
+    x = np.arange(24.0).reshape(2, 3, 4)
+    result, expected = compiled_and_reference(op, x)
+    for got in (result, expected):
+        np.testing.assert_array_equal(got[0], x.sum(axis=2))
+        np.testing.assert_array_equal(got[1], x.sum(axis=(1, 2)))
+
+
+def test_a_value_that_reads_an_output_with_other_dims_is_refused() -> None:
+    """Such outputs are computed one after the other."""
+    with pytest.raises(DefinitionError, match="reads P, which is an output with other dims"):
+        formula(
+            """
+            def op(A: Tensor["T", "N", "M"], O: Output["T", "N", "M"], P: Output["T", "N"]):
+                O[i, j] = A[i, j] + P[i]
+                P[i] += A[i, j]
+            """
+        )
+
+
+def test_an_output_that_is_merged_and_read() -> None:
+    """An op without reduction dims raised KeyError where a value reads a merged output."""
+
+    op = formula(
+        """
+        def op(A: Tensor["T", "N"], O: Output["T", "N"], P: Output["T", "N"]):
+            O[i] = A[i] + P[i]
+            P[i] *= A[i]
+        """
+    )
+
+    x = np.arange(4.0)
+    result, expected = compiled_and_reference(op, x, init=(None, x))
+    for got in (result, expected):
+        np.testing.assert_array_equal(got[0], 2 * x)
+        np.testing.assert_array_equal(got[1], x * x)
+
+
+@pytest.mark.parametrize("number", [1, 2.0, True])
+def test_a_number_as_start_is_compiled(number: Any) -> None:
+    """``init=1`` left the op to Python: the rank of a traced number was asked for by its value."""
+
+    op = formula(
+        """
+        def op(A: Tensor["T", "N"], O: Output["T", "N"]):
+            O[i] += A[i]
+        """
+    )
+
+    result, expected = compiled_and_reference(op, np.arange(3.0), init=number)
+    np.testing.assert_array_equal(result, np.arange(3.0) + number)
+    np.testing.assert_array_equal(expected, result)
+
+
+@pytest.mark.parametrize(("name", "merged"), [("np.maximum", "any"), ("np.minimum", "all")])
+def test_extrema_of_numpy_merge_bools_as_numpy_does(name: str, merged: str) -> None:
+    """``O[i] = np.maximum(O[i], x)`` of bools was ``and``, as linalg's max: its True is -1."""
+    op = formula(
+        f"""
+        def op(A: Tensor["T", "N", "M"], O: Output["T", "N"]):
+            O[i] = {name}(O[i], A[i, r])
+        """
+    )
+    of_linalg = formula(
+        f"""
+        def op(A: Tensor["T", "N", "M"], O: Output["T", "N"]):
+            O[i] = {name[3:6]}(O[i], A[i, r])
+        """
+    )
+    x = np.array([[True, False, True], [True, True, True], [False, False, False]])
+    result, expected = compiled_and_reference(op, x)
+    np.testing.assert_array_equal(result, getattr(x, merged)(axis=1))
+    np.testing.assert_array_equal(expected, result)
+    result, expected = compiled_and_reference(of_linalg, x)
+    np.testing.assert_array_equal(result, getattr(x, {"any": "all", "all": "any"}[merged])(axis=1))
+    np.testing.assert_array_equal(expected, result)
+
+
+def test_an_element_and_a_padded_element_at_the_same_place() -> None:
+    """``A[i]`` beside ``A.at(i, ..)`` was always the first element: both had one key."""
+    op = formula(
+        """
+        def op(A: Tensor["T", "E"], B: Tensor["T", "N"], O: Output["T", "N"]):
+            O[i] = A[2 * i] + A.at(2 * i, outside=0) * B[i]
+        """
+    )
+    x, ones = np.arange(9), np.ones(4, int)
+    result, expected = compiled_and_reference(op, x, ones)
+    np.testing.assert_array_equal(result, 2 * x[:8:2])
+    np.testing.assert_array_equal(expected, result)
+
+
+def test_types_in_annotations_that_are_text() -> None:
+    """With ``from __future__ import annotations`` a builtin type was an extent of that name."""
+    op = formula(
+        """
+        from __future__ import annotations
+        def op(A: Tensor[T, N], O: Output[np.dtype(float), N]):
+            O[i] = cast(float, A[i])
+        """
+    )
+    result, expected = compiled_and_reference(op, np.arange(3))
+    assert result.dtype == expected.dtype == np.float64
+
+
+def test_the_first_op_of_a_process_is_compiled_under_an_import_hook() -> None:
+    """Such a hook, as pytest has, ran in the trace of the first op, which was left to Python."""
+    program = """
+    import sys
+    class Hook:
+        def find_spec(self, name, path=None, target=None):
+            return NAMES[name]
+    class Names:
+        def __getitem__(self, name):
+            return None
+    NAMES = Names()
+    sys.meta_path.insert(0, Hook())
+    import numpy as np
+    from fusejit.structured import generic
+    from fusejit.structured.generic import op_of
+    maps = ["(i) -> (i)"] * 2
+    arguments = [np.ones(3)], [np.ones(3)], maps, ["parallel"], lambda a, b: a + b
+    generic(*arguments)
+    print(len(op_of(generic.resolve(*arguments)[0]).entry.variants))
+    """
+    environment = {**os.environ, "FUSEJIT_UNJITTED": "1"}
+    text = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert text == "1\n"
+
+
+def test_functions_without_source_call_ops() -> None:
+    """An op in such a function was refused: Python called the op's entry with traced arrays."""
+    scope: dict[str, Any] = {"generic": generic, "cast": cast, "index": index}
+    exec(
+        "def f(x):\n"
+        "    y = generic([x * 2], [x], ['(i) -> (i)'] * 2, ['parallel'], lambda a, b: a + b)\n"
+        "    return y + 1",
+        scope,
+    )
+    x = np.arange(4)
+    with np.errstate(all="raise"):
+        outcome = run(fuse_jit(fullgraph=True)(scope["f"]), (x,))
+    assert outcome.error is None
+    np.testing.assert_array_equal(outcome.result, 3 * x + 1)

@@ -1,0 +1,1 @@
+"""Random structured ops, and small programs around them, against ``op.reference``."""
