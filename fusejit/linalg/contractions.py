@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fusejit.linalg.registry import product, register
+from fusejit.linalg.registry import product, register, subscripts_of
 from fusejit.structured.definition import Definition
 from fusejit.structured.generic import AffineMap, affine_map
 from fusejit.structured.op import StructuredOp
@@ -100,9 +100,8 @@ def _cast(op: str, attributes: Mapping[str, Any]) -> str:
 
 def _with_maps(name: str, row: str, doc: str, allowed: Sequence[set[str]]) -> StructuredOp:
     formula, _bar, domain = row.partition("|")
-    order = domain.split() or list(
-        dict.fromkeys("".join(formula.replace("->", ",")).replace(",", " ").split())
-    )
+    *inputs, output = subscripts_of(formula)
+    order = domain.split() or list(dict.fromkeys([*output, *inputs[0], *inputs[1]]))
 
     def define(attributes: Mapping[str, Any]) -> Definition:
         subscripts = formula

@@ -108,13 +108,22 @@ def _define() -> None:
         "Each element, in the type of the output.",
         cast="cast_signed",
     )
-    _register(
-        "fill",
-        {"value": "T1"},
-        ("O", "U"),
-        lambda x: FORMULA_NAMES["cast"]("U", x),
-        "One number everywhere; ``init`` gives the shape.",
-    )
+    register(StructuredOp(_fill({}, {}), _fill))
+
+
+def _fill(ranks: Mapping[str, int | None], attributes: Mapping[str, Any]) -> Definition:
+    """One number everywhere; ``init`` or ``out`` gives the shape."""
+    rank = ranks.get("O") or 0
+    dims = [f"d{k}" for k in range(rank)]
+    shape = tuple(Index(EXTENT, (f"D{k}",)) for k in range(rank))
+    operands = [
+        OperandSpec("value", Role.SCALAR, "T1", ()),
+        OperandSpec("O", Role.OUTPUT, "U", shape),
+    ]
+    value = FORMULA_NAMES["cast"]("U", Scalar("element", (), ("value", ())))
+    update = Update(Access("O", _subscripts(rank)), value)
+    accesses = [Access("value", ())]
+    return make_definition("fill", operands, accesses, [update], dims=dims, doc=str(_fill.__doc__))
 
 
 _define()
