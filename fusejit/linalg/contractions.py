@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fusejit.linalg.registry import product, register, subscripts_of
-from fusejit.structured.definition import Definition
+from fusejit.structured.definition import Definition, DefinitionError
 from fusejit.structured.generic import AffineMap, affine_map
 from fusejit.structured.op import StructuredOp
 
@@ -85,7 +85,10 @@ def _dims_of(op: str, one: AffineMap, operand: str) -> list[str]:
 
 
 def _maps(op: str, given: Any) -> list[AffineMap]:
-    maps = [affine_map(m) for m in given]
+    try:
+        maps = [affine_map(m) for m in given]
+    except DefinitionError as error:
+        raise DefinitionError(f"{op}: {error}") from None
     if len(maps) != 3:
         raise ValueError(f"{op}: indexing_maps has {len(maps)} maps for 3 operands")
     return maps

@@ -197,6 +197,8 @@ def _dtypes(
     dtypes = {variable: dtype_ for variable, (_, dtype_) in found.items()}
     for operand in definition.operands:
         token = given[operand.name].token if operand.name in given else None
+        if operand.role is Role.OUTPUT:  # a Python number to start from has no type of its own
+            continue
         if isinstance(operand.type, str) and operand.type not in dtypes and token in _WEAK_DEFAULT:
             dtypes[operand.type] = _WEAK_DEFAULT[token]
     for operand in definition.outputs:

@@ -151,9 +151,10 @@ def instantiate(binding: Binding) -> Instance:
         except TypeError as error:
             text = str(error)
             raise TypeError(text if text.startswith(what) else f"{what}: {text}") from None
-        parts = [builder.cast(ref, output.dtypes[0])]
         if len(output.dtypes) > 1:
             parts = [builder.op(p, [ref], output.dtypes[0]) for p in ("real", "imag")]
+        else:
+            parts = [builder.cast(ref, output.dtypes[0])]
         if update.combiner is not None and output.combiner is None:
             row = COMBINERS[_combiner_row(definition, update, output.dtype)]
             parts = [

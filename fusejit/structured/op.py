@@ -169,6 +169,8 @@ class StructuredOp:
 
 def rank_of(value: Any) -> int:
     """The number of axes of an operand; 0 for a number."""
+    if getattr(type(value), "exact", None) is not None:  # a number of a traced call
+        return 0
     rank = getattr(value, "ndim", None)
     return rank if type(rank) is int else 0 if callable(rank) else np.ndim(value)
 

@@ -31,8 +31,8 @@ def computed(call: Call) -> Any:
     """
     definition = call.definition
     arrays = {name: np.asarray(value) for name, value in call.operands.items()}
-    starts = {name: value for name, value in call.starts.items() if np.ndim(value)}
-    numbers = {name: value for name, value in call.starts.items() if not np.ndim(value)}
+    starts = {n: v for n, v in call.starts.items() if np.ndim(v) or _is_start_of(definition, n, v)}
+    numbers = {name: value for name, value in call.starts.items() if name not in starts}
     _check_outs(call, arrays)
     given = {name: _given(call.operands[name], array) for name, array in arrays.items()}
     for name, value in {**starts, **call.outs}.items():
@@ -67,6 +67,11 @@ def require_starts(definition: Definition, instance: Instance, given: Any) -> No
                 f"{definition.name}: {output.name} is read before it is written: give its start by "
                 "init= or out="
             )
+
+
+def _is_start_of(definition: Definition, name: str, value: Any) -> bool:
+    """Whether a number with a dtype is the start of an output without axes, whose type it says."""
+    return not definition.operand(name).shape and isinstance(value, (np.generic, np.ndarray))
 
 
 def _given(value: Any, array: np.ndarray) -> Given:
