@@ -151,7 +151,7 @@ def fuse_jit(
 def _decorate(obj: Any, options: Options) -> Any:
     kind = why_it_stays(obj)
     if kind is None:
-        return decorated(obj, functools.partial(_decorated_function, options=options))
+        return decorated(obj, functools.partial(decorated_function, options=options))
     what = f"fuse_jit cannot compile {getattr(obj, '__name__', obj)!r}: it is {kind}"
     if options.fullgraph:
         raise TypeError(what)
@@ -160,7 +160,8 @@ def _decorate(obj: Any, options: Options) -> Any:
     return obj
 
 
-def _decorated_function(function: Callable[..., Any], options: Options) -> Any:
+def decorated_function(function: Callable[..., Any], options: Options) -> Any:
+    """A plain function, decorated with given options."""
     known = getattr(function, "__fusejit_state__", None)
     if known is not None and known.carrier.function is function:  # no wrapper with our attributes
         function = known.function

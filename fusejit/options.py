@@ -149,6 +149,7 @@ def options_from_environment(
     warn: bool = True,
     fusion: Any = None,
     compile_seconds: float | None = None,
+    retires: bool = True,
 ) -> Options:
     """Options as the environment asks for them at this moment."""
     directory = os.environ.get("FUSEJIT_CACHE_DIR")
@@ -160,7 +161,7 @@ def options_from_environment(
         enabled=enabled and not _flag("FUSEJIT_DISABLE", "0"),
         fullgraph=fullgraph,
         warn=warn and _flag("FUSEJIT_WARN", "1"),
-        retires=_flag("FUSEJIT_RETIRE", "1"),
+        retires=retires and _flag("FUSEJIT_RETIRE", "1"),
         jit=not _flag("FUSEJIT_UNJITTED", "0"),
         cache=_flag("FUSEJIT_CACHE", "1"),
         cache_dir=_path(directory),

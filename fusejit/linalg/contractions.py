@@ -103,8 +103,8 @@ def _cast(op: str, attributes: Mapping[str, Any]) -> str:
 
 def _with_maps(name: str, row: str, doc: str, allowed: Sequence[set[str]]) -> StructuredOp:
     formula, _bar, domain = row.partition("|")
-    *inputs, output = subscripts_of(formula)
-    order = domain.split() or list(dict.fromkeys([*output, *inputs[0], *inputs[1]]))
+    *factors, output = subscripts_of(formula)
+    order = domain.split() or list(dict.fromkeys(d for part in (output, *factors) for d in part))
 
     def define(attributes: Mapping[str, Any]) -> Definition:
         subscripts = formula

@@ -5,6 +5,7 @@
 
 from fusejit.structured.definition import Definition, DefinitionError
 from fusejit.structured.generic import affine_map, generic
+from fusejit.structured.library_calls import register_library_call
 from fusejit.structured.notation import Number, Output, Shape, Tensor, _
 from fusejit.structured.op import StructuredOp, structured_op
 from fusejit.structured.scalars import cast, cast_unsigned, const, index
@@ -24,5 +25,6 @@ __all__ = [
     "const",
     "generic",
     "index",
+    "register_library_call",
     "structured_op",
 ]

@@ -7,6 +7,7 @@ merged by ``max_unsigned`` on signed integers is accumulated in the unsigned typ
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,12 +23,16 @@ from fusejit.ir.types import IteratorType, part_dtype
 from fusejit.ir.values import Value
 from fusejit.structured.binding import Binding
 from fusejit.structured.definition import Access, Definition, Update
-from fusejit.structured.indices import Index
+from fusejit.structured.indices import DIM, Index
 from fusejit.structured.scalars import PayloadLowering, unsigned
 
 _OF_BOOLS = {"max": "and", "min": "or", "max_unsigned": "or", "min_unsigned": "and"}
 """The signed True is -1: the larger of two bools is true if both are."""
 _OF_BOOL_SUMS = {"add": "or", "multiply": "and"}
+
+
+MOST_WINDOW_POINTS = 16
+"""A window of at most so many points is written out (`fusejit.fuse.reshaping.unroll`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +137,7 @@ def instantiate(binding: Binding) -> Instance:
     elements = {(a.operand, a.subscripts): k for k, a in enumerate(reads)}
     at = len(reads)
     for update, output in zip(definition.updates, outputs, strict=True):
-        if definition.is_read_by_values(output.name):
+        if output.combiner is None:
             elements[update.access.operand, update.access.subscripts] = at
         at += len(output.dtypes)
     names = {**binding.extents, **{d: AffineExpr.dim(k) for k, d in enumerate(definition.dims)}}
@@ -166,16 +171,52 @@ def instantiate(binding: Binding) -> Instance:
     return Instance(
         definition.name,
         tuple(binding.dims[d] for d in definition.dims),
-        tuple(map(_iterator_of(definition), definition.dims)),
+        tuple(map(_iterator_of(binding), definition.dims)),
         tuple((a.operand, map_of(a)) for a in reads),
         tuple(outputs),
         builder.finish(refs),
     )
 
 
-def _iterator_of(definition: Definition) -> Any:
-    reduced = IteratorType.SEQUENTIAL if definition.runs_in_order() else IteratorType.REDUCTION
-    return lambda dim: reduced if dim in definition.reductions else IteratorType.PARALLEL
+def _iterator_of(binding: Binding) -> Any:
+    reduced = IteratorType.SEQUENTIAL if runs_in_order(binding) else IteratorType.REDUCTION
+    reductions = binding.definition.reductions
+    return lambda dim: reduced if dim in reductions else IteratorType.PARALLEL
+
+
+def runs_in_order(binding: Binding) -> bool:
+    """Whether the reduction dims run one point after the other, in the order of the domain.
+
+    They do where a value reads what earlier points wrote; and for sums of floats over several dims
+    down the columns of an operand, where any other order would keep partial sums in memory: one row
+    of the output takes all terms in turn.
+    """
+    definition = binding.definition
+    if definition.runs_in_order():
+        return True
+    return all(
+        update.combiner == "add"
+        and binding.dtype_of(definition.operand(update.access.operand)).kind == "f"
+        and len(_long_dims(binding)) > 1
+        and _is_down_columns(definition, update)
+        for update in definition.updates
+    )
+
+
+def _long_dims(binding: Binding) -> list[str]:
+    """The reduction dims, but none if all of them are written out."""
+    reductions = [d for d in binding.definition.dims if d in binding.definition.reductions]
+    sizes = [binding.dims[d].as_constant() for d in reductions]
+    known = [size for size in sizes if size is not None]
+    is_small = len(known) == len(sizes) and math.prod(known) <= MOST_WINDOW_POINTS
+    return [] if is_small else reductions
+
+
+def _is_down_columns(definition: Definition, update: Update) -> bool:
+    """Whether the last axis of the output is the last one of an operand that is read."""
+    last = [s.as_dim() for s in update.access.subscripts[-1:]]
+    moving = [set(a.subscripts[-1].names(DIM)) for a in definition.accesses if a.subscripts]
+    return bool(last) and any(last[0] in dims for dims in moving)
 
 
 def _combiner_row(definition: Definition, update: Update, dtype: np.dtype) -> str:
@@ -209,7 +250,7 @@ def _accumulated(binding: Binding, update: Update, indexing_map: IndexingMap) ->
         elif update.combiner != combiner and dtype.kind == "i":
             dtypes = (unsigned(dtype),)
         identity = COMBINERS[combiner].identity(dtypes[0])
-        combiner = None if definition.runs_in_order() else combiner
+        combiner = None if runs_in_order(binding) else combiner
     shape = binding.shapes[operand.name]
     covers = len(set(update.access.subscripts)) == len(shape) and all(
         (dim := subscript.as_dim()) is not None and binding.dims[dim] == extent

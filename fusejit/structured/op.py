@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.api import fuse_jit
+from fusejit.api import decorated_function
 from fusejit.dataclass import dataclass
+from fusejit.options import options_from_environment
 from fusejit.structured.definition import Definition
 from fusejit.structured.notation import define
 
@@ -216,7 +217,9 @@ def _entry(op: StructuredOp) -> Any:
     scope: dict[str, Any] = {"_in_python": op.in_python, "__name__": __name__}
     scope |= {f"_{p.name}": p.default for p in op.__signature__.parameters.values()}
     exec(compile(source, filename, "exec"), scope)
-    return fuse_jit(scope[name])
+    # Python runs an op by the interpreter: that never pays, and what it cannot compute is an error
+    options = options_from_environment(warn=False, retires=False)
+    return decorated_function(scope[name], options)
 
 
 # ------------------------------------------------------------------------------------ the decorator

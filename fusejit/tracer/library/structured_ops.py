@@ -10,14 +10,20 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.ops import HostCall
+from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import Kind
+from fusejit.structured import library_calls
 from fusejit.structured.binding import Binding, Given, bind
+from fusejit.structured.definition import Role
 from fusejit.structured.generic import OpFamily
 from fusejit.structured.indices import DIM
-from fusejit.structured.instance import Accumulated, instantiate
+from fusejit.structured.instance import MOST_WINDOW_POINTS, Accumulated, instantiate
+from fusejit.structured.library_calls import LibraryCall, routine_for
 from fusejit.structured.op import Call, InPython, StructuredOp
 from fusejit.structured.reference import require_starts
 from fusejit.tracer.elementwise.generic import copy_of, full
+from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
 from fusejit.tracer.indexing.stores import assign_operand
 from fusejit.tracer.runtime.context import current_trace
@@ -27,9 +33,6 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import joined_parts, part_of
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import Operand, contains_traced, dtype_argument, operand_of
-
-_MOST_WINDOW_POINTS = 16
-"""A window of at most so many points is written out, and its extents are guarded."""
 
 
 def handler_of(function: Any) -> Callable[..., Any] | None:
@@ -145,11 +148,14 @@ class _Emission:
         if any(decisions.is_local(e) for e in extents):
             return []
         points = math.prod(map(decisions.hint, extents))
-        return window if 0 < points <= _MOST_WINDOW_POINTS else []
+        return window if 0 < points <= MOST_WINDOW_POINTS else []
 
     # -- the op ---------------------------------------------------------------------------------
     def results(self) -> Any:
         """Emit the op; its result, or its results as a tuple."""
+        routine = routine_for(self.binding)
+        if routine is not None:
+            return self._by_routine(routine)
         instance = instantiate(self.binding)
         require_starts(self.call.definition, instance, {**self.call.starts, **self.call.outs})
         inputs = [self._input(name).value() for name, _ in instance.reads]
@@ -168,6 +174,26 @@ class _Emission:
         parts = iter([TracedArray.of_value(self.trace, value) for value in values])
         made = [self._finished(o, [next(parts) for _ in o.dtypes]) for o in instance.outputs]
         return made[0] if len(made) == 1 else tuple(made)
+
+    def _by_routine(self, routine: LibraryCall) -> Any:
+        """The op by a routine, whose result the start is merged with."""
+        definition = self.call.definition
+        (output,) = instantiate(self.binding).outputs
+        inputs = [self._input(o.name) for o in definition.inputs if o.role is not Role.SHAPE]
+        if routine.is_traced:
+            result = routine.function(self.binding, *inputs)
+        else:
+            shape = tuple(map(self.trace.decisions.canonical, self.binding.shapes[output.name]))
+            made = self.trace.new_value(output.dtype, shape, Kind.ARRAY if shape else Kind.SCALAR)
+            name = f"{library_calls.__name__}.{routine.name}"
+            arguments = tuple(x.value() for x in inputs)
+            self.trace.emit(HostCall(function=name, arguments=arguments, results=(made,)))
+            result = TracedArray.of_value(self.trace, made)
+        start = self._start(output, 0, output.dtype)
+        if start is not None:
+            ufunc = COMBINERS[str(output.combiner)].ufunc
+            result = apply_ufunc(ufunc, (start, result))
+        return self._finished(output, [result])
 
     def _input(self, name: str) -> TracedArray:
         operand = self.operands[name]

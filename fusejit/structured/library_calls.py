@@ -1,0 +1,166 @@
+"""Routines that compute structured ops: BLAS for contractions, and those that users register.
+
+An op whose definition names a routine is computed by it where the routine's ``legal`` says that it
+may be, and by the op's own loops elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from fusejit.dataclass import dataclass
+from fusejit.structured.binding import Binding
+from fusejit.structured.indices import DIM
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryCall:
+    """A registered routine.
+
+    Attributes
+    ----------
+    function : callable
+        ``function(binding, *inputs)`` for one that is traced, else ``function(*inputs)``.
+    legal : callable
+        Whether it computes the op for the dtypes, maps and attributes of a `Binding`.
+    is_traced : bool
+        Whether it is made of functions of NumPy that become ops of the graph.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    legal: Callable[[Binding], bool]
+    is_traced: bool = False
+
+
+ROUTINES: dict[str, LibraryCall] = {}
+"""The routines by name."""
+
+
+def register_library_call(
+    name: str, function: Callable[..., Any], legal: Callable[[Binding], bool]
+) -> None:
+    """Register a routine for the ops that name it.
+
+    Parameters
+    ----------
+    name : str
+        What ``library_call=`` of an op says: an identifier.
+    function : callable
+        ``function(*inputs)`` returns what the op computes from the combiner's identity: an array of
+        the output's shape and dtype. It gets NumPy arrays and must not keep or change them.
+    legal : callable
+        ``legal(binding)`` says whether the routine computes the op for the dtypes, the indexing
+        maps and the attributes of a call. Extents are not known there.
+
+    Raises
+    ------
+    ValueError
+        If the name is no identifier, or is taken by a routine of fusejit's own.
+    """
+    if not name.isidentifier() or (name in ROUTINES and ROUTINES[name].is_traced):
+        raise ValueError(f"{name!r} cannot name a library call")
+    ROUTINES[name] = LibraryCall(name, function, legal)
+
+
+def routine_for(binding: Binding) -> LibraryCall | None:
+    """The routine that computes an op, or None."""
+    routine = ROUTINES.get(str(binding.definition.library_call))
+    return routine if routine is not None and routine.legal(binding) else None
+
+
+def __getattr__(name: str) -> Any:
+    """The function of a routine: kernels find it by its dotted name."""
+    if name in ROUTINES:
+        return ROUTINES[name].function
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+# ------------------------------------------------------------------------------------ contractions
+_BLAS = "fd"  # characters of the dtypes that BLAS multiplies
+
+
+def _dims(binding: Binding) -> tuple[list[str], list[str], list[str]]:
+    """The dims of the two factors and of the output, axis by axis."""
+    definition = binding.definition
+    accesses = [*definition.accesses, definition.updates[0].access]
+    first, second, out = ([d for s in a.subscripts for d in s.names(DIM)] for a in accesses)
+    return first, second, out
+
+
+def _is_contraction(binding: Binding) -> bool:
+    """Whether both factors have the output's type, BLAS multiplies it, and no dim is broadcast."""
+    definition = binding.definition
+    dtypes = {binding.dtype_of(operand).char for operand in definition.operands}
+    first, second, out = _dims(binding)
+    return (
+        len(dtypes) == 1
+        and dtypes.pop() in _BLAS
+        and {*out} <= {*first, *second}
+        and {*first, *second} - {*out} <= {*first} & {*second}
+    )
+
+
+def contracted(binding: Binding, first: Any, second: Any) -> Any:
+    """The contraction as a product of matrices, or of stacks of matrices.
+
+    The dims of each factor that the other one lacks become one axis, and so do the dims that are
+    summed. They are views where each is one dim, and copies elsewhere.
+    """
+    left, right, out = _dims(binding)
+    if [d for d in out if d in left] and _comes_later(out, left, right):
+        first, second, left, right = second, first, right, left
+    batch = [d for d in out if d in left and d in right]
+    rows = [d for d in out if d in left and d not in right]
+    columns = [d for d in out if d in right and d not in left]
+    depth = [d for d in binding.dims if d in left and d in right and d not in out]
+    sizes = {
+        **dict(zip(left, first.shape, strict=True)),
+        **dict(zip(right, second.shape, strict=True)),
+    }
+    row_axis = bool(rows or (batch and columns))
+    column_axis = bool(columns or batch)
+    a = _arranged(first, left, [batch, *([rows] if row_axis else []), depth], sizes)
+    b = _arranged(second, right, [batch, depth, *([columns] if column_axis else [])], sizes)
+    product = np.matmul(a, b)
+    if row_axis and not rows:
+        product = product[..., 0, :]
+    elif column_axis and not columns:
+        product = product[..., 0]
+    made = [*batch, *rows, *columns]
+    if len(rows) > 1 or len(columns) > 1:
+        product = product.reshape(tuple(sizes[d] for d in made))
+    order = [made.index(d) for d in out]
+    return product if order == sorted(order) else product.transpose(order).copy()
+
+
+def _comes_later(out: Sequence[str], left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether the output has the dims of the second factor alone before those of the first."""
+    rows = [k for k, d in enumerate(out) if d not in right]
+    columns = [k for k, d in enumerate(out) if d not in left]
+    return bool(rows and columns) and max(columns) < min(rows)
+
+
+def _arranged(
+    array: Any, dims: Sequence[str], groups: Sequence[Sequence[str]], sizes: dict[str, Any]
+) -> Any:
+    """The array with its axes in the order of ``groups``; all but the first are one axis each."""
+    batch, *merged = groups
+    order = [dims.index(d) for group in groups for d in group]
+    if order != sorted(order):
+        array = array.transpose(order)
+    if all(len(group) == 1 for group in merged):
+        return array
+    shape = [sizes[d] for d in batch]
+    for group in merged:
+        count: Any = 1
+        for d in group:
+            count = count * sizes[d]
+        shape.append(count)
+    return array.reshape(tuple(shape))
+
+
+ROUTINES["contraction"] = LibraryCall("contraction", contracted, _is_contraction, is_traced=True)
