@@ -43,13 +43,14 @@ def test_the_reference_gives_the_expected_numbers(name):
     op = OPS[name]
     for case in cases_of(name):
         keywords = keywords_of(case)
-        alone = op.reference(*case.inputs, **case.keywords)
-        assert_result(alone, case.alone, case.label)
+        if case.alone is not None:
+            alone = op.reference(*case.inputs, **case.keywords)
+            assert_result(alone, case.alone, case.label)
         kept = case.start.copy()
         started = op.reference(*case.inputs, **keywords, init=case.start)
         assert_result(started, case.started, f"{case.label} init=")
         assert_result(case.start, kept, f"{case.label}: init is not written")
-        out = case.start.copy()
+        out = np.array(case.start)
         assert op.reference(*case.inputs, **keywords, out=out) is out
         assert_result(out, case.started, f"{case.label} out=")
 
@@ -65,7 +66,7 @@ def test_a_compiled_call_gives_the_expected_numbers(name):
     started = op(*second.inputs, **keywords_of(second), init=second.start)
     assert_result(started, second.started, f"{second.label} init=")
     assert_result(second.start, kept, f"{second.label}: init is not written")
-    out = third.start.copy()
+    out = np.array(third.start)
     assert op(*third.inputs, **keywords_of(third), out=out) is out
     assert_result(out, third.started, f"{third.label} out=")
 
@@ -74,16 +75,16 @@ def test_a_compiled_call_gives_the_expected_numbers(name):
 def test_an_op_between_elementwise_work_gives_the_expected_numbers(name):
     """All of it is compiled; the numbers are those of NumPy around the reference."""
     op = OPS[name]
-    case = next(c for c in cases_of(name) if c.start.dtype.kind in "fi" and c.start.ndim)
+    case = next(c for c in cases_of(name) if c.start.dtype.kind in "fi")
     keywords = keywords_of(case)
 
     @fuse_jit(fullgraph=True)
     def around(first, rest, start):
-        return np.abs(op(np.maximum(first, 0), *rest, **keywords, init=start * 2)) + 1
+        return np.abs(op(first + first, *rest, **keywords, init=start * 2)) + 1
 
     first, *rest = case.inputs
-    rectified = np.maximum(first, 0)
-    middle = op.reference(rectified, *rest, **keywords, init=case.start * 2)
+    doubled = first + first
+    middle = op.reference(doubled, *rest, **keywords, init=case.start * 2)
     expected = np.abs(middle) + 1
     with np.errstate(all="ignore"):
         assert_result(around(first, tuple(rest), case.start), expected, case.label)

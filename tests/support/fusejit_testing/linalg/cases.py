@@ -43,7 +43,7 @@ def sample(rng: np.random.Generator, shape: Any, dtype: Any) -> np.ndarray:
     """Random elements: small integers of both signs, floats around 0."""
     dtype = np.dtype(dtype)
     if dtype.kind == "b":
-        return rng.random(shape) < 0.5
+        return np.asarray(rng.random(shape) < 0.5)
     if dtype.kind == "i":
         return np.asarray(rng.integers(-100, 100, shape), dtype)
     if dtype.kind == "u":

@@ -84,7 +84,7 @@ def _case(
         sample(rng, [sizes[d] for d in dims], t)
         for dims, t in zip((left, right), types, strict=False)
     )
-    start = sample(rng, [sizes[d] for d in output], types[2])
+    start = np.asarray(sample(rng, [sizes[d] for d in output], types[2]))
     is_signed = given.get("cast") != "cast_unsigned"
     x, y = (cast(factor, types[2], is_signed) for factor in (a, b))
     inputs: tuple[object, ...] = (a, b)
@@ -92,9 +92,12 @@ def _case(
         x, y = x - np.asarray(7, x.dtype), y - np.asarray(-3, y.dtype)
         inputs = a, b, np.int32(7), np.int32(-3)
     alone = _einsum(letters, x, y, sizes)
-    started = start | alone if alone.dtype.kind == "b" else start + alone
+    started = np.asarray(start | alone if alone.dtype.kind == "b" else start + alone)
+    is_known = set(output) <= set(left + right)
     label = f"{name} {letters} {'*'.join(types[:2])}->{types[2]} {dict(given)}"
-    return Case(label, inputs, {**given, "dtype": types[2]}, alone, start, np.asarray(started))
+    return Case(
+        label, inputs, {**given, "dtype": types[2]}, alone if is_known else None, start, started
+    )
 
 
 def _einsum(letters: str, x: np.ndarray, y: np.ndarray, sizes: dict[str, int]) -> np.ndarray:
