@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.dataclass import replace
 from fusejit.linalg.registry import named, register
 from fusejit.structured.definition import (
     Access,
@@ -242,6 +243,10 @@ def elementwise(
         lambda *elements: function(*elements[:-1]),
         name=kind,
     )
+    is_condition = (kind == "select" and k == 0 for k in range(expected + 1))
+    types = [np.dtype(np.bool_) if c else "T1" for c in is_condition]
+    operands = [replace(o, type=t) for o, t in zip(made.operands, types, strict=True)]
+    made = replace(made, operands=tuple(operands))
     return made, inputs, {} if target is None else {"out": out} if init is None else {"init": init}
 
 
