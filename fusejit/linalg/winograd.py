@@ -35,7 +35,8 @@ class Winograd:
 
 
 def _of(m: int, r: int, scale: float, g: Any, bt: Any, at: Any) -> Winograd:
-    return Winograd(m, r, *(np.array(x, np.float64) for x in (g, bt, at)), scale)
+    left, middle, right = (np.array(x, np.float64) for x in (g, bt, at))
+    return Winograd(m, r, left, middle, right, scale)
 
 
 TABLE = {

@@ -57,14 +57,13 @@ def test_the_reference_gives_the_expected_numbers(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_compiled_call_gives_the_expected_numbers(name):
-    """The first case alone, another into memory."""
+    """One case, into memory that holds the start."""
     op = OPS[name]
     several = cases_of(name)
-    first, second = several[0], several[len(several) // 2]
-    assert_result(op(*first.inputs, **first.keywords), first.alone, first.label)
-    out = np.array(second.start)
-    assert op(*second.inputs, **keywords_of(second), out=out) is out
-    assert_result(out, second.started, f"{second.label} out=")
+    case = several[len(several) // 2]
+    out = np.array(case.start)
+    assert op(*case.inputs, **keywords_of(case), out=out) is out
+    assert_result(out, case.started, f"{case.label} out=")
 
 
 @pytest.mark.parametrize(
@@ -72,8 +71,11 @@ def test_a_compiled_call_gives_the_expected_numbers(name):
 )
 def test_all_cases_of_some_ops_are_compiled(name):
     op = OPS[name]
-    for case in cases_of(name):
+    for number, case in enumerate(cases_of(name)):
         kept = case.start.copy()
+        if number % 2:
+            assert_result(op(*case.inputs, **case.keywords), case.alone, case.label)
+            continue
         started = op(*case.inputs, **keywords_of(case), init=case.start)
         assert_result(started, case.started, f"{case.label} init=")
         assert_result(case.start, kept, f"{case.label}: init is not written")

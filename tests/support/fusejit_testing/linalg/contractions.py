@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fusejit_testing.linalg.cases import Case, cast, sample
@@ -62,7 +64,7 @@ def cases(name: str, empty: str = "") -> list[Case]:
     if name in WITH_MAPS:
         domain, several = WITH_MAPS[name]
         for number, letters in enumerate(several):
-            given = {"indexing_maps": maps(domain, letters)}
+            given: dict[str, Any] = {"indexing_maps": maps(domain, letters)}
             found.append(_case(rng, name, letters, TYPES[number], given, empty))
         given = {"indexing_maps": maps(domain, several[0]), "cast": "cast_unsigned"}
         found.append(_case(rng, name, several[0], TYPES[2], given, empty))
@@ -75,7 +77,7 @@ def _case(
     name: str,
     letters: str,
     types: tuple[str, str, str],
-    given: dict[str, object],
+    given: dict[str, Any],
     empty: str,
 ) -> Case:
     left, right, output = letters.replace("->", ",").split(",")
@@ -87,7 +89,7 @@ def _case(
     start = np.asarray(sample(rng, [sizes[d] for d in output], types[2]))
     is_signed = given.get("cast") != "cast_unsigned"
     x, y = (cast(factor, types[2], is_signed) for factor in (a, b))
-    inputs: tuple[object, ...] = (a, b)
+    inputs: tuple[Any, ...] = (a, b)
     if name.startswith("quantized"):
         x, y = x - np.asarray(7, x.dtype), y - np.asarray(-3, y.dtype)
         inputs = a, b, np.int32(7), np.int32(-3)

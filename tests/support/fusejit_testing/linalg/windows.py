@@ -161,7 +161,7 @@ def _pooled(
     dtype = start.dtype
     if dtype.kind == "b":
         is_and = (kind == "max") == is_signed and kind != "sum"
-        alone = every.all(last) if is_and else every.any(last)
+        alone = np.asarray(every.all(last) if is_and else every.any(last))
         return alone, start & alone if is_and else start | alone
     if not is_signed and dtype.kind == "i":
         every, start = (a.view(dtype.str.replace("i", "u")) for a in (every.copy(), start))
