@@ -8,7 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fusejit import linalg
 from fusejit.ir.affine import AffineExpr
+from fusejit.linalg.elementwise import KINDS
 from fusejit.linalg.registry import OPS
 from fusejit.structured import affine_map
 from fusejit_testing import mlir_oracle
@@ -116,3 +118,52 @@ def test_maps_and_iterator_types_are_equal():
             dims = {d: AffineExpr.dim(k) for k, d in enumerate(wanted.dims)}
             results = tuple(r.affine(dims, {}) for r in wanted.results)
             assert found.results == results, (case.label, access.operand, written)
+
+
+# ------------------------------------------------------------------------------------ ops by rule
+def calls_by_rule():
+    """What runs, the op's own call, and the program in MLIR."""
+    rng = np.random.default_rng(3)
+    for dtype in ("f8", "f4", "i4", "?"):
+        x = sample(rng, (2, 3, 4), dtype)
+        for order in ((2, 0, 1), (1, 0, 2), (0, 2, 1)):
+            start = np.zeros([x.shape[k] for k in order], dtype)
+            ending = f" permutation = {list(order)}"
+            program = named_mlir.program_with("transpose", [x], start, ending)
+            yield f"transpose {order}", linalg.transpose, [x], {"permutation": order}, program
+        for new, shape in (((1,), (2, 5, 3, 4)), ((3, 0), (6, 2, 3, 5, 4)), ((), (2, 3, 4))):
+            start = np.zeros(shape, dtype)
+            program = named_mlir.program_with("broadcast", [x], start, f" dimensions = {list(new)}")
+            yield f"broadcast {new}", linalg.broadcast, [x], {"dimensions": new}, program
+    for kind in KINDS:
+        name = kind.removesuffix("_signed")
+        maps = {}
+        if name == "select":
+            inputs = pointwise.selections()[0].inputs
+        elif name in pointwise.BINARY:
+            dtype = pointwise.BINARY[name][1].split()[0]
+            inputs = pointwise.operands(name, 2, (3, 5), dtype)
+            inputs[1] = inputs[1][0]
+            maps = {"indexing_maps": ["(a, b) -> (a, b)", "(a, b) -> (b)", "(a, b) -> (a, b)"]}
+        else:
+            inputs = [np.abs(sample(rng, (3, 5), "f8")) % 0.9 + (kind == "acosh")]
+            maps = {"indexing_maps": ["(a, b) -> (b, a)", "(a, b) -> (a, b)"]}
+        shape = inputs[0].shape[::-1] if len(inputs) == 1 else inputs[0].shape
+        start = np.zeros(shape, inputs[-1].dtype)
+        text, _ = named_mlir.attributes_of(maps)
+        op = f"elementwise kind=#linalg.elementwise_kind<{kind}>{text}"
+        program = named_mlir.program_with(op, inputs, start, " -> {result}")
+        yield f"elementwise {kind}", linalg.elementwise, inputs, {"kind": kind, **maps}, program
+
+
+def test_ops_by_rule_are_equal():
+    calls = list(calls_by_rule())
+    results = mlir_oracle.run([program for *_, program in calls])
+    assert len(calls) == 24 + 36
+    for (label, op, inputs, keywords, program), (expected,) in zip(calls, results, strict=True):
+        actual = op.reference(*inputs, **keywords, init=program.arguments[-1])
+        assert actual.dtype == expected.dtype, label
+        if expected.dtype.kind == "f":
+            np.testing.assert_allclose(actual, expected, 1e-5, err_msg=label)
+        else:
+            np.testing.assert_array_equal(actual, expected, err_msg=label)

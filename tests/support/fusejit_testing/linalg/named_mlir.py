@@ -44,16 +44,21 @@ def program_of(
     name: str, inputs: Sequence[Any], start: np.ndarray, keywords: Mapping[str, Any]
 ) -> Program:
     """A function of the inputs and of what the output starts from."""
+    maps, dictionary = attributes_of(keywords)
+    return program_with(f"{name}{maps}{dictionary}", inputs, start, " -> {result}")
+
+
+def program_with(op: str, inputs: Sequence[Any], start: np.ndarray, ending: str = "") -> Program:
+    """A function whose op has ``op`` before its operands and ``ending`` after them."""
     values = [*inputs, start]
     types = [type_of(v) for v in values]
     arguments = ", ".join(f"%v{k}: {t}" for k, t in enumerate(types))
     names = ", ".join(f"%v{k}" for k in range(len(inputs)))
-    maps, dictionary = attributes_of(keywords)
     result, last = types[-1], len(inputs)
     text = (
         f"func.func @main({arguments}) -> {result} {{\n"
-        f"  %r = linalg.{name}{maps}{dictionary} ins({names} : {', '.join(types[:-1])}) "
-        f"outs(%v{last} : {result}) -> {result}\n"
+        f"  %r = linalg.{op} ins({names} : {', '.join(types[:-1])}) "
+        f"outs(%v{last} : {result}){ending.format(result=result)}\n"
         f"  return %r : {result}\n}}\n"
     )
     given = tuple(v if isinstance(v, np.ndarray) else np.asarray(v)[()] for v in values)
