@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import replace
-from fusejit.linalg.registry import named, register
+from fusejit.linalg.movement import integers
+from fusejit.linalg.registry import cast_of, named, register
 from fusejit.structured.definition import (
     Access,
     Definition,
@@ -111,7 +112,7 @@ def _define() -> None:
         "copy",
         {"I": "T1"},
         ("O", "U"),
-        lambda chosen: lambda x: FORMULA_NAMES[chosen["cast"]]("U", x),
+        lambda chosen: lambda x: FORMULA_NAMES[cast_of("copy", chosen)]("U", x),
         "Each element, in the type of the output.",
         cast="cast_signed",
     )
@@ -197,7 +198,7 @@ def reduce(
     if len(several) != len(starts):
         raise TypeError(f"reduce: {len(several)} inputs and {len(starts)} inits")
     rank = rank_of(several[0])
-    dimensions = list(dimensions)
+    dimensions = integers("reduce", "dimensions", dimensions)
     if dimensions != sorted(set(dimensions)) or not all(0 <= d < rank for d in dimensions):
         raise ValueError(f"reduce: dimensions {dimensions} do not increase within 0..{rank - 1}")
     dims = [f"d{k}" for k in range(rank)]

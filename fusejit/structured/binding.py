@@ -145,7 +145,8 @@ def _attributes(definition: Definition, given: Mapping[str, Any]) -> dict[str, A
 
 
 def _integer(definition: Definition, name: str, value: Any) -> Any:
-    if isinstance(value, (bool, np.bool_)) or not hasattr(type(value), "__index__"):
+    is_array = isinstance(value, np.ndarray) and value.ndim > 0
+    if isinstance(value, (bool, np.bool_)) or is_array or not hasattr(type(value), "__index__"):
         raise TypeError(f"{definition.name}: {name} takes integers, not {value!r}")
     return value.__index__()
 
@@ -162,6 +163,8 @@ def _factors(index: Index) -> list[Index]:
 
 
 # ---------------------------------------------------------------------------------------- dtypes
+_WEAK_KINDS = {int: "iufc", float: "fc", complex: "c"}
+"""The kinds of dtypes that a Python number takes."""
 _WEAK_DEFAULT = {
     int: np.dtype(np.int64),
     float: np.dtype(np.float64),
@@ -213,6 +216,11 @@ def _dtypes(
     for operand in definition.operands:  # of shapes only: their type may be anything
         if isinstance(operand.type, str):
             dtypes.setdefault(operand.type, np.dtype(np.float64))
+    for operand in definition.inputs:
+        token = given[operand.name].token if operand.name in given else None
+        wanted = dtypes[operand.type] if isinstance(operand.type, str) else operand.type
+        if wanted.kind not in _WEAK_KINDS.get(token, wanted.kind):
+            raise TypeError(f"{name}: {operand.name} is a {token.__name__}, not of type {wanted}")
     return dtypes
 
 
