@@ -163,7 +163,7 @@ def _factors(index: Index) -> list[Index]:
 
 
 # ---------------------------------------------------------------------------------------- dtypes
-_WEAK_KINDS = {int: "iufc", float: "fc", complex: "c"}
+_WEAK_KINDS: dict[Any, str] = {int: "iufc", float: "fc", complex: "c"}
 """The kinds of dtypes that a Python number takes."""
 _WEAK_DEFAULT = {
     int: np.dtype(np.int64),
@@ -217,10 +217,10 @@ def _dtypes(
         if isinstance(operand.type, str):
             dtypes.setdefault(operand.type, np.dtype(np.float64))
     for operand in definition.inputs:
-        token = given[operand.name].token if operand.name in given else None
+        number: Any = given[operand.name].token if operand.name in given else None
         wanted = dtypes[operand.type] if isinstance(operand.type, str) else operand.type
-        if wanted.kind not in _WEAK_KINDS.get(token, wanted.kind):
-            raise TypeError(f"{name}: {operand.name} is a {token.__name__}, not of type {wanted}")
+        if wanted.kind not in _WEAK_KINDS.get(number, wanted.kind):
+            raise TypeError(f"{name}: {operand.name} is a {number.__name__}, not of type {wanted}")
     return dtypes
 
 
