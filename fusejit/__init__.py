@@ -1,12 +1,13 @@
 """fusejit makes ordinary NumPy code fast on the CPU: put ``@fuse_jit`` on the function."""
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from fusejit.api import FuseWarning, fuse_jit
 from fusejit.errors import ConcretizationError, FusejitError, UnsupportedError
 
 if TYPE_CHECKING:
-    from fusejit import mlir
+    from fusejit import linalg, mlir, structured
     from fusejit.fuse.grouping.policy import FusionCandidate
 
 __version__ = "0.1.0"
@@ -17,16 +18,16 @@ __all__ = [
     "FusionCandidate",
     "UnsupportedError",
     "fuse_jit",
+    "linalg",
     "mlir",
+    "structured",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """What needs the compiler, which is loaded by the first call of a decorated function."""
-    if name == "mlir":
-        import fusejit.mlir as found
-
-        return found
+    if name in ("linalg", "mlir", "structured"):
+        return importlib.import_module(f"fusejit.{name}")
     if name == "FusionCandidate":
         from fusejit.fuse.grouping.policy import FusionCandidate
 

@@ -92,7 +92,8 @@ class GenericOp(Op):
     For every point of ``domain`` (one extent per dim) the payload maps the elements of ``inputs``
     and ``inits`` to one number per init, which is written, or combined with what is there. Dims
     are parallel, reduction or sequential by ``iterators``. ``absorbed`` are the ops as they were
-    traced that were folded into it or merged with it.
+    traced that were folded into it or merged with it. ``is_named`` says that it was defined as the
+    op of linalg whose name it has; passes may have changed it since (`fusejit.mlir.export.named`).
     """
 
     domain: tuple[AffineExpr, ...]
@@ -103,6 +104,7 @@ class GenericOp(Op):
     name: str = "generic"
     library_call: str | None = None
     absorbed: tuple[Origin, ...] = ()
+    is_named: bool = False
 
     @property
     def origins(self) -> tuple[Origin, ...]:

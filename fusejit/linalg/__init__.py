@@ -16,14 +16,15 @@ from fusejit.linalg import (  # each fills the table
     relayout,
     winograd,
 )
+from fusejit.linalg.older import OLDER
 from fusejit.linalg.registry import OPS
 
 FAMILIES = (
     *(elementwise, movement, contractions, convolutions),
     *(pooling, winograd, relayout, aggregates),
 )
-globals().update(OPS)  # an op has its name here though a family's module has it too
-__all__ = sorted(OPS)
+globals().update({**OPS, **OLDER})  # an op has its name here though a family's module has it too
+__all__ = sorted((*OPS, *OLDER))
 
 
 def __getattr__(name: str) -> Any:

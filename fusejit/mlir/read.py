@@ -28,7 +28,7 @@ from fusejit.mlir.nesting import require_few_levels
 from fusejit.mlir.read_body import (
     dtype_of,
 )
-from fusejit.mlir.read_generic import GenericReader
+from fusejit.mlir.read_named import NamedReader, definition_of
 from fusejit.mlir.read_state import LayoutOf, is_tensor
 from fusejit.mlir.read_tensors import TensorReader
 from fusejit.mlir.sizes import Sizes, host
@@ -134,7 +134,7 @@ def _needs_generalizing(function: Any) -> bool:
     known = {"linalg.generic", *_HANDLERS}
     ops = [op.operation for op in function.regions[0].blocks[0]]
     return any(
-        (op.name not in known and not _is_index(op))
+        (op.name not in known and not _is_index(op) and definition_of(op) is None)
         or (op.name.startswith(("arith.", "math.")) and is_tensor(op.results[0].type)
             and op.name != "arith.constant")
         for op in ops
@@ -145,7 +145,7 @@ def _is_index(op: Any) -> bool:
     return len(op.results) == 1 and str(op.results[0].type) == "index"
 
 
-class _Reader(TensorReader, GenericReader):
+class _Reader(TensorReader, NamedReader):
     """Reads one function once."""
 
     def program(self) -> MlirProgram:
@@ -190,6 +190,9 @@ class _Reader(TensorReader, GenericReader):
 
     def read(self, op: Any) -> None:
         handler = _HANDLERS.get(op.name)
+        if handler is None and (named := definition_of(op)) is not None:
+            self.named(op, named)
+            return
         if handler is None and _is_index(op):
             handler = _Reader.index_op
         if handler is None:

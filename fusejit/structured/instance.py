@@ -16,6 +16,7 @@ import numpy as np
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.linalg_functions import unsigned
 from fusejit.ir.ops import GenericOp, Init, Operand
 from fusejit.ir.payload import Payload, PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS
@@ -24,7 +25,7 @@ from fusejit.ir.values import Value
 from fusejit.structured.binding import Binding
 from fusejit.structured.definition import Access, Definition, Update
 from fusejit.structured.indices import DIM, Index
-from fusejit.structured.scalars import PayloadLowering, unsigned
+from fusejit.structured.scalars import PayloadLowering
 
 _OF_BOOLS = {"max": "and", "min": "or", "max_unsigned": "or", "min_unsigned": "and"}
 """The signed True is -1: the larger of two bools is true if both are."""
@@ -111,12 +112,18 @@ class Instance:
             payload=self.payload,
             name=self.name,
             library_call=library_call,
+            is_named=True,
             results=tuple(results),
         )
 
 
-def instantiate(binding: Binding) -> Instance:
+def instantiate(binding: Binding, in_order: bool | None = None) -> Instance:
     """The op that a binding describes.
+
+    Parameters
+    ----------
+    in_order : bool, optional
+        Whether reduction dims run in order; by default what `runs_in_order` says.
 
     Raises
     ------
@@ -128,9 +135,11 @@ def instantiate(binding: Binding) -> Instance:
     def map_of(access: Access) -> IndexingMap:
         return definition.indexing_map(access, binding.extents, binding.attributes)
 
+    in_order = runs_in_order(binding) if in_order is None else in_order
     reads = [a for a in definition.accesses if definition.is_read(a)]
     outputs = [
-        _accumulated(binding, update, map_of(update.access)) for update in definition.updates
+        _accumulated(binding, update, map_of(update.access), in_order)
+        for update in definition.updates
     ]
     dtypes = [binding.dtype_of(definition.operand(a.operand)) for a in reads]
     builder = PayloadBuilder(dtypes, [part for output in outputs for part in output.dtypes])
@@ -171,16 +180,16 @@ def instantiate(binding: Binding) -> Instance:
     return Instance(
         definition.name,
         tuple(binding.dims[d] for d in definition.dims),
-        tuple(map(_iterator_of(binding), definition.dims)),
+        tuple(map(_iterator_of(definition, in_order), definition.dims)),
         tuple((a.operand, map_of(a)) for a in reads),
         tuple(outputs),
         builder.finish(refs),
     )
 
 
-def _iterator_of(binding: Binding) -> Any:
-    reduced = IteratorType.SEQUENTIAL if runs_in_order(binding) else IteratorType.REDUCTION
-    reductions = binding.definition.reductions
+def _iterator_of(definition: Definition, in_order: bool) -> Any:
+    reduced = IteratorType.SEQUENTIAL if in_order else IteratorType.REDUCTION
+    reductions = definition.reductions
     return lambda dim: reduced if dim in reductions else IteratorType.PARALLEL
 
 
@@ -236,7 +245,9 @@ def combiner_row(definition: Definition, update: Update, dtype: np.dtype) -> str
     return combiner.removesuffix("_unsigned")
 
 
-def _accumulated(binding: Binding, update: Update, indexing_map: IndexingMap) -> Accumulated:
+def _accumulated(
+    binding: Binding, update: Update, indexing_map: IndexingMap, in_order: bool
+) -> Accumulated:
     definition = binding.definition
     operand = definition.operand(update.access.operand)
     dtype = binding.dtype_of(operand)
@@ -251,7 +262,7 @@ def _accumulated(binding: Binding, update: Update, indexing_map: IndexingMap) ->
         elif update.combiner != combiner and dtype.kind == "i":
             dtypes = (unsigned(dtype),)
         identity = COMBINERS[combiner].identity(dtypes[0])
-        combiner = None if runs_in_order(binding) else combiner
+        combiner = None if in_order else combiner
     shape = binding.shapes[operand.name]
     covers = len(set(update.access.subscripts)) == len(shape) and all(
         (dim := subscript.as_dim()) is not None and binding.dims[dim] == extent

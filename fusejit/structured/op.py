@@ -7,6 +7,7 @@ like those of any other. In a traced function a call is one generic op of the gr
 
 from __future__ import annotations
 
+import functools
 import inspect
 import linecache
 from collections.abc import Callable, Mapping
@@ -14,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.api import decorated_function
 from fusejit.dataclass import dataclass
 from fusejit.options import options_from_environment
 from fusejit.structured.definition import Definition
@@ -76,7 +76,6 @@ class StructuredOp:
             ]
         )
         self.in_python = InPython(self)
-        self._entry: Any = None
         self._specialized: dict[Any, Definition] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -102,12 +101,10 @@ class StructuredOp:
         """
         return self.entry(*args, **kwargs)
 
-    @property
+    @functools.cached_property
     def entry(self) -> Any:
         """The decorated function that calls with NumPy arrays run."""
-        if self._entry is None:
-            self._entry = _entry(self)
-        return self._entry
+        return _entry(self)
 
     def definition_for(
         self, ranks: Mapping[str, int | None], attributes: Mapping[str, Any]
@@ -202,24 +199,25 @@ class InPython:
 
 def _entry(op: StructuredOp) -> Any:
     """A decorated function with the op's parameters that calls it."""
-    name = op.__name__
-    parameters, given = [], []
+    from fusejit.api import decorated_function  # which needs all that compiles
+
+    name, parameters, given = op.__name__, [], []
     for parameter in op.__signature__.parameters.values():
-        if parameter.kind is _KEYWORD and "*" not in parameters:
+        is_keyword = parameter.kind is _KEYWORD
+        if is_keyword and "*" not in parameters:
             parameters.append("*")
-        has_default = parameter.default is not inspect.Parameter.empty
-        parameters.append(f"{parameter.name}=_{parameter.name}" if has_default else parameter.name)
-        keyword = f"{parameter.name}={parameter.name}"
-        given.append(parameter.name if parameter.kind is _POSITIONAL else keyword)
-    source = f"def {name}({', '.join(parameters)}):\n    return _in_python({', '.join(given)})\n"
+        default = f"=_{parameter.name}" if is_keyword else ""
+        parameters.append(parameter.name + default)
+        given.append(f"{parameter.name}={parameter.name}" if is_keyword else parameter.name)
+    source = f"def {name}({', '.join(parameters)}):\n    return {name}({', '.join(given)})\n"
     filename = f"<structured op {name}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    scope: dict[str, Any] = {"_in_python": op.in_python, "__name__": __name__}
+    scope: dict[str, Any] = {"__name__": __name__}
     scope |= {f"_{p.name}": p.default for p in op.__signature__.parameters.values()}
     exec(compile(source, filename, "exec"), scope)
+    function, scope[name] = scope[name], op.in_python
     # Python runs an op by the interpreter: that never pays, and what it cannot compute is an error
-    options = options_from_environment(warn=False, retires=False)
-    return decorated_function(scope[name], options)
+    return decorated_function(function, options_from_environment(warn=False, retires=False))
 
 
 # ------------------------------------------------------------------------------------ the decorator

@@ -30,6 +30,7 @@ from fusejit.tracer.host.host_functions import ROWS
 from fusejit.tracer.library.own_source import NAMES, handler_of
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.values.operator_names import METHODS, OPERATORS
+from fusejit_testing.linalg_table import linalg_ops
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -379,7 +380,7 @@ def layout() -> str:
     """Every file of the package with the first line of its docstring."""
     lines: list[str] = []
     package = ROOT / "fusejit"
-    parts = ("tracer", "fuse", "ir", "codegen", "explain", "mlir", "numpy")
+    parts = ("tracer", "fuse", "ir", "codegen", "explain", "mlir", "structured", "linalg", "numpy")
     inner = [f for part in parts for f in _folders(package / part)]
     for folder in (package, *inner, *_folders(ROOT / "tests" / "support" / "fusejit_testing")):
         name, what = folder.relative_to(ROOT).as_posix(), _first_line(folder / "__init__.py")
@@ -418,6 +419,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "host functions": host_functions,
     "methods": methods,
     "supported": supported,
+    "linalg ops": linalg_ops,
 }
 
 

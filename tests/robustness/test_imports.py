@@ -34,7 +34,9 @@ COMPILERS = {"numba", "llvmlite"}
 # who may import which parts of the package
 ALLOWED = {
     "ir": {"dataclass", "ir", "errors", "options"},
-    "tracer": {"tracer", "ir", *FREE},
+    "tracer": {"tracer", "structured", "ir", *FREE},
+    "structured": {"api", "structured", "ir", *FREE},
+    "linalg": {"api", "linalg", "structured", *FREE},
     "fuse": {"fuse", "ir", *FREE},
     "codegen": {"codegen", "ir", *FREE},
     "outcome": {"dataclass"},
@@ -64,7 +66,7 @@ ALLOWED = {
     "carrier": {"codegen", "dataclass", "frame_readers", "outcome", "tracer"},
     "frame_readers": set(),
     "notices": {"package_files"},
-    "mlir": {"stages", *STAGES, "ir", *FREE},
+    "mlir": {"stages", *STAGES, "linalg", "structured", "ir", *FREE},
 }
 
 

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
@@ -37,6 +38,7 @@ from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 from fusejit.mlir.export.body import BodyWriter
+from fusejit.mlir.export.named import named_form
 from fusejit.mlir.export.ops import literal, mlir_type
 from fusejit.mlir.export.patterns import (
     constant_written,
@@ -48,6 +50,7 @@ from fusejit.mlir.export.patterns import (
 from fusejit.mlir.export.plain_reductions import with_plain_reductions
 from fusejit.mlir.export.sizes import Ssa
 from fusejit.mlir.export.tensors import TensorWriter
+from fusejit.structured.definition import Role
 
 _I64 = np.dtype(np.int64)
 
@@ -153,8 +156,10 @@ class _Emitter(TensorWriter):
 
     def generic(self, op: GenericOp) -> None:
         """A generic op, by the most specific operation that says it."""
-        if IteratorType.SEQUENTIAL in op.iterators:
+        if IteratorType.SEQUENTIAL in op.iterators and not _is_carried(op):
             raise self.unsupported(op, "linalg has no sequential dims")
+        if self.named(op):
+            return
         written = constant_written(op)
         if written is not None:
             scalar = self.value(written) if isinstance(written, Value) else self.number(*written)
@@ -195,7 +200,10 @@ class _Emitter(TensorWriter):
         arguments = [f"%in{k}: {mlir_type(s.dtype)}" for k, (s, _) in enumerate(ins)]
         arguments += [f"%out{k}: {mlir_type(s.dtype)}" for k, (s, _) in enumerate(outs)]
         maps = ", ".join(f"affine_map<{map_text(m, [])}>" for _, m in (*ins, *outs))
-        iterators = ", ".join(f'"{i.value}"' for i in op.iterators)
+        kinds = [
+            IteratorType.REDUCTION if i is IteratorType.SEQUENTIAL else i for i in op.iterators
+        ]
+        iterators = ", ".join(f'"{i.value}"' for i in kinds)
         in_text = _operands("ins", [s for s, _ in ins])
         types = [s.type for s, _ in outs]
         name = f"%{self.count}"
@@ -211,6 +219,43 @@ class _Emitter(TensorWriter):
         for k, (result, (out, _)) in enumerate(zip(op.results, outs, strict=True)):
             part = name if len(outs) == 1 else f"{name}#{k}"
             self.values[result] = Ssa(part, out.dtype, out.extents)
+
+    def named(self, op: GenericOp) -> bool:
+        """Write an op that is a named op of linalg under its name; False if it is none."""
+        form = named_form(
+            replace(
+                op,
+                domain=tuple(map(self.canonical, op.domain)),
+                inputs=tuple(Operand(o.value, self.shown(o.map)) for o in op.inputs),
+                inits=tuple(Init(self.shown(i.map), i.combiner, i.start) for i in op.inits),
+            )
+        )
+        if form is None:
+            return False
+        reads = iter(op.inputs)
+        ins = []
+        for operand in form.definition.inputs:
+            if operand.role is Role.SHAPE:
+                dims = [d for a in form.definition.accesses if a.operand == operand.name
+                        for s in a.subscripts for d in s.names("dim")]  # fmt: skip
+                at = [form.definition.dims.index(d) for d in dims]
+                dtype = op.results[0].type.dtype
+                ins.append(self.empty(dtype, tuple(self.canonical(op.domain[d]) for d in at)))
+            else:
+                ins.append(self.value(next(reads).value))
+        outs = [self.start(op, i, r) for i, r in zip(op.inits, op.results, strict=True)]
+        given = ", ".join(
+            f"{name} = dense<{list(value)}> : tensor<{len(value)}xi64>"
+            for name, value in form.attributes.items()
+            if isinstance(value, tuple) and value
+        )
+        (out,) = outs
+        name = self.define(
+            f"linalg.{form.definition.name} {f'{{{given}}} ' if given else ''}"
+            f"{_operands('ins', ins)}{_operands('outs', outs)}-> {out.type}"
+        )
+        self.values[op.results[0]] = Ssa(name, out.dtype, out.extents)
+        return True
 
     def shown(self, indexing_map: IndexingMap) -> IndexingMap:
         return IndexingMap(indexing_map.num_dims, tuple(map(self.canonical, indexing_map.results)))
@@ -243,6 +288,12 @@ class _Emitter(TensorWriter):
             return []
         shape = self.empty(dtype, tuple(domain[d] for d in missing))
         return [(shape, IndexingMap.select(len(domain), missing))]
+
+
+def _is_carried(op: GenericOp) -> bool:
+    """Whether its sequential dims are reductions, which linalg runs in order."""
+    in_order = {d for d, i in enumerate(op.iterators) if i is IteratorType.SEQUENTIAL}
+    return not any(init.map.dims() & in_order for init in op.inits)
 
 
 def _operands(word: str, ssas: Sequence[Ssa]) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.ops import HostCall
+from fusejit.ir.ops import GenericOp, HostCall
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import Kind
 from fusejit.structured import library_calls
@@ -36,17 +37,24 @@ from fusejit.tracer.values.operands import Operand, contains_traced, dtype_argum
 
 
 def handler_of(function: Any) -> Callable[..., Any] | None:
-    """What traces a call of a structured op; None for any other callable."""
+    """What traces a call of a structured op, or of a function of these packages; else None.
+
+    Their functions are made of such ops and of what arrays can do, and run as they are.
+    """
     if isinstance(function, StructuredOp):
         return functools.partial(_called, function)
     if isinstance(function, InPython):
         return functools.partial(_called, function.op)
     if isinstance(function, OpFamily):
         return functools.partial(_of_family, function)
-    module = getattr(function, "__module__", "")
-    if module == "fusejit.structured.scalars":
-        return function  # type: ignore[no-any-return]
+    if isinstance(function, FunctionType):
+        inner = getattr(function, "__wrapped__", None)
+        return function if inner is None else functools.partial(_inlined, inner)
     return None
+
+
+def _inlined(function: FunctionType, *args: Any, **kwargs: Any) -> Any:
+    return current_trace().inlined(function, args, kwargs)
 
 
 def _of_family(family: OpFamily, *args: Any, **kwargs: Any) -> Any:
@@ -129,9 +137,14 @@ class _Emission:
         window = self._window(binding)
         if not window:
             return binding
+        decisions = self.trace.decisions
         for dim in window:
-            self.trace.decisions.exactly(binding.dims[dim], "the extent of a small window")
-        return bind(call.definition, given, call.attributes, dtype, decide)
+            decisions.exactly(binding.dims[dim], "the extent of a small window")
+        known = {
+            name: Given(g.token, tuple(map(decisions.canonical, g.extents)))
+            for name, g in given.items()
+        }
+        return bind(call.definition, known, call.attributes, dtype, decide)
 
     def _window(self, binding: Binding) -> list[str]:
         """The reduction dims of a window that is written out: those of sums in subscripts."""
@@ -181,7 +194,11 @@ class _Emission:
         (output,) = instantiate(self.binding).outputs
         inputs = [self._input(o.name) for o in definition.inputs if o.role is not Role.SHAPE]
         if routine.is_traced:
+            before = len(self.trace.block.ops)
             result = routine.function(self.binding, *inputs)
+            for op in self.trace.block.ops[before:]:
+                if isinstance(op, GenericOp) and op.library_call is not None:
+                    op.name, op.is_named = definition.name, True
         else:
             shape = tuple(map(self.trace.decisions.canonical, self.binding.shapes[output.name]))
             made = self.trace.new_value(output.dtype, shape, Kind.ARRAY if shape else Kind.SCALAR)

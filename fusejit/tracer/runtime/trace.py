@@ -40,6 +40,7 @@ from fusejit.tracer.values.shapes import Decisions
 from fusejit.tracer.values.storage import Storage
 
 MAX_OPS = 2000
+_STRUCTURED = ("fusejit.structured.", "fusejit.linalg.")
 _INT64 = np.iinfo(np.int64)
 
 
@@ -142,7 +143,7 @@ class Trace:
             found = HANDLERS.get(fn) or HANDLERS["own source"](fn)
         except TypeError:  # unhashable callables
             return None
-        if found is None and owning_module(fn).startswith("fusejit.structured."):
+        if found is None and owning_module(fn).startswith(_STRUCTURED):
             return self._structured_handler(fn)
         return None if found is None else HANDLERS["numpy form"](fn, found)
 
