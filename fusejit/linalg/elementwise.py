@@ -121,7 +121,7 @@ def _define() -> None:
 
 def _fill(ranks: Mapping[str, int | None], attributes: Mapping[str, Any]) -> Definition:
     """One number everywhere; ``init`` or ``out`` gives the shape."""
-    rank = ranks.get("O") or 0
+    rank = ranks.get("O", 0 if ranks else 1) or 0
     dims = [f"d{k}" for k in range(rank)]
     shape = tuple(Index(EXTENT, (f"D{k}",)) for k in range(rank))
     operands = [
