@@ -145,8 +145,7 @@ def _attributes(definition: Definition, given: Mapping[str, Any]) -> dict[str, A
 
 
 def _integer(definition: Definition, name: str, value: Any) -> Any:
-    is_array = isinstance(value, np.ndarray) and value.ndim > 0
-    if isinstance(value, (bool, np.bool_)) or is_array or not hasattr(type(value), "__index__"):
+    if isinstance(value, (bool, np.bool_, np.ndarray)) or not hasattr(type(value), "__index__"):
         raise TypeError(f"{definition.name}: {name} takes integers, not {value!r}")
     return value.__index__()
 
@@ -165,11 +164,7 @@ def _factors(index: Index) -> list[Index]:
 # ---------------------------------------------------------------------------------------- dtypes
 _WEAK_KINDS: dict[Any, str] = {int: "iufc", float: "fc", complex: "c"}
 """The kinds of dtypes that a Python number takes."""
-_WEAK_DEFAULT = {
-    int: np.dtype(np.int64),
-    float: np.dtype(np.float64),
-    complex: np.dtype(np.complex128),
-}
+_WEAK_DEFAULT = {kind: np.dtype(kind) for kind in _WEAK_KINDS}
 
 
 def _dtypes(
@@ -200,8 +195,8 @@ def _dtypes(
     dtypes = {variable: dtype_ for variable, (_, dtype_) in found.items()}
     for operand in definition.operands:
         token = given[operand.name].token if operand.name in given else None
-        if operand.role is Role.OUTPUT:  # a Python number to start from has no type of its own
-            continue
+        if operand.role is Role.OUTPUT:
+            continue  # a Python number to start from has no type of its own
         if isinstance(operand.type, str) and operand.type not in dtypes and token in _WEAK_DEFAULT:
             dtypes[operand.type] = _WEAK_DEFAULT[token]
     for operand in definition.outputs:
