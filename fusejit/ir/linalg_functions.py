@@ -36,9 +36,13 @@ def converted(builder: PayloadBuilder, ref: int, dtype: np.dtype, is_signed: boo
     source = builder.dtype_of(ref)
     if source == dtype:
         return ref
+    if source.kind == "c" and dtype.kind != "c":
+        raise TypeError(f"{source} is not cast to {dtype}: take its real or its imaginary part")
     if source.kind == "b":
-        wide = builder.cast(ref, dtype)
-        return builder.op("negative", [wide], dtype) if is_signed else wide
+        if is_signed:  # as integers, since the negative of 0.0 is -0.0
+            byte = np.dtype(np.int8)
+            ref = builder.op("negative", [builder.cast(ref, byte)], byte)
+        return builder.cast(ref, dtype)
     if dtype.kind == "b":
         if source.kind not in "iu":
             return builder.op("not_equal", [ref, builder.const(0, source)], BOOL)

@@ -4,7 +4,7 @@ Arrays go in, ``init=`` or ``out=`` is where the result starts, and new arrays c
 function under ``@fuse_jit`` an op is one generic op of the graph and fuses with what is around it.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fusejit.linalg import (  # each fills the table
     aggregates,
@@ -27,6 +27,7 @@ globals().update({**OPS, **OLDER})  # an op has its name here though a family's 
 __all__ = sorted((*OPS, *OLDER))
 
 
-def __getattr__(name: str) -> Any:
-    """What type checkers see of the named ops."""
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """What type checkers see of the named ops."""

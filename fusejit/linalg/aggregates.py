@@ -22,14 +22,23 @@ def softmax(input: Any, *, dimension: int, out: Any = None) -> Any:
     Raises
     ------
     TypeError
-        If the input is no array of floats.
+        If the input is no array of floats, or ``out`` has another type.
     ValueError
-        If ``dimension`` is none of its axes, counted from the start.
+        If ``dimension`` is none of its axes, counted from the start, or ``out`` has another shape.
     """
-    if input.dtype.kind != "f":
-        raise TypeError(f"softmax is defined for floats, not for {input.dtype}")
+    if not isinstance(input, np.ndarray) or input.dtype.kind != "f":
+        of = getattr(input, "dtype", type(input).__name__)
+        raise TypeError(f"softmax: input is of type {of}; softmax is defined for arrays of floats")
     if not 0 <= dimension < input.ndim:
-        raise ValueError(f"softmax: dimension {dimension} is not one of {input.ndim} axes")
+        raise ValueError(
+            f"softmax: dimension {dimension} is not one of the {input.ndim} axes of input"
+        )
+    if out is not None and out.dtype != input.dtype:
+        raise TypeError(f"softmax: out is of type {out.dtype} and input of {input.dtype}")
+    if out is not None and out.shape != input.shape:
+        raise ValueError(f"softmax: out has the shape {out.shape} and input {input.shape}")
+    if input.shape[dimension] == 0:
+        return input.copy() if out is None else out
     largest = np.max(input, axis=dimension, keepdims=True)
     powers = np.exp(input - largest)
     result = powers / np.sum(powers, axis=dimension, keepdims=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fusejit.linalg.registry import product, register, subscripts_of
-from fusejit.structured.definition import Definition
+from fusejit.linalg.registry import cast_of, product, register, subscripts_of
+from fusejit.structured.definition import Definition, DefinitionError
 from fusejit.structured.generic import AffineMap, affine_map
 from fusejit.structured.op import StructuredOp
 
@@ -73,7 +73,6 @@ _WITH_MAPS = {
 }
 """Operands, what it is, and the subscripts that each operand may have instead."""
 _MAP_ATTRIBUTES = {"indexing_maps": None, "cast": "cast_signed"}
-_CASTS = ("cast_signed", "cast_unsigned")
 
 
 def _dims_of(op: str, one: AffineMap, operand: str) -> list[str]:
@@ -85,17 +84,13 @@ def _dims_of(op: str, one: AffineMap, operand: str) -> list[str]:
 
 
 def _maps(op: str, given: Any) -> list[AffineMap]:
-    maps = [affine_map(m) for m in given]
+    try:
+        maps = [affine_map(m) for m in given]
+    except DefinitionError as error:
+        raise DefinitionError(f"{op}: {error}") from None
     if len(maps) != 3:
         raise ValueError(f"{op}: indexing_maps has {len(maps)} maps for 3 operands")
     return maps
-
-
-def _cast(op: str, attributes: Mapping[str, Any]) -> str:
-    cast = attributes.get("cast", "cast_signed")
-    if cast not in _CASTS:
-        raise ValueError(f"{op}: cast is one of {' and '.join(_CASTS)}, not {cast!r}")
-    return str(cast)
 
 
 def _with_maps(name: str, row: str, doc: str, allowed: Sequence[set[str]]) -> StructuredOp:
@@ -113,7 +108,7 @@ def _with_maps(name: str, row: str, doc: str, allowed: Sequence[set[str]]) -> St
             doc,
             attributes=_MAP_ATTRIBUTES,
             domain=" ".join(order),
-            cast=_cast(name, attributes),
+            cast=cast_of(name, attributes),
             library_call="contraction",
         )
 
@@ -159,7 +154,7 @@ def _contract(attributes: Mapping[str, Any]) -> Definition:
         _CONTRACT,
         attributes=_MAP_ATTRIBUTES,
         domain=" ".join(maps[0].dims),
-        cast=_cast("contract", attributes),
+        cast=cast_of("contract", attributes),
         library_call="contraction",
     )
 

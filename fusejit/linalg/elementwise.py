@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.linalg.registry import named, register
+from fusejit.dataclass import replace
+from fusejit.linalg.movement import integers
+from fusejit.linalg.registry import cast_of, named, register
 from fusejit.structured.definition import (
     Access,
     Definition,
@@ -46,6 +48,12 @@ KINDS: dict[str, Callable[..., Any]] = {
     **{kind: functools.partial(apply, row) for kind, row in _NEWER.items()},
 }
 """The kinds of `elementwise`."""
+_NUM_INPUTS = {
+    "select": 3,
+    **dict.fromkeys(_BINARY.split(), 2),
+    **dict.fromkeys(["max_signed", "min_signed", "max_unsigned", "min_unsigned"], 2),
+}
+"""The number of inputs of the kinds that have not one."""
 
 
 def _subscripts(rank: int) -> tuple[Index, ...]:
@@ -104,17 +112,26 @@ def _define() -> None:
         "copy",
         {"I": "T1"},
         ("O", "U"),
-        lambda chosen: lambda x: FORMULA_NAMES[chosen["cast"]]("U", x),
+        lambda chosen: lambda x: FORMULA_NAMES[cast_of("copy", chosen)]("U", x),
         "Each element, in the type of the output.",
         cast="cast_signed",
     )
-    _register(
-        "fill",
-        {"value": "T1"},
-        ("O", "U"),
-        lambda x: FORMULA_NAMES["cast"]("U", x),
-        "One number everywhere; ``init`` gives the shape.",
-    )
+    register(StructuredOp(_fill({}, {}), _fill))
+
+
+def _fill(ranks: Mapping[str, int | None], attributes: Mapping[str, Any]) -> Definition:
+    """One number everywhere; ``init`` or ``out`` gives the shape."""
+    rank = ranks.get("O", 0 if ranks else 1) or 0
+    dims = [f"d{k}" for k in range(rank)]
+    shape = tuple(Index(EXTENT, (f"D{k}",)) for k in range(rank))
+    operands = [
+        OperandSpec("value", Role.SCALAR, "T1", ()),
+        OperandSpec("O", Role.OUTPUT, "U", shape),
+    ]
+    value = FORMULA_NAMES["cast"]("U", Scalar("element", (), ("value", ())))
+    update = Update(Access("O", _subscripts(rank)), value)
+    accesses = [Access("value", ())]
+    return make_definition("fill", operands, accesses, [update], dims=dims, doc=str(_fill.__doc__))
 
 
 _define()
@@ -130,6 +147,15 @@ def fill_rng_2d(min: Number[F64], max: Number[F64], seed: Number[I32], O: Output
 
 
 # ------------------------------------------------------------------- ops that a call describes
+def _identity_maps(inputs: Sequence[Any], target: Any) -> list[str]:
+    """The maps of inputs and of the result; those of numbers have no results."""
+    ranks = [rank_of(x) for x in (*inputs, *([] if target is None else [target]))]
+    rank = max(ranks)
+    full = f"({', '.join(f'd{k}' for k in range(rank))})"
+    of_inputs = [f"{full} -> {full if r else '()'}" for r in ranks[: len(inputs)]]
+    return [*of_inputs, f"{full} -> {full}"]
+
+
 @OpFamily
 def map(payload: Callable[..., Any], *inputs: Any, init: Any = None, out: Any = None) -> Resolved:
     """``payload`` of the elements of all inputs, which have the shape of the result.
@@ -140,16 +166,13 @@ def map(payload: Callable[..., Any], *inputs: Any, init: Any = None, out: Any = 
     target = out if init is None else init
     if not inputs and target is None:
         raise TypeError("map: a payload without inputs takes its shape from init= or out=")
-    shaped = [*inputs] if target is None else [*inputs, target]
-    rank = max(rank_of(x) for x in shaped)
-    full = f"({', '.join(f'd{k}' for k in range(rank))})"
-    maps = [f"{full} -> {full if rank_of(x) or not rank else '()'}" for x in inputs]
+    maps = _identity_maps(inputs, target)
     start = {} if target is None else {"out": out} if init is None else {"init": init}
     made = define_generic(
         len(inputs),
         1,
-        [*maps, f"{full} -> {full}"],
-        ["parallel"] * rank,
+        maps,
+        ["parallel"] * len(affine_map(maps[-1]).dims),
         lambda *elements: payload(*elements[:-1]),
         name="map",
     )
@@ -175,7 +198,7 @@ def reduce(
     if len(several) != len(starts):
         raise TypeError(f"reduce: {len(several)} inputs and {len(starts)} inits")
     rank = rank_of(several[0])
-    dimensions = list(dimensions)
+    dimensions = integers("reduce", "dimensions", dimensions)
     if dimensions != sorted(set(dimensions)) or not all(0 <= d < rank for d in dimensions):
         raise ValueError(f"reduce: dimensions {dimensions} do not increase within 0..{rank - 1}")
     dims = [f"d{k}" for k in range(rank)]
@@ -197,15 +220,19 @@ def elementwise(
 ) -> Resolved:
     """The function ``kind`` of elements; maps may transpose and broadcast the inputs.
 
-    All dims are parallel, and their number is the rank of the result.
+    By default each input has the shape of the result, or is one number. All dims are parallel, and
+    their number is the rank of the result.
     """
     if kind not in KINDS:
         raise ValueError(f"elementwise: there is no kind {kind!r}; there are {', '.join(KINDS)}")
+    expected = _NUM_INPUTS.get(kind, 1)
+    if len(inputs) != expected:
+        raise TypeError(f"elementwise: {kind} takes {expected} inputs, not {len(inputs)}")
     target = out if init is None else init
-    rank = rank_of(inputs[0] if target is None else target)
-    full = f"({', '.join(f'd{k}' for k in range(rank))})"
-    given = indexing_maps or [f"{full} -> {full}"] * (len(inputs) + 1)
+    given = _identity_maps(inputs, target) if indexing_maps is None else indexing_maps
     maps = [affine_map(m) for m in given]
+    if len(maps) != expected + 1:
+        raise DefinitionError(f"elementwise: {len(maps)} maps for {expected + 1} operands")
     if len({len(m.dims) for m in maps}) > 1 or len(maps[0].dims) != len(maps[-1].results):
         raise DefinitionError("elementwise: the maps are not over the dims of the output")
     function = KINDS[kind]
@@ -217,6 +244,10 @@ def elementwise(
         lambda *elements: function(*elements[:-1]),
         name=kind,
     )
+    is_condition = (kind == "select" and k == 0 for k in range(expected + 1))
+    types = [np.dtype(np.bool_) if c else "T1" for c in is_condition]
+    operands = [replace(o, type=t) for o, t in zip(made.operands, types, strict=True)]
+    made = replace(made, operands=tuple(operands))
     return made, inputs, {} if target is None else {"out": out} if init is None else {"init": init}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -60,9 +61,17 @@ def rank_in(ranks: Ranks, name: str, default: int) -> int:
     return default if rank is None else rank
 
 
+def integers(op: str, what: str, given: Any) -> list[int]:
+    """The integers of an attribute."""
+    try:
+        return [operator.index(n) for n in given]
+    except TypeError:
+        raise TypeError(f"{op}: {what} takes integers, not {given!r}") from None
+
+
 def distinct_axes(op: str, what: str, axes: Any, rank: int) -> list[int]:
     """Distinct axes of an array."""
-    given = [int(a) for a in axes]
+    given = integers(op, what, axes)
     if len(set(given)) < len(given) or not all(0 <= a < rank for a in given):
         raise ValueError(f"{op}: {what} {given} are not distinct axes of {rank}")
     return given

@@ -43,6 +43,14 @@ def register(op: Any, name: str = "") -> Any:
     return op
 
 
+def cast_of(op: str, attributes: Mapping[str, Any]) -> str:
+    """The function of formulas that the attribute ``cast`` names."""
+    cast = attributes.get("cast", "cast_signed")
+    if cast not in ("cast_signed", "cast_unsigned"):
+        raise ValueError(f"{op}: cast is one of cast_signed and cast_unsigned, not {cast!r}")
+    return str(cast)
+
+
 # --------------------------------------------------------------------------------- rows as formulas
 def subscripts_of(text: str) -> list[list[str]]:
     """The subscripts of each operand, the output's last.

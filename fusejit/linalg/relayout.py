@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fusejit.linalg.movement import Ranks, axis_of, dim_of, distinct_axes, doc_of, moved, rank_in
+from fusejit.linalg.movement import (
+    Ranks,
+    axis_of,
+    dim_of,
+    distinct_axes,
+    doc_of,
+    integers,
+    moved,
+    rank_in,
+)
 from fusejit.linalg.registry import register
 from fusejit.structured.definition import Definition
 from fusejit.structured.generic import OpFamily, Resolved
@@ -22,7 +31,7 @@ _TILING: dict[str, Any] = {"inner_dims_pos": (), "inner_tiles": (), "outer_dims_
 def _tiling(op: str, attributes: Mapping[str, Any], rank: int) -> tuple[dict[int, int], list[int]]:
     """Tile sizes by axis, in the order of the inner axes, and the order of the outer ones."""
     position = distinct_axes(op, "inner_dims_pos", attributes.get("inner_dims_pos", ()), rank)
-    tiles = [int(t) for t in attributes.get("inner_tiles", ())]
+    tiles = integers(op, "inner_tiles", attributes.get("inner_tiles", ()))
     if len(tiles) != len(position):
         raise ValueError(f"{op}: {len(tiles)} inner_tiles for {len(position)} inner_dims_pos")
     if any(t < 1 for t in tiles):

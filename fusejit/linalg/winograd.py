@@ -35,7 +35,8 @@ class Winograd:
 
 
 def _of(m: int, r: int, scale: float, g: Any, bt: Any, at: Any) -> Winograd:
-    return Winograd(m, r, *(np.array(x, np.float64) for x in (g, bt, at)), scale)
+    left, middle, right = (np.array(x, np.float64) for x in (g, bt, at))
+    return Winograd(m, r, left, middle, right, scale)
 
 
 TABLE = {
@@ -134,13 +135,15 @@ def _output(
 
 
 def _matrices(
-    op: str, fmr: str, operand: Any, axes: tuple[int, int]
+    op: str, fmr: str, name: str, operand: Any, axes: tuple[int, int]
 ) -> tuple[Winograd, list[bool]]:
     """The matrices by name, and whether each of two axes is transformed: not if its extent is 1."""
     if fmr not in TABLE:
         raise ValueError(f"{op}: fmr is one of {', '.join(TABLE)}, not {fmr!r}")
     if rank_of(operand) <= max(axes):
-        raise ValueError(f"{op}: the operand has {rank_of(operand)} axes, too few")
+        raise ValueError(f"{op}: {name} has {rank_of(operand)} axes, too few")
+    if operand.dtype.kind not in "fc":
+        raise TypeError(f"{op}: {name} is of type {operand.dtype}, not of floats")
     return TABLE[fmr], [bool(operand.shape[axis] != 1) for axis in axes]
 
 
@@ -161,7 +164,7 @@ def winograd_filter_transform(
 ) -> Resolved:
     """The filter's transform ``G g GT``, of shape (a, a, C, F) for a filter (F, r, r, C)."""
     op = "winograd_filter_transform"
-    w, transformed = _matrices(op, fmr, filter, (1, 2))
+    w, transformed = _matrices(op, fmr, "filter", filter, (1, 2))
     for axis, is_transformed in zip((1, 2), transformed, strict=True):
         if is_transformed and not filter.shape[axis] == w.r:
             raise ValueError(f"{op}: axis {axis} of filter has neither 1 nor {w.r} elements")
@@ -175,7 +178,7 @@ def winograd_input_transform(
     input: Any, *, fmr: str = "F_2_3", init: Any = None, out: Any = None
 ) -> Resolved:
     """The image's transform ``BT d B``: tiles of a, which overlap by r - 1."""
-    w, transformed = _matrices("winograd_input_transform", fmr, input, (1, 2))
+    w, transformed = _matrices("winograd_input_transform", fmr, "input", input, (1, 2))
     one = np.ones((1, 1))
     matrices = [w.bt if is_transformed else one for is_transformed in transformed]
     steps = tuple(w.m if is_transformed else 1 for is_transformed in transformed)
@@ -187,7 +190,7 @@ def winograd_output_transform(
     value: Any, *, fmr: str = "F_2_3", init: Any = None, out: Any = None
 ) -> Resolved:
     """``output + scale * (AT y A)``; the output has m elements per tile."""
-    w, transformed = _matrices("winograd_output_transform", fmr, value, (0, 1))
+    w, transformed = _matrices("winograd_output_transform", fmr, "value", value, (0, 1))
     one = np.ones((1, 1))
     matrices = [w.at * w.scale if is_transformed else one for is_transformed in transformed]
     steps = tuple(w.m if is_transformed else 1 for is_transformed in transformed)

@@ -15,7 +15,7 @@ from fusejit.structured.op import StructuredOp
 
 def definition_of(op: Any) -> StructuredOp | None:
     """The op of `fusejit.linalg` that an operation of MLIR is; None if it is another one."""
-    from fusejit.linalg import OPS
+    from fusejit.linalg.registry import OPS
 
     dialect, _, name = op.name.partition(".")
     named = OPS.get(name) if dialect == "linalg" else None

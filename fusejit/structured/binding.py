@@ -146,7 +146,7 @@ def _attributes(definition: Definition, given: Mapping[str, Any]) -> dict[str, A
 
 
 def _integer(definition: Definition, name: str, value: Any) -> Any:
-    if isinstance(value, (bool, np.bool_)) or not hasattr(type(value), "__index__"):
+    if isinstance(value, (bool, np.bool_, np.ndarray)) or not hasattr(type(value), "__index__"):
         raise TypeError(f"{definition.name}: {name} takes integers, not {value!r}")
     return value.__index__()
 
@@ -163,11 +163,9 @@ def _factors(index: Index) -> list[Index]:
 
 
 # ---------------------------------------------------------------------------------------- dtypes
-_WEAK_DEFAULT = {
-    int: np.dtype(np.int64),
-    float: np.dtype(np.float64),
-    complex: np.dtype(np.complex128),
-}
+_WEAK_KINDS: dict[Any, str] = {int: "iufc", float: "fc", complex: "c"}
+"""The kinds of dtypes that a Python number takes."""
+_WEAK_DEFAULT = {kind: np.dtype(kind) for kind in _WEAK_KINDS}
 
 
 def _dtypes(
@@ -198,6 +196,8 @@ def _dtypes(
     dtypes = {variable: dtype_ for variable, (_, dtype_) in found.items()}
     for operand in definition.operands:
         token = given[operand.name].token if operand.name in given else None
+        if operand.role is Role.OUTPUT:
+            continue  # a Python number to start from has no type of its own
         if isinstance(operand.type, str) and operand.type not in dtypes and token in _WEAK_DEFAULT:
             dtypes[operand.type] = _WEAK_DEFAULT[token]
     for operand in definition.outputs:
@@ -212,6 +212,11 @@ def _dtypes(
     for operand in definition.operands:  # of shapes only: their type may be anything
         if isinstance(operand.type, str):
             dtypes.setdefault(operand.type, np.dtype(np.float64))
+    for operand in definition.inputs:
+        number: Any = given[operand.name].token if operand.name in given else None
+        wanted = dtypes[operand.type] if isinstance(operand.type, str) else operand.type
+        if wanted.kind not in _WEAK_KINDS.get(number, wanted.kind):
+            raise TypeError(f"{name}: {operand.name} is a {number.__name__}, not of type {wanted}")
     return dtypes
 
 

@@ -112,6 +112,11 @@ class OpFamily:
         definition, inputs, keywords = self.resolve(*args, **kwargs)
         return op_of(definition)(*inputs, **keywords)
 
+    def reference(self, *args: Any, **kwargs: Any) -> Any:
+        """What a call returns, computed point by point by the interpreter of the IR, slowly."""
+        definition, inputs, keywords = self.resolve(*args, **kwargs)
+        return op_of(definition).reference(*inputs, **keywords)
+
     def __repr__(self) -> str:
         return f"<structured ops {self.__name__}{self.__signature__}>"
 

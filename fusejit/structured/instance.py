@@ -180,7 +180,7 @@ def _instantiate(binding: Binding, in_order: bool | None) -> Instance:
         else:
             parts = [builder.cast(ref, output.dtypes[0])]
         if update.combiner is not None and output.combiner is None:
-            row = COMBINERS[_combiner_row(definition, update, output.dtype)]
+            row = COMBINERS[combiner_row(definition, update, output.dtype)]
             parts = [
                 builder.op(row.scalar_op, [at + k, part], output.dtypes[0])
                 for k, part in enumerate(parts)
@@ -238,7 +238,7 @@ def _is_down_columns(definition: Definition, update: Update) -> bool:
     return bool(last) and any(last[0] in dims for dims in moving)
 
 
-def _combiner_row(definition: Definition, update: Update, dtype: np.dtype) -> str:
+def combiner_row(definition: Definition, update: Update, dtype: np.dtype) -> str:
     """The row of `COMBINERS` that merges an output of this dtype.
 
     Raises
@@ -264,10 +264,11 @@ def _accumulated(
     operand = definition.operand(update.access.operand)
     dtype = binding.dtype_of(operand)
     reads_init = definition.reads_init(update)
-    combiner, dtypes, identity = None, (dtype,), 0
+    combiner, identity = None, 0
+    dtypes: tuple[np.dtype, ...] = (dtype,)
     is_optional = not reads_init or update.combiner is not None
     if update.combiner is not None:
-        combiner = _combiner_row(definition, update, dtype)
+        combiner = combiner_row(definition, update, dtype)
         if dtype.kind == "c":
             dtypes = (part_dtype(dtype),) * 2
         elif update.combiner.endswith("_unsigned") and dtype.kind == "i":

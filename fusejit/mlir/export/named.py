@@ -32,7 +32,7 @@ class NamedForm:
 
 def named_form(op: GenericOp) -> NamedForm | None:
     """The op of linalg that a generic op was defined as; None if it is none, or is changed."""
-    from fusejit.linalg import OPS
+    from fusejit.linalg.registry import OPS
 
     named = OPS.get(op.name)
     if not op.is_named or not isinstance(named, StructuredOp):

@@ -19,7 +19,13 @@ from fusejit.structured.binding import Binding, Given, bind
 from fusejit.structured.definition import Role
 from fusejit.structured.generic import OpFamily
 from fusejit.structured.indices import DIM
-from fusejit.structured.instance import MOST_WINDOW_POINTS, Accumulated, Instance, instantiate
+from fusejit.structured.instance import (
+    MOST_WINDOW_POINTS,
+    Accumulated,
+    Instance,
+    combiner_row,
+    instantiate,
+)
 from fusejit.structured.library_calls import LibraryCall, routine_for
 from fusejit.structured.op import Call, InPython, StructuredOp
 from fusejit.structured.reference import is_scalar_start, require_starts
@@ -211,9 +217,10 @@ class _Emission:
             arguments = tuple(x.value() for x in inputs)
             self.trace.emit(HostCall(function=name, arguments=arguments, results=(made,)))
             result = TracedArray.of_value(self.trace, made)
+        (update,) = definition.updates
         start = self._start(output, 0, output.dtype)
-        if start is not None:
-            ufunc = COMBINERS[str(output.combiner)].ufunc
+        if start is not None and update.combiner is not None:
+            ufunc = COMBINERS[combiner_row(definition, update, output.dtype)].ufunc
             result = apply_ufunc(ufunc, (start, result))
         return self._finished(output, [result])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
@@ -144,10 +145,22 @@ class Trace:
         except TypeError:  # unhashable callables
             return None
         if found is None and owning_module(fn).startswith(_STRUCTURED):
-            from fusejit.tracer.library import structured_ops  # loaded by programs that have such
-
-            return structured_ops.handler_of(fn)
+            return self._structured_handler(fn)
         return None if found is None else HANDLERS["numpy form"](fn, found)
+
+    @staticmethod
+    def _structured_handler(fn: Any) -> Callable[..., Any] | None:
+        """The handler of a structured op; its module is loaded by programs that have such.
+
+        The import is not watched: import hooks are not part of the program.
+        """
+        watching = sys.getprofile()
+        sys.setprofile(None)
+        try:
+            from fusejit.tracer.library import structured_ops
+        finally:
+            sys.setprofile(watching)
+        return structured_ops.handler_of(fn)
 
     # -- symbols and scalars ----------------------------------------------------------------------
     def symbol(

@@ -70,6 +70,17 @@ def fused_counts(texts: Sequence[str], timeout: float = 300.0) -> list[int]:
     return found
 
 
+def generalized(
+    texts: Sequence[str], timeout: float = 300.0
+) -> list[tuple[list[str], list[str], str]]:
+    """The one named op of each text as ``linalg.generic``: its maps, its iterator types, the text.
+
+    A map is written as ``(d0, d1) -> (d1)``.
+    """
+    found: list[tuple[list[str], list[str], str]] = _in_child("generalized", list(texts), timeout)
+    return found
+
+
 def _in_child(task: str, work: Any, timeout: float) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         given, made = Path(folder, "given"), Path(folder, "made")
@@ -109,6 +120,30 @@ def _fused_count(text: str) -> int:
         run_passes(module, FUSE)
     (function,) = module.body
     return sum(_is_counted(op.operation) for op in function.regions[0].blocks[0])
+
+
+def _generalized(texts: list[str]) -> list[tuple[list[str], list[str], str]]:
+    found = []
+    for text in texts:
+        module = _module(text)
+        run_passes(module, "builtin.module(func.func(linalg-generalize-named-ops))")
+        (function,) = module.body
+        generics = [
+            op.operation
+            for op in function.regions[0].blocks[0]
+            if op.operation.name.startswith("linalg.")
+        ]
+        (generic,) = generics
+        maps = [str(m) for m in generic.attributes["indexing_maps"]]
+        iterators = [str(i) for i in generic.attributes["iterator_types"]]
+        found.append(
+            (
+                [m.removeprefix("affine_map<").removesuffix(">") for m in maps],
+                [i.removeprefix("#linalg.iterator_type<").removesuffix(">") for i in iterators],
+                str(module),
+            )
+        )
+    return found
 
 
 def _is_counted(op: Any) -> bool:
@@ -252,6 +287,7 @@ _TASKS: dict[str, Any] = {
     "run": _run,
     "verify": _verify,
     "fused_counts": _fused_counts,
+    "generalized": _generalized,
 }
 
 
