@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from fusejit.api import fuse_jit
+from fusejit.ir.definitions.scalars import index
 from fusejit.linalg.registry import register
 from fusejit.structured.generic import generic
-from fusejit.structured.scalars import index
 
 
 @fuse_jit

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fusejit.ir.definitions.definition import Definition, DefinitionError
 from fusejit.linalg.registry import cast_of, product, register, subscripts_of
-from fusejit.structured.definition import Definition, DefinitionError
 from fusejit.structured.generic import AffineMap, affine_map
 from fusejit.structured.op import StructuredOp
 

@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import replace
-from fusejit.linalg.movement import integers
-from fusejit.linalg.registry import cast_of, named, register
-from fusejit.structured.definition import (
+from fusejit.ir.definitions.definition import (
     Access,
     Definition,
     DefinitionError,
@@ -25,11 +23,13 @@ from fusejit.structured.definition import (
     Update,
     make_definition,
 )
+from fusejit.ir.definitions.indices import DIM, EXTENT, Index
+from fusejit.ir.definitions.scalars import FORMULA_NAMES, Scalar, apply
+from fusejit.linalg.movement import integers
+from fusejit.linalg.registry import cast_of, named, register
 from fusejit.structured.generic import OpFamily, Resolved, affine_map, define_generic
-from fusejit.structured.indices import DIM, EXTENT, Index
 from fusejit.structured.notation import Number, Output
 from fusejit.structured.op import StructuredOp, rank_of
-from fusejit.structured.scalars import FORMULA_NAMES, Scalar, apply
 
 _UNARY = "abs ceil erf exp floor log negf reciprocal round rsqrt sqrt square tanh"
 _BINARY = "add sub mul div div_unsigned max min powf"

@@ -6,8 +6,7 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fusejit.linalg.registry import register
-from fusejit.structured.definition import (
+from fusejit.ir.definitions.definition import (
     Access,
     Definition,
     OperandSpec,
@@ -15,9 +14,10 @@ from fusejit.structured.definition import (
     Update,
     make_definition,
 )
-from fusejit.structured.indices import DIM, EXTENT, Index
+from fusejit.ir.definitions.indices import DIM, EXTENT, Index
+from fusejit.ir.definitions.scalars import Scalar
+from fusejit.linalg.registry import register
 from fusejit.structured.op import StructuredOp
-from fusejit.structured.scalars import Scalar
 
 Ranks = Mapping[str, int | None]
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.definitions.definition import Access, OperandSpec, Role, Update, make_definition
+from fusejit.ir.definitions.indices import DIM, EXTENT, Index
+from fusejit.ir.definitions.scalars import Scalar, cast, const
 from fusejit.ir.scalar_ops.combiners import COMBINERS
-from fusejit.structured.definition import Access, OperandSpec, Role, Update, make_definition
 from fusejit.structured.generic import OpFamily, Resolved
-from fusejit.structured.indices import DIM, EXTENT, Index
 from fusejit.structured.op import rank_of
-from fusejit.structured.scalars import Scalar, cast, const
 
 Padding = Sequence[tuple[int, int]]
 

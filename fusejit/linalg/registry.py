@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from fusejit.structured.definition import (
+from fusejit.ir.definitions.definition import (
     Access,
     Definition,
     OperandSpec,
@@ -18,10 +18,10 @@ from fusejit.structured.definition import (
     Update,
     make_definition,
 )
-from fusejit.structured.indices import DIM, EXTENT, Index, attribute_in_formula
+from fusejit.ir.definitions.indices import DIM, EXTENT, Index, attribute_in_formula
+from fusejit.ir.definitions.scalars import FORMULA_NAMES, Scalar
 from fusejit.structured.notation import _, with_windows
 from fusejit.structured.op import StructuredOp, structured_op
-from fusejit.structured.scalars import FORMULA_NAMES, Scalar
 
 OPS: dict[str, Any] = {}
 """Every op of the dialect by its name."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fusejit.ir.definitions.definition import Definition
+from fusejit.ir.definitions.indices import Index
 from fusejit.linalg.movement import (
     Ranks,
     axis_of,
@@ -20,9 +22,7 @@ from fusejit.linalg.movement import (
     rank_in,
 )
 from fusejit.linalg.registry import register
-from fusejit.structured.definition import Definition
 from fusejit.structured.generic import OpFamily, Resolved
-from fusejit.structured.indices import Index
 from fusejit.structured.op import StructuredOp, rank_of
 
 _TILING: dict[str, Any] = {"inner_dims_pos": (), "inner_tiles": (), "outer_dims_perm": None}

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.definitions.binding import bind
+from fusejit.ir.definitions.extents import Given
+from fusejit.ir.definitions.instance import instantiate
 from fusejit.mlir.export.named import WRITTEN, follows_from_maps
 from fusejit.mlir.read_generic import GenericReader
 from fusejit.mlir.sizes import Sizes
-from fusejit.structured.binding import Given, bind
-from fusejit.structured.instance import instantiate
 from fusejit.structured.op import StructuredOp
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fusejit.dataclass import dataclass
-from fusejit.structured.definition import (
+from fusejit.ir.definitions.definition import (
     Access,
     Definition,
     DefinitionError,
@@ -19,10 +19,10 @@ from fusejit.structured.definition import (
     dims_of,
     make_definition,
 )
-from fusejit.structured.indices import DIM, EXTENT, Index
+from fusejit.ir.definitions.indices import DIM, EXTENT, Index
+from fusejit.ir.definitions.scalars import Scalar
 from fusejit.structured.notation import update_of
 from fusejit.structured.op import StructuredOp
-from fusejit.structured.scalars import Scalar
 
 _MAP = re.compile(r"\s*\(([^()]*)\)\s*(?:\[([^\]]*)\])?\s*->\s*\((.*)\)\s*", re.DOTALL)
 Resolved = tuple[Definition, tuple[Any, ...], dict[str, Any]]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass
-from fusejit.structured.binding import Binding
-from fusejit.structured.indices import DIM
+from fusejit.ir.definitions.binding import Binding
+from fusejit.ir.definitions.indices import DIM
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from fusejit.dataclass import replace
-from fusejit.structured.definition import (
+from fusejit.ir.definitions.definition import (
     Access,
     Definition,
     DefinitionError,
@@ -28,14 +28,14 @@ from fusejit.structured.definition import (
     Update,
     make_definition,
 )
-from fusejit.structured.indices import (
+from fusejit.ir.definitions.indices import (
     DIM,
     EXTENT,
     Index,
     attribute_in_formula,
     parse_index,
 )
-from fusejit.structured.scalars import FORMULA_NAMES, Scalar, apply
+from fusejit.ir.definitions.scalars import FORMULA_NAMES, Scalar, apply
 
 COMBINING = {
     "add": "add",

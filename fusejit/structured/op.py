@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass
+from fusejit.ir.definitions.definition import Definition
 from fusejit.options import options_from_environment
-from fusejit.structured.definition import Definition
 from fusejit.structured.notation import define
 
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD

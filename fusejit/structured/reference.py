@@ -9,13 +9,14 @@ import numpy as np
 
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.definitions.binding import Binding, bind
+from fusejit.ir.definitions.definition import Definition
+from fusejit.ir.definitions.extents import Given, Numbers
+from fusejit.ir.definitions.instance import Accumulated, Instance, instantiate
 from fusejit.ir.interpreter.generic import run_generic
 from fusejit.ir.ops import GenericOp
 from fusejit.ir.types import IteratorType, Kind, TensorType
 from fusejit.ir.values import Value
-from fusejit.structured.binding import Binding, Given, Numbers, bind
-from fusejit.structured.definition import Definition
-from fusejit.structured.instance import Accumulated, Instance, instantiate
 from fusejit.structured.op import Call
 
 _MOST_POINTS = 1 << 20  # of a domain that are computed at once

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
+from fusejit.ir.definitions.definition import Role
 from fusejit.linalg.registry import OPS
-from fusejit.structured.definition import Role
 from fusejit_testing.linalg import contractions, facts, pointwise, windows
 
 WINDOWED = [n for n in facts.ORDER if "strides" in facts.attributes_of(n)]

@@ -7,11 +7,12 @@ import pytest
 
 from fusejit import linalg
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.definitions.binding import bind
+from fusejit.ir.definitions.definition import Role
+from fusejit.ir.definitions.extents import Given, Numbers
+from fusejit.ir.definitions.indices import DIM, EXTENT
 from fusejit.linalg.registry import OPS
 from fusejit.structured import StructuredOp
-from fusejit.structured.binding import Given, Numbers, bind
-from fusejit.structured.definition import Role
-from fusejit.structured.indices import DIM, EXTENT
 from fusejit_testing.linalg import facts
 
 ATTRIBUTE_VALUES = (

@@ -10,12 +10,12 @@ from typing import Any
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr, Dim
+from fusejit.ir.definitions.binding import Binding
+from fusejit.ir.definitions.definition import Access, Definition, Role
+from fusejit.ir.definitions.indices import ATTRIBUTE, CONST, DIM, Index
+from fusejit.ir.definitions.instance import Instance, instantiate
 from fusejit.ir.ops import GenericOp
 from fusejit.ir.types import IteratorType
-from fusejit.structured.binding import Binding
-from fusejit.structured.definition import Access, Definition, Role
-from fusejit.structured.indices import ATTRIBUTE, CONST, DIM, Index
-from fusejit.structured.instance import Instance, instantiate
 from fusejit.structured.op import StructuredOp
 
 WRITTEN = {"strides", "dilations", "indexing_maps", "cast"}

@@ -19,6 +19,7 @@ import numpy as np
 
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.definitions.definition import Role
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
@@ -50,7 +51,6 @@ from fusejit.mlir.export.patterns import (
 from fusejit.mlir.export.plain_reductions import with_plain_reductions
 from fusejit.mlir.export.sizes import Ssa
 from fusejit.mlir.export.tensors import TensorWriter
-from fusejit.structured.definition import Role
 
 _I64 = np.dtype(np.int64)
 

@@ -11,21 +11,22 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.ops import GenericOp, HostCall
-from fusejit.ir.scalar_ops.combiners import COMBINERS
-from fusejit.ir.types import Kind
-from fusejit.structured import library_calls
-from fusejit.structured.binding import Binding, Given, bind
-from fusejit.structured.definition import Role
-from fusejit.structured.generic import OpFamily
-from fusejit.structured.indices import DIM
-from fusejit.structured.instance import (
+from fusejit.ir.definitions.binding import Binding, bind
+from fusejit.ir.definitions.definition import Role
+from fusejit.ir.definitions.extents import Given
+from fusejit.ir.definitions.indices import DIM
+from fusejit.ir.definitions.instance import (
     MOST_WINDOW_POINTS,
     Accumulated,
     Instance,
     combiner_row,
     instantiate,
 )
+from fusejit.ir.ops import GenericOp, HostCall
+from fusejit.ir.scalar_ops.combiners import COMBINERS
+from fusejit.ir.types import Kind
+from fusejit.structured import library_calls
+from fusejit.structured.generic import OpFamily
 from fusejit.structured.library_calls import LibraryCall, routine_for
 from fusejit.structured.op import Call, InPython, StructuredOp
 from fusejit.structured.reference import is_scalar_start, require_starts

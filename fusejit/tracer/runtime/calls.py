@@ -382,7 +382,7 @@ def _told(obj: Any) -> Any:
 
 def _is_of_payload(obj: Any) -> bool:
     """Whether it is a number of the payload of a structured op that is being defined."""
-    return type(obj).__module__ == "fusejit.structured.scalars"
+    return type(obj).__module__ == "fusejit.ir.definitions.scalars"
 
 
 def _is_generated(new: Any) -> bool:

@@ -40,7 +40,7 @@ from fusejit.tracer.values.shapes import Decisions
 from fusejit.tracer.values.storage import Storage
 
 MAX_OPS = 2000
-_STRUCTURED = ("fusejit.structured.", "fusejit.linalg.")
+_STRUCTURED = ("fusejit.structured.", "fusejit.linalg.", "fusejit.ir.definitions.")
 _INT64 = np.iinfo(np.int64)
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 import fusejit.linalg
+from fusejit.ir.definitions.definition import Definition, OperandSpec, Role
+from fusejit.ir.definitions.indices import ATTRIBUTE, CONST, EXTENT, Index, attribute_value
+from fusejit.ir.definitions.scalars import Scalar, type_name
 from fusejit.linalg.registry import OPS
-from fusejit.structured.definition import Definition, OperandSpec, Role
-from fusejit.structured.indices import ATTRIBUTE, CONST, EXTENT, Index, attribute_value
 from fusejit.structured.op import StructuredOp
-from fusejit.structured.scalars import Scalar, type_name
 
 _SIZES = {"KD": 2, "KH": 2, "KW": 2, "OD": 3, "OH": 3, "OW": 3, "N": 2, "Batch": 2, "D0": 3}
 _EXAMPLES = {

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass
-from fusejit.structured.indices import DIM, Index, attribute_in_formula, parse_index
-from fusejit.structured.scalars import FORMULA_NAMES, Scalar, apply
+from fusejit.ir.definitions.indices import DIM, Index, attribute_in_formula, parse_index
+from fusejit.ir.definitions.scalars import FORMULA_NAMES, Scalar, apply
 
 FACTS: dict[str, Any] = json.loads(
     Path(__file__).parents[3].joinpath("linalg", "linalg_ops.json").read_text()

@@ -14,7 +14,7 @@ import numpy as np
 
 from fusejit import structured
 from fusejit.dataclass import replace
-from fusejit.structured.definition import Definition
+from fusejit.ir.definitions.definition import Definition
 from fusejit.structured.generic import generic, op_of
 from fusejit.structured.op import StructuredOp
 from fusejit_testing.compare import Bound, assert_same

@@ -19,11 +19,11 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.definitions.indices import DIM, Index, parse_index
 from fusejit.ir.linalg_functions import FUNCTIONS, Function, converted
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.scalar_ops.table import SCALAR_OPS, UFUNC_ROWS
 from fusejit.ir.types import DTYPES
-from fusejit.structured.indices import DIM, Index, parse_index
 
 BOOL = np.dtype(np.bool_)
 Token = Any

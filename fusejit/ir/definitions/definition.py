@@ -12,9 +12,9 @@ from typing import Any
 
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.definitions.indices import DIM, Index
+from fusejit.ir.definitions.scalars import Scalar, type_name
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.structured.indices import DIM, Index
-from fusejit.structured.scalars import Scalar, type_name
 
 
 class Role(enum.Enum):

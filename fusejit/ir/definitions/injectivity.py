@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.structured.definition import Access
-from fusejit.structured.indices import CONST, DIM, Index
+from fusejit.ir.definitions.definition import Access
+from fusejit.ir.definitions.indices import CONST, DIM, Index
 
 
 def require_distinct(

@@ -15,6 +15,10 @@ import numpy as np
 
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.affine import AffineExpr
+from fusejit.ir.definitions.binding import Binding
+from fusejit.ir.definitions.definition import Access, Definition, Update
+from fusejit.ir.definitions.indices import DIM, Index
+from fusejit.ir.definitions.scalars import PayloadLowering
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.linalg_functions import unsigned
 from fusejit.ir.ops import GenericOp, Init, Operand
@@ -22,10 +26,6 @@ from fusejit.ir.payload import Payload, PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import IteratorType, part_dtype
 from fusejit.ir.values import Value
-from fusejit.structured.binding import Binding
-from fusejit.structured.definition import Access, Definition, Update
-from fusejit.structured.indices import DIM, Index
-from fusejit.structured.scalars import PayloadLowering
 
 _OF_BOOLS = {"max": "and", "min": "or", "max_unsigned": "or", "min_unsigned": "and"}
 """The signed True is -1: the larger of two bools is true if both are."""

@@ -1,4 +1,4 @@
-"""What a call makes of a definition: extents of the dims, dtypes, values of the attributes.
+"""Extents of a call of a structured op: those of the dims, of named extents, and of the outputs.
 
 The same rules run twice. While a function is traced extents are symbols and each question is a
 guard; where Python runs the call they are numbers, and what is wrong is an error of one sentence
@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-import numpy as np
-
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
-from fusejit.structured.definition import Access, Definition, OperandSpec, Role
-from fusejit.structured.indices import ATTRIBUTE, DIM, EXTENT, Index, attribute_value
-from fusejit.structured.injectivity import require_distinct
-from fusejit.structured.scalars import kernel_dtype
+from fusejit.ir.definitions.definition import Access, Definition, OperandSpec, Role
+from fusejit.ir.definitions.indices import DIM, EXTENT, Index
+from fusejit.ir.definitions.injectivity import require_distinct
 
 Extents = tuple[AffineExpr, ...]
 
@@ -52,190 +49,14 @@ class Given:
     extents: Extents
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
-    """A definition with all that one kind of call knows.
+class ExtentFinder:
+    """Finds the extent of each dim, and checks every axis.
 
     Attributes
     ----------
-    attributes : mapping
-        The values of the attributes.
-    dtypes : mapping
-        From type variables to dtypes.
-    dims : mapping
-        The extents of the domain.
-    extents : mapping
-        The extents that annotations name.
-    shapes : mapping
-        The extents of the operands that the call gives, and of the outputs.
-    empty : frozenset of str
-        The operands of padded accesses that have no element.
+    dims, extents, shapes, empty
+        As in `fusejit.ir.definitions.binding.Binding`, once `find` has run.
     """
-
-    definition: Definition
-    attributes: Mapping[str, Any]
-    dtypes: Mapping[str, np.dtype]
-    dims: Mapping[str, AffineExpr]
-    extents: Mapping[str, AffineExpr]
-    shapes: Mapping[str, Extents]
-    empty: frozenset[str]
-
-    def dtype_of(self, operand: OperandSpec) -> np.dtype:
-        """The dtype of an operand's elements."""
-        return self.dtypes[operand.type] if isinstance(operand.type, str) else operand.type
-
-
-def bind(
-    definition: Definition,
-    given: Mapping[str, Given],
-    attributes: Mapping[str, Any],
-    dtype: np.dtype | None,
-    decide: Decisions,
-) -> Binding:
-    """Bind a definition to the operands of a call.
-
-    Parameters
-    ----------
-    given : mapping
-        All inputs, and the outputs for which the call has a start or memory.
-    attributes : mapping
-        Of those that differ from their default.
-    dtype : np.dtype or None
-        That of outputs whose type no operand determines; by default the common type of the inputs.
-
-    Raises
-    ------
-    TypeError
-        If types disagree or are not compiled, or an attribute has the wrong type.
-    ValueError
-        If ranks or extents disagree, a subscript leaves its operand, a dim has no extent, or an
-        attribute that multiplies a dim is 0.
-    """
-    values = _attributes(definition, attributes)
-    dtypes = _dtypes(definition, given, dtype)
-    for operand in definition.operands:
-        if operand.name in given:
-            rank = len(given[operand.name].extents)
-            if rank != len(operand.shape):
-                raise ValueError(
-                    f"{definition.name}: {operand.name} has {rank} axes, not {len(operand.shape)}"
-                )
-    return _Extents(definition, given, values, decide).bound(dtypes)
-
-
-def _attributes(definition: Definition, given: Mapping[str, Any]) -> dict[str, Any]:
-    values = dict(definition.attributes)
-    for name, value in given.items():
-        default = values[name]
-        if isinstance(default, tuple) and default and all(type(v) is int for v in default):
-            items = tuple(value) if isinstance(value, (tuple, list)) else (value,) * len(default)
-            if len(items) != len(default):
-                raise ValueError(
-                    f"{definition.name}: {name} has {len(items)} values, not {len(default)}"
-                )
-            value = tuple(int(_integer(definition, name, v)) for v in items)
-        elif type(default) is int:
-            value = int(_integer(definition, name, value))
-        values[name] = value
-    for access in [*definition.accesses, *(u.access for u in definition.updates)]:
-        for subscript in access.subscripts:
-            for factor in _factors(subscript):
-                if attribute_value(factor, values) == 0:
-                    raise ValueError(f"{definition.name}: {factor} is 0; it must be at least 1")
-    return values
-
-
-def _integer(definition: Definition, name: str, value: Any) -> Any:
-    if isinstance(value, (bool, np.bool_, np.ndarray)) or not hasattr(type(value), "__index__"):
-        raise TypeError(f"{definition.name}: {name} takes integers, not {value!r}")
-    return value.__index__()
-
-
-def _factors(index: Index) -> list[Index]:
-    """The attributes that multiply a dim."""
-    found = [f for o in index.operands if isinstance(o, Index) for f in _factors(o)]
-    if index.op == "*":
-        left, right = index.operands
-        found += [
-            a for a, b in ((left, right), (right, left)) if a.op == ATTRIBUTE and b.names(DIM)
-        ]
-    return found
-
-
-# ---------------------------------------------------------------------------------------- dtypes
-_WEAK_KINDS: dict[Any, str] = {int: "iufc", float: "fc", complex: "c"}
-"""The kinds of dtypes that a Python number takes."""
-_WEAK_DEFAULT = {kind: np.dtype(kind) for kind in _WEAK_KINDS}
-
-
-def _dtypes(
-    definition: Definition, given: Mapping[str, Given], dtype: np.dtype | None
-) -> dict[str, np.dtype]:
-    found: dict[str, tuple[str, np.dtype]] = {}
-    name = definition.name
-    for operand in definition.operands:
-        token = given[operand.name].token if operand.name in given else None
-        if operand.role is Role.SHAPE or not isinstance(token, np.dtype):
-            continue
-        try:
-            kernel_dtype(token)
-        except TypeError:
-            raise TypeError(f"{name}: {operand.name} is of type {token}, not compiled") from None
-        wanted = operand.type
-        if not isinstance(wanted, str):
-            if token != wanted and (operand.role is not Role.SCALAR or token.kind != wanted.kind):
-                raise TypeError(f"{name}: {operand.name} is of type {token}, not {wanted}")
-        elif wanted not in found:
-            found[wanted] = operand.name, kernel_dtype(token)
-        elif found[wanted][1] != token:
-            first, other = found[wanted]
-            raise TypeError(
-                f"{name}: {first} is of type {other} and {operand.name} of {token}; both must be "
-                "of one type"
-            )
-    dtypes = {variable: dtype_ for variable, (_, dtype_) in found.items()}
-    for operand in definition.operands:
-        token = given[operand.name].token if operand.name in given else None
-        if operand.role is Role.OUTPUT:
-            continue  # a Python number to start from has no type of its own
-        if isinstance(operand.type, str) and operand.type not in dtypes and token in _WEAK_DEFAULT:
-            dtypes[operand.type] = _WEAK_DEFAULT[token]
-    for operand in definition.outputs:
-        if not isinstance(operand.type, str):
-            continue
-        if operand.type not in dtypes:
-            dtypes[operand.type] = kernel_dtype(_common_type(definition, given, dtypes, dtype))
-        elif dtype is not None and dtypes[operand.type] != dtype:
-            raise TypeError(
-                f"{name}: {operand.name} is of type {dtypes[operand.type]}, not {dtype}"
-            )
-    for operand in definition.operands:  # of shapes only: their type may be anything
-        if isinstance(operand.type, str):
-            dtypes.setdefault(operand.type, np.dtype(np.float64))
-    for operand in definition.inputs:
-        number: Any = given[operand.name].token if operand.name in given else None
-        wanted = dtypes[operand.type] if isinstance(operand.type, str) else operand.type
-        if wanted.kind not in _WEAK_KINDS.get(number, wanted.kind):
-            raise TypeError(f"{name}: {operand.name} is a {number.__name__}, not of type {wanted}")
-    return dtypes
-
-
-def _common_type(
-    definition: Definition,
-    given: Mapping[str, Given],
-    dtypes: Mapping[str, np.dtype],
-    dtype: np.dtype | None,
-) -> np.dtype:
-    if dtype is not None:
-        return dtype
-    read = [o for o in definition.inputs if o.role is not Role.SHAPE]
-    types = [dtypes[o.type] if isinstance(o.type, str) else o.type for o in read]
-    return np.result_type(*types) if types else np.dtype(np.float64)
-
-
-# --------------------------------------------------------------------------------------- extents
-class _Extents:
-    """Finds the extent of each dim, and checks every axis."""
 
     def __init__(
         self,
@@ -251,35 +72,37 @@ class _Extents:
         self.name = definition.name
         self.dims: dict[str, AffineExpr] = {}
         self.extents: dict[str, AffineExpr] = {}
+        self.shapes: dict[str, Extents] = {}
+        self.empty: frozenset[str] = frozenset()
         self.accesses = [
             a
             for a in (*definition.accesses, *(u.access for u in definition.updates))
             if a.operand in given
         ]
 
-    def bound(self, dtypes: Mapping[str, np.dtype]) -> Binding:
-        """The binding."""
+    def find(self) -> None:
+        """Find all extents.
+
+        Raises
+        ------
+        ValueError
+            If extents disagree, a dim has none, or a subscript leaves its operand.
+        """
         self._name_extents()
         self._take_plain_axes()
         self._take_output_shapes()
         self._solve_windows()
         self._check_exact_shapes()
-        shapes = {o.name: self._shape(o) for o in self.definition.outputs}
-        for access in self.accesses:
-            self._check_reach(access, self.given[access.operand].extents)
-        for update in self.definition.updates:
-            if update.access.operand not in self.given:
-                self._check_reach(update.access, shapes[update.access.operand])
+        new = {o.name: self._shape(o) for o in self.definition.outputs}
+        self.shapes = {**{name: given.extents for name, given in self.given.items()}, **new}
+        for access in [*self.accesses, *(u.access for u in self.definition.updates)]:
+            self._check_reach(access, self.shapes[access.operand])
         for update in self.definition.updates:
             require_distinct(
                 self.name, update.access, self.dims, self._symbols(), self.attributes, self.decide
             )
-        shapes = {**{name: given.extents for name, given in self.given.items()}, **shapes}
         padded = {a.operand for a in self.accesses if a.is_padded}
-        empty = frozenset(name for name in padded if self._is_empty(name))
-        return Binding(
-            self.definition, self.attributes, dtypes, self.dims, self.extents, shapes, empty
-        )
+        self.empty = frozenset(name for name in padded if self._is_empty(name))
 
     def _is_empty(self, name: str) -> bool:
         one, why = AffineExpr.const(1), f"{self.name}: {name} has elements"

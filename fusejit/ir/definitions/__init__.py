@@ -1,0 +1,10 @@
+"""Definitions of structured ops as data, and what a call makes of them.
+
+definition.py    operands, domain, maps and updates of an op
+indices.py       its subscripts
+scalars.py       its payload
+binding.py       a call's dtypes and attribute values, checked
+extents.py       a call's extents, checked
+injectivity.py   whether each point writes an element of its own
+instance.py      the generic op, but for its values
+"""
