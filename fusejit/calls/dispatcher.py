@@ -35,7 +35,7 @@ from fusejit.options import Options
 from fusejit.outcome import MISS, Outcome, OutcomeKind, declined, numpy_raising
 from fusejit.package_files import is_raised_by_us
 from fusejit.profit.retiring import RetiredFunction, may_be_retired
-from fusejit.profit.trial import may_be_tried
+from fusejit.profit.trial import may_be_tried, spoil
 from fusejit.segments.segmented import SegmentedFunction
 from fusejit.stages import Compiled, Lowered, trace
 from fusejit.tracer.control_flow.raises import may_raise_late
@@ -108,6 +108,9 @@ class Dispatcher:
             if retired is not None and retired.serves(args):
                 self.serving.serve_retired(retired.guard)
                 return self.state.run_plain(*args)
+            result = self.paying.tried_again(args)
+            if not isinstance(result, Outcome):
+                return result
             if missed.is_fault:
                 self.state.declined.add_kind(args, missed)
             if missed.kind is not OutcomeKind.GUARD_FAILED:
@@ -265,9 +268,7 @@ class Dispatcher:
 
     def variant(self, args: tuple[Any, ...]) -> Compiled | SegmentedFunction | RetiredFunction:
         """The whole function as one variant."""
-        known = self.paying.tried_again(args)
-        if known is not None:
-            return known
+        spoil()
         seconds = self.state.parts_time if self.options.is_part else self.options.compile_seconds
         with compiling(self.function.__name__, seconds):
             traced = trace(self.function, *self.state.arguments.split(args), self.options_now())

@@ -11,7 +11,7 @@ from fusejit.decorated import dispatcher_of
 from fusejit.ir.analysis.exactness import is_exact, is_repeatable
 from fusejit.outcome import MISS
 from fusejit.profit.settling import FIRST_LOOK
-from fusejit.profit.trial import CALLS, ENOUGH_NS, LONG_NS, WARM_UP, Trial
+from fusejit.profit.trial import CALLS, ENOUGH_NS, LONG_NS, WARM_UP, Trial, spoil
 
 TRIED = WARM_UP + CALLS
 
@@ -49,9 +49,9 @@ class Variant:
         self.launch = launch
 
 
-def trial_of(machine, decided, launch=None, plain=None):
+def trial_of(machine, decided, launch=None, plain=None, **how):
     variant = Variant(launch or machine.launch)
-    return Trial(variant, plain or machine.plain, decided, machine.clock)
+    return Trial(variant, plain or machine.plain, decided, machine.clock, **how)
 
 
 @pytest.mark.parametrize(("ours", "pythons"), [(5, 9), (9, 5), (7, 7)])
@@ -62,7 +62,7 @@ def test_each_form_computes_a_few_calls(ours, pythons):
     for _ in range(TRIED + 3):
         assert trial.launch(1, 2) == 3
     assert told == [pythons < ours]
-    assert (trial.ours_ns, trial.pythons_ns) == (CALLS * ours, CALLS * pythons)
+    assert (trial.ours, trial.pythons) == (CALLS * [ours], CALLS * [pythons])
     assert machine.computed[: WARM_UP + 4] == ["ours"] * WARM_UP + ["ours", "pythons"] * 2
     assert machine.computed[-3:] == ["ours"] * 3
 
@@ -93,7 +93,69 @@ def test_two_calls_that_take_python_long_decide():
     for _ in range(TRIED):
         trial.launch(1, 2)
     assert told == [False]
-    assert machine.computed.count("pythons") == trial.timed == 2
+    assert machine.computed.count("pythons") == len(trial.ours) == 2
+
+
+@pytest.mark.parametrize(("ours", "pythons", "spared"), [(5, 9, 0), (9, 5, 0), (7, 9, 3)])
+def test_either_form_computes_a_call_that_stores(ours, pythons, spared):
+    told = []
+    machine = Machine(ours, pythons)
+    trial = trial_of(
+        machine,
+        lambda trial, is_pythons: told.append(is_pythons),
+        is_repeatable=False,
+        spared_ns=spared,
+    )
+    calls = 0
+    while not told:
+        assert trial.launch(1, 2) == 3
+        calls += 1
+    assert told == [pythons < ours + spared]
+    assert len(machine.computed) == calls <= WARM_UP + 2 * CALLS + 1
+    turns = "".join(form[0] for form in machine.computed[WARM_UP : WARM_UP + 8])
+    assert turns == "oppopoop"  # no period that the calls could have too
+
+
+def test_other_work_in_other_calls_is_no_reason_to_decide_early():
+    told = []
+    machine = Machine(2 * ENOUGH_NS, ENOUGH_NS)
+    machine.ours = LONG_NS // 2
+    trial = trial_of(
+        machine, lambda trial, is_pythons: told.append(is_pythons), is_repeatable=False
+    )
+    for _ in range(WARM_UP + 8):
+        trial.launch(1, 2)
+    assert told == []
+    machine.pythons = 30 * ENOUGH_NS
+    for _ in range(8):
+        trial.launch(1, 2)
+    assert told == [False]
+
+
+@pytest.mark.parametrize("is_repeatable", [True, False])
+def test_calls_in_which_another_trial_runs_or_something_is_compiled_do_not_count(is_repeatable):
+    told = []
+    machine = Machine(9, 1)
+    inner = trial_of(machine, lambda trial, is_pythons: told.append("inner"))
+    again = [True]
+
+    def outer(*args):
+        if again:
+            again.pop()
+            machine.now += 10**9
+            spoil()
+        return inner.launch(*args)
+
+    trial = trial_of(
+        machine,
+        lambda trial, is_pythons: told.append(("outer", is_pythons)),
+        plain=outer,
+        is_repeatable=is_repeatable,
+    )
+    for _ in range(4 * TRIED + 2):
+        assert trial.launch(1, 2) == 3
+    assert told == ["inner", ("outer", False)]
+    assert set(trial.pythons) == {9}
 
 
 def test_what_ends_a_trial():
@@ -246,6 +308,72 @@ def test_what_may_be_tried(function, repeats, exact):
     other = np.random.default_rng(0) if function is draws else 3.0
     graph = fuse_jit(function, fullgraph=True).trace(np.arange(5.0), other).graph
     assert (is_repeatable(graph), is_exact(graph)) == (repeats, exact)
+
+
+def increments(x, n):
+    k = 0
+    while k < n:
+        x[k] += 1
+        k += 1
+    return k
+
+
+def test_stores_happen_once_whoever_is_the_faster_one(timed):
+    timed.ours, timed.pythons = 9, 5
+    fused, x = fuse_jit(increments), np.zeros(9, int)
+    made = TRIED + CALLS + 1  # the first one is served before the trial begins
+    for k in range(made):
+        assert fused(x, 5) == 5
+        assert x.tolist() == [k + 1] * 5 + [0] * 4
+    assert not fused.variants.compiled
+    for k in range(made, made + 40 * FIRST_LOOK):  # looked at now and then: nothing is traced
+        assert fused(x, 5) == 5
+        assert x.tolist() == [k + 1] * 5 + [0] * 4
+    assert sum(fused.variants.declined.values()) == 0
+    assert not fused.variants.compiled or dispatcher_of(fused).paying.trial is not None
+
+
+def counted(link, a, names):
+    while link[a] != a:
+        link[a] = link[link[a]]
+        a = link[a]
+    return names.setdefault(int(a), len(names))
+
+
+def labels(link):
+    names = {}
+    found = np.empty(link.shape, int)
+    for a in range(len(link)):
+        found[a] = counted(link, a, names)
+    return found
+
+
+def test_a_dictionary_that_grows_leaves_no_variants_behind():
+    """Each length had its variant, and each later call was put to all of these first."""
+    start = np.random.default_rng(0).integers(0, 50, 300)
+    start = np.minimum(start, np.arange(300))
+    fused = fuse_jit(labels)
+    for _ in range(3):
+        np.testing.assert_array_equal(fused(start.copy()), labels(start.copy()))
+    for state in states_in(fused.variants.segmented):
+        assert not (state.variants.compiled and state.variants.segmented)
+
+
+def states_in(segmented):
+    """What is known of all that an opened function calls."""
+    for _, state in segmented.functions():
+        yield from states_of(state)
+    for segment in segmented.segments:
+        if segment.opened is not None:
+            yield from states_in(segment.opened)
+        if segment.state is not None:
+            yield from states_of(segment.state)
+
+
+def states_of(state):
+    yield state
+    for opened in state.variants.opened:
+        yield from states_in(opened)
 
 
 def test_effects_happen_once():
