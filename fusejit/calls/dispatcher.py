@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from fusejit.budget import compiling
 from fusejit.calls.alternation import Alternation
-from fusejit.calls.kinds import CallKinds
+from fusejit.calls.kinds import FREE, FREE_OF_A_PART, FREE_OF_LATE_PARTS, MANY, CallKinds
 from fusejit.calls.paying import Paying
 from fusejit.calls.raised import RaisedCalls
 from fusejit.calls.segmenting import Segmenting
@@ -42,7 +42,7 @@ from fusejit.tracer.control_flow.raises import may_raise_late
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.runtime.locations import strip_frames
 
-MOST_OF_A_PART = 4  # variants, before lists and texts it is given are left to Python
+MOST_OF_A_PART = 4  # variants, or calls that wait, before Python reads the lists it is given
 
 
 class Dispatcher:
@@ -118,9 +118,12 @@ class Dispatcher:
             known = self.state.declined.outcome(args)
             if known is None and not self.options.fullgraph:
                 if self.kinds.waits(args):
+                    segmented = self.segments_of_part(self.kinds.waited(args), args)
+                    if segmented is not None:
+                        return segmented.run(*args)
                     self.serving.serve_waiting(self.kinds, args)
                     return self.state.run_plain(*args)
-                known = self.kinds.refusal(args)
+                known = self.kinds.refusal(args, self.free_variants)
             if _is_raised(known) and self.state.declined.is_guess(args):
                 result = self.raising(args)  # like the one before, most often
                 self.state.declined.forget(args)
@@ -225,10 +228,9 @@ class Dispatcher:
         A function in which Python has to run a statement is opened instead, once and for all calls
         that no earlier variant serves.
         """
-        if self.options.is_part and len(self.variants) >= MOST_OF_A_PART:
-            segmented = self.segmenting.without_contents(args)
-            if segmented is not None:
-                return self.segmenting.entered(segmented)
+        segmented = self.segments_of_part(len(self.variants), args)
+        if segmented is not None:
+            return segmented
         if len(self.variants) >= self.options.max_variants:
             return declined(f"more than {self.options.max_variants} variants")
         try:
@@ -248,6 +250,21 @@ class Dispatcher:
             if self.options.fullgraph:
                 raise strip_frames(error) from error.__cause__
             return self.left_to_python(error, args)
+
+    @property
+    def free_variants(self) -> int:
+        """How many variants there may be before another kind of calls has to come often."""
+        if not self.options.is_part:
+            return FREE
+        return FREE_OF_A_PART if self.state.parts_time.made < MANY else FREE_OF_LATE_PARTS
+
+    def segments_of_part(self, differing: int, args: tuple[Any, ...]) -> SegmentedFunction | None:
+        """A part in segments, if too many calls differ in lists and texts: Python reads those."""
+        if not self.options.is_part or differing < MOST_OF_A_PART:
+            return None
+        with self.state.lock:
+            made = self.segmenting.without_contents(args)
+            return None if made is None else self.segmenting.entered(made)
 
     def options_now(self) -> Options:
         """The options; where another number is shown in text, Python makes the text from now on."""
@@ -284,6 +301,7 @@ class Dispatcher:
         if estimate is not None and may_be_tried(estimate, traced.graph):
             self.paying.try_out(variant, estimate, args)
         if self.options.is_part:  # nobody but us has its arguments
+            self.state.parts_time.made += 1
             self.newest = lowered, sizes_of_call(lowered, self.state.arguments.named(args))
         return variant
 

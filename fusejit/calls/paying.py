@@ -19,7 +19,7 @@ from fusejit.outside import resolver
 from fusejit.profit.estimate import PART, Profit, profit
 from fusejit.profit.retiring import RetiredFunction
 from fusejit.profit.settling import FIRST_LOOK, LATER_LOOKS
-from fusejit.profit.trial import Trial, usual_ns
+from fusejit.profit.trial import Trial, may_take_long, usual_ns
 from fusejit.stages import Compiled, Traced
 
 
@@ -121,6 +121,7 @@ class Paying:
                 decided,
                 is_repeatable=is_repeatable(variant.traced.graph),
                 spared_ns=PART if self._options.is_part else 0,
+                tries_long=may_take_long(estimate),
             )
 
     def tried_again(self, args: tuple[Any, ...]) -> Any:

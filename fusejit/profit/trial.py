@@ -5,7 +5,8 @@ often a ``while`` goes round it can only guess. Where all that a variant compute
 of Python and NumPy, a few calls are timed: computed by both, if a call leaves nothing behind but
 its results, and by either in turn otherwise. Which one is chosen can then be seen on the clock
 alone. Python might take a hundred times as long: so calls that take long when they are compiled are
-left out, and two decide where Python takes long.
+left out, unless the estimate takes both forms for about as fast, and two decide where Python takes
+long.
 """
 
 from __future__ import annotations
@@ -40,6 +41,11 @@ def spoil() -> None:
     next(_timings)
 
 
+def may_take_long(estimate: Profit) -> bool:
+    """Whether Python's form of a long call is not much longer, so that it may be computed by it."""
+    return CLEAR * estimate.compiled_ns > estimate.numpy_ns
+
+
 def may_be_tried(estimate: Profit, graph: Graph) -> bool:
     """Whether the clock is to be asked about a graph, and may be."""
     is_doubtful = estimate.is_guess or NEAR * estimate.compiled_ns > estimate.numpy_ns
@@ -60,6 +66,8 @@ class Trial:
         Whether both forms may compute the same call.
     spared_ns : int
         Nanoseconds that Python spares besides, if it serves all calls.
+    tries_long : bool
+        Whether long calls are timed too: by either form in turn.
 
     Attributes
     ----------
@@ -76,6 +84,7 @@ class Trial:
         *,
         is_repeatable: bool = True,
         spared_ns: int = 0,
+        tries_long: bool = False,
     ) -> None:
         self.variant = variant
         self.ours: list[int] = []
@@ -88,6 +97,7 @@ class Trial:
         self._clock = clock
         self._is_repeatable = is_repeatable
         self._spared_ns = spared_ns
+        self._tries_long = tries_long
         self._is_open = True
         self._is_busy = False
 
@@ -113,7 +123,9 @@ class Trial:
         self.calls += 1
         if self.calls <= WARM_UP:
             return result
-        if ours_ns > LONG_NS:
+        if ours_ns > LONG_NS and self._tries_long:
+            self._is_repeatable = False
+        elif ours_ns > LONG_NS:
             self._long_calls += 1
             if self._long_calls >= MOST_LONG:
                 self._end(False)

@@ -10,8 +10,17 @@ from fusejit import fuse_jit
 from fusejit.decorated import dispatcher_of
 from fusejit.ir.analysis.exactness import is_exact, is_repeatable
 from fusejit.outcome import MISS
+from fusejit.profit.estimate import Profit
 from fusejit.profit.settling import FIRST_LOOK
-from fusejit.profit.trial import CALLS, ENOUGH_NS, LONG_NS, WARM_UP, Trial, spoil
+from fusejit.profit.trial import (
+    CALLS,
+    ENOUGH_NS,
+    LONG_NS,
+    WARM_UP,
+    Trial,
+    may_take_long,
+    spoil,
+)
 
 TRIED = WARM_UP + CALLS
 
@@ -84,6 +93,20 @@ def test_long_calls_are_not_computed_by_python():
         trial.launch(1, 2)
     assert told == [True]
     assert machine.computed.count("pythons") == CALLS
+
+
+def test_long_calls_are_computed_by_either_form_where_the_estimate_takes_them_for_near():
+    told = []
+    machine = Machine(3 * LONG_NS, 2 * LONG_NS)
+    trial = trial_of(machine, lambda trial, is_pythons: told.append(is_pythons), tries_long=True)
+    calls = 0
+    while not told:
+        assert trial.launch(1, 2) == 3
+        calls += 1
+    assert told == [True]
+    assert len(machine.computed) <= calls + 1  # but for the first one, each is computed once
+    assert may_take_long(Profit(3.0, 1.0, False, False)) is True
+    assert may_take_long(Profit(9.0, 1.0, False, False)) is False
 
 
 def test_two_calls_that_take_python_long_decide():
@@ -294,6 +317,18 @@ def total(x, limit):
     return float(x.sum()) > limit
 
 
+def of_complex_products(x, limit):
+    z = x * 1j
+    for _ in range(3):
+        z = z * z + x
+    return np.abs(z) < limit, z.real
+
+
+def of_complex_functions(x, limit):
+    z = np.exp(x * 1j)
+    return z / (z + limit)
+
+
 @pytest.mark.parametrize(
     ("function", "repeats", "exact"),
     [
@@ -302,6 +337,8 @@ def total(x, limit):
         (of_functions, True, False),
         (draws, False, False),
         (total, True, False),
+        (of_complex_products, True, True),
+        (of_complex_functions, True, False),
     ],
 )
 def test_what_may_be_tried(function, repeats, exact):
