@@ -25,12 +25,14 @@ from fusejit.stages import Compiled
 
 WARM_UP = 2  # calls, before any is timed
 CALLS = 16  # of each form that are timed
-SOUND = 0.75  # of the timed calls; the longest may have been interrupted
+SOUND = 0.5  # of the timed calls: the longer ones may have been interrupted
 ENOUGH_NS = 1_000_000  # of Python's, after which two calls decide
 LONG_NS = 1_000_000  # a call that is so long when compiled is not computed by Python
 MOST_LONG = 3  # such calls, before the variant is taken for the faster one
+MODEST = 8.0  # times as fast as NumPy by the estimate, up to which long calls are timed
 MOST_SPOILED = 256  # calls that count for nothing, as what they called was being timed as well
-CLEAR = 4.0  # times as long, after which two calls of each form decide though their work may differ
+CLEAR = 4.0  # times as long, after which a few calls of each form decide though their work differs
+FEW = 4  # such calls
 NEAR = 2.0  # times as fast as NumPy; what the estimate takes for faster is not tried
 
 _timings = itertools.count()  # one more for each call that is timed, by whichever trial
@@ -43,7 +45,7 @@ def spoil() -> None:
 
 def may_take_long(estimate: Profit) -> bool:
     """Whether Python's form of a long call is not much longer, so that it may be computed by it."""
-    return CLEAR * estimate.compiled_ns > estimate.numpy_ns
+    return MODEST * estimate.compiled_ns > estimate.numpy_ns
 
 
 def may_be_tried(estimate: Profit, graph: Graph) -> bool:
@@ -184,7 +186,8 @@ class Trial:
         ours_ns, pythons_ns = map(usual_ns, (self.ours, self.pythons))
         is_enough = sum(self.pythons) > ENOUGH_NS
         if not self._is_repeatable:
-            is_enough &= max(ours_ns, pythons_ns) > CLEAR * min(ours_ns, pythons_ns)
+            is_clear = max(ours_ns, pythons_ns) > CLEAR * min(ours_ns, pythons_ns)
+            is_enough &= is_clear and timed >= FEW
         if timed >= CALLS or is_enough:
             self._end(pythons_ns < ours_ns + self._spared_ns)
 

@@ -15,6 +15,7 @@ from fusejit.profit.settling import FIRST_LOOK
 from fusejit.profit.trial import (
     CALLS,
     ENOUGH_NS,
+    FEW,
     LONG_NS,
     WARM_UP,
     Trial,
@@ -139,20 +140,17 @@ def test_either_form_computes_a_call_that_stores(ours, pythons, spared):
     assert turns == "oppopoop"  # no period that the calls could have too
 
 
-def test_other_work_in_other_calls_is_no_reason_to_decide_early():
+@pytest.mark.parametrize(("pythons", "calls"), [(ENOUGH_NS, CALLS), (30 * ENOUGH_NS, FEW)])
+def test_other_work_in_other_calls_is_a_reason_to_time_more_of_them(pythons, calls):
     told = []
-    machine = Machine(2 * ENOUGH_NS, ENOUGH_NS)
-    machine.ours = LONG_NS // 2
+    machine = Machine(LONG_NS // 2, pythons)
     trial = trial_of(
         machine, lambda trial, is_pythons: told.append(is_pythons), is_repeatable=False
     )
-    for _ in range(WARM_UP + 8):
-        trial.launch(1, 2)
-    assert told == []
-    machine.pythons = 30 * ENOUGH_NS
-    for _ in range(8):
+    while not told:
         trial.launch(1, 2)
     assert told == [False]
+    assert min(len(trial.ours), len(trial.pythons)) == calls
 
 
 @pytest.mark.parametrize("is_repeatable", [True, False])
@@ -368,49 +366,6 @@ def test_stores_happen_once_whoever_is_the_faster_one(timed):
         assert x.tolist() == [k + 1] * 5 + [0] * 4
     assert sum(fused.variants.declined.values()) == 0
     assert not fused.variants.compiled or dispatcher_of(fused).paying.trial is not None
-
-
-def counted(link, a, names):
-    while link[a] != a:
-        link[a] = link[link[a]]
-        a = link[a]
-    return names.setdefault(int(a), len(names))
-
-
-def labels(link):
-    names = {}
-    found = np.empty(link.shape, int)
-    for a in range(len(link)):
-        found[a] = counted(link, a, names)
-    return found
-
-
-def test_a_dictionary_that_grows_leaves_no_variants_behind():
-    """Each length had its variant, and each later call was put to all of these first."""
-    start = np.random.default_rng(0).integers(0, 50, 300)
-    start = np.minimum(start, np.arange(300))
-    fused = fuse_jit(labels)
-    for _ in range(3):
-        np.testing.assert_array_equal(fused(start.copy()), labels(start.copy()))
-    for state in states_in(fused.variants.segmented):
-        assert not (state.variants.compiled and state.variants.segmented)
-
-
-def states_in(segmented):
-    """What is known of all that an opened function calls."""
-    for _, state in segmented.functions():
-        yield from states_of(state)
-    for segment in segmented.segments:
-        if segment.opened is not None:
-            yield from states_in(segment.opened)
-        if segment.state is not None:
-            yield from states_of(segment.state)
-
-
-def states_of(state):
-    yield state
-    for opened in state.variants.opened:
-        yield from states_in(opened)
 
 
 def test_effects_happen_once():
