@@ -263,8 +263,10 @@ class Dispatcher:
         if not self.options.is_part or differing < MOST_OF_A_PART:
             return None
         with self.state.lock:
-            made = self.segmenting.without_contents(args)
-            return None if made is None else self.segmenting.entered(made)
+            made = self.variants.segmented or self.segmenting.without_contents(args)
+            if made is None or made is self.variants.segmented:  # by another thread
+                return made
+            return self.segmenting.entered(made)
 
     def options_now(self) -> Options:
         """The options; where another number is shown in text, Python makes the text from now on."""

@@ -200,17 +200,19 @@ class CallSite:
         self.number = number
         self.functions: set[Any] = set()
         self.was_called = False
-        self._last: Any = self  # what was called last, and its fused form until that changes
-        self._made: Any = None
+        self._last: tuple[Any, Any] = (self, self)  # what was called, its form until that changes
 
     def __call__(self, function: Any) -> Any:
         if type(function) is MethodType:
             own = function.__func__
-            inner = self._made if own is self._last else self._fused_form(own)
+            inner = self._fused_form(own)
             return function if inner is own else MethodType(inner, function.__self__)
-        return self._made if function is self._last else self._fused_form(function)
+        return self._fused_form(function)
 
     def _fused_form(self, function: Any) -> Any:
+        last, made = self._last
+        if last is function:
+            return made
         made = self.helper.fused_form(function)
         is_ours = function in self.helper.fused if type(function) is FunctionType else False
         if is_ours and made is not function and made not in self.functions:
@@ -220,11 +222,11 @@ class CallSite:
             self.was_called = True
             self.helper.decide_again()
         if is_ours:  # which keeps it alive
-            self._last, self._made = function, made
+            self._last = function, made
         return made
 
     def _changed(self) -> None:
-        self._last = self
+        self._last = self, self
         self.helper.decide_again()
 
     @property
