@@ -91,18 +91,19 @@ class CallKinds:
         kind = _kind(args)
         made = sum(self._variants.values())
         if self._variants[kind] >= MOST_OF_A_KIND:
-            like = "for calls that differ from it in sizes, lengths or values alone"
-            made, uses, call = self._variants[kind], USES, _alike(args)
+            call, uses = _alike(args), USES
+            why = (
+                f"there are {MOST_OF_A_KIND} variants for calls that differ from it in sizes, "
+                "lengths or values alone"
+            )
         elif made >= free:
-            like, uses, call = "of other kinds", USES * (made // free), ("kind", kind)
+            call, uses = ("kind", kind), USES * (made // free)
+            why = f"there are {made // free * free} variants for other dtypes, ranks or types"
         else:
             return None
         if self._count(call) >= uses:
             return None
-        return declined(
-            f"there are {made} variants {like}; it gets one when calls like it have come "
-            f"{uses} times"
-        )
+        return declined(f"{why}; it gets one when calls like it have come {uses} times")
 
     def _count(self, call: Hashable) -> int:
         """How often a call like this one has come; 0 where that cannot be told."""
