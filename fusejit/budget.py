@@ -122,10 +122,13 @@ class Allowance:
     ----------
     left : float
         Seconds that no compile has taken yet.
+    made : int
+        How many variants they have.
     """
 
     def __init__(self, seconds: float) -> None:
         self.left = seconds
+        self.made = 0
 
 
 _current: ContextVar[Budget | None] = ContextVar("fusejit_budget", default=None)

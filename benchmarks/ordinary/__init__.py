@@ -15,6 +15,7 @@ from benchmarks.ordinary import (
     failures,
     generators,
     graphs,
+    images,
     integrators,
     objects,
     recursion,
@@ -37,4 +38,5 @@ PROGRAMS: tuple[Program, ...] = (
     *tools.PROGRAMS,
     *chance.PROGRAMS,
     *codes.PROGRAMS,
+    *images.PROGRAMS,
 )

@@ -92,6 +92,52 @@ def van_der_pol_adaptive(end, mu, tol):
     return np.array(times), np.array(states), rejected
 
 
+def rk4_from_the_last_state(f, y0, t):
+    states = [y0]
+    for i in range(1, len(t)):
+        h, y = t[i] - t[i - 1], states[-1]
+        k1 = f(t[i - 1], y)
+        k2 = f(t[i - 1] + h / 2, y + h * k1 / 2)
+        k3 = f(t[i - 1] + h / 2, y + h * k2 / 2)
+        k4 = f(t[i], y + h * k3)
+        states.append(y + h * (k1 + 2 * k2 + 2 * k3 + k4) / 6)
+    return np.array(states)
+
+
+def driven_decay(n, rate):
+    def f(t, y):
+        return -rate * y + math.cos(t)
+
+    return rk4_from_the_last_state(f, 1.0, np.linspace(0, 5, n))
+
+
+def swinging(n, angle):
+    return rk4_from_the_last_state(pendulum, np.array([angle, 0.0]), np.linspace(0, 2, n))
+
+
+def conjugate_step(x, residual, direction, square):
+    image = 2.5 * direction
+    image[1:] -= direction[:-1]
+    image[:-1] -= direction[1:]
+    length = square / (direction @ image)
+    x = x + length * direction
+    residual = residual - length * image
+    new = residual @ residual
+    return x, residual, residual + new / square * direction, new
+
+
+def conjugate_gradients(b, tol):
+    x, residual, direction = np.zeros_like(b), b, b
+    square = b @ b
+    errors = []
+    for _ in range(len(b)):
+        x, residual, direction, square = conjugate_step(x, residual, direction, square)
+        errors.append(math.sqrt(square))
+        if errors[-1] < tol:
+            break
+    return x, len(errors)
+
+
 def kepler_leapfrog(steps, dt):
     def acceleration(r):
         return -r / np.linalg.norm(r) ** 3
@@ -222,6 +268,9 @@ PROGRAMS = (
         (5, 30),
         500,
     ),
+    Program(driven_decay, lambda rng, n: (n, 0.5), (5, 300), 3_000),
+    Program(swinging, lambda rng, n: (n, 0.4), (5, 300), 3_000),
+    Program(conjugate_gradients, lambda rng, n: (rng.random(n), 1e-8), (8, 1_000), 10_000),
     Program(van_der_pol_adaptive, lambda rng, n: (n / 10, 1.5, 1e-4), (4, 20), 200),
     Program(kepler_leapfrog, lambda rng, n: (n, 0.02), (5, 20), 2_000),
     Program(roots_three_ways, lambda rng, n: (rng.uniform(-2, 9, n).tolist(),), (3, 20), 200),

@@ -305,6 +305,34 @@ def bag_of_words_similarity(documents):
     return best, pair
 
 
+def aligned(a, b, gap):
+    """The best alignment of two sequences, by Needleman and Wunsch."""
+    n, m = len(a), len(b)
+    table = np.zeros((n + 1, m + 1))
+    for i in range(1, n + 1):
+        table[i, 0] = table[i - 1, 0] - gap
+    for j in range(1, m + 1):
+        table[0, j] = table[0, j - 1] - gap
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            same = 1.0 if a[i - 1] == b[j - 1] else -1.0
+            table[i, j] = max(
+                table[i - 1, j - 1] + same, table[i - 1, j] - gap, table[i, j - 1] - gap
+            )
+    i, j = n, m
+    pairs = []
+    while i > 0 and j > 0:
+        same = 1.0 if a[i - 1] == b[j - 1] else -1.0
+        if table[i, j] == table[i - 1, j - 1] + same:
+            i, j = i - 1, j - 1
+            pairs.append((i, j))
+        elif table[i, j] == table[i - 1, j] - gap:
+            i -= 1
+        else:
+            j -= 1
+    return table[n, m], pairs[::-1]
+
+
 def numbers_in_text(text):
     numbers = []
     for word in text.split():
@@ -331,6 +359,12 @@ PROGRAMS = (
     Program(bigram_probabilities, lambda rng, n: (text(rng, n),), (20, 300), 10_000),
     Program(edit_distance, lambda rng, n: (text(rng, n), text(rng, n)), (2, 6), 40),
     Program(longest_common_subsequence, lambda rng, n: (text(rng, n), text(rng, n)), (2, 9), 60),
+    Program(
+        aligned,
+        lambda rng, n: (rng.integers(0, 4, n), rng.integers(0, 4, n + n // 6), 1.5),
+        (4, 120),
+        600,
+    ),
     Program(caesar_break, lambda rng, n: (text(rng, n),), (5, 15), 400),
     Program(vigenere, lambda rng, n: (text(rng, n), "lemon"), (10, 200), 5_000),
     Program(csv_summary, lambda rng, n: (csv_text(rng, n),), (10, 100), 5_000),

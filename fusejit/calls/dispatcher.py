@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from fusejit.budget import compiling
 from fusejit.calls.alternation import Alternation
-from fusejit.calls.kinds import CallKinds
+from fusejit.calls.kinds import FREE, FREE_OF_A_PART, FREE_OF_LATE_PARTS, MANY, CallKinds
 from fusejit.calls.paying import Paying
 from fusejit.calls.raised import RaisedCalls
 from fusejit.calls.segmenting import Segmenting
@@ -35,14 +35,14 @@ from fusejit.options import Options
 from fusejit.outcome import MISS, Outcome, OutcomeKind, declined, numpy_raising
 from fusejit.package_files import is_raised_by_us
 from fusejit.profit.retiring import RetiredFunction, may_be_retired
-from fusejit.profit.trial import may_be_tried
+from fusejit.profit.trial import may_be_tried, spoil
 from fusejit.segments.segmented import SegmentedFunction
 from fusejit.stages import Compiled, Lowered, trace
 from fusejit.tracer.control_flow.raises import may_raise_late
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.runtime.locations import strip_frames
 
-MOST_OF_A_PART = 4  # variants, before lists and texts it is given are left to Python
+MOST_OF_A_PART = 4  # variants, or calls that wait, before Python reads the lists it is given
 
 
 class Dispatcher:
@@ -108,6 +108,9 @@ class Dispatcher:
             if retired is not None and retired.serves(args):
                 self.serving.serve_retired(retired.guard)
                 return self.state.run_plain(*args)
+            result = self.paying.tried_again(args)
+            if not isinstance(result, Outcome):
+                return result
             if missed.is_fault:
                 self.state.declined.add_kind(args, missed)
             if missed.kind is not OutcomeKind.GUARD_FAILED:
@@ -115,9 +118,12 @@ class Dispatcher:
             known = self.state.declined.outcome(args)
             if known is None and not self.options.fullgraph:
                 if self.kinds.waits(args):
+                    segmented = self.segments_of_part(self.kinds.waited(args), args)
+                    if segmented is not None:
+                        return segmented.run(*args)
                     self.serving.serve_waiting(self.kinds, args)
                     return self.state.run_plain(*args)
-                known = self.kinds.refusal(args)
+                known = self.kinds.refusal(args, self.free_variants)
             if _is_raised(known) and self.state.declined.is_guess(args):
                 result = self.raising(args)  # like the one before, most often
                 self.state.declined.forget(args)
@@ -222,10 +228,9 @@ class Dispatcher:
         A function in which Python has to run a statement is opened instead, once and for all calls
         that no earlier variant serves.
         """
-        if self.options.is_part and len(self.variants) >= MOST_OF_A_PART:
-            segmented = self.segmenting.without_contents(args)
-            if segmented is not None:
-                return self.segmenting.entered(segmented)
+        segmented = self.segments_of_part(len(self.variants), args)
+        if segmented is not None:
+            return segmented
         if len(self.variants) >= self.options.max_variants:
             return declined(f"more than {self.options.max_variants} variants")
         try:
@@ -246,6 +251,23 @@ class Dispatcher:
                 raise strip_frames(error) from error.__cause__
             return self.left_to_python(error, args)
 
+    @property
+    def free_variants(self) -> int:
+        """How many variants there may be before another kind of calls has to come often."""
+        if not self.options.is_part:
+            return FREE
+        return FREE_OF_A_PART if self.state.parts_time.made < MANY else FREE_OF_LATE_PARTS
+
+    def segments_of_part(self, differing: int, args: tuple[Any, ...]) -> SegmentedFunction | None:
+        """A part in segments, if too many calls differ in lists and texts: Python reads those."""
+        if not self.options.is_part or differing < MOST_OF_A_PART:
+            return None
+        with self.state.lock:
+            made = self.variants.segmented or self.segmenting.without_contents(args)
+            if made is None or made is self.variants.segmented:  # by another thread
+                return made
+            return self.segmenting.entered(made)
+
     def options_now(self) -> Options:
         """The options; where another number is shown in text, Python makes the text from now on."""
         shows = any(v.traced.shows_numbers for v in self.variants.compiled)
@@ -265,9 +287,7 @@ class Dispatcher:
 
     def variant(self, args: tuple[Any, ...]) -> Compiled | SegmentedFunction | RetiredFunction:
         """The whole function as one variant."""
-        known = self.paying.tried_again(args)
-        if known is not None:
-            return known
+        spoil()
         seconds = self.state.parts_time if self.options.is_part else self.options.compile_seconds
         with compiling(self.function.__name__, seconds):
             traced = trace(self.function, *self.state.arguments.split(args), self.options_now())
@@ -283,6 +303,7 @@ class Dispatcher:
         if estimate is not None and may_be_tried(estimate, traced.graph):
             self.paying.try_out(variant, estimate, args)
         if self.options.is_part:  # nobody but us has its arguments
+            self.state.parts_time.made += 1
             self.newest = lowered, sizes_of_call(lowered, self.state.arguments.named(args))
         return variant
 

@@ -5,8 +5,10 @@ what is in them does; numbers and texts by type. A text that is another one with
 list that is longer, makes a variant each time, of which none is used again. So from the second text
 or length of a kind on, a call is compiled only when its own have come back; and beyond
 `MOST_OF_A_KIND` variants only when calls like it have come `USES` times (see
-`fusejit.calls.declined` for "like"). Which call is compiled follows from the calls alone, never
-from the clock.
+`fusejit.calls.declined` for "like"). Kinds are bounded too: a function that each call gives other
+dtypes and ranks would be compiled for each. So beyond some variants of all kinds a call is compiled
+only when calls of its kind have come `USES` times, and more often the more variants there are.
+Which call is compiled follows from the calls alone, never from the clock.
 """
 
 from __future__ import annotations
@@ -25,6 +27,10 @@ from fusejit.outcome import Outcome, declined
 
 MOST_OF_A_KIND = 8
 USES = 8
+FREE = 16  # variants of all kinds that a function has without such a count
+FREE_OF_A_PART = 8
+FREE_OF_LATE_PARTS = 2  # where the parts of a function have `MANY` variants already
+MANY = 64
 WAITS = "its texts or lengths are new; calls that differ in these have a variant each"
 _OFTEN = 16  # calls that wait, before others pass without being asked about
 _MOST_COUNTED = 64  # calls whose uses are counted; the one that was not met for longest goes
@@ -60,6 +66,10 @@ class CallKinds:
         self._waits[kind] += 1
         return True
 
+    def waited(self, args: tuple[Any, ...]) -> int:
+        """How many calls of a kind have waited."""
+        return self._waits[_kind(args)]
+
     def ever_other(self, args: tuple[Any, ...], function: FunctionType) -> CallGuard | None:
         """What lets calls with ever other texts pass for a while; None if it is too early.
 
@@ -76,14 +86,24 @@ class CallKinds:
         ]
         return CallGuard(expected, _OFTEN << self._waits[kind] // _OFTEN, function)
 
-    def refusal(self, args: tuple[Any, ...]) -> Outcome | None:
-        """Why no variant is made for a call; counts it."""
-        if self._variants[_kind(args)] < MOST_OF_A_KIND or self._count(_alike(args)) >= USES:
+    def refusal(self, args: tuple[Any, ...], free: int = FREE) -> Outcome | None:
+        """Why no variant is made for a call; counts it. ``free`` variants of all kinds are."""
+        kind = _kind(args)
+        made = sum(self._variants.values())
+        if self._variants[kind] >= MOST_OF_A_KIND:
+            call, uses = _alike(args), USES
+            why = (
+                f"there are {MOST_OF_A_KIND} variants for calls that differ from it in sizes, "
+                "lengths or values alone"
+            )
+        elif made >= free:
+            call, uses = ("kind", kind), USES * (made // free)
+            why = f"there are {made // free * free} variants for other dtypes, ranks or types"
+        else:
             return None
-        return declined(
-            f"there are {MOST_OF_A_KIND} variants for calls that differ from it in sizes, lengths "
-            f"or values alone; it gets one when calls like it have come {USES} times"
-        )
+        if self._count(call) >= uses:
+            return None
+        return declined(f"{why}; it gets one when calls like it have come {uses} times")
 
     def _count(self, call: Hashable) -> int:
         """How often a call like this one has come; 0 where that cannot be told."""

@@ -13,12 +13,13 @@ from fusejit.calls.serving import Serving
 from fusejit.calls.state import FunctionState
 from fusejit.carrier import no_variant
 from fusejit.dataclass import replace
-from fusejit.outcome import Outcome
+from fusejit.ir.analysis.exactness import is_repeatable
+from fusejit.outcome import MISS, Outcome
 from fusejit.outside import resolver
-from fusejit.profit.estimate import Profit, profit
+from fusejit.profit.estimate import PART, Profit, profit
 from fusejit.profit.retiring import RetiredFunction
 from fusejit.profit.settling import FIRST_LOOK, LATER_LOOKS
-from fusejit.profit.trial import Trial
+from fusejit.profit.trial import Trial, may_take_long, usual_ns
 from fusejit.stages import Compiled, Traced
 
 
@@ -105,7 +106,7 @@ class Paying:
                 asked, self.trial = self._carrier.first, None
                 if is_pythons and self._variants.compiled == (variant,):
                     self._variants.compiled = ()
-                    ours, pythons = trial.ours_ns / trial.timed, trial.pythons_ns / trial.timed
+                    ours, pythons = usual_ns(trial.ours), usual_ns(trial.pythons)
                     timed = replace(estimate, numpy_ns=pythons, compiled_ns=ours)
                     self.retire(timed, args, variant)
                     return
@@ -114,20 +115,34 @@ class Paying:
                     self._carrier.serve_first(variant.launch)
 
         if self._variants.compiled == (variant,):
-            self.trial = Trial(variant, self._state.run_plain, decided)
+            self.trial = Trial(
+                variant,
+                self._state.run_plain,
+                decided,
+                is_repeatable=is_repeatable(variant.traced.graph),
+                spared_ns=PART if self._options.is_part else 0,
+                tries_long=may_take_long(estimate),
+            )
 
-    def tried_again(self, args: tuple[Any, ...]) -> Compiled | None:
-        """The variant that was slower than Python by the clock, if it serves a call."""
+    def tried_again(self, args: tuple[Any, ...]) -> Any:
+        """Time the variant that was slower by the clock again: what it returns, or why not.
+
+        An `Outcome` if there is none, or if it does not serve the call.
+        """
         retired = self.retired
         if retired is None or retired.variant is None or self._variants.compiled:
-            return None
+            return MISS
         variant = retired.variant
         variant.renew()
-        if isinstance(self._launched(variant, args), Outcome):
-            return None
-        self._variants.compiled, self._variants.retired = (variant,), ""
-        self.try_out(variant, retired.estimate, args)
-        return variant
+        result = self._launched(variant, args)
+        if isinstance(result, Outcome):
+            return result
+        with self._state.lock:
+            if self.retired is retired and not self._variants.compiled:
+                self._variants.compiled, self._variants.retired = (variant,), ""
+                self.try_out(variant, retired.estimate, args)
+                self._carrier.serve_first(self.asked(variant))
+        return result
 
     @property
     def is_plain(self) -> bool:

@@ -14,6 +14,7 @@ from fusejit.dataclass import replace
 from fusejit.decorated import Decorated
 from fusejit.errors import FusejitError, InternalError, UnsupportedError, VerificationError
 from fusejit.interrupts import is_from_handler
+from fusejit.ir.traced import CheckKind
 from fusejit.segments.openable import Openable
 from fusejit.segments.opening import (
     contents_that_differ,
@@ -125,11 +126,28 @@ class Segmenting:
         """Let segments serve calls; what is whole for other types stays so."""
         if segmented.expected is None:
             self._variants.segmented = segmented
+            if self._options.is_part:
+                self._drop_lengths()
         else:
             self._variants.of_kinds = (segmented, *self._variants.of_kinds)
         segmented.serve_by(lambda: self.segments_changed(segmented))
         self.segments_changed(segmented)
         return segmented
+
+    def _drop_lengths(self) -> None:
+        """Forget the variants of a part that are for one length each of a list or dict that grows.
+
+        Each of them would be asked by each call, and look at all keys of a dict.
+        """
+        compiled = self._variants.compiled
+        grown = contents_that_differ((v.traced.checks for v in compiled), lengths_alone=True)
+        self._variants.compiled = tuple(
+            variant
+            for variant in compiled
+            if not any(
+                c.kind is CheckKind.KEYS and c.path.name in grown for c in variant.traced.checks
+            )
+        )
 
     def segments_changed(self, segmented: SegmentedFunction) -> None:
         """Have segments serve calls as they are now, and tell who asks whether they pay."""

@@ -107,17 +107,21 @@ def opened_singly(what: Openable, arguments: Mapping[str, Any]) -> SegmentedFunc
     return _opened(what, list(arguments), None, frozenset(), "")
 
 
-def contents_that_differ(variants: Iterable[Sequence[PathCheck]]) -> set[str]:
+def contents_that_differ(
+    variants: Iterable[Sequence[PathCheck]], *, lengths_alone: bool = False
+) -> set[str]:
     """Names under which variants found other lengths, texts or classes, given their checks.
 
     ``log.items`` that grows makes a variant for each length, and ``log`` is such a name; so is that
-    of an object of a class that a function makes anew with each call.
+    of an object of a class that a function makes anew with each call. With ``lengths_alone`` only
+    lists, tuples and dicts of other lengths count.
     """
     found: dict[Path, set[tuple[CheckKind, Any]]] = {}
     for checks in variants:
         for check in checks:
             is_text = check.kind is CheckKind.EQUAL and isinstance(check.expected, str | bytes)
-            if is_text or check.kind is CheckKind.KEYS or _is_made_anew(check.expected):
+            is_other = is_text or _is_made_anew(check.expected)
+            if check.kind is CheckKind.KEYS or (is_other and not lengths_alone):
                 found.setdefault(check.path, set()).add((check.kind, check.expected))
     return {path.name for path, expected in found.items() if len(expected) > 1}
 

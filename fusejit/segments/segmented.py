@@ -154,13 +154,6 @@ class Helper:
         self.sites: list[CallSite] = []
         self.settling: Settling | None = None
 
-    def call(self, function: Any) -> Any:
-        """A function or method of the user's in its fused form; anything else as it is."""
-        if type(function) is MethodType:
-            inner = self._fused_form(function.__func__)
-            return function if inner is function.__func__ else MethodType(inner, function.__self__)
-        return self._fused_form(function)
-
     def decide_again(self) -> None:
         """Something that is called has changed: ask at the next call what pays."""
         if self.settling is not None:
@@ -176,7 +169,8 @@ class Helper:
             entry = entry.tb_next
         return {}
 
-    def _fused_form(self, function: Any) -> Any:
+    def fused_form(self, function: Any) -> Any:
+        """A function of the user's in its fused form; anything else as it is."""
         if type(function) is not FunctionType:
             return function
         state = dispatcher_of(function)
@@ -206,18 +200,34 @@ class CallSite:
         self.number = number
         self.functions: set[Any] = set()
         self.was_called = False
+        self._last: tuple[Any, Any] = (self, self)  # what was called, its form until that changes
 
     def __call__(self, function: Any) -> Any:
-        made = self.helper.call(function)
-        if made is not function and not _is_decorated(function):
-            inner = made.__func__ if type(made) is MethodType else made
-            if inner not in self.functions:
-                self.functions.add(inner)
-                _watch(inner, self.helper)
+        if type(function) is MethodType:
+            own = function.__func__
+            inner = self._fused_form(own)
+            return function if inner is own else MethodType(inner, function.__self__)
+        return self._fused_form(function)
+
+    def _fused_form(self, function: Any) -> Any:
+        last, made = self._last
+        if last is function:
+            return made
+        made = self.helper.fused_form(function)
+        is_ours = function in self.helper.fused if type(function) is FunctionType else False
+        if is_ours and made is not function and made not in self.functions:
+            self.functions.add(made)
+            _watch(made, self._changed)
         if not self.was_called:
             self.was_called = True
             self.helper.decide_again()
+        if is_ours:  # which keeps it alive
+            self._last = function, made
         return made
+
+    def _changed(self) -> None:
+        self._last = self, self
+        self.helper.decide_again()
 
     @property
     def is_fused(self) -> bool:
@@ -239,17 +249,11 @@ class CallSite:
         return [dispatcher_of(function) for function in self.functions]
 
 
-def _watch(fused: Callable[..., Any], helper: Helper) -> None:
-    """Have a function that is opened decide anew when what it calls has changed."""
+def _watch(fused: Callable[..., Any], changed: Callable[[], None]) -> None:
+    """Have ``changed`` called when it changes whether a function pays."""
     state = dispatcher_of(fused)
     if state is not None:
-        state.paying.watchers.append(helper.decide_again)
-
-
-def _is_decorated(function: Any) -> bool:
-    """Whether it is one of the user's with a decorator, or a method of such a one."""
-    inner = function.__func__ if type(function) is MethodType else function
-    return hasattr(inner, "__fusejit_state__")
+        state.paying.watchers.append(changed)
 
 
 class SegmentCall:
@@ -316,7 +320,7 @@ class SegmentCall:
         if self.chosen is None:
             self._serve(self._choose(args))
             assert self.chosen is not None
-            _watch(self.chosen, self.helper)
+            _watch(self.chosen, self.helper.decide_again)
             self.helper.decide_again()
         return self.chosen(*args)
 

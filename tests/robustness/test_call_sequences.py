@@ -82,7 +82,7 @@ def call_all(seed: int, count: int) -> None:
     for one in fused.values():
         assert len(one.variants) > 3
         causes = {*one.variants.declined} - {"more than 32 variants", WAITS}
-        assert all("memory" in cause for cause in causes), causes
+        assert all("memory" in cause or "for other dtypes" in cause for cause in causes), causes
 
 
 @pytest.mark.parametrize("seed", range(4))

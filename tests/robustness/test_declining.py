@@ -13,6 +13,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
+from fusejit.calls.kinds import USES
 from fusejit.errors import UnsupportedError
 from fusejit_testing.compare import assert_same, clone
 
@@ -213,12 +214,13 @@ def test_more_variants_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = [np.ones((2,) * rank, dtype) for rank in range(1, 6) for dtype in "bBhHilfd"]
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always", FuseWarning)
-        for x in [*kinds, *kinds]:
+        for x in kinds * 3 * USES:  # beyond the first ones each has to come often
             assert_same(x * 2, fused(x))
     assert len(kinds) == 40
     assert len(fused.variants) == 32
-    assert dict(fused.variants.declined) == {"more than 32 variants": 16}
-    assert [w.category for w in seen] == [FuseWarning]
+    assert fused.variants.declined["more than 32 variants"] >= 8
+    assert {w.category for w in seen} == {FuseWarning}
+    assert len(seen) == 3  # at 16 variants, at 32, and at the bound
 
 
 def test_texts_make_fewer_variants_than_the_bound() -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
+from fusejit.calls.kinds import FREE
 from fusejit.errors import FusejitError, UnsupportedError
 from fusejit_testing.compare import assert_same
 from fusejit_testing.oracle import compare_outcomes, run
@@ -318,7 +319,7 @@ def test_every_combination_of_kinds() -> None:
         SMALL,
     ]
     some = list(itertools.product(pool, pool))[::5]
-    for chunk in (some[k : k + 30] for k in range(0, len(some), 30)):
+    for chunk in (some[k : k + FREE] for k in range(0, len(some), FREE)):
         fused = fuse_jit(both)
         for args in chunk:
             compare_outcomes(run(both, args), run(fused, args), where=f"{args}")

@@ -10,8 +10,18 @@ from fusejit import fuse_jit
 from fusejit.decorated import dispatcher_of
 from fusejit.ir.analysis.exactness import is_exact, is_repeatable
 from fusejit.outcome import MISS
+from fusejit.profit.estimate import Profit
 from fusejit.profit.settling import FIRST_LOOK
-from fusejit.profit.trial import CALLS, ENOUGH_NS, LONG_NS, WARM_UP, Trial
+from fusejit.profit.trial import (
+    CALLS,
+    ENOUGH_NS,
+    FEW,
+    LONG_NS,
+    WARM_UP,
+    Trial,
+    may_take_long,
+    spoil,
+)
 
 TRIED = WARM_UP + CALLS
 
@@ -49,9 +59,9 @@ class Variant:
         self.launch = launch
 
 
-def trial_of(machine, decided, launch=None, plain=None):
+def trial_of(machine, decided, launch=None, plain=None, **how):
     variant = Variant(launch or machine.launch)
-    return Trial(variant, plain or machine.plain, decided, machine.clock)
+    return Trial(variant, plain or machine.plain, decided, machine.clock, **how)
 
 
 @pytest.mark.parametrize(("ours", "pythons"), [(5, 9), (9, 5), (7, 7)])
@@ -62,7 +72,7 @@ def test_each_form_computes_a_few_calls(ours, pythons):
     for _ in range(TRIED + 3):
         assert trial.launch(1, 2) == 3
     assert told == [pythons < ours]
-    assert (trial.ours_ns, trial.pythons_ns) == (CALLS * ours, CALLS * pythons)
+    assert (trial.ours, trial.pythons) == (CALLS * [ours], CALLS * [pythons])
     assert machine.computed[: WARM_UP + 4] == ["ours"] * WARM_UP + ["ours", "pythons"] * 2
     assert machine.computed[-3:] == ["ours"] * 3
 
@@ -86,6 +96,20 @@ def test_long_calls_are_not_computed_by_python():
     assert machine.computed.count("pythons") == CALLS
 
 
+def test_long_calls_are_computed_by_either_form_where_the_estimate_takes_them_for_near():
+    told = []
+    machine = Machine(3 * LONG_NS, 2 * LONG_NS)
+    trial = trial_of(machine, lambda trial, is_pythons: told.append(is_pythons), tries_long=True)
+    calls = 0
+    while not told:
+        assert trial.launch(1, 2) == 3
+        calls += 1
+    assert told == [True]
+    assert len(machine.computed) <= calls + 1  # but for the first one, each is computed once
+    assert may_take_long(Profit(3.0, 1.0, False, False)) is True
+    assert may_take_long(Profit(9.0, 1.0, False, False)) is False
+
+
 def test_two_calls_that_take_python_long_decide():
     told = []
     machine = Machine(LONG_NS // 9, 2 * ENOUGH_NS)
@@ -93,7 +117,66 @@ def test_two_calls_that_take_python_long_decide():
     for _ in range(TRIED):
         trial.launch(1, 2)
     assert told == [False]
-    assert machine.computed.count("pythons") == trial.timed == 2
+    assert machine.computed.count("pythons") == len(trial.ours) == 2
+
+
+@pytest.mark.parametrize(("ours", "pythons", "spared"), [(5, 9, 0), (9, 5, 0), (7, 9, 3)])
+def test_either_form_computes_a_call_that_stores(ours, pythons, spared):
+    told = []
+    machine = Machine(ours, pythons)
+    trial = trial_of(
+        machine,
+        lambda trial, is_pythons: told.append(is_pythons),
+        is_repeatable=False,
+        spared_ns=spared,
+    )
+    calls = 0
+    while not told:
+        assert trial.launch(1, 2) == 3
+        calls += 1
+    assert told == [pythons < ours + spared]
+    assert len(machine.computed) == calls <= WARM_UP + 2 * CALLS + 1
+    turns = "".join(form[0] for form in machine.computed[WARM_UP : WARM_UP + 8])
+    assert turns == "oppopoop"  # no period that the calls could have too
+
+
+@pytest.mark.parametrize(("pythons", "calls"), [(ENOUGH_NS, CALLS), (30 * ENOUGH_NS, FEW)])
+def test_other_work_in_other_calls_is_a_reason_to_time_more_of_them(pythons, calls):
+    told = []
+    machine = Machine(LONG_NS // 2, pythons)
+    trial = trial_of(
+        machine, lambda trial, is_pythons: told.append(is_pythons), is_repeatable=False
+    )
+    while not told:
+        trial.launch(1, 2)
+    assert told == [False]
+    assert min(len(trial.ours), len(trial.pythons)) == calls
+
+
+@pytest.mark.parametrize("is_repeatable", [True, False])
+def test_calls_in_which_another_trial_runs_or_something_is_compiled_do_not_count(is_repeatable):
+    told = []
+    machine = Machine(9, 1)
+    inner = trial_of(machine, lambda trial, is_pythons: told.append("inner"))
+    again = [True]
+
+    def outer(*args):
+        if again:
+            again.pop()
+            machine.now += 10**9
+            spoil()
+        return inner.launch(*args)
+
+    trial = trial_of(
+        machine,
+        lambda trial, is_pythons: told.append(("outer", is_pythons)),
+        plain=outer,
+        is_repeatable=is_repeatable,
+    )
+    for _ in range(4 * TRIED + 2):
+        assert trial.launch(1, 2) == 3
+    assert told == ["inner", ("outer", False)]
+    assert set(trial.pythons) == {9}
 
 
 def test_what_ends_a_trial():
@@ -232,6 +315,18 @@ def total(x, limit):
     return float(x.sum()) > limit
 
 
+def of_complex_products(x, limit):
+    z = x * 1j
+    for _ in range(3):
+        z = z * z + x
+    return np.abs(z) < limit, z.real
+
+
+def of_complex_functions(x, limit):
+    z = np.exp(x * 1j)
+    return z / (z + limit)
+
+
 @pytest.mark.parametrize(
     ("function", "repeats", "exact"),
     [
@@ -240,12 +335,37 @@ def total(x, limit):
         (of_functions, True, False),
         (draws, False, False),
         (total, True, False),
+        (of_complex_products, True, True),
+        (of_complex_functions, True, False),
     ],
 )
 def test_what_may_be_tried(function, repeats, exact):
     other = np.random.default_rng(0) if function is draws else 3.0
     graph = fuse_jit(function, fullgraph=True).trace(np.arange(5.0), other).graph
     assert (is_repeatable(graph), is_exact(graph)) == (repeats, exact)
+
+
+def increments(x, n):
+    k = 0
+    while k < n:
+        x[k] += 1
+        k += 1
+    return k
+
+
+def test_stores_happen_once_whoever_is_the_faster_one(timed):
+    timed.ours, timed.pythons = 9, 5
+    fused, x = fuse_jit(increments), np.zeros(9, int)
+    made = TRIED + CALLS + 1  # the first one is served before the trial begins
+    for k in range(made):
+        assert fused(x, 5) == 5
+        assert x.tolist() == [k + 1] * 5 + [0] * 4
+    assert not fused.variants.compiled
+    for k in range(made, made + 40 * FIRST_LOOK):  # looked at now and then: nothing is traced
+        assert fused(x, 5) == 5
+        assert x.tolist() == [k + 1] * 5 + [0] * 4
+    assert sum(fused.variants.declined.values()) == 0
+    assert not fused.variants.compiled or dispatcher_of(fused).paying.trial is not None
 
 
 def test_effects_happen_once():

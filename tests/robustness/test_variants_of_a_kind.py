@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import weakref
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.calls.kinds import MOST_OF_A_KIND, USES, CallKinds
+from fusejit.calls.kinds import (
+    FREE,
+    FREE_OF_LATE_PARTS,
+    MANY,
+    MOST_OF_A_KIND,
+    USES,
+    CallKinds,
+)
+from fusejit.decorated import dispatcher_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::fusejit.FuseWarning")
 
@@ -93,7 +102,7 @@ def test_fullgraph_bounds_nothing_but_all_variants() -> None:
 
 def test_other_dtypes_and_ranks_are_other_kinds() -> None:
     f = fuse_jit(lambda x: x * 2)
-    kinds = [np.ones((2,) * rank, t) for rank in range(1, 5) for t in "bhilfd"]
+    kinds = [np.ones((2,) * rank, t) for rank in range(1, 5) for t in "bhfd"]
     for x in kinds:
         f(x)
     assert len(f.variants) == len(kinds)
@@ -162,3 +171,72 @@ def test_keys_of_the_users_are_not_asked_nor_kept() -> None:
     assert Key.asked == 0
     del table
     assert kept() is None
+
+
+def doubled(x: np.ndarray) -> Any:
+    return x * 2
+
+
+def many_kinds() -> list[np.ndarray]:
+    """An array of each of forty kinds."""
+    dtypes = [np.dtype(c) for c in "bhilBHILfd"]
+    return [np.ones((2,) * ndim, dtype) for dtype in dtypes for ndim in (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize("retire", ["0", "1"])
+def test_kinds_that_come_once_are_not_all_compiled(
+    retire: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FUSEJIT_RETIRE", retire)
+    f = fuse_jit(doubled)
+    for x in many_kinds():
+        result = f(x)
+        np.testing.assert_array_equal(result, x * 2)
+        assert result.dtype == x.dtype
+    assert len(f.variants) <= FREE
+    if retire == "0":
+        assert len(f.variants) == FREE
+        assert sum(f.variants.declined.values()) == 40 - FREE
+
+
+def test_a_kind_that_comes_often_gets_its_variant_and_the_next_ones_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FUSEJIT_RETIRE", "0")
+    f = fuse_jit(doubled)
+    first, *_, other, last = many_kinds()
+    for x in many_kinds()[:FREE]:
+        f(x)
+    for k in range(USES - 1):
+        f(last)
+        assert len(f.variants) == FREE, k
+    f(last)
+    assert len(f.variants) == FREE + 1
+    for x in many_kinds()[FREE : 2 * FREE - 1]:
+        for _ in range(USES):
+            f(x)
+    assert len(f.variants) == 2 * FREE
+    for _ in range(2 * USES - 1):
+        f(other)
+    assert len(f.variants) == 2 * FREE
+    assert f(first).tolist() == [2, 2]
+
+
+def test_the_parts_of_a_function_are_bounded_together(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("FUSEJIT_RETIRE", "0")
+    num_parts = MANY // 4
+    body = "".join(f"    x = x * {k + 2}\n    log.append(x.size)\n" for k in range(num_parts))
+    source = f"def f(x, log):\n{body}    return x\n"
+    (tmp_path / "parts.py").write_text(source)
+    names: dict[str, Any] = {}
+    exec(compile(source, str(tmp_path / "parts.py"), "exec"), names)
+    f = fuse_jit(names["f"])
+    counts = []
+    for x in many_kinds():
+        f(x, [])
+        counts.append(dispatcher_of(f).state.parts_time.made)
+    assert counts[:4] == [num_parts, 2 * num_parts, 3 * num_parts, MANY]
+    assert FREE_OF_LATE_PARTS < 4
+    assert counts[-1] == MANY  # no kind has come again

@@ -1,8 +1,9 @@
 """Whether a graph may be computed twice, and has the bits that Python and NumPy have.
 
 Kernels add and round as IEEE 754 says (nothing is reassociated but sums of floats over a dim), so
-an operation on two numbers has the same bits everywhere. Functions such as ``exp`` are other code
-than NumPy's, and differ in the last place.
+an operation on two numbers has the same bits everywhere. Products and absolute values of complex
+numbers are written as NumPy's loops compute them, on their parts. Functions such as ``exp`` are
+other code than NumPy's, and differ in the last place.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from fusejit.ir.ops import GenericOp, HostCall, walk
 from fusejit.ir.payload import Instr
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 
-_MOVES = frozenset({"const", "index", "extract", "cast"})
+_MOVES = frozenset({"const", "index", "extract", "cast", "real", "imag", "complex", "select"})
+"""What neither adds nor rounds; nothing else is done with complex numbers as a whole."""
 
 
 def is_repeatable(graph: Graph) -> bool:
@@ -43,5 +45,6 @@ def _is_exact(op: GenericOp) -> bool:
 
 def _is_exact_instr(instr: Instr) -> bool:
     row = SCALAR_OPS.get(instr.op)
-    is_known = instr.op in _MOVES if row is None else row.exact
-    return instr.dtype.kind != "c" and is_known
+    if row is None or instr.dtype.kind == "c":
+        return instr.op in _MOVES
+    return row.exact

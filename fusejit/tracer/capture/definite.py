@@ -20,12 +20,20 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from fusejit.syntax import children, walk
+from fusejit.tracer.capture.bound_names import (
+    COMPREHENSIONS,
+    Comprehension,
+    assigned,
+    evaluated_at_once,
+    free_names,
+    own_name,
+    unbound,
+)
 
 Names = frozenset[str]
 State = Names | None  # what is bound; None where nothing arrives
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def sure_names(node: ast.AST) -> Names:
@@ -40,7 +48,7 @@ def sure_names(node: ast.AST) -> Names:
             named += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
             flow.block(inner.body, frozenset(a.arg for a in named))
             assigned |= flow.assigned
-            unsure |= flow.unsure
+            unsure |= flow.unsure | unbound([inner])
     return frozenset(assigned - unsure)
 
 
@@ -72,10 +80,10 @@ class Flow:
                 state = self.expression(node.test, state)
                 return _joined(self.block(node.body, state), self.block(node.orelse, state))
             case ast.For():
-                state = self.expression(node.iter, state)
+                state = self.expression(node.iter, state) - unbound([node])
                 return self.loop(node, state, self.bound(node.target, state), state)
             case ast.While():
-                state = self.expression(node.test, state)
+                state = self.expression(node.test, state - unbound([node]))
                 is_endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
                 return self.loop(node, state, state, None if is_endless else state)
             case ast.Break():
@@ -112,6 +120,19 @@ class Flow:
                     if item.optional_vars is not None:
                         state = self.bound(item.optional_vars, state)
                 return self.block(node.body, state)
+            case ast.Match():
+                return self.match(node, self.expression(node.subject, state))
+            case ast.Delete():
+                for deleted in node.targets:
+                    self.loads(deleted, state)
+                    self.assigned |= unbound([deleted])
+                return state - unbound([node])
+            case ast.Import() | ast.ImportFrom():
+                self.assigned |= own_name(node)
+                return state | own_name(node)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                self.assigned |= own_name(node)
+                return self.scope(node, state) | own_name(node)
             case ast.Pass():
                 return state
         return self.other(node, state)
@@ -123,49 +144,81 @@ class Flow:
         breaks = self.breaks.pop()
         behind = self.block(node.orelse, ended)
         for state in breaks:
-            behind = _joined(behind, state)
+            behind = _joined(behind, state - unbound([node]))
         return behind
+
+    def match(self, node: ast.Match, state: Names) -> State:
+        """A ``match``: a pattern that fails may have bound some of its names, or none."""
+        behind: State = None
+        is_complete = False
+        for case in node.cases:
+            self.expressions(_read_by(case.pattern), state)
+            names = assigned([case.pattern])
+            self.assigned |= names
+            inside = self.expression(case.guard, state | names)
+            behind = _joined(behind, self.block(case.body, inside))
+            is_complete |= case.guard is None and _always_matches(case.pattern)
+        return behind if is_complete else _joined(behind, state)
 
     def other(self, node: ast.stmt, state: Names) -> State:
         """Statements that are not followed: what they bind is unsure."""
+        names = assigned([node])
+        names |= {inner.id for inner in walk(node) if isinstance(inner, ast.Name)}
+        self.assigned |= names
+        self.refused |= names
         for inner in walk(node):
-            if isinstance(inner, ast.Name):
-                self.assigned.add(inner.id)
-                self.refused.add(inner.id)
-            elif isinstance(inner, ast.Global | ast.Nonlocal):
+            if isinstance(inner, ast.Global | ast.Nonlocal):
                 self.refused.update(inner.names)
-        name = getattr(node, "name", None)
-        return state | {name} if isinstance(node, ast.FunctionDef) and name else state
+        return state
 
     # -- expressions ------------------------------------------------------------------------------
     def expression(self, node: ast.expr | None, state: Names) -> Names:
         """Read an expression; what its ``:=`` bind, where they are always reached."""
         if node is None:
             return state
-        if isinstance(node, ast.BoolOp):
-            state = self.expression(node.values[0], state)
-            self.expressions(node.values[1:], state)
-            return state
-        if isinstance(node, ast.IfExp):
-            state = self.expression(node.test, state)
-            self.expressions([node.body, node.orelse], state)
-            return state
-        if isinstance(node, ast.NamedExpr):
-            return self.bound(node.target, self.expression(node.value, state))
-        if isinstance(node, ast.Lambda):
-            state = self.expressions(evaluated_at_once(node), state)
-        elif isinstance(node, _COMPREHENSIONS):
-            state = self.expression(node.generators[0].iter, state)
-        if isinstance(node, _FUNCTIONS + _COMPREHENSIONS):
-            own = {n.id for n in walk(node) if isinstance(n, ast.Name) and _is_store(n)}
-            own |= {n.arg for n in walk(node) if isinstance(n, ast.arg)}
-            self.refused |= {n.target.id for n in walk(node) if isinstance(n, ast.NamedExpr)}
-            self.loads(node, state | own)
-            return state
-        if isinstance(node, ast.Name):
-            self.loads(node, state)
-            return state
+        match node:
+            case ast.BoolOp():
+                state = self.expression(node.values[0], state)
+                self.expressions(node.values[1:], state)
+                return state
+            case ast.Compare():
+                state = self.expressions([node.left, node.comparators[0]], state)
+                self.expressions(node.comparators[1:], state)
+                return state
+            case ast.IfExp():
+                state = self.expression(node.test, state)
+                return self.expression(node.body, state) & self.expression(node.orelse, state)
+            case ast.NamedExpr():
+                return self.bound(node.target, self.expression(node.value, state))
+            case ast.Lambda():
+                return self.scope(node, state)
+            case ast.Name():
+                self.loads(node, state)
+                return state
+        if isinstance(node, COMPREHENSIONS):
+            return self.comprehension(node, state)
         return self.expressions(children(node), state)
+
+    def scope(self, node: _Definition | ast.Lambda, state: Names) -> Names:
+        """A function or class: whatever it reads may be read at once."""
+        state = self.expressions(evaluated_at_once(node), state)
+        self.read |= free_names(node) - state - own_name(node)
+        for inner in walk(node):
+            if isinstance(inner, ast.Nonlocal):
+                self.refused.update(inner.names)
+        return state
+
+    def comprehension(self, node: Comprehension, state: Names) -> Names:
+        """A comprehension: its ``:=`` bind in the block around it, if there are items."""
+        state = inside = self.expression(node.generators[0].iter, state)
+        for position, generator in enumerate(node.generators):
+            if position:
+                inside = self.expression(generator.iter, inside)
+            self.expressions(_read_by(generator.target), inside)
+            inside = self.expressions(generator.ifs, inside | assigned([generator.target]))
+        results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        self.expressions(results, inside)
+        return state
 
     def expressions(self, nodes: Iterable[ast.AST], state: Names) -> Names:
         for node in nodes:
@@ -193,15 +246,18 @@ class Flow:
         return self.expression(target, state)
 
 
-def evaluated_at_once(node: ast.Lambda | ast.GeneratorExp) -> list[ast.expr]:
-    """What is evaluated where a function or generator is made: not in its own scope."""
-    if isinstance(node, ast.GeneratorExp):
-        return [node.generators[0].iter]
-    return [d for d in (*node.args.defaults, *node.args.kw_defaults) if d is not None]
+def _read_by(node: ast.AST) -> list[ast.Name]:
+    """The names that a target or pattern reads: ``a`` in ``a[0]``, ``E`` in ``case E.x``."""
+    return [n for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
 
 
-def _is_store(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Store)
+def _always_matches(pattern: ast.pattern) -> bool:
+    """Whether a pattern matches whatever it is given: ``_``, ``x``, ``1 | x``."""
+    if isinstance(pattern, ast.MatchOr):
+        return any(map(_always_matches, pattern.patterns))
+    if isinstance(pattern, ast.MatchAs):
+        return pattern.pattern is None or _always_matches(pattern.pattern)
+    return False
 
 
 def _joined(left: State, right: State) -> State:

@@ -13,12 +13,12 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
+from typing import cast
 
-from fusejit.syntax import children, parse, walk
+from fusejit.syntax import parse, walk
+from fusejit.tracer.capture.bound_names import free_names, own_name, unbound
 from fusejit.tracer.capture.definite import Flow, Names, State
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SEES_ALL = {"locals", "vars", "exec", "eval", "dir"}
 _CONSUMERS = {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum"}
 _CONSUMERS |= {"tuple", "join", "prod", "fromiter"}
@@ -44,6 +44,10 @@ class _FlowWithTry(Flow):
         self.in_front[node] = state
         behind = super().statement(node, state)
         if self.contexts_end and is_context(node):
+            state -= unbound([node])
+            first = cast(ast.With, node).items[0].optional_vars
+            if isinstance(first, ast.Name):  # bound in front of all that may fail
+                state |= {first.id}
             return state if behind is None else behind & state
         return behind
 
@@ -53,19 +57,19 @@ class _FlowWithTry(Flow):
         behind = self.block(node.body, state)
         if behind is not None:
             behind = self.block(node.orelse, behind)
+        failed = state - unbound(node.body)
         for handler in node.handlers:
-            inside = self.expression(handler.type, state)
-            if handler.name:
-                self.assigned.add(handler.name)
-                self.refused.add(handler.name)  # unbound at its end
-                inside |= {handler.name}
-            other = self.block(handler.body, inside)
-            behind = other if behind is None else behind if other is None else behind & other
+            inside = self.expression(handler.type, failed)
+            self.assigned |= own_name(handler)
+            other = self.block(handler.body, inside | own_name(handler))
+            if other is not None:
+                other -= own_name(handler)  # unbound at its end
+                behind = other if behind is None else behind & other
         if node.finalbody:
-            last = self.block(node.finalbody, state)
+            last = self.block(node.finalbody, state - unbound([node]))
             if behind is None or last is None:
                 return None
-            behind |= last
+            behind = behind - unbound(node.finalbody) | last
         return behind
 
 
@@ -92,33 +96,6 @@ def surely_assigned(statements: Sequence[ast.stmt]) -> set[str]:
     return set(flow.assigned if behind is None else behind)
 
 
-def assigned(statements: Iterable[ast.AST]) -> set[str]:
-    """Names that are bound, by whatever statement, but not in scopes of their own."""
-    found: set[str] = set()
-    pending: list[ast.AST] = list(statements)
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.AnnAssign) and node.value is None:
-            continue  # ``k: int`` binds nothing
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            found |= {a.asname or a.name.partition(".")[0] for a in node.names}
-        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
-            found.add(node.name)
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            found.add(node.rest)
-        if isinstance(node, _SCOPES):
-            if not isinstance(node, ast.Lambda):
-                found.add(node.name)
-        elif isinstance(node, _COMPREHENSIONS):
-            walrus = (n for n in walk(node) if isinstance(n, ast.NamedExpr))
-            found |= {n.target.id for n in walrus}
-        else:
-            pending += children(node)
-    return found
-
-
 def mentioned(node: ast.AST) -> set[str]:
     """Every name in a statement, those of inner scopes too."""
     return {n.id for n in walk(node) if isinstance(n, ast.Name)}
@@ -140,15 +117,20 @@ class UnsureNames:
     ) -> None:
         self._flows = [_flow(statements, parameters, contexts_end=e) for e in (False, True)]
         self._local = local
+        self._errors = {
+            n.name for s in statements for n in walk(s) if isinstance(n, ast.ExceptHandler)
+        }
 
     def at(self, node: ast.stmt, contexts_end: bool = False) -> set[str]:
         """Those that may have none in front of a statement.
 
-        With ``contexts_end`` also if a ``with`` in front of it has ended an exception.
+        With ``contexts_end`` also if a ``with`` in front of it has ended an exception. Exceptions
+        that a handler names are Python's objects, and never handed to a segment.
         """
         flow = self._flows[contexts_end]
         bound = flow.in_front.get(node, frozenset())
-        return {name for name in self._local if name in flow.refused or name not in bound}
+        sure = bound - flow.refused - self._errors
+        return {name for name in self._local if name not in sure}
 
 
 def kept(node: ast.AST) -> set[str]:
@@ -161,7 +143,7 @@ def kept(node: ast.AST) -> set[str]:
         if isinstance(inner, _KEEPERS) and not (
             inner in consumed and isinstance(inner, ast.GeneratorExp)
         ):
-            found |= mentioned(inner)
+            found |= free_names(inner)
     return found
 
 
@@ -252,13 +234,5 @@ def counts(body: Sequence[ast.stmt]) -> Counter[str]:
     """How often names occur, those of functions, classes and imports too."""
     nodes = [n for s in body for n in walk(s)]
     found = Counter(n.id for n in nodes if isinstance(n, ast.Name))
-    found.update(n for node in nodes if not isinstance(node, ast.Name) for n in _named_by(node))
+    found.update(name for node in nodes for name in own_name(node))
     return found
-
-
-def _named_by(node: ast.AST) -> list[str]:
-    """Names that a node binds without a `ast.Name`."""
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return [a.asname or a.name.partition(".")[0] for a in node.names]
-    name = getattr(node, "rest" if isinstance(node, ast.MatchMapping) else "name", None)
-    return [name] if isinstance(name, str) and not isinstance(node, ast.alias) else []

@@ -22,7 +22,7 @@ from collections.abc import Callable, Set
 from typing import Any, cast
 
 from fusejit.syntax import children, copied, walk
-from fusejit.tracer.capture.definite import evaluated_at_once
+from fusejit.tracer.capture.bound_names import evaluated_at_once
 from fusejit.tracer.graph_breaks.quiet import is_quiet
 
 _ORDERED = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)  # in the middle of an expression

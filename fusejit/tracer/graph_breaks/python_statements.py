@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 
 from fusejit.syntax import children, copied, walk
+from fusejit.tracer.capture.bound_names import assigned
 from fusejit.tracer.capture.live_names import (
-    assigned,
     is_context,
     mentioned,
     named_in_texts,
@@ -102,15 +102,9 @@ class PythonStatements:
         found = self.native | self.heads | self._choices
         return sorted({s.lineno for s in found if not is_idle(s)})
 
-    def bound(self) -> set[str]:
+    def bound(self) -> frozenset[str]:
         """The names that these statements bind."""
-        found = set(self._names).union(*(assigned([s]) for s in self.native))
-        for statement in self.opened:
-            if isinstance(statement, ast.For):
-                found |= assigned([statement.target])
-            elif isinstance(statement, ast.With):
-                found |= assigned(list(statement.items))
-        return found
+        return self._names | assigned(self.native) | assigned(self.opened, heads=True)
 
     def marked(self, block: Sequence[ast.stmt]) -> list[ast.stmt]:
         """The statements with parts taken out, but those never reached; fills the three sets."""

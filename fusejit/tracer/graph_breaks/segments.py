@@ -23,13 +23,13 @@ What a ``try`` or ``with`` asks for besides is in `fusejit.tracer.graph_breaks.k
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any, cast
 
 from fusejit.syntax import children, copied, placed, walk
+from fusejit.tracer.capture.bound_names import assigned
 from fusejit.tracer.capture.live_names import (
     UnsureNames,
-    assigned,
     bound_by_inner,
     counts,
     is_context,
@@ -190,10 +190,7 @@ class _Cut:
         for statement in body:
             for inner in walk(statement):
                 if isinstance(inner, ast.stmt):
-                    bound = assigned([inner]) if not isinstance(inner, COMPOUND) else set()
-                    if isinstance(inner, ast.For):
-                        bound = assigned([inner.target])
-                    for name in bound:
+                    for name in assigned([inner], heads=True):
                         count[name] = count.get(name, 0) + 1
         in_loops = {
             name
@@ -226,33 +223,37 @@ class _Cut:
         run: list[ast.stmt] = []
         for at, statement in enumerate(body):
             behind = later[at] & self.local
-            if isinstance(statement, ast.Return) and not is_tail and self.is_compiled(statement):
+            is_end = isinstance(statement, ast.Return) and not is_tail
+            if is_end and self.is_compiled(statement, behind):
                 if self.keeps_names:
-                    made += self.segment(run, needed(body[at : at + 1]) & self.local | behind)
+                    made += self.segment(run, later[at - 1] & self.local)
                     run = []
                 return [*made, *self.segment([*run, statement], set(), is_tail=True)]
-            is_last = is_tail and self._may_return(body[at:])
-            if self.is_compiled(statement, is_last):
+            is_last = is_tail and self._may_return(body[at:], later[at:])
+            if self.is_compiled(statement, behind, is_last):
                 run.append(statement)
                 if not self.singly and not self.captured & assigned([statement]):
                     continue
                 made += self.segment(run, behind, is_tail=is_tail and at == len(body) - 1)
                 run = []
                 continue
-            made += self.segment(run, needed(body[at : at + 1]) & self.local | behind)
+            made += self.segment(run, later[at - 1] & self.local)
             run = []
             made += self.python(statement, behind, is_tail and at == len(body) - 1)
         made += self.segment(run, (later[-1] if later else after) & self.local, is_tail=is_tail)
         return made
 
-    def _may_return(self, rest: Sequence[ast.stmt]) -> bool:
+    def _may_return(self, rest: Sequence[ast.stmt], later: Sequence[set[str]]) -> bool:
         """Whether all statements up to the end of the function can be one segment."""
         if self.singly or any(self.captured & assigned([s]) for s in rest):
             return len(rest) == 1
-        return all(self.is_compiled(s, True) for s in rest)
+        return all(self.is_compiled(s, names, True) for s, names in zip(rest, later, strict=True))
 
-    def is_compiled(self, node: ast.stmt, is_tail: bool = True) -> bool:
-        """Whether a statement may stand in a segment, given whether it may return."""
+    def is_compiled(self, node: ast.stmt, later: Set[str], is_tail: bool = True) -> bool:
+        """Whether a statement may stand in a segment, given what is read later.
+
+        ``is_tail`` says whether it may return.
+        """
         if node in self.marks.native or node in self.marks.opened or not is_followed(node):
             return False
         if self._jumps(node, is_tail):
@@ -263,7 +264,8 @@ class _Cut:
         is_parted = self.singly and not self.keeps_names
         if isinstance(node, COMPOUND) and (self.captured & inside or is_parted):
             return False
-        handed = needed([node]) | (assigned([node]) - surely_assigned([node]))
+        perhaps = assigned([node]) - surely_assigned([node])
+        handed = needed([node]) | perhaps & (later | self.captured)
         return not any(
             self._comes_from_elsewhere(name, [node]) for name in handed & self.unsure.at(node)
         )
