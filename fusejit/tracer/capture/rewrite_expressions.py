@@ -191,6 +191,8 @@ class ExpressionRewriter(ast.NodeTransformer):
             if isinstance(operator, (ast.Is, ast.IsNot)):
                 hook = "bound" if any(map(_is_constant, pair)) else "identity"
                 operands[at : at + 2] = [self._hook(hook, o, o) for o in pair]
+            elif isinstance(operator, ast.Eq | ast.NotEq) and not any(map(_is_constant, pair)):
+                operands[at : at + 2] = [self._hook("compared", o, o) for o in pair]
         node.left, *node.comparators = operands
         names = [_COMPARISONS[type(o)] for o in node.ops if type(o) in _COMPARISONS]
         is_chain = len(names) == len(node.ops) > 1

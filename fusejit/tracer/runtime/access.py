@@ -173,6 +173,8 @@ class Access:
 
     def item(self, obj: Any, key: Any) -> Any:
         """``obj[key]``."""
+        if type(obj) is dict:
+            self._outside.compare(key)
         made_by = HANDLERS.get(("item of", type(obj)))
         if made_by is not None:  # np.r_ and its like
             return made_by(key)

@@ -228,7 +228,6 @@ class Activation:
         return is_none(self.bound(obj))
 
     items = staticmethod(within_budget)
-    contained = staticmethod(contained)
     none_of = staticmethod(none_of)
     stop_flag = staticmethod(stop_flag)
     not_ = staticmethod(not_)
@@ -291,6 +290,17 @@ class Activation:
         self._outside.identify(left)
         self._outside.identify(right)
         return left is right
+
+    def compared(self, obj: Any) -> Any:
+        """An operand of ``==`` or ``!=``, which Python compares."""
+        self._outside.compare(obj)
+        return obj
+
+    def contained(self, item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> Any:
+        """``item in container``."""
+        self._outside.compare(item)
+        self._outside.compare(container)
+        return contained(item, container, is_in)
 
     def identity(self, obj: Any) -> Any:
         """An operand of ``is`` in a chain of comparisons."""

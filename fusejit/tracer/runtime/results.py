@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections import Counter
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
@@ -26,6 +27,7 @@ from fusejit.ir.traced import (
     StaticLeaf,
 )
 from fusejit.ir.values import Value, View
+from fusejit.raw_reads import is_a, value_reader
 from fusejit.tracer.capture.callables import is_method_in_c, is_named_tuple
 from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.elementwise.generic import copy_of
@@ -207,7 +209,10 @@ class Results:
         if isinstance(obj, _STATIC) and not is_method_in_c(obj):
             path = self.trace.reading.path_of(obj) if isinstance(obj, _EQUAL_ONES) else None
             is_argument = path is not None and path.root == "arg" and not path.steps
-            return PathLeaf(path) if path is not None and is_argument else StaticLeaf(obj)
+            if is_argument:
+                return PathLeaf(path)
+            if value_reader(type(obj)) is None or is_a(obj, enum.Enum):
+                return StaticLeaf(obj)
         path = self.trace.reading.path_of(obj)
         if path is not None:
             return PathLeaf(path)
