@@ -14,18 +14,15 @@ import enum
 import functools
 import math
 import operator
-import sys
 import warnings
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fusejit.api import FuseWarning
 from fusejit_testing.oracle import decorate, no_faults
 
 
@@ -185,7 +182,10 @@ KINDS: dict[str, tuple[Any, Any]] = {
     "dict": ({"a": 1}, {"a": 2}),
     "set": ({1}, {2}),
     "frozenset": (frozenset({1}), frozenset({2})),
-    "nested": ((Level.LOW, [Whole(1), {"a": Text("x")}]), (Level.HIGH, [Whole(2), {"a": Text("y")}])),
+    "nested": (
+        (Level.LOW, [Whole(1), {"a": Text("x")}]),
+        (Level.HIGH, [Whole(2), {"a": Text("y")}]),
+    ),
     "Ellipsis": (..., 1),
     "array": (np.arange(2.0), np.arange(1.0, 3.0)),
     "two kinds": (Level.LOW, Whole(0)),

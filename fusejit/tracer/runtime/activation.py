@@ -333,10 +333,14 @@ _NUMBERS = (t for t in np.sctypeDict.values() if issubclass(t, np.number | np.bo
 _STOOD_FOR = (bool, int, float, complex, np.ndarray, *_NUMBERS)
 
 
+_COMPLEX = (np.complex64, np.complex128)
+
+
 def _may_be_any_object(obj: Any) -> bool:
     """Whether each call decides which object this is: an argument that is an array, a number."""
     if is_stand_in_type(type(obj)):
-        return not hasattr(type(obj), "is_whole") or obj.path is not None
+        is_complex = isinstance(obj, TracedArray) and obj.scalar_type in (complex, *_COMPLEX)
+        return not hasattr(type(obj), "is_whole") or obj.path is not None or is_complex
     return isinstance(obj, int | float) and type(obj) is not bool
 
 

@@ -26,6 +26,7 @@ from fusejit.ir.traced import (
     ResultStructure,
     StaticLeaf,
 )
+from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
 from fusejit.raw_reads import is_a, value_reader
 from fusejit.tracer.capture.callables import is_method_in_c, is_named_tuple
@@ -189,6 +190,8 @@ class Results:
                 raise Declined("which object is returned depends on a condition")
             if obj.path is not None:
                 return PathLeaf(obj.path)
+            if obj.kind is not Kind.ARRAY and (path := self.trace.reading.path_of(obj)) is not None:
+                return PathLeaf(path)  # a complex number of the call
             own = ResultLeaf(self._place(obj), obj.access, obj.is_view)
             origin = obj.storage.root.origin
             if origin is None or origin.array is not obj or origin.which is None:

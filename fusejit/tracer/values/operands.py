@@ -101,6 +101,8 @@ def supported(dtype: np.dtype) -> np.dtype:
 
 def dtype_argument(dtype: Any) -> np.dtype:
     """The ``dtype=`` argument of a function."""
+    if isinstance(dtype, TracedArray) and dtype.kind is not Kind.SCALAR:  # it has a dtype itself
+        raise numpy_raises("TypeError: an array or a complex number is not a dtype")
     try:
         return supported(np.dtype(dtype))
     except TypeError as error:
