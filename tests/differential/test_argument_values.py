@@ -191,8 +191,6 @@ KINDS: dict[str, tuple[Any, Any]] = {
     "two kinds": (Level.LOW, Whole(0)),
 }
 
-a_first: Any = None
-
 
 # ------------------------------------------------------------------------------------- ways of use
 def branch(a: Any, g: Any, first: Any) -> Any:
@@ -394,15 +392,16 @@ def captured(g: Any, first: Any) -> Callable[[Any], Any]:
 
 
 # ------------------------------------------------------------------------------------- comparison
-Call = Callable[[Callable[..., Any]], Any]
+Call = tuple[tuple[Any, ...], dict[str, Any]]
 A = np.arange(6.0).reshape(2, 3) + 1
 
 
-def outcome(call: Callable[[], Any]) -> Any:
+def outcome(function: Callable[..., Any], call: Call) -> Any:
     """What a call returns, or its exception."""
+    args, kwargs = call
     with np.errstate(all="ignore"):
         try:
-            return call()
+            return function(*args, **kwargs)
         except Exception as error:
             return error
 
@@ -429,17 +428,15 @@ def difference(actual: Any, expected: Any, again: Any) -> str | None:
     return None if repr(actual) == repr(expected) else f"{actual!r} instead of {expected!r}"
 
 
-def failures(function: Callable[..., Any], calls: dict[str, Any], folder: Any) -> list[str]:
+def failures(function: Callable[..., Any], calls: dict[str, Call], folder: Any) -> list[str]:
     """What differs where a decorated function is called with the first, second, first value."""
     found = []
     one, other = calls
     for order in ((one, other, one), (other, one, other)):
         decorated = decorate(function, jit=False, reports=folder)
         for at, label in enumerate(order):
-            args, kwargs = calls[label]
-            expected = outcome(lambda: function(*args, **kwargs))
-            again = outcome(lambda: function(*args, **kwargs))
-            actual = outcome(lambda: decorated(*args, **kwargs))
+            expected, again = outcome(function, calls[label]), outcome(function, calls[label])
+            actual = outcome(decorated, calls[label])
             message = difference(actual, expected, again)
             if message:
                 found.append(f"{function.__name__}, call {at} with the {label} value: {message}")

@@ -33,6 +33,7 @@ from fusejit.ir.loops.program import (
     walk_steps,
 )
 from fusejit.ir.ops import HostCall, walk
+from fusejit.ir.raw_reads import value_reader, with_text
 from fusejit.ir.traced import (
     ArrayClass,
     CheckKind,
@@ -43,7 +44,6 @@ from fusejit.ir.traced import (
 )
 from fusejit.ir.types import is_same_dtype
 from fusejit.outcome import MISS
-from fusejit.raw_reads import value_reader, with_text
 
 _PLAIN = (bool, int, str, bytes)  # instances are equal exactly if they are one value
 _FEW = 2  # builtins: to compare these costs less than to ask for the version of all

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass
+from fusejit.ir.raw_reads import defined_by, is_a, module_of
 from fusejit.package_files import CARRIER, is_package_file
-from fusejit.raw_reads import defined_by, is_a
 from fusejit.tracer.capture.carriers import is_carrier
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, NUMPY_FOLDER
 
@@ -375,7 +375,7 @@ def function_name(function: Any) -> str:
 
 def is_stand_in_type(cls: type) -> bool:
     """Whether objects of a class are traced: they know themselves what to do."""
-    return cls.__module__.startswith("fusejit.tracer.")
+    return module_of(cls).startswith("fusejit.tracer.")
 
 
 def is_library_object(obj: Any) -> bool:

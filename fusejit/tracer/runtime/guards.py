@@ -40,8 +40,8 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.host import Path
+from fusejit.ir.raw_reads import bases_of, defined_by, is_a, members_of, module_of, value_reader
 from fusejit.ir.traced import CheckKind, PathCheck
-from fusejit.raw_reads import bases_of, defined_by, is_a, members_of, value_reader
 from fusejit.tracer.capture.callables import is_library_module, is_user_function
 from fusejit.tracer.capture.carriers import is_carrier
 
@@ -88,13 +88,13 @@ def is_value(obj: object) -> bool:
         return False
     if kind is frozenset:
         return all(map(is_plain_key, obj))  # type: ignore[call-overload]
-    zone = obj.tzinfo if is_a(obj, datetime.datetime | datetime.time) else None
-    return is_library_module(type(zone).__module__)
+    zone = obj.tzinfo if isinstance(obj, datetime.datetime | datetime.time) else None
+    return zone is None or is_library_module(module_of(type(zone)))
 
 
 def is_library_value(kind: type) -> bool:
     """Whether a class of the standard library has values that are compared: dates, fractions."""
-    if not is_library_module(kind.__module__) or kind in _HASH_OTHERS:
+    if not is_library_module(module_of(kind)) or kind in _HASH_OTHERS:
         return False
     return members_of(defined_by(kind, "__hash__") or object)["__hash__"] not in (
         None,
@@ -131,12 +131,13 @@ def maker_of(kind: type, names: tuple[str, ...]) -> Maker:
     """Who has written some special methods: a library if it has written one of them."""
     makers = set()
     for name in names:
-        owner = defined_by(kind, name)
-        if owner is None or owner is object:
+        found = members_of(defined_by(kind, name) or object).get(name)
+        if found is None or found is getattr(
+            object, name, None
+        ):  # None: a user's __eq__ takes __hash__
             makers.add(Maker.OBJECT)
         else:
-            is_users = is_user_function(members_of(owner)[name])
-            makers.add(Maker.USER if is_users else Maker.LIBRARY)
+            makers.add(Maker.USER if is_user_function(found) else Maker.LIBRARY)
     order = (Maker.LIBRARY, Maker.USER, Maker.OBJECT)
     return next(maker for maker in order if maker in makers)
 

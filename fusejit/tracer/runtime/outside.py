@@ -24,8 +24,8 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from fusejit.ir.host import Path
+from fusejit.ir.raw_reads import defined_by, is_a, module_of
 from fusejit.ir.traced import CheckKind, LibraryRead, PathCheck
-from fusejit.raw_reads import defined_by, is_a
 from fusejit.tracer.capture.callables import is_library_module, is_named_tuple
 from fusejit.tracer.runtime.guards import (
     Maker,
@@ -259,7 +259,7 @@ class Outside:
         if is_a(obj, _KNOWN_TYPES) or is_identified(obj) or is_value(obj):
             return
         foreign = [n for n in _PROTOCOLS if maker_of(kind, (n,)) is Maker.LIBRARY]
-        if foreign and is_library_module(kind.__module__):  # C code may read them unnoticed
+        if foreign and is_library_module(module_of(kind)):  # C code may read them unnoticed
             what = f"{path.user_text()} is a {kind.__name__} from outside"
             raise needs_python(what, "pass numbers, arrays, or lists and dicts of them")
         if foreign:  # `for x in obj` runs those of a library unnoticed
@@ -270,7 +270,7 @@ class Outside:
 def is_open(obj: object) -> bool:
     """Whether attributes of the object are read by path."""
     if is_a(obj, ModuleType):
-        return not is_library_module(obj.__name__)
+        return not is_library_module(cast(ModuleType, obj).__name__)
     if is_a(obj, type):
         return not is_library_module(obj.__module__)
     kind = type(obj)

@@ -13,11 +13,11 @@ import numpy as np
 from fusejit.ir.access import Access
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.raw_reads import is_a
 from fusejit.ir.traced import ArrayClass, CheckKind, LibraryRead, PathCheck
 from fusejit.ir.types import Kind, TensorType, canonical_dtype
 from fusejit.ir.values import Buffer
-from fusejit.raw_reads import is_a
-from fusejit.tracer.capture.callables import is_library_module, is_named_tuple
+from fusejit.tracer.capture.callables import is_named_tuple
 from fusejit.tracer.control_flow.unrolling import is_large
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.graph_breaks.foreign import why_foreign
@@ -171,8 +171,7 @@ class Reading:
             return TracedNumber(self._trace, obj, HostExpr.path(path))
         if kind in (list, tuple, dict) or is_named_tuple(obj):
             return self._read_container(path, obj)
-        if not is_library_module(kind.__module__):
-            self._refuse_foreign(path, obj)
+        self._refuse_foreign(path, obj)
         self.checks += guards_of(path, obj)
         return obj
 

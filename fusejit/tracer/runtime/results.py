@@ -15,6 +15,7 @@ from fusejit.ir.ops import (
     HostCall,
     ReshapeOp,
 )
+from fusejit.ir.raw_reads import is_a, value_reader
 from fusejit.ir.source import Location
 from fusejit.ir.traced import (
     ChoiceLeaf,
@@ -28,7 +29,6 @@ from fusejit.ir.traced import (
 )
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
-from fusejit.raw_reads import is_a, value_reader
 from fusejit.tracer.capture.callables import is_method_in_c, is_named_tuple
 from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.elementwise.generic import copy_of
@@ -212,7 +212,7 @@ class Results:
         if isinstance(obj, _STATIC) and not is_method_in_c(obj):
             path = self.trace.reading.path_of(obj) if isinstance(obj, _EQUAL_ONES) else None
             is_argument = path is not None and path.root == "arg" and not path.steps
-            if is_argument:
+            if path is not None and is_argument:
                 return PathLeaf(path)
             if value_reader(type(obj)) is None or is_a(obj, enum.Enum):
                 return StaticLeaf(obj)
