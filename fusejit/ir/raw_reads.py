@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import abc
 import enum
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,6 +23,9 @@ scalar_dtype_of: Callable[[Any], np.dtype[Any]] = np.generic.dtype.__get__
 bases_of: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 members_of: Callable[[type], Any] = type.__dict__["__dict__"].__get__
 
+_flags_of: Callable[[type], int] = type.__dict__["__flags__"].__get__
+name_of: Callable[[type], str] = type.__dict__["__name__"].__get__
+_MOST_ITEMS = 64
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that a class statement has made
 
 NUMPY_SCALARS = frozenset(np.sctypeDict.values())
@@ -41,15 +45,25 @@ _META = (type, object, enum.EnumMeta, abc.ABCMeta)
 
 def module_of(kind: type) -> str:
     """The name of the module of a class, whatever it has under ``__module__``."""
-    module = members_of(kind).get("__module__") if kind.__flags__ & _HEAP else kind.__module__
+    is_builtin = not _flags_of(kind) & _HEAP
+    module = kind.__module__ if is_builtin else members_of(kind).get("__module__")
     return module if type(module) is str else ""
 
 
-def is_compared_by_user(kind: type) -> bool:
-    """Whether a metaclass of the user's compares or hashes a class, or finds its attributes."""
+def has_asking_class(obj: object, depth: int = 3) -> bool:
+    """Whether a metaclass compares, hashes or reads the class of an object, or of one in it.
+
+    Of a list, tuple or dict some items are looked at.
+    """
+    kind = type(obj)
     meta = type(kind)
-    names = ("__eq__", "__hash__", "__getattribute__")
-    return meta is not type and any(defined_by(meta, name) not in _META for name in names)
+    if meta is not type:
+        names = ("__eq__", "__hash__", "__getattribute__")
+        return any(defined_by(meta, name) not in _META for name in names)
+    if depth and (kind is list or kind is tuple or kind is dict):
+        items: Iterable[Any] = cast(Any, obj).values() if kind is dict else cast(Any, obj)
+        return any(has_asking_class(item, depth - 1) for item in islice(items, _MOST_ITEMS))
+    return False
 
 
 def is_a(obj: object, kinds: type | tuple[type, ...]) -> bool:

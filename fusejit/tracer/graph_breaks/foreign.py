@@ -54,6 +54,8 @@ def why_foreign(text: str, obj: Any) -> str | None:
         return None
     if not issubclass(kind, type) and any(defined_by(kind, name) for name in _PROTOCOLS):
         return f"{text} is a foreign array: {kind.__name__}"
+    if defined_by(kind, "__class__") is not object:
+        return f"{text} is a {kind.__name__}, which says itself what its __class__ is"
     if _finds_attributes_itself(kind):
         what = f"{text} is a {kind.__name__}, whose __getattribute__ is a function"
         return f"{what} of the program's, which runs whatever is asked of it"
