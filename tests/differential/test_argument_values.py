@@ -9,187 +9,16 @@ function.
 
 from __future__ import annotations
 
-import datetime
-import enum
-import functools
-import math
 import operator
 import warnings
-from collections import namedtuple
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
+from fusejit_testing.argument_kinds import KINDS, Fixed, Plain, Settings
 from fusejit_testing.oracle import decorate, no_faults
-
-
-class Color(enum.Enum):
-    RED = 1
-    BLUE = 2
-
-
-class Level(enum.IntEnum):
-    LOW = 0
-    HIGH = 2
-
-
-class Bits(enum.IntFlag):
-    ONE = 1
-    TWO = 2
-
-
-class Flags(enum.Flag):
-    ONE = 1
-    TWO = 2
-
-
-class Name(enum.StrEnum):
-    SUM = "sum"
-    MAX = "max"
-
-
-class Whole(int):
-    pass
-
-
-class Real(float):
-    pass
-
-
-class Text(str):
-    pass
-
-
-class Pair(tuple):
-    pass
-
-
-class Raw(bytes):
-    pass
-
-
-class Wave(complex):
-    pass
-
-
-class Items(list):
-    pass
-
-
-class Table(dict):
-    pass
-
-
-class Day(datetime.date):
-    pass
-
-
-Point = namedtuple("Point", "x y")
-
-
-class Place(Point):
-    pass
-
-
-@dataclass
-class Settings:
-    value: int
-    real: float = 0.5
-
-
-@dataclass(frozen=True)
-class Fixed:
-    value: int
-    real: float = 0.5
-
-
-class Plain:
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-def twice(x: Any) -> Any:
-    return x * 2
-
-
-def thrice(x: Any) -> Any:
-    return x * 3
-
-
-def named(text: str) -> str:
-    """A text that is no interned constant."""
-    return "".join(list(text))
-
-
-KINDS: dict[str, tuple[Any, Any]] = {
-    "bool": (False, True),
-    "int": (1, 2),
-    "float": (0.0, 2.0),
-    "float that is zero": (0.0, -0.0),
-    "complex": (1j, 2 + 0j),
-    "text": (named("sum"), named("max")),
-    "bytes": (b"sum", b"max"),
-    "None": (None, 1),
-    "Enum": (Color.RED, Color.BLUE),
-    "IntEnum": (Level.LOW, Level.HIGH),
-    "IntFlag": (Bits.ONE, Bits.TWO),
-    "Flag": (Flags.ONE, Flags.TWO),
-    "StrEnum": (Name.SUM, Name.MAX),
-    "int subclass": (Whole(1), Whole(2)),
-    "equal ints": (Whole(1), Whole(1)),
-    "float subclass": (Real(0.0), Real(2.0)),
-    "equal floats": (Real(0.0), Real(-0.0)),
-    "text subclass": (Text("sum"), Text("max")),
-    "tuple subclass": (Pair((1, 2)), Pair((2, 3))),
-    "bytes subclass": (Raw(b"sum"), Raw(b"max")),
-    "complex subclass": (Wave(1j), Wave(2)),
-    "list subclass": (Items([1, 2]), Items([2, 3])),
-    "dict subclass": (Table(a=1), Table(a=2)),
-    "date": (datetime.date(2024, 1, 1), datetime.date(2025, 1, 1)),
-    "date subclass": (Day(2024, 1, 1), Day(2025, 1, 1)),
-    "bool_": (np.bool_(False), np.bool_(True)),
-    "float32": (np.float32(0), np.float32(2)),
-    "float64": (np.float64(0), np.float64(2)),
-    "int64": (np.int64(1), np.int64(2)),
-    "uint8": (np.uint8(1), np.uint8(2)),
-    "complex128": (np.complex128(1j), np.complex128(2)),
-    "float16": (np.float16(0), np.float16(2)),
-    "str_": (np.str_("sum"), np.str_("max")),
-    "datetime64": (np.datetime64("2024-01-01"), np.datetime64("2025-01-01")),
-    "timedelta64": (np.timedelta64(1, "D"), np.timedelta64(2, "D")),
-    "slice": (slice(1, None), slice(2, None)),
-    "range": (range(1, 2), range(2, 3)),
-    "function": (twice, thrice),
-    "builtin function": (math.sqrt, math.exp),
-    "lambda": (lambda x: x + 1, lambda x: x + 2),
-    "partial": (functools.partial(np.add, 1), functools.partial(np.add, 2)),
-    "method": (Plain(1).__eq__, Plain(2).__eq__),
-    "ufunc": (np.add, np.multiply),
-    "class": (Whole, Real),
-    "dtype": (np.dtype("f4"), np.dtype("i8")),
-    "scalar type": (np.float32, np.int64),
-    "module": (math, operator),
-    "named tuple": (Point(1, 2), Point(2, 3)),
-    "named tuple subclass": (Place(1, 2), Place(2, 3)),
-    "dataclass": (Settings(1), Settings(2)),
-    "frozen dataclass": (Fixed(1), Fixed(2)),
-    "object": (Plain(1), Plain(2)),
-    "tuple": ((1, 2), (2, 3)),
-    "list": ([1, 2], [2, 3]),
-    "dict": ({"a": 1}, {"a": 2}),
-    "set": ({1}, {2}),
-    "frozenset": (frozenset({1}), frozenset({2})),
-    "nested": (
-        (Level.LOW, [Whole(1), {"a": Text("x")}]),
-        (Level.HIGH, [Whole(2), {"a": Text("y")}]),
-    ),
-    "Ellipsis": (..., 1),
-    "array": (np.arange(2.0), np.arange(1.0, 3.0)),
-    "two kinds": (Level.LOW, Whole(0)),
-}
 
 
 # ------------------------------------------------------------------------------------- ways of use
@@ -233,8 +62,79 @@ def choice(a: Any, g: Any, first: Any) -> Any:
     return np.where(g > 1, a, -a)
 
 
+def hashed(a: Any, g: Any, first: Any) -> Any:
+    return a + 1, hash(g), len({g, first})
+
+
+def found(a: Any, g: Any, first: Any) -> Any:
+    return a * [first, g].index(g), [g, first].count(first)
+
+
+def compared_within(a: Any, g: Any, first: Any) -> Any:
+    return a * 2 if (g, 1) == (first, 1) else a + 3
+
+
+def less(a: Any, g: Any, first: Any) -> Any:
+    return a * 2 if first < g else a + 3
+
+
+def ordered(a: Any, g: Any, first: Any) -> Any:
+    return a + 1, max(g, first), sorted([g, first])
+
+
+def negated(a: Any, g: Any, first: Any) -> Any:
+    return (a * 2 if not g else a + 3), g or 1, -g
+
+
 def element(a: Any, g: Any, first: Any) -> Any:
     return a[g] + 1
+
+
+def stored(a: Any, g: Any, first: Any) -> Any:
+    b = a.copy()
+    b[0] = g
+    return b
+
+
+def filled(a: Any, g: Any, first: Any) -> Any:
+    return np.full((2,), g), np.array([g, g])
+
+
+def text_of_several(a: Any, g: Any, first: Any) -> Any:
+    shown = "%s" % (g,)  # noqa: UP031
+    return a + 1, shown, "{}".format(g), str([g]), "-".join(map(str, (g, g)))  # noqa: UP032
+
+
+def unpacked(a: Any, g: Any, first: Any) -> Any:
+    x, y = g
+    return a * x + y
+
+
+def power(a: Any, g: Any, first: Any) -> Any:
+    return a**g, round(g), abs(g)
+
+
+def bits(a: Any, g: Any, first: Any) -> Any:
+    return a + (g | 4), g & 1
+
+
+def kept(a: Any, g: Any, first: Any) -> Any:
+    made = {"value": g, "pair": [g, (g, first)]}
+    return a + 1, made
+
+
+def caught(a: Any, g: Any, first: Any) -> Any:
+    try:
+        return a + (1, 2)[g]
+    except (IndexError, TypeError) as error:
+        return a - 1, str(error)
+
+
+def repeated(a: Any, g: Any, first: Any) -> Any:
+    k = 0
+    while k < g:
+        k += 1
+    return a + k
 
 
 def lookup(a: Any, g: Any, first: Any) -> Any:
@@ -340,6 +240,8 @@ def matched(a: Any, g: Any, first: Any) -> Any:
 
 WAYS = [
     *(branch, greater, equal, same, member, member_of_set, contains, times, plus, choice, element),
+    *(hashed, found, compared_within, less, ordered, negated, stored, filled, text_of_several),
+    *(unpacked, power, bits, kept, caught, repeated),
     *(lookup, key, part, shape, axis, dtype, keyword, text, attribute, name, real, instance),
     *(converted, length, items, called, method, counted, returned, returned_alone, inner, matched),
 ]
@@ -384,10 +286,22 @@ PLACES: list[tuple[Callable[..., Any], Callable[[Any], Any]]] = [
 ]
 
 
-def captured(g: Any, first: Any) -> Callable[[Any], Any]:
-    def in_closure(a: Any) -> Any:
+def captured(values: dict[str, Any], first: Any) -> Callable[..., Any]:
+    """A function whose cell holds one value, and then another."""
+    g = None
+
+    def in_closure(a: Any, label: str) -> Any:
         return (a * 2 if g == first else a + 3), f"{g}", g
 
+    def decorated_or_not(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(a: Any, label: str) -> Any:
+            nonlocal g
+            g = values[label]
+            return function(a, "")
+
+        return call
+
+    in_closure.through = decorated_or_not  # type: ignore[attr-defined]
     return in_closure
 
 
@@ -430,43 +344,50 @@ def difference(actual: Any, expected: Any, again: Any) -> str | None:
 
 def failures(function: Callable[..., Any], calls: dict[str, Call], folder: Any) -> list[str]:
     """What differs where a decorated function is called with the first, second, first value."""
-    found = []
+    differences = []
     one, other = calls
     for order in ((one, other, one), (other, one, other)):
         decorated = decorate(function, jit=False, reports=folder)
+        through = getattr(function, "through", lambda called: called)
         for at, label in enumerate(order):
-            expected, again = outcome(function, calls[label]), outcome(function, calls[label])
-            actual = outcome(decorated, calls[label])
+            expected, again = (outcome(through(function), calls[label]) for _ in range(2))
+            actual = outcome(through(decorated), calls[label])
             message = difference(actual, expected, again)
             if message:
-                found.append(f"{function.__name__}, call {at} with the {label} value: {message}")
-    return found
+                differences.append(
+                    f"{function.__name__}, call {at} with the {label} value: {message}"
+                )
+    return differences
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_ways_of_use(kind: str) -> None:
     first, second = KINDS[kind]
-    found = []
+    differences = []
     with warnings.catch_warnings(), no_faults() as folder:
         warnings.simplefilter("ignore")
         for way in WAYS:
             calls = {"first": ((A, first, first), {}), "second": ((A, second, first), {})}
-            found += failures(way, calls, folder)
-    assert not found, "\n".join(found)
+            differences += failures(way, calls, folder)
+    assert not differences, "\n".join(differences)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_places(kind: str) -> None:
     values = dict(zip(("first", "second"), KINDS[kind], strict=True))
     first = values["first"]
-    found = []
+    differences = []
     with warnings.catch_warnings(), no_faults() as folder:
         warnings.simplefilter("ignore")
         for function, stands in PLACES:
             calls = {k: ((A, *stands(v), first), {}) for k, v in values.items()}
-            found += failures(function, calls, folder)
-        found += failures(among_all, {k: ((A, first, v), {}) for k, v in values.items()}, folder)
+            differences += failures(function, calls, folder)
+        differences += failures(
+            among_all, {k: ((A, first, v), {}) for k, v in values.items()}, folder
+        )
         for function in (by_keyword, by_any_keyword):
             calls = {k: ((A, first), {"g": v}) for k, v in values.items()}
-            found += failures(function, calls, folder)
-    assert not found, "\n".join(found)
+            differences += failures(function, calls, folder)
+        calls = {k: ((A, k), {}) for k in values}
+        differences += failures(captured(values, first), calls, folder)
+    assert not differences, "\n".join(differences)

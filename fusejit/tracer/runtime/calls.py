@@ -302,11 +302,12 @@ class Calls:
     def _as_constant(self, result: Any) -> Any:
         if isinstance(result, np.ndarray):
             return self._trace.reading.constant(result)
-        if type(result) in (list, tuple) and any(isinstance(r, np.ndarray) for r in result):
-            return type(result)(map(self._as_constant, result))
-        if isinstance(result, tuple) and hasattr(type(result), "_make"):
-            return type(result)._make(map(self._as_constant, result))  # type: ignore[attr-defined]
-        return result
+        is_named = is_named_tuple(result)
+        if type(result) not in (list, tuple) and not is_named:
+            return result
+        if not any(isinstance(r, np.ndarray) for r in result):
+            return result
+        return (type(result)._make if is_named else type(result))(map(self._as_constant, result))
 
     def _any_traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         return any(map(self._contains_traced, (*args, *kwargs.values())))
