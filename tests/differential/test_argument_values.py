@@ -12,6 +12,7 @@ from __future__ import annotations
 import operator
 import warnings
 from collections.abc import Callable
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,10 @@ def choice(a: Any, g: Any, first: Any) -> Any:
 
 def hashed(a: Any, g: Any, first: Any) -> Any:
     return a + 1, hash(g), len({g, first})
+
+
+def distinct(a: Any, g: Any, first: Any) -> Any:
+    return a * len({g, first}), len({g: 1, first: 2}), len({(v, 1) for v in (g, first)})
 
 
 def found(a: Any, g: Any, first: Any) -> Any:
@@ -240,7 +245,18 @@ def matched(a: Any, g: Any, first: Any) -> Any:
 
 WAYS = [
     *(branch, greater, equal, same, member, member_of_set, contains, times, plus, choice, element),
-    *(hashed, found, compared_within, less, ordered, negated, stored, filled, text_of_several),
+    *(
+        hashed,
+        distinct,
+        found,
+        compared_within,
+        less,
+        ordered,
+        negated,
+        stored,
+        filled,
+        text_of_several,
+    ),
     *(unpacked, power, bits, kept, caught, repeated),
     *(lookup, key, part, shape, axis, dtype, keyword, text, attribute, name, real, instance),
     *(converted, length, items, called, method, counted, returned, returned_alone, inner, matched),
@@ -342,12 +358,14 @@ def difference(actual: Any, expected: Any, again: Any) -> str | None:
     return None if repr(actual) == repr(expected) else f"{actual!r} instead of {expected!r}"
 
 
-def failures(function: Callable[..., Any], calls: dict[str, Call], folder: Any) -> list[str]:
+def failures(
+    function: Callable[..., Any], calls: dict[str, Call], folder: Any, *, jit: bool = False
+) -> list[str]:
     """What differs where a decorated function is called with the first, second, first value."""
     differences = []
     one, other = calls
     for order in ((one, other, one), (other, one, other)):
-        decorated = decorate(function, jit=False, reports=folder)
+        decorated = decorate(function, jit=jit, reports=folder)
         through = getattr(function, "through", lambda called: called)
         for at, label in enumerate(order):
             expected, again = (outcome(through(function), calls[label]) for _ in range(2))
@@ -390,4 +408,40 @@ def test_places(kind: str) -> None:
             differences += failures(function, calls, folder)
         calls = {k: ((A, k), {}) for k in values}
         differences += failures(captured(values, first), calls, folder)
+    assert not differences, "\n".join(differences)
+
+
+def sourceless(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function as it is where nobody finds its source."""
+
+    def moved(code: CodeType) -> CodeType:
+        consts = (moved(c) if isinstance(c, CodeType) else c for c in code.co_consts)
+        return code.replace(co_filename="<nowhere>", co_consts=tuple(consts))
+
+    return FunctionType(moved(function.__code__), globals(), function.__name__)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_functions_without_source(kind: str) -> None:
+    first, second = KINDS[kind]
+    differences = []
+    with warnings.catch_warnings(), no_faults() as folder:
+        warnings.simplefilter("ignore")
+        for way in (branch, equal, same, distinct, text, attribute, instance, called, returned):
+            calls = {"first": ((A, first, first), {}), "second": ((A, second, first), {})}
+            differences += failures(sourceless(way), calls, folder)
+    assert not differences, "\n".join(differences)
+
+
+@pytest.mark.parametrize("kind", ["IntEnum", "float subclass", "text subclass", "frozen dataclass"])
+def test_compiled(kind: str) -> None:
+    """What native code checks in front of a kernel is what a launcher of Python checks."""
+    first, second = KINDS[kind]
+    differences = []
+    with warnings.catch_warnings(), no_faults() as folder:
+        warnings.simplefilter("ignore")
+        for way in (equal, same, returned, text, in_tuple):
+            given = [(v, 1) if way is in_tuple else v for v in (first, second)]
+            calls = {k: ((A, v, first), {}) for k, v in zip("12", given, strict=True)}
+            differences += failures(way, calls, folder, jit=True)
     assert not differences, "\n".join(differences)

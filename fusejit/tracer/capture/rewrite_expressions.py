@@ -214,6 +214,25 @@ class ExpressionRewriter(ast.NodeTransformer):
             node.right = self._hook("formatted", node.right, node.right)
         return node
 
+    def visit_Set(self, node: ast.Set) -> ast.Set:
+        node.elts = list(map(self._hashed, node.elts))
+        return node
+
+    def visit_Dict(self, node: ast.Dict) -> ast.Dict:
+        for at, (key, value) in enumerate(zip(node.keys, node.values, strict=True)):
+            if key is not None:
+                node.keys[at] = self._hashed(key)
+            node.values[at] = self.visit(value)
+        return node
+
+    def _hashed(self, node: ast.expr) -> ast.expr:
+        """An element of a set, or a key, which Python hashes and compares."""
+        if isinstance(node, ast.Starred):
+            node.value = self._hashed(node.value)
+            return node
+        new: ast.expr = self.visit(node)
+        return new if _is_constant(new) else self._hook("compared", new, new)
+
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
         name = self.scope.mangle(node.target.id)
         node.value = self.visit(node.value)
@@ -234,10 +253,10 @@ class ExpressionRewriter(ast.NodeTransformer):
             generator.target = self.visit(generator.target)
             generator.ifs = self._all(generator.ifs)
         if isinstance(node, ast.DictComp):
-            node.key = self.visit(node.key)
+            node.key = self._hashed(node.key)
             node.value = self.visit(node.value)
         else:
-            node.elt = self.visit(node.elt)
+            node.elt = (self._hashed if isinstance(node, ast.SetComp) else self.visit)(node.elt)
         self.scope = outer
         return node
 

@@ -54,7 +54,8 @@ VALUE_TEMPLATES = (
     "def inside():\n    return {x} * 2 if g else {x}\n{w} = inside()",
     "table = {{'k': g, 'x': {x}}}\n{w} = table['x'] * (2 if table['k'] else 3)",
     "while {x}.size + 2 < g:\n    break\n{w} = {x} + 1",
-    "try:\n    {w} = {x} + (1, 2)[g]\nexcept (IndexError, TypeError) as error:\n    text = str(error)",
+    "try:\n    {w} = {x} + (1, 2)[g]\n"
+    "except (IndexError, TypeError) as error:\n    text = str(error)",
 )
 PAIR_TEMPLATES = (
     "{w} = {x} * 2 if g == h else {x} + 3",
