@@ -37,7 +37,7 @@ def stored(obj: Any) -> Any:
     if not is_of_subclass(obj):
         return obj
     number = number_of_subclass(obj, Kind.PYTHON)
-    has_conversions = any(defined_by(type(obj), n) not in _BASES for n in _CONVERSIONS[:3])
+    has_conversions = any(defined_by(type(obj), n) not in (None, *_BASES) for n in _CONVERSIONS[:3])
     return obj if number is None or has_conversions else number
 
 
