@@ -65,8 +65,8 @@ def number_of_subclass(obj: Any, other: Kind, is_left: bool = False) -> Any:
         return plain(obj)
     if any(defined_by(kind, name) not in (None, base) for name in (*_CONVERSIONS, *_PROTOCOLS)):
         return None
-    if other is Kind.SCALAR and is_left and base is float:
-        return None  # beside a float64, which is a float, the result is one of Python's
+    if other is Kind.SCALAR and base is float:
+        return None  # left of a float64, which is a float, Python's float computes
     value = plain(obj)
     is_held = base is float or abs(value) <= np.iinfo(np.int64).max
     return strong(value) if is_held else None
