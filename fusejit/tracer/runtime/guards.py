@@ -61,6 +61,7 @@ _PARTS = ("start", "stop", "step")
 _HASH_OTHERS = (types.MethodType, types.MethodWrapperType, weakref.ref)  # they may be the user's
 _KEYS = (str, bytes, int, float, complex, bool, type(None), type(Ellipsis))
 _COMPARING = ("__eq__", "__hash__")
+_OPERATORS = ("__lt__", "__add__", "__sub__", "__mul__", "__or__", "__and__")
 _WRITING = ("__repr__", "__str__", "__format__")
 
 
@@ -140,6 +141,13 @@ def maker_of(kind: type, names: tuple[str, ...]) -> Maker:
             makers.add(Maker.USER if is_user_function(found) else Maker.LIBRARY)
     order = (Maker.LIBRARY, Maker.USER, Maker.OBJECT)
     return next(maker for maker in order if maker in makers)
+
+
+def native_operators(kind: type) -> list[str]:
+    """Operators of a class that are written in C, as those of dates: they read it unnoticed."""
+    bases = [members_of(base) for base in bases_of(kind) if base is not object]
+    native = types.WrapperDescriptorType
+    return [name for name in _OPERATORS if any(type(m.get(name)) is native for m in bases)]
 
 
 def compared_by(kind: type) -> Maker:

@@ -33,6 +33,7 @@ from fusejit.tracer.runtime.guards import (
     is_identified,
     is_value,
     maker_of,
+    native_operators,
     written_by,
 )
 from fusejit.tracer.runtime.locations import needs_python, unsupported
@@ -81,8 +82,6 @@ _PROTOCOLS = (
     "__float__",
     "__index__",
     "__bool__",
-    "__eq__",
-    "__hash__",
 )
 
 
@@ -259,6 +258,7 @@ class Outside:
         if is_a(obj, _KNOWN_TYPES) or is_identified(obj) or is_value(obj):
             return
         foreign = [n for n in _PROTOCOLS if maker_of(kind, (n,)) is Maker.LIBRARY]
+        foreign += native_operators(kind)
         if foreign and is_library_module(module_of(kind)):  # C code may read them unnoticed
             what = f"{path.user_text()} is a {kind.__name__} from outside"
             raise needs_python(what, "pass numbers, arrays, or lists and dicts of them")
