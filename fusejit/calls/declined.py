@@ -10,6 +10,7 @@ needlessly runs as plain NumPy, and is right.
 
 from __future__ import annotations
 
+import enum
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from types import FunctionType
@@ -17,9 +18,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected
+from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected, expected_of
 from fusejit.dataclass import dataclass
 from fusejit.ir.access import ACCESS_BITS
+from fusejit.ir.raw_reads import NUMPY_SCALARS, dtype_of, is_a, ndim_of, value_reader
 from fusejit.outcome import MISS, Outcome
 
 Launch = Callable[..., Any]
@@ -27,7 +29,7 @@ Launch = Callable[..., Any]
 _MOST = 64  # entries; the one that was not met for longest goes
 _MOST_PARTS = 16  # of a tuple
 _OFTEN = 16  # calls of a kind, before they pass without being asked about
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), np.number, np.bool_)
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _NAMES = (str, bytes, type, np.dtype)  # of which a program chooses by value what it does
 
 
@@ -163,8 +165,13 @@ def likeness(value: Any) -> Hashable:
         flags = value.flags
         dtype = value.dtype, value.dtype.metadata is None
         return *dtype, value.shape, value.strides, flags.num & ACCESS_BITS, flags.aligned
-    if isinstance(value, _PLAIN):
-        return type(value), value
+    kind = type(value)
+    if kind in _PLAIN or kind in NUMPY_SCALARS:
+        return kind, value
+    if is_a(value, enum.Enum):
+        return kind, id(value)
+    if (read := value_reader(kind)) is not None:
+        return kind, read(value)
     if type(value) is tuple:
         parts = tuple(map(likeness, value))
         return None if None in parts else parts
@@ -174,17 +181,18 @@ def likeness(value: Any) -> Hashable:
 def _expected(value: Any) -> Expected | None:
     """What all arguments of that kind are like, as `_kind` has it; None if that is not asked."""
     if type(value) is np.ndarray:
-        return Expected(np.ndarray, value.dtype, value.ndim)
-    if isinstance(value, (np.ndarray, tuple, type, np.dtype, *_NAMES)):
-        return None
-    return Expected(type(value))
+        return expected_of(value)
+    return None if is_a(value, (np.ndarray, tuple, *_NAMES)) else Expected(type(value))
 
 
 def _kind(value: Any) -> Hashable:
     """What calls of one kind agree in."""
-    if isinstance(value, np.ndarray):
-        return type(value), value.dtype, value.dtype.metadata is None, value.ndim
-    if type(value) in _NAMES or isinstance(value, type | np.dtype):
+    if is_a(value, np.ndarray):
+        dtype = dtype_of(value)
+        return type(value), dtype, dtype.metadata is None, ndim_of(value)
+    if is_a(value, type):
+        return type(value), id(value)
+    if type(value) in (str, bytes) or is_a(value, np.dtype):
         return type(value), value
     if type(value) is tuple and len(value) <= _MOST_PARTS:
         return tuple, *map(_kind, value)

@@ -31,6 +31,7 @@ from fusejit.errors import (
 from fusejit.explain import sizes_of_call
 from fusejit.frame_readers import READS_CALLERS
 from fusejit.interrupts import CALLED_BY_NUMBA, compiler_is_taken, is_from_handler
+from fusejit.ir.raw_reads import has_asking_class
 from fusejit.options import Options
 from fusejit.outcome import MISS, Outcome, OutcomeKind, declined, numpy_raising
 from fusejit.package_files import is_raised_by_us
@@ -81,6 +82,8 @@ class Dispatcher:
     # -- a call ---------------------------------------------------------------------------------
     def slow(self, args: tuple[Any, ...], missed: Outcome = MISS) -> Any:
         """A call that the carrier does not serve by itself; ``args`` are in parameter order."""
+        if any(map(has_asking_class, args)):
+            return self.unasked(args)
         for differs in self.raised.guards:
             if not differs(*args):
                 result = self.state.run_plain(*args)
@@ -155,6 +158,16 @@ class Dispatcher:
         elif result.is_fault:
             self.state.declined.add_kind(args, result)
         return self.decline(result, args)
+
+    def unasked(self, args: tuple[Any, ...]) -> Any:
+        """A call with an argument of which nothing can be asked without running the user's code."""
+        names = self.state.arguments.signature.parameters
+        name = next(n for n, arg in zip(names, args, strict=True) if has_asking_class(arg))
+        why = f"{name} is or holds an object whose metaclass defines __eq__ or __getattribute__"
+        if self.options.fullgraph and self.options.enabled:
+            raise UnsupportedError(f"{self.function.__name__}: this call cannot be compiled: {why}")
+        self.telling.note(declined(why))
+        return self.disabled(*args)
 
     def disabled(self, *args: Any) -> Any:
         """The function as Python runs it, with default values as they are now."""

@@ -13,6 +13,7 @@ Which call is compiled follows from the calls alone, never from the clock.
 
 from __future__ import annotations
 
+import enum
 from collections import Counter, OrderedDict
 from collections.abc import Hashable, Iterable
 from itertools import islice
@@ -22,7 +23,8 @@ from typing import Any, cast
 import numpy as np
 
 from fusejit.calls.declined import likeness
-from fusejit.codegen.launcher.call_guard import CallGuard, Expected
+from fusejit.codegen.launcher.call_guard import CallGuard, expected_of
+from fusejit.ir.raw_reads import dtype_of, flags_of, is_a, ndim_of, value_reader
 from fusejit.outcome import Outcome, declined
 
 MOST_OF_A_KIND = 8
@@ -78,13 +80,7 @@ class CallKinds:
         kind = _kind(args)
         if self._waits[kind] % _OFTEN:
             return None
-        expected = [
-            Expected(np.ndarray, value.dtype, value.ndim)
-            if type(value) is np.ndarray
-            else Expected(type(value))
-            for value in args
-        ]
-        return CallGuard(expected, _OFTEN << self._waits[kind] // _OFTEN, function)
+        return CallGuard([*map(expected_of, args)], _OFTEN << self._waits[kind] // _OFTEN, function)
 
     def refusal(self, args: tuple[Any, ...], free: int = FREE) -> Outcome | None:
         """Why no variant is made for a call; counts it. ``free`` variants of all kinds are."""
@@ -124,7 +120,13 @@ def _alike(value: Any, depth: int = _DEEPEST) -> Hashable:
 
 
 def _contents(value: Any, depth: int = _DEEPEST) -> Hashable:
-    """Texts, lengths and integers of tuples, by which a program chooses what it does."""
+    """Texts, lengths and integers of tuples, by which a program chooses what it does.
+
+    And the values of subclasses of numbers and texts: each has a variant of its own.
+    """
+    read = value_reader(type(value))
+    if read is not None and not is_a(value, enum.Enum):
+        return type(value), _contents(read(value)) or read(value)
     if type(value) in (str, bytes):
         return value if len(value) <= _MOST_ITEMS else (len(value), hash(value))
     if type(value) not in (list, tuple, dict):
@@ -150,10 +152,10 @@ def _kind(args: tuple[Any, ...]) -> Hashable:
 
 
 def _kind_of(value: Any, depth: int = _DEEPEST) -> Hashable:
-    if isinstance(value, np.ndarray):
-        flags = value.flags
-        dtype = value.dtype, value.dtype.metadata is None
-        return type(value), *dtype, value.ndim, flags.c_contiguous, flags.f_contiguous
+    if is_a(value, np.ndarray):
+        flags, dtype = flags_of(value), dtype_of(value)
+        orders = flags.c_contiguous, flags.f_contiguous
+        return type(value), dtype, dtype.metadata is None, ndim_of(value), *orders
     if type(value) not in (list, tuple, dict) or not depth:
         return ("type", type(value))
     items: Iterable[Any] = value.values() if type(value) is dict else value

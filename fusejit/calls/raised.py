@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected, expected_of
+from fusejit.codegen.launcher.call_guard import CONTAINERS, NEVER, CallGuard, Expected, expected_of
 from fusejit.dataclass import replace
 
 MOST_MISTAKES = 4
@@ -67,4 +67,4 @@ def _size_of(value: Any) -> int:
         return value.size
     if type(value) is int:
         return max(min(value, NEVER), -NEVER)
-    return len(value) if isinstance(value, str | bytes | list | tuple | dict | set) else NEVER
+    return len(value) if type(value) in CONTAINERS else NEVER

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected
+from fusejit.ir.raw_reads import is_a
 from fusejit.profit.estimate import Profit
 from fusejit.profit.settling import FEW, FIRST_LOOK, ROOM, size_of
 from fusejit.stages import Compiled
@@ -64,7 +65,7 @@ class RetiredFunction:
         self.estimate = estimate
         self.variant = variant
         is_looked_at = next_look <= LAST_LOOK and estimate.is_conditional
-        has_arrays = any(isinstance(arg, np.ndarray) for arg in args)
+        has_arrays = any(is_a(arg, np.ndarray) for arg in args)
         self.depends_on_sizes = not estimate.is_scalar or has_arrays or is_looked_at
         self.next_look = next_look
         expected, due = [Expected() for _ in args], NEVER

@@ -18,8 +18,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fusejit.codegen.launcher.call_guard import NEVER, UNLIMITED, CallGuard, Expected
+from fusejit.codegen.launcher.call_guard import CONTAINERS, NEVER, UNLIMITED, CallGuard, Expected
 from fusejit.dataclass import replace
+from fusejit.ir.raw_reads import is_a
+from fusejit.ir.raw_reads import size_of as elements_of
 from fusejit.tracer.graph_breaks.opened import Retired
 
 FIRST_LOOK = 16  # calls, before a settled function goes through its segments again
@@ -27,7 +29,6 @@ LATER_LOOKS = 4  # times as many calls each time
 ROOM = 4  # times as large as what was seen
 DEEPEST = 8  # calls within each other through segments; a recursion that is deeper is Python's
 FEW = 16  # what counts as small in any case
-_HELD = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
 Run = Callable[..., Any]
 Serve = Callable[[Run, CallGuard | None], None]
@@ -219,8 +220,8 @@ class Settling:
 
 def size_of(obj: Any) -> int:
     """How large an argument is: elements, items, or what an integer may be the length of."""
-    if isinstance(obj, np.ndarray):
-        return obj.size
-    if isinstance(obj, int):
+    if is_a(obj, np.ndarray):
+        return elements_of(obj)
+    if type(obj) is int:
         return abs(obj) if abs(obj) <= UNLIMITED else 0  # the length of nothing
-    return len(obj) if isinstance(obj, _HELD) else 0
+    return len(obj) if type(obj) in CONTAINERS else 0

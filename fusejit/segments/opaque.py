@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.raw_reads import is_a
 from fusejit.segments.installed import is_installed
 from fusejit.tracer.capture.callables import is_library_module
 from fusejit.tracer.graph_breaks.python_statements import Follow
@@ -18,11 +19,11 @@ HELD = (str, bytes, bytearray, list, dict, set, frozenset, memoryview)
 
 def is_opaque(obj: Any) -> bool:
     """Whether a trace would depend on more than the type of what it is given."""
-    if isinstance(obj, _PLAIN):
+    if is_a(obj, _PLAIN):
         return False
-    if isinstance(obj, tuple):
-        return any(map(is_opaque, obj))
-    if isinstance(obj, HELD):
+    if is_a(obj, tuple):
+        return any(map(is_opaque, tuple.__iter__(obj)))
+    if is_a(obj, HELD):
         return True
     return not callable(obj) and not _is_of_user(type(obj))
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 NEVER = 2**63 - 1
 UNLIMITED = 2**63 - 1
 
-_CONTAINERS = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
+CONTAINERS = (str, bytes, bytearray, list, tuple, dict, set, frozenset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Expected:
             return self.ndim in (-1, value.ndim) and bool(value.size <= self.limit)
         if kind is int:
             return bool(value <= self.limit or value > UNLIMITED)
-        return kind not in _CONTAINERS or len(value) <= self.limit
+        return kind not in CONTAINERS or len(value) <= self.limit
 
 
 class CallGuard:
@@ -178,7 +178,7 @@ def _table(expected: Sequence[Expected], due: int, pairs: Sequence[tuple[int, in
 def _entry() -> AssembledEntry:
     from fusejit.codegen.backend.native_loader import AssembledEntry  # loads a compiler
 
-    kinds = [f"inttoptr (i64 {id(kind)} to ptr)" for kind in _CONTAINERS]
+    kinds = [f"inttoptr (i64 {id(kind)} to ptr)" for kind in CONTAINERS]
     tests, found = [], "false"
     for k, kind in enumerate(kinds):
         tests.append(f"  %is{k} = icmp eq ptr %type, {kind}")

@@ -33,6 +33,7 @@ from fusejit.ir.loops.program import (
     walk_steps,
 )
 from fusejit.ir.ops import HostCall, walk
+from fusejit.ir.raw_reads import value_reader, with_text
 from fusejit.ir.traced import (
     ArrayClass,
     CheckKind,
@@ -44,6 +45,7 @@ from fusejit.ir.traced import (
 from fusejit.ir.types import is_same_dtype
 from fusejit.outcome import MISS
 
+_PLAIN = (bool, int, str, bytes)  # instances are equal exactly if they are one value
 _FEW = 2  # builtins: to compare these costs less than to ask for the version of all
 
 
@@ -254,8 +256,15 @@ class LauncherNames:
             if isinstance(expected, np.dtype):
                 known, same = self.bind("obj", expected), self.bind("same", is_same_dtype)
                 return f"{text} is not {known} and not {same}({text}, {known})"
-            if isinstance(expected, float):
+            if type(expected) is float:
                 return f"type({text}) is not {kind} or {text}.hex() != {expected.hex()!r}"
+            read = value_reader(type(expected))
+            if read is None and type(expected) not in _PLAIN:
+                read = with_text
+            if read is not None:
+                value = f"{self.bind('value', read)}({text})"
+                equal = self.bind("equal", read(expected))
+                return f"type({text}) is not {kind} or {value} != {equal}"
             return f"type({text}) is not {kind} or {text} != {self.bind('equal', expected)}"
         if check.kind is CheckKind.CODE:
             return f"getattr({text}, '__code__', None) is not {self.bind('code', expected)}"

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass
+from fusejit.ir.raw_reads import defined_by, is_a, module_of
 from fusejit.package_files import CARRIER, is_package_file
 from fusejit.tracer.capture.carriers import is_carrier
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, NUMPY_FOLDER
@@ -343,7 +344,7 @@ def is_library_file(filename: str) -> bool:
 
 def is_user_function(function: object) -> bool:
     """Whether it is a Python function outside the standard library, NumPy and fusejit."""
-    if not isinstance(function, FunctionType):
+    if type(function) is not FunctionType:
         return False
     return is_carrier(function) or not is_library_file(function.__code__.co_filename)
 
@@ -374,7 +375,7 @@ def function_name(function: Any) -> str:
 
 def is_stand_in_type(cls: type) -> bool:
     """Whether objects of a class are traced: they know themselves what to do."""
-    return cls.__module__.startswith("fusejit.tracer.")
+    return module_of(cls).startswith("fusejit.tracer.")
 
 
 def is_library_object(obj: Any) -> bool:
@@ -389,13 +390,14 @@ def is_library_object(obj: Any) -> bool:
 
 def is_named_tuple_class(cls: Any) -> bool:
     """Whether it is a class of named tuples; SciPy has some alike, which may hold more."""
-    is_like = isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
-    return is_like and hasattr(cls, "_make")
+    if not (is_a(cls, type) and issubclass(cls, tuple)):
+        return False
+    return all(defined_by(cls, name) is not None for name in ("_fields", "_make"))
 
 
 def is_named_tuple(obj: object) -> bool:
     """Whether it is a named tuple."""
-    return isinstance(obj, tuple) and is_named_tuple_class(type(obj))
+    return is_named_tuple_class(type(obj))
 
 
 def is_method_in_c(obj: Any) -> bool:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import builtins
 import dis
+import functools
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -22,15 +23,28 @@ from fusejit.tracer.capture.callables import (
     function_name,
     is_library_module,
     is_library_object,
+    is_named_tuple,
     is_user_function,
     rule_for,
 )
 from fusejit.tracer.capture.carriers import is_carrier
+from fusejit.tracer.runtime.guards import is_identified, is_value
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.outside import Outside, is_open
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.number import TracedNumber
 
 _SIMPLE = (type(None), bool, int, float, complex, str, bytes, np.generic, np.dtype)
 _AS_ARGUMENT = "pass it as an argument"
+_TEST_BEFORE = "do it outside the decorated function, or in a file"
+_TYPE_TESTS = ("isinstance", "type", "callable")
+
+
+@functools.cache
+def _of_stand_ins() -> frozenset[str]:
+    """Attributes of stand-ins that no array and no number has: nothing hides them here."""
+    own = {name for kind in (TracedArray, TracedNumber) for name in dir(kind)}
+    return frozenset(own - {*dir(np.ndarray), *dir(np.float64), *dir(int)})
 
 
 def vet(
@@ -69,13 +83,25 @@ def vet_arguments(function: FunctionType, args: tuple[Any, ...], outside: Outsid
 
     What it reads would be a constant of the trace, what it writes a stand-in in the user's object.
     """
-    if not _uses_attributes(function, set()):
-        return
-    for arg in args:
+    uses_attributes = _uses_attributes(function, set())
+    for arg in _within(args):
         path = outside.path_of(arg)
-        if path is not None and is_open(arg) and not outside.is_container_copy(arg):
+        if path is None or not is_open(arg) or outside.is_container_copy(arg):
+            continue
+        is_checked = type(arg) is FunctionType or is_identified(arg) or is_value(arg)
+        if uses_attributes or not is_checked:
             what = f"{function.__qualname__} has no usable source and uses {path.user_text()}"
             raise unsupported(what, "pass the attributes it needs as arguments")
+
+
+def _within(objects: Iterable[Any]) -> Iterator[Any]:
+    """Objects, and what the copies of outside containers among them hold."""
+    for obj in objects:
+        yield obj
+        if type(obj) in (list, tuple) or is_named_tuple(obj):
+            yield from _within(obj)
+        elif type(obj) is dict:
+            yield from _within(obj.values())
 
 
 def _uses_attributes(function: FunctionType, seen: set[int]) -> bool:
@@ -101,6 +127,7 @@ def _uses_attributes(function: FunctionType, seen: set[int]) -> bool:
 _ATTRIBUTE_READS = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
 _ATTRIBUTE_FUNCTIONS = (getattr, hasattr, setattr, delattr, vars, dir)
 _ATTRIBUTE_WRITES = ("STORE_ATTR", "DELETE_ATTR")
+_LOADS = ("LOAD_CONST", "LOAD_GLOBAL", "LOAD_NAME")
 _GLOBAL_WRITES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 
 
@@ -126,8 +153,14 @@ class _Vetting:
         attributes: set[str] = set()
         names: dict[str, None] = {}
         free = set(function.__code__.co_freevars)
+        is_outside = False  # whether the instruction before loads what is no stand-in
         for instruction in _instructions(function.__code__):
             operation, name = instruction.opname, instruction.argval
+            if operation == "IS_OP" and not is_outside:
+                raise unsupported("compares identities, without usable source", _TEST_BEFORE)
+            if operation in _ATTRIBUTE_READS and name in _of_stand_ins():
+                raise unsupported(f"reads {name!r}, without usable source", _TEST_BEFORE)
+            is_outside = operation in _LOADS or (operation == "LOAD_DEREF" and name in free)
             if operation in _GLOBAL_WRITES or (
                 operation in ("STORE_DEREF", "DELETE_DEREF") and name in free
             ):
@@ -168,6 +201,8 @@ class _Vetting:
             return
         if at is not None:
             self.outside.absent(at)
+        if name in _TYPE_TESTS and hasattr(builtins, name):
+            raise unsupported(f"calls {name}, without usable source", _TEST_BEFORE)
         if hasattr(builtins, name):
             found = getattr(builtins, name)
             self.outside.read_library(vars(builtins), name, found)

@@ -191,6 +191,8 @@ class ExpressionRewriter(ast.NodeTransformer):
             if isinstance(operator, (ast.Is, ast.IsNot)):
                 hook = "bound" if any(map(_is_constant, pair)) else "identity"
                 operands[at : at + 2] = [self._hook(hook, o, o) for o in pair]
+            elif isinstance(operator, ast.Eq | ast.NotEq) and not any(map(_is_constant, pair)):
+                operands[at : at + 2] = [self._hook("compared", o, o) for o in pair]
         node.left, *node.comparators = operands
         names = [_COMPARISONS[type(o)] for o in node.ops if type(o) in _COMPARISONS]
         is_chain = len(names) == len(node.ops) > 1
@@ -212,6 +214,25 @@ class ExpressionRewriter(ast.NodeTransformer):
             node.right = self._hook("formatted", node.right, node.right)
         return node
 
+    def visit_Set(self, node: ast.Set) -> ast.Set:
+        node.elts = list(map(self._hashed, node.elts))
+        return node
+
+    def visit_Dict(self, node: ast.Dict) -> ast.Dict:
+        for at, (key, value) in enumerate(zip(node.keys, node.values, strict=True)):
+            if key is not None:
+                node.keys[at] = self._hashed(key)
+            node.values[at] = self.visit(value)
+        return node
+
+    def _hashed(self, node: ast.expr) -> ast.expr:
+        """An element of a set, or a key, which Python hashes and compares."""
+        if isinstance(node, ast.Starred):
+            node.value = self._hashed(node.value)
+            return node
+        new: ast.expr = self.visit(node)
+        return new if _is_constant(new) else self._hook("compared", new, new)
+
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
         name = self.scope.mangle(node.target.id)
         node.value = self.visit(node.value)
@@ -232,10 +253,10 @@ class ExpressionRewriter(ast.NodeTransformer):
             generator.target = self.visit(generator.target)
             generator.ifs = self._all(generator.ifs)
         if isinstance(node, ast.DictComp):
-            node.key = self.visit(node.key)
+            node.key = self._hashed(node.key)
             node.value = self.visit(node.value)
         else:
-            node.elt = self.visit(node.elt)
+            node.elt = (self._hashed if isinstance(node, ast.SetComp) else self.visit)(node.elt)
         self.scope = outer
         return node
 

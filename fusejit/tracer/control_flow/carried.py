@@ -328,7 +328,7 @@ class Carried(LoopSettling):
 
 def _is_plain(obj: Any) -> bool:
     """Whether an object is the same in each iteration: nothing of the trace."""
-    return isinstance(obj, bool | int | float | str | type(None))
+    return type(obj) in (bool, int, float, np.float64, str, type(None))
 
 
 def _zero(type_: NumberType) -> Any:

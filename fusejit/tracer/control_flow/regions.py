@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+import numpy as np
+
 from fusejit.errors import NeedsPython, UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.ops import Block, Op
@@ -363,6 +365,9 @@ def is_array(obj: Any) -> bool:
     return isinstance(obj, TracedArray) and obj.kind is Kind.ARRAY
 
 
+_PLAIN = (bool, int, float, np.float64, str, type(None))
+
+
 def same_object(trace: Trace, left: Any, right: Any) -> bool:
     """Whether two objects of the trace are one to the program."""
     if left is right:
@@ -373,7 +378,7 @@ def same_object(trace: Trace, left: Any, right: Any) -> bool:
         return same_view(left, right)
     if is_tuple(left) and type(left) is type(right) and len(left) == len(right):
         return all(same_object(trace, *pair) for pair in zip(left, right, strict=True))
-    if type(left) is type(right) and isinstance(left, bool | int | float | str | type(None)):
+    if type(left) is type(right) and type(left) in _PLAIN:
         return left == right and repr(left) == repr(right)
     return False
 

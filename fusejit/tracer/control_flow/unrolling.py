@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from fusejit.tracer.capture.callables import is_named_tuple
 from fusejit.tracer.runtime.context import active_trace
 from fusejit.tracer.runtime.locations import needs_python
 
@@ -58,7 +59,7 @@ def is_large(container: Any, *, is_part: bool) -> bool:
     pending = [container]
     while pending and left >= 0:
         one = pending.pop()
-        if isinstance(one, list | tuple | dict):
+        if type(one) in (list, tuple, dict) or is_named_tuple(one):
             left -= len(one)
-            pending += [] if left < 0 else one.values() if isinstance(one, dict) else one
+            pending += [] if left < 0 else one.values() if type(one) is dict else one
     return left < 0

@@ -52,6 +52,7 @@ from fusejit.tracer.values.operands import (
     supported,
 )
 from fusejit.tracer.values.operator_names import OPERATORS
+from fusejit.tracer.values.subclass_numbers import is_of_subclass, number_of_subclass
 
 CLIP: np.ufunc = np._core.umath.clip  # type: ignore[attr-defined]
 BOOL = np.dtype(np.bool_)
@@ -144,6 +145,7 @@ def operator_call(
     ufunc: np.ufunc, operands: tuple[Any, ...], out: TracedArray | None = None
 ) -> Any:
     """A Python operator on arrays; declines to objects that are not numbers or arrays."""
+    operands = _without_subclasses(operands)
     if any(map(is_either, operands)):
         return NotImplemented if out is None else in_place(ufunc, operands, out)
     if len(operands) == 2 and not all(map(_is_operand, operands)):
@@ -172,6 +174,17 @@ def operator_call(
         if short is not None:
             return apply_ufunc(short, operands[:1], out)
     return apply_ufunc(ufunc, operands, out)
+
+
+def _without_subclasses(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The numbers that instances of the user's number classes are beside an array or number."""
+    if len(operands) != 2 or not any(map(is_of_subclass, operands)):
+        return operands
+    kind = next((o.kind for o in operands if isinstance(o, TracedArray)), None)
+    if kind is None:
+        return operands
+    found = [number_of_subclass(o, kind, at == 0) for at, o in enumerate(operands)]
+    return tuple(o if n is None else n for o, n in zip(operands, found, strict=True))
 
 
 def _as_complex_takes_them(operands: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -211,8 +224,8 @@ def _is_complex_array(base: Any) -> bool:
 
 
 def _is_operand(obj: Any) -> bool:
-    return isinstance(obj, TracedArray | TracedNumber | bool | int | float | np.generic) or (
-        type(obj) in (np.ndarray, list, tuple, complex)
+    return isinstance(obj, TracedArray | TracedNumber | np.generic) or (
+        type(obj) in (bool, int, float, complex, np.ndarray, list, tuple)
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fusejit.ir.raw_reads import NUMPY_SCALARS, defined_by, members_of, scalar_dtype_of
 from fusejit.ir.types import is_supported
 from fusejit.tracer.values.array import MAX_RANK, too_many_axes
 
@@ -48,11 +49,13 @@ def why_foreign(text: str, obj: Any) -> str | None:
         advice = "; np.asarray(x) of it shares its memory" if kind is np.memmap else ""
         return f"{text} is a subclass of ndarray: {kind.__name__}{advice}"
     if issubclass(kind, np.generic):
-        if not is_supported(obj.dtype) or kind is not obj.dtype.type:
+        if not is_supported(scalar_dtype_of(obj)) or kind not in NUMPY_SCALARS:
             return f"{text} has type {kind.__name__}"
         return None
-    if not issubclass(kind, type) and any(hasattr(kind, name) for name in _PROTOCOLS):
+    if not issubclass(kind, type) and any(defined_by(kind, name) for name in _PROTOCOLS):
         return f"{text} is a foreign array: {kind.__name__}"
+    if defined_by(kind, "__class__") is not object:
+        return f"{text} is a {kind.__name__}, which says itself what its __class__ is"
     if _finds_attributes_itself(kind):
         what = f"{text} is a {kind.__name__}, whose __getattribute__ is a function"
         return f"{what} of the program's, which runs whatever is asked of it"
@@ -125,5 +128,5 @@ def _advice(dtype: np.dtype) -> str:
 
 def _finds_attributes_itself(kind: type) -> bool:
     """Whether a function of Python's answers for each attribute, ``__class__`` among them."""
-    found = next(b for b in kind.__mro__ if "__getattribute__" in vars(b))
-    return isinstance(vars(found)["__getattribute__"], FunctionType)
+    found = members_of(defined_by(kind, "__getattribute__") or object)["__getattribute__"]
+    return type(found) is FunctionType

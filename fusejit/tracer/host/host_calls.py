@@ -39,7 +39,7 @@ from fusejit.tracer.values.kernel_numbers import kernel_number
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import normal_order
 
-_LITERALS = (type(None), bool, int, float, str, np.generic)
+_LITERALS = (type(None), bool, int, float, str)
 
 
 @dataclass(slots=True)
@@ -80,7 +80,7 @@ class Arguments:
             return _dtype_text(obj)
         if type(obj) is complex:
             return f"complex({obj.real!r}, {obj.imag!r})"
-        if not isinstance(obj, _LITERALS):
+        if type(obj) not in _LITERALS and not isinstance(obj, np.generic):
             what = f"an argument of type {type(obj).__name__} of a NumPy function is not traced"
             raise needs_python(what, MOVE_OUTSIDE)
         return repr(obj).replace("{", "{{").replace("}", "}}")

@@ -54,6 +54,7 @@ from fusejit.tracer.values.either_operators import as_integer, store
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import I64, Operand, operand_of
 from fusejit.tracer.values.shapes import Decisions, Extents, Varies
+from fusejit.tracer.values.subclass_numbers import stored
 
 _CHOOSE = "choose element by element with np.where(mask, x, y) instead"
 
@@ -151,7 +152,7 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
     if is_array and same_view(value, target):
         note_store_of_itself(target)
         return  # `x[i] += y` stores into x[i] first and then assigns it to itself
-    operand = operand_of(value)
+    operand = operand_of(stored(value))
     if selection.is_element and operand.extents:
         if array.dtype.kind != "b":
             raise numpy_raises("ValueError: setting an array element with a sequence")
@@ -217,7 +218,7 @@ def _store_masked(array: TracedArray, mask: Any, value: Any) -> None:
             assign_masked(array, whole, Operand(value.dtype, array=value.array))
             return
         value = value.selected()
-    operand = operand_of(value)
+    operand = operand_of(stored(value))
     if operand.array is not None and operand.array.ndim > rest:
         if rest:
             setitem(array, positions(traced), value)

@@ -34,6 +34,7 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
 from fusejit.tracer.values.operands import Operand, operand_of
 from fusejit.tracer.values.shapes import Extents, Varies
+from fusejit.tracer.values.subclass_numbers import stored
 
 _BOOL = np.dtype(np.bool_)
 OUT_OF_BOUNDS = "an index is out of bounds"
@@ -354,7 +355,7 @@ def setitem(
     """``array[index] = value`` where some items are integers of the kernel."""
     require_writeable(array)
     picked = pick(array, index, integers)
-    operand = operand_of(value)
+    operand = operand_of(stored(value))
     require_int_fits(operand, array.dtype)
     scatter(array, picked, converted(array, picked, operand))
 

@@ -57,7 +57,8 @@ def tile(A: Any, reps: Any) -> Any:
     if not contains_traced([A, reps]):
         return NotImplemented
     array = array_from(A)
-    given = list(reps) if isinstance(reps, tuple | list | np.ndarray) else [reps]
+    is_one = isinstance(reps, TracedNumber | TracedArray) or not np.iterable(reps)
+    given = [reps] if is_one else list(reps)  # NumPy's tuple(reps), of members of a Flag too
     counts = [_count(r, "tile") for r in given]
     decisions = array.trace.decisions
     rank = array.ndim

@@ -18,7 +18,7 @@ from fusejit.tracer.graph_breaks.declined import numpy_raises
 from fusejit.tracer.indexing.reshapes import reshape_method
 from fusejit.tracer.indexing.views import normalize_axis
 from fusejit.tracer.library.creation import array_from
-from fusejit.tracer.reductions.over_axes import NO_VALUE, into, is_true, reduce_array
+from fusejit.tracer.reductions.over_axes import NO_VALUE, into, reduce_array
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import Operand
@@ -30,13 +30,27 @@ _NOWHERE = np.iinfo(np.int64).max
 @handles(np.argmax)
 def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> TracedArray:
     """``out[i]`` is the first ``k`` with the largest ``a[i, k]``, or with a NaN."""
-    return _first(array_from(a), "argmax", HANDLERS[np.max], axis, out, is_true(keepdims))
+    return _first(
+        array_from(a),
+        "argmax",
+        HANDLERS[np.max],
+        axis,
+        out,
+        keepdims is not NO_VALUE and bool(keepdims),
+    )
 
 
 @handles(np.argmin)
 def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> TracedArray:
     """``out[i]`` is the first ``k`` with the smallest ``a[i, k]``, or with a NaN."""
-    return _first(array_from(a), "argmin", HANDLERS[np.min], axis, out, is_true(keepdims))
+    return _first(
+        array_from(a),
+        "argmin",
+        HANDLERS[np.min],
+        axis,
+        out,
+        keepdims is not NO_VALUE and bool(keepdims),
+    )
 
 
 def _first(

@@ -154,8 +154,13 @@ def into(result: TracedArray, out: Any) -> TracedArray:
 
 
 def is_true(keepdims: Any) -> bool:
-    """Whether ``keepdims`` is given and true."""
-    return keepdims is not NO_VALUE and bool(keepdims)
+    """Whether ``keepdims`` is given and true: of all numbers NumPy takes integers here."""
+    if keepdims is NO_VALUE:
+        return False
+    kind = type(keepdims.value) if isinstance(keepdims, TracedNumber) else type(keepdims)
+    if issubclass(kind, np.bool_) or not hasattr(kind, "__index__"):
+        raise numpy_raises(f"TypeError: '{kind.__name__}' object is no integer")
+    return bool(keepdims)
 
 
 @handles(np.sum)

@@ -97,7 +97,7 @@ class Access:
             if isinstance(raw, functools.cached_property) and name not in vars(obj):
                 return self._cached_property(obj, owner, name, raw)
         path = self._outside.path_of(obj)
-        if path is None:
+        if path is None or self._outside.is_container_copy(obj):
             return self._local_attr(obj, owner, name, raw)
         if not name.isidentifier() or keyword.iskeyword(name):
             what = f"reads the attribute {name!r} of {path.user_text()}"
@@ -173,6 +173,8 @@ class Access:
 
     def item(self, obj: Any, key: Any) -> Any:
         """``obj[key]``."""
+        if type(obj) is dict:
+            self._outside.compare(key)
         made_by = HANDLERS.get(("item of", type(obj)))
         if made_by is not None:  # np.r_ and its like
             return made_by(key)
@@ -188,7 +190,7 @@ class Access:
         if method is not None:
             return self._invoke(method, (obj, key), {})
         path = self._outside.path_of(obj)
-        if path is None or isinstance(obj, type):
+        if path is None or isinstance(obj, type) or self._outside.is_container_copy(obj):
             return native_getitem(obj, key)
         return self._outside.read(path.item(key), known_item(obj, key))
 

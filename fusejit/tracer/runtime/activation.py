@@ -228,7 +228,6 @@ class Activation:
         return is_none(self.bound(obj))
 
     items = staticmethod(within_budget)
-    contained = staticmethod(contained)
     none_of = staticmethod(none_of)
     stop_flag = staticmethod(stop_flag)
     not_ = staticmethod(not_)
@@ -292,6 +291,17 @@ class Activation:
         self._outside.identify(right)
         return left is right
 
+    def compared(self, obj: Any) -> Any:
+        """An operand of ``==`` or ``!=``, which Python compares."""
+        self._outside.compare(obj)
+        return obj
+
+    def contained(self, item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> Any:
+        """``item in container``."""
+        self._outside.compare(item)
+        self._outside.compare(container)
+        return contained(item, container, is_in)
+
     def identity(self, obj: Any) -> Any:
         """An operand of ``is`` in a chain of comparisons."""
         self.bound(obj)
@@ -323,10 +333,14 @@ _NUMBERS = (t for t in np.sctypeDict.values() if issubclass(t, np.number | np.bo
 _STOOD_FOR = (bool, int, float, complex, np.ndarray, *_NUMBERS)
 
 
+_COMPLEX = (np.complex64, np.complex128)
+
+
 def _may_be_any_object(obj: Any) -> bool:
     """Whether each call decides which object this is: an argument that is an array, a number."""
     if is_stand_in_type(type(obj)):
-        return not hasattr(type(obj), "is_whole") or obj.path is not None
+        is_complex = isinstance(obj, TracedArray) and obj.scalar_type in (complex, *_COMPLEX)
+        return not hasattr(type(obj), "is_whole") or obj.path is not None or is_complex
     return isinstance(obj, int | float) and type(obj) is not bool
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType, GeneratorType, MethodType
@@ -44,6 +45,11 @@ MAX_RECURSIONS = 16  # calls that a function makes of itself, in one trace
 _TEXT = (str, bytes, bytearray)
 _CachedFunction = type(functools.lru_cache(lambda: None))
 _GENERATORS = (np.random.Generator, np.random.RandomState)
+_COMPARING_METHODS = ("index", "count", "remove", "__contains__", "__eq__", "__ne__")
+_COMPARING = (
+    *(hash, dict, set, frozenset),
+    *(operator.eq, operator.ne, operator.contains, operator.countOf, operator.indexOf),
+)
 
 
 class Handlers(HasErrstate, Protocol):
@@ -267,6 +273,9 @@ class Calls:
                 raise needs_python(what, "work on a copy and return it")
         if name in ("str.format", "str.format_map"):
             args, kwargs = tuple(map(self.exact, args)), self.exact(kwargs)
+        if _compares(function):
+            self._outside.compare(getattr(function, "__self__", None))
+            self._outside.compare([*args, *kwargs.values()])
         self._meet_native(function, (*args, *kwargs.values()))
         args, kwargs = self._with_callbacks(rule, args, kwargs)
         if isinstance(getattr(function, "__self__", None), _TEXT) or (
@@ -295,11 +304,12 @@ class Calls:
     def _as_constant(self, result: Any) -> Any:
         if isinstance(result, np.ndarray):
             return self._trace.reading.constant(result)
-        if type(result) in (list, tuple) and any(isinstance(r, np.ndarray) for r in result):
-            return type(result)(map(self._as_constant, result))
-        if isinstance(result, tuple) and hasattr(type(result), "_make"):
-            return type(result)._make(map(self._as_constant, result))  # type: ignore[attr-defined]
-        return result
+        is_named = is_named_tuple(result)
+        if type(result) not in (list, tuple) and not is_named:
+            return result
+        if not any(isinstance(r, np.ndarray) for r in result):
+            return result
+        return (type(result)._make if is_named else type(result))(map(self._as_constant, result))
 
     def _any_traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         return any(map(self._contains_traced, (*args, *kwargs.values())))
@@ -339,14 +349,16 @@ class Calls:
 
     def exact(self, obj: Any) -> Any:
         """What text is made of: numbers become exact, arrays have no value yet."""
-        if not self._contains_traced(obj):
+        if type(obj) is dict:
+            exact = {key: self.exact(value) for key, value in obj.items()}
+            return exact if self._contains_traced(obj) else obj
+        if type(obj) in (list, tuple) or is_named_tuple(obj):
+            items = map(self.exact, obj)
+            exact = type(obj)._make(items) if is_named_tuple(obj) else type(obj)(items)
+            return exact if self._contains_traced(obj) else obj
+        if not self._trace.is_traced(obj):
+            self._outside.write(obj)
             return obj
-        if isinstance(obj, dict):
-            return {key: self.exact(value) for key, value in obj.items()}
-        if is_named_tuple(obj):
-            return type(obj)._make(map(self.exact, obj))
-        if isinstance(obj, (list, tuple)):
-            return type(obj)(map(self.exact, obj))
         if hasattr(obj, "in_text"):
             return obj.in_text()
         what = "makes text of what is known only when the kernel runs"
@@ -363,6 +375,15 @@ class Calls:
 def native_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call without hooks; user code that it reaches is noticed by the watch."""
     return function(*args, **kwargs)
+
+
+def _compares(function: Any) -> bool:
+    """Whether a native function compares or hashes objects that it is given."""
+    owner = getattr(function, "__objclass__", type(getattr(function, "__self__", None)))
+    name = getattr(function, "__name__", "")
+    if owner in (list, tuple):
+        return name in _COMPARING_METHODS
+    return owner in (dict, set, frozenset) or function in _COMPARING
 
 
 def _told(obj: Any) -> Any:

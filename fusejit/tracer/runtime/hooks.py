@@ -134,7 +134,7 @@ class Hooks:
             }
 
     def _default(self, function: FunctionType, path: Path | None, value: Any) -> Any:
-        if isinstance(value, _CONSTANTS):
+        if type(value) in _CONSTANTS:
             if path is not None:
                 self.outside.fix(path, value)
             return value

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import array
 import collections
-import collections.abc
-import enum
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -21,13 +19,23 @@ from types import (
     ModuleType,
     SimpleNamespace,
 )
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from fusejit.ir.host import Path
+from fusejit.ir.raw_reads import defined_by, is_a, module_of
 from fusejit.ir.traced import CheckKind, LibraryRead, PathCheck
-from fusejit.tracer.capture.callables import is_library_module, is_named_tuple, is_user_function
+from fusejit.tracer.capture.callables import is_library_module, is_named_tuple
+from fusejit.tracer.runtime.guards import (
+    Maker,
+    compared_by,
+    is_identified,
+    is_value,
+    maker_of,
+    native_operators,
+    written_by,
+)
 from fusejit.tracer.runtime.locations import needs_python, unsupported
 
 _MUTABLE_TYPES = (
@@ -36,7 +44,6 @@ _MUTABLE_TYPES = (
     memoryview,
     array.array,
     collections.deque,
-    collections.abc.Iterator,
     list,  # subclasses
     dict,
 )
@@ -67,8 +74,6 @@ _KNOWN_TYPES = (
     type(np.sum),
     type(Ellipsis),
 )
-# what is checked to be the very object wherever it is found
-_EVERYWHERE = (type, ModuleType, BuiltinFunctionType, np.ufunc, type(np.sum))
 _PROTOCOLS = (
     "__len__",
     "__iter__",
@@ -156,12 +161,8 @@ class Outside:
 
     def _read_first(self, path: Path, obj: object) -> object:
         self._meet(obj)
-        if isinstance(obj, tuple) and is_named_tuple(obj):
-            self._trace.reading.check(PathCheck(path, CheckKind.TYPE, type(obj)))
-            items = [self.read(path.item(i), item) for i, item in enumerate(obj)]
-            return type(obj)._make(items)  # type: ignore[attr-defined]
         self._refuse(path, obj)
-        if isinstance(obj, FunctionType):
+        if type(obj) is FunctionType:
             self.note(path, obj)
         standin = self._trace.reading.read(path, obj)
         self.register(path, standin)
@@ -170,17 +171,14 @@ class Outside:
     def register(self, path: Path, standin: object) -> None:
         """Note where a stand-in comes from; the elements of copied containers too."""
         self._meet(standin)
-        if isinstance(standin, (list, tuple)) and type(standin) in (list, tuple):
+        if type(standin) in (list, tuple) or is_named_tuple(standin):
             self.note(path, standin)
-            for position, item in enumerate(standin):
+            for position, item in enumerate(cast(Iterable[Any], standin)):
                 self.register(path.item(position), item)
         elif type(standin) is dict:
             self.note(path, standin)
             for key, item in standin.items():
                 self.register(path.item(key), item)
-        elif isinstance(standin, tuple) and is_named_tuple(standin):
-            for position, item in enumerate(standin):
-                self.register(path.item(position), item)
         elif not self._trace.is_traced(standin) and is_open(standin):
             self._refuse(path, standin)
             self.note(path, standin)
@@ -190,7 +188,7 @@ class Outside:
         if type(obj) is tuple and not obj:  # a singleton
             return
         first, _ = self._objects.setdefault(id(obj), (path, obj))
-        if first != path and not isinstance(obj, _EVERYWHERE) and not _is_told_by_code(obj):
+        if first != path and not is_identified(obj) and not _is_told_by_code(obj):
             self._trace.reading.check(PathCheck(path, CheckKind.SAME, first))
 
     def fix(self, path: Path, value: object) -> None:
@@ -209,6 +207,29 @@ class Outside:
             self._identified.add(path)
             self._trace.reading.check(PathCheck(path, CheckKind.IS, obj))
 
+    def compare(self, obj: object, depth: int = 3) -> None:
+        """The program compares or hashes an object, or what a container of its own holds."""
+        if type(obj) in (list, tuple, set, frozenset, dict) and depth:
+            for item in cast(Iterable[Any], obj):
+                self.compare(item, depth - 1)
+        else:
+            self._use(obj, compared_by(type(obj)), "compares")
+
+    def write(self, obj: object) -> None:
+        """The program makes text of an object."""
+        self._use(obj, written_by(type(obj)), "makes text of")
+
+    def _use(self, obj: object, maker: Maker, use: str) -> None:
+        """Special methods are given an object whose type alone is known, if no value is."""
+        path = self.path_of(obj)
+        if path is None or self.is_container_copy(obj) or is_identified(obj):
+            return
+        if type(obj) is FunctionType or (maker is Maker.OBJECT and not is_value(obj)):
+            self.identify(obj)
+        elif maker is Maker.LIBRARY and not is_value(obj):
+            what = f"{use} {path.user_text()}, a {type(obj).__name__}"
+            raise needs_python(what, "pass what is read of it as an argument")
+
     def read_library(self, namespace: dict[str, Any], name: str, value: object) -> None:
         """Record what a module of a library, or `builtins`, holds under a name."""
         if name in namespace:
@@ -222,47 +243,46 @@ class Outside:
 
     def is_container_copy(self, obj: object) -> bool:
         """Whether it is the eager copy of an outside list, tuple or dict."""
-        return type(obj) in (list, tuple, dict) and id(obj) in self._objects
+        kind = type(obj)
+        is_one = kind in (list, tuple, dict) or is_named_tuple(obj)
+        return is_one and id(obj) in self._objects
 
     def _refuse(self, path: Path, obj: object) -> None:
         """Refuse what would be read behind the trace's back: C containers and iterators."""
-        if type(obj) in (list, tuple, dict) or self._trace.is_traced(obj):
-            return
         kind = type(obj)
-        if isinstance(obj, _MUTABLE_TYPES):
+        if kind in (list, tuple, dict) or is_named_tuple(obj) or self._trace.is_traced(obj):
+            return
+        if is_a(obj, _MUTABLE_TYPES) or defined_by(kind, "__next__") is not None:
             what = f"{path.user_text()} is a {kind.__name__} from outside"
             raise needs_python(what, "pass its items as a list, tuple or dict")
-        if isinstance(obj, enum.Enum):
-            self.fix(path, obj)
-        elif is_library_module(kind.__module__) and not isinstance(obj, _KNOWN_TYPES):
-            # Decimal, Fraction, datetime, frozenset ...: C code may read them unnoticed
-            if kind.__hash__ is not None and kind.__hash__ is not object.__hash__:
-                self.fix(path, obj)
-            elif any(hasattr(kind, name) for name in _PROTOCOLS):
-                what = f"{path.user_text()} is a {kind.__name__} from outside"
-                raise needs_python(what, "pass numbers, arrays, or lists and dicts of them")
-        elif not isinstance(obj, _KNOWN_TYPES):
-            for name in _PROTOCOLS:  # `for x in obj` runs those of a library unnoticed
-                found = next((c.__dict__[name] for c in kind.__mro__ if name in c.__dict__), None)
-                if found is not None and not is_user_function(found):
-                    what = f"{path.user_text()} is a {kind.__name__}, whose {name} is a library's"
-                    raise needs_python(what, "pass its items as a list, tuple or dict")
+        if is_a(obj, _KNOWN_TYPES) or is_identified(obj) or is_value(obj):
+            return
+        foreign = [n for n in _PROTOCOLS if maker_of(kind, (n,)) is Maker.LIBRARY]
+        foreign += native_operators(kind)
+        if foreign and is_library_module(module_of(kind)):  # C code may read them unnoticed
+            what = f"{path.user_text()} is a {kind.__name__} from outside"
+            raise needs_python(what, "pass numbers, arrays, or lists and dicts of them")
+        if foreign:  # `for x in obj` runs those of a library unnoticed
+            what = f"{path.user_text()} is a {kind.__name__}, whose {foreign[0]} is a library's"
+            raise needs_python(what, "pass its items as a list, tuple or dict")
 
 
 def is_open(obj: object) -> bool:
     """Whether attributes of the object are read by path."""
-    if isinstance(obj, ModuleType):
-        return not is_library_module(obj.__name__)
-    if isinstance(obj, type):
+    if is_a(obj, ModuleType):
+        return not is_library_module(cast(ModuleType, obj).__name__)
+    if is_a(obj, type):
         return not is_library_module(obj.__module__)
-    if obj is None or isinstance(obj, (bool, int, float, complex, str, bytes, np.generic)):
-        return False
-    return not isinstance(obj, (np.ndarray, np.dtype, CellType))
+    kind = type(obj)
+    return kind not in _CLOSED and not issubclass(kind, np.ndarray | np.generic | np.dtype)
+
+
+_CLOSED = (type(None), bool, int, float, complex, str, bytes, CellType)
 
 
 def _is_told_by_code(obj: object) -> bool:
     """Whether it is a function of which the code is all: that is checked wherever it is found."""
-    return isinstance(obj, FunctionType) and not (
+    return type(obj) is FunctionType and not (
         obj.__closure__ or obj.__defaults__ or obj.__kwdefaults__ or obj.__dict__
     )
 

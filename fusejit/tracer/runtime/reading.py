@@ -6,7 +6,6 @@ the calls for which the program would read the same.
 
 from __future__ import annotations
 
-import types
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,15 +13,16 @@ import numpy as np
 from fusejit.ir.access import Access
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import HostExpr, Path
+from fusejit.ir.raw_reads import is_a
 from fusejit.ir.traced import ArrayClass, CheckKind, LibraryRead, PathCheck
 from fusejit.ir.types import Kind, TensorType, canonical_dtype
 from fusejit.ir.values import Buffer
 from fusejit.tracer.capture.callables import is_named_tuple
-from fusejit.tracer.capture.carriers import is_carrier
 from fusejit.tracer.control_flow.unrolling import is_large
 from fusejit.tracer.graph_breaks.declined import Declined
 from fusejit.tracer.graph_breaks.foreign import why_foreign
 from fusejit.tracer.runtime.dispatch import HANDLERS
+from fusejit.tracer.runtime.guards import guards_of, is_plain_key
 from fusejit.tracer.runtime.layout import classify
 from fusejit.tracer.runtime.locations import needs_python, unsupported, user_frames
 from fusejit.tracer.values.array import TracedArray
@@ -33,16 +33,6 @@ from fusejit.tracer.values.storage import Storage
 if TYPE_CHECKING:
     from fusejit.tracer.runtime.trace import Trace
 
-_STATIC_EQUAL = (bool, str, bytes, slice, range, complex, np.dtype)
-_STATIC_IS = (
-    type(None),
-    type(Ellipsis),
-    type,
-    types.ModuleType,
-    types.BuiltinFunctionType,
-    np.ufunc,
-    type(np.sum),
-)
 _INT64 = np.iinfo(np.int64)
 
 
@@ -175,31 +165,14 @@ class Reading:
         if kind in (complex, np.complex128, np.complex64):
             self.check(PathCheck(path, CheckKind.TYPE, kind))
             return self._read_complex(path, obj)
-        if isinstance(obj, np.generic):
+        if is_a(obj, np.generic):
             self._refuse_foreign(path, obj)
             self.check(PathCheck(path, CheckKind.TYPE, kind))
             return TracedNumber(self._trace, obj, HostExpr.path(path))
         if kind in (list, tuple, dict) or is_named_tuple(obj):
             return self._read_container(path, obj)
-        if isinstance(obj, _STATIC_EQUAL):
-            self.check(PathCheck(path, CheckKind.EQUAL, obj))
-            if isinstance(obj, slice):
-                self._check_parts_of_slice(path, obj)
-            return obj
-        if is_carrier(obj):  # its code changes
-            self.check(PathCheck(path, CheckKind.IS, obj))
-            return obj
-        if isinstance(obj, types.FunctionType):
-            self.check(PathCheck(path, CheckKind.CODE, obj.__code__))
-            return obj
-        if isinstance(obj, _STATIC_IS):
-            self.check(PathCheck(path, CheckKind.IS, obj))
-            return obj
         self._refuse_foreign(path, obj)
-        if path.root == "arg":
-            self.check(PathCheck(path, CheckKind.TYPE, kind))
-        else:
-            self.check(PathCheck(path, CheckKind.IS, obj))
+        self.checks += guards_of(path, obj)
         return obj
 
     def _refuse_foreign(self, path: Path, obj: Any) -> None:
@@ -212,15 +185,6 @@ class Reading:
             error.may_change = True
             raise error
         raise Declined(why)
-
-    def _check_parts_of_slice(self, path: Path, obj: slice) -> None:
-        """Slices are equal whose numbers are: ``slice(0.5)`` and ``slice(np.float32(0.5))``."""
-        for name in ("start", "stop", "step"):
-            part = getattr(obj, name)
-            if part is not None:
-                kind = CheckKind.EQUAL if isinstance(part, float) else CheckKind.TYPE
-                expected = part if isinstance(part, float) else type(part)
-                self.check(PathCheck(path.attribute(name), kind, expected))
 
     def _read_complex(self, path: Path, obj: Any) -> Any:
         """A complex number: its two parts are the inputs of the graph."""
@@ -237,6 +201,9 @@ class Reading:
         self.check(PathCheck(path, CheckKind.TYPE, type(obj)))
         copy: Any
         if type(obj) is dict:
+            if not all(map(is_plain_key, obj)):
+                what = f"{path.user_text()} has keys whose class has special methods of its own"
+                raise needs_python(what, "pass the items themselves as arguments")
             self.check(PathCheck(path, CheckKind.KEYS, tuple(obj)))
             copy = {key: self.read(path.item(key), item) for key, item in obj.items()}
             self.containers.append((copy, dict(copy), path))

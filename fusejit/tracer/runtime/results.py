@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections import Counter
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
@@ -14,6 +15,7 @@ from fusejit.ir.ops import (
     HostCall,
     ReshapeOp,
 )
+from fusejit.ir.raw_reads import is_a, value_reader
 from fusejit.ir.source import Location
 from fusejit.ir.traced import (
     ChoiceLeaf,
@@ -25,6 +27,7 @@ from fusejit.ir.traced import (
     ResultStructure,
     StaticLeaf,
 )
+from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
 from fusejit.tracer.capture.callables import is_method_in_c, is_named_tuple
 from fusejit.tracer.control_flow.regions import Undefined
@@ -190,6 +193,8 @@ class Results:
                 raise Declined("which object is returned depends on a condition")
             if obj.path is not None:
                 return PathLeaf(obj.path)
+            if obj.kind is not Kind.ARRAY and (path := self.trace.reading.path_of(obj)) is not None:
+                return PathLeaf(path)  # a complex number of the call
             own = ResultLeaf(self._place(obj), obj.access, obj.is_view)
             origin = obj.storage.root.origin
             if origin is None or origin.array is not obj or origin.which is None:
@@ -210,7 +215,10 @@ class Results:
         if isinstance(obj, _STATIC) and not is_method_in_c(obj):
             path = self.trace.reading.path_of(obj) if isinstance(obj, _EQUAL_ONES) else None
             is_argument = path is not None and path.root == "arg" and not path.steps
-            return PathLeaf(path) if path is not None and is_argument else StaticLeaf(obj)
+            if path is not None and is_argument:
+                return PathLeaf(path)
+            if value_reader(type(obj)) is None or is_a(obj, enum.Enum):
+                return StaticLeaf(obj)
         path = self.trace.reading.path_of(obj)
         if path is not None:
             return PathLeaf(path)

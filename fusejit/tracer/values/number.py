@@ -13,10 +13,12 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.index_symbols import LARGEST_COEFFICIENT, LARGEST_SYMBOL
 from fusejit.ir.host import HOST_OPS, HostExpr, errstate_text
 from fusejit.ir.host_affine import host_of
+from fusejit.ir.types import Kind
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
 from fusejit.tracer.runtime.context import makes_text
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.values.subclass_numbers import number_of_subclass
 
 if TYPE_CHECKING:
     from fusejit.tracer.runtime.trace import Trace
@@ -232,7 +234,7 @@ class TracedNumber:
 # ---------------------------------------------------------------------------------------- arithmeti
 def is_host_number(obj: Any) -> bool:
     """Whether ``obj`` can stand in host arithmetic."""
-    return isinstance(obj, TracedNumber | int | float | np.generic)
+    return isinstance(obj, TracedNumber | np.generic) or type(obj) in (int, float, bool)
 
 
 def value_of(obj: Any) -> Any:
@@ -422,7 +424,11 @@ def _install() -> None:
                 operands = (other, self) if reflected else (self, other)
                 return HANDLERS["complex arithmetic"](op, operands)
             if not is_host_number(other):
-                return HANDLERS["not a number"](self, other)
+                kind = Kind.SCALAR if self.is_strong else Kind.PYTHON
+                number = number_of_subclass(other, kind, reflected)
+                if number is None:
+                    return HANDLERS["not a number"](self, other)
+                other = number
             return apply_host(op, other, self) if reflected else apply_host(op, self, other)
 
         return method

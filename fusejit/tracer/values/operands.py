@@ -18,6 +18,7 @@ from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsuppo
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import Extents
+from fusejit.tracer.values.subclass_numbers import number_of_subclass
 
 F64 = np.dtype(np.float64)
 I64 = np.dtype(np.int64)
@@ -82,6 +83,9 @@ def operand_of(obj: Any) -> Operand:
         return operand_of(current_trace().reading.unfollowed(obj))
     if isinstance(obj, MaskedElements):
         return operand_of(obj.selected())
+    number = number_of_subclass(obj, Kind.ARRAY)
+    if number is not None:
+        return Operand(number.dtype, literal=number)
     raise Declined(f"an operand of type {type(obj).__name__}")
 
 
@@ -101,6 +105,8 @@ def supported(dtype: np.dtype) -> np.dtype:
 
 def dtype_argument(dtype: Any) -> np.dtype:
     """The ``dtype=`` argument of a function."""
+    if isinstance(dtype, TracedArray) and dtype.kind is not Kind.SCALAR:  # it has a dtype itself
+        raise numpy_raises("TypeError: an array or a complex number is not a dtype")
     try:
         return supported(np.dtype(dtype))
     except TypeError as error:

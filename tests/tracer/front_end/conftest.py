@@ -12,6 +12,8 @@ import pytest
 
 from fusejit.ir.host import Path
 from fusejit.ir.traced import CheckKind, PathCheck
+from fusejit.tracer.capture.callables import is_named_tuple
+from fusejit.tracer.runtime.guards import guards_of
 from fusejit.tracer.runtime.hooks import run_staged
 
 
@@ -67,21 +69,22 @@ class FakeTrace:
         self.errstate: dict[str, str] = {}
 
     def read(self, path: Path, obj: Any) -> Any:
-        if type(obj) in (list, tuple):
-            self.checks.append(PathCheck(path, CheckKind.KEYS, len(obj)))
-            return type(obj)(self.read(path.item(i), v) for i, v in enumerate(obj))
+        if type(obj) in (list, tuple) or is_named_tuple(obj):
+            kind = CheckKind.TYPE if is_named_tuple(obj) else CheckKind.KEYS
+            expected = type(obj) if is_named_tuple(obj) else len(obj)
+            self.checks.append(PathCheck(path, kind, expected))
+            items = (self.read(path.item(i), v) for i, v in enumerate(obj))
+            return type(obj)._make(items) if is_named_tuple(obj) else type(obj)(items)
         if type(obj) is dict:
             self.checks.append(PathCheck(path, CheckKind.KEYS, tuple(obj)))
             return {k: self.read(path.item(k), v) for k, v in obj.items()}
-        if inspect.isfunction(obj):
-            self.checks.append(PathCheck(path, CheckKind.CODE, obj.__code__))
-        elif self.standins and type(obj) in (int, float, np.ndarray, np.float64):
+        if self.standins and type(obj) in (int, float, np.ndarray, np.float64):
             self.checks.append(PathCheck(path, CheckKind.TYPE, type(obj)))
             return StandIn(obj)
-        elif isinstance(obj, (str, tuple, int, float)):
+        if type(obj) in (int, float):
             self.checks.append(PathCheck(path, CheckKind.EQUAL, obj))
         else:
-            self.checks.append(PathCheck(path, CheckKind.IS, obj))
+            self.checks += guards_of(path, obj)
         return obj
 
     def check(self, check: PathCheck) -> None:

@@ -14,6 +14,7 @@ from fusejit_testing.programs.join_templates import PRODUCERS, USES
 from fusejit_testing.programs.library_templates import LIBRARY_TEMPLATES
 from fusejit_testing.programs.mutation_maker import Maker, finished, random_results, started
 from fusejit_testing.programs.mutation_programs import MutationProgram, Statement, random_parameters
+from fusejit_testing.programs.value_programs import template, with_values
 
 _KINDS = list(LIBRARY_TEMPLATES)
 _WEIGHTS = [weight for weight, _ in LIBRARY_TEMPLATES.values()]
@@ -24,18 +25,20 @@ def make_library_program(seed: int) -> MutationProgram:
     """The program of a seed."""
     rng = Random(seed)
     parameters, calls = random_parameters(rng)
-    program = MutationProgram(seed, parameters, (), (), "one", calls)
+    program = with_values(MutationProgram(seed, parameters, (), (), "one", calls), 0.3)
     maker = started(program, rng)
     body: list[Statement] = []
     for _ in range(rng.choice(_NUM_STATEMENTS)):
         body += _statement(maker)
     returned = random_results(maker)
     last = [k for k, v in maker.names.items() if isinstance(v, np.ndarray | np.generic)][-1:]
-    texts = ["text"] if "text" in maker.names else []
-    return finished(program, maker, body, [*returned, *last, *texts])
+    others = [name for name in ("text", "g") if name in maker.names]
+    return finished(program, maker, body, [*returned, *last, *others])
 
 
 def _statement(maker: Maker) -> list[Statement]:
+    if "g" in maker.names and maker.rng.random() < 0.6:
+        return maker.accepted(template(maker.rng, maker.names))
     roll = maker.rng.random()
     if roll < 0.2:
         return maker.statement(0)

@@ -27,6 +27,7 @@ from fusejit_testing.programs.mutation_programs import (
     random_parameters,
 )
 from fusejit_testing.programs.mutation_templates import NESTING, TEMPLATES
+from fusejit_testing.programs.value_programs import template, with_values
 
 NUM_STATEMENTS = (1, 2, 2, 3, 3, 4, 6)
 _TRIES = 12  # with other operands, before a template is taken for one that NumPy refuses
@@ -400,12 +401,14 @@ def make_program(seed: int) -> MutationProgram:
     """The program of a seed."""
     rng = Random(seed)
     parameters, calls = random_parameters(rng)
-    program = MutationProgram(seed, parameters, (), (), "one", calls)
+    program = with_values(MutationProgram(seed, parameters, (), (), "one", calls), 0.1)
     maker = started(program, rng)
     body: list[Statement] = []
     wanted = rng.choice(NUM_STATEMENTS)
     for _ in range(3 * wanted):
         if len(body) < wanted:
+            if "g" in maker.names and rng.random() < 0.3:
+                body += maker.accepted(template(rng, maker.names))
             body += maker.statement(0)
     returned = random_results(maker)
     if rng.random() < 0.04:

@@ -32,6 +32,8 @@ from typing import Any
 
 import numpy as np
 
+from fusejit_testing.argument_kinds import KINDS
+
 IMPORTS = """\
 import numpy as np
 
@@ -105,7 +107,8 @@ def helpers() -> dict[str, Any]:
 class Parameter:
     """An argument: ``dims`` are names of sizes; ``layout`` says how the memory of an array lies.
 
-    A parameter of dtype "int" is a Python int, found among the sizes of a call by its name.
+    A parameter of dtype "int" is a Python int, found among the sizes of a call by its name. One of
+    dtype "value" is an object of the kind that ``layout`` names, and the call says which of two.
     """
 
     name: str
@@ -288,7 +291,7 @@ def random_parameters(rng: Random) -> tuple[tuple[Parameter, ...], tuple[dict[st
 
 def vary(parameter: Parameter, variation: int, parameters: tuple[Parameter, ...]) -> Parameter:
     """The parameter in another layout (1), or in memory shared with one before it (2, 3)."""
-    if parameter.dtype == "int":
+    if parameter.dtype in ("int", "value"):
         return parameter
     if variation == 1:
         return replace(parameter, layout={"C": "step", "F": "offset"}.get(parameter.layout, "C"))
@@ -309,6 +312,8 @@ def make_argument(
     """The argument for a parameter; ``made`` are the arguments before it."""
     if parameter.dtype == "int":
         return sizes[parameter.name]
+    if parameter.dtype == "value":
+        return KINDS[parameter.layout][sizes[parameter.name]]
     if parameter.layout.startswith("same:"):
         return made[parameter.layout[5:]]
     if parameter.layout.startswith("part:"):
