@@ -253,7 +253,8 @@ def _accumulated(binding: Binding, update: Update, indexing_map: IndexingMap) ->
     operand = definition.operand(update.access.operand)
     dtype = binding.dtype_of(operand)
     reads_init = definition.reads_init(update)
-    combiner, dtypes, identity = None, (dtype,), 0
+    combiner, identity = None, 0
+    dtypes: tuple[np.dtype, ...] = (dtype,)
     is_optional = not reads_init or update.combiner is not None
     if update.combiner is not None:
         combiner = _combiner_row(definition, update, dtype)

@@ -119,7 +119,8 @@ def _run(
     for name, _ in instance.reads:
         dtype = binding.dtype_of(binding.definition.operand(name))
         inputs.append(value_of(arrays[name].astype(dtype)))
-    parts, begins = [], []
+    parts: list[Value] = []
+    begins: list[Value | None] = []
     for output in instance.outputs:
         shape = tuple(e.constant for e in binding.shapes[output.name])
         for part, dtype in enumerate(output.dtypes):

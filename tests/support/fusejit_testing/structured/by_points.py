@@ -96,7 +96,7 @@ class _Padded(np.ndarray):
         """The element, or ``outside``."""
         if all(0 <= k < n for k, n in zip(where, self.shape, strict=True)):
             return self[where]
-        return np.asarray(outside).astype(self.dtype)[()]
+        return self.dtype.type(outside)
 
 
 # ------------------------------------------------------------------------------ names of formulas

@@ -183,7 +183,7 @@ class SubscriptMaker:
         """The axes of an output: its dims in some order, some of them strided or shifted."""
         rng = self.rng
         order = rng.sample(dims, len(dims)) if rng.random() < 0.4 else [*dims]
-        axes = []
+        axes: list[Axis] = []
         for dim in order:
             if not has_start or rng.random() < 0.85:
                 axes.append(self._plain_output(operand, len(axes), dim, has_start))
