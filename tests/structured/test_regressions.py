@@ -295,6 +295,20 @@ def test_types_in_annotations_that_are_text() -> None:
     assert result.dtype == expected.dtype == np.float64
 
 
+def test_an_output_that_is_read_in_packed_rows() -> None:
+    """Tiles of short rows that an op reads and writes began with garbage."""
+    op = formula(
+        """
+        def op(A: Tensor["T", "N"], O: Output["U", "M", "L"]):
+            O[i, j + 1] = O[i, j + 1] * 0.5 + np.sin(A[j])
+        """
+    )
+    x, start = np.zeros(5), np.full((7, 6), 2.0)
+    result, expected = compiled_and_reference(op, x, init=start)
+    np.testing.assert_array_equal(result, [[2.0, *[1.0] * 5]] * 7)
+    np.testing.assert_array_equal(expected, result)
+
+
 def test_the_first_op_of_a_process_is_compiled_under_an_import_hook() -> None:
     """Such a hook, as pytest has, ran in the trace of the first op, which was left to Python."""
     program = """

@@ -63,16 +63,15 @@ def lower_packed(nest: Nest, work: Expr) -> ParallelFor:
                 column.var, Polynomial.name("j")
             )
             assert there.pointer is not None
-            copy: Stmt
-            if is_input:
-                copy = StoreElement(packed, place, there.load())
-            else:
-                copy = StoreElement(there.pointer, there.offset, Element(packed, place))
             loops = [
                 LoopDim("i", Polynomial.name("rows"), False),
                 LoopDim("j", column.extent, False),
             ]
-            (pack if is_input else unpack).extend(wrap(loops, [copy]))
+            if is_input or nest.op.payload.reads_init(at - len(nest.inputs)):
+                pack += wrap(loops, [StoreElement(packed, place, there.load())])
+            if not is_input:
+                whole = StoreElement(there.pointer, there.offset, Element(packed, place))
+                unpack += wrap(loops, [whole])
             flat = Reference(packed, e)
         (inputs if is_input else outputs).append(flat)
     inits: list[Expr | None] = [

@@ -96,7 +96,7 @@ class _Padded(np.ndarray):
         """The element, or ``outside``."""
         if all(0 <= k < n for k, n in zip(where, self.shape, strict=True)):
             return self[where]
-        return np.asarray(outside).astype(self.dtype)[()]
+        return self.dtype.type(outside)
 
 
 # ------------------------------------------------------------------------------ names of formulas
@@ -148,6 +148,11 @@ def _round(x: Any) -> Any:
     return whole + np.copysign(1, x) if abs(x - whole) >= 0.5 else whole
 
 
+def _where(condition: Any, a: Any, b: Any) -> Any:
+    chosen: np.ndarray = np.asarray(np.where(condition, a, b))
+    return chosen[()]
+
+
 class _Index:
     point: Mapping[str, int] = {}
 
@@ -167,7 +172,7 @@ _FUNCTIONS: dict[str, Any] = {
     "cast_unsigned": _cast_unsigned,
     "const": lambda dtype, number: np.asarray(number).astype(dtype)[()],
     "index": _Index(),
-    "where": lambda c, a, b: np.where(c, a, b)[()],
+    "where": _where,
     "max": _of_kind(np.maximum, np.logical_and),
     "min": _of_kind(np.minimum, np.logical_or),
     "max_unsigned": _as_unsigned(np.maximum, np.logical_or),

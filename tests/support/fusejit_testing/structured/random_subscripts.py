@@ -183,7 +183,7 @@ class SubscriptMaker:
         """The axes of an output: its dims in some order, some of them strided or shifted."""
         rng = self.rng
         order = rng.sample(dims, len(dims)) if rng.random() < 0.4 else [*dims]
-        axes = []
+        axes: list[Axis] = []
         for dim in order:
             if not has_start or rng.random() < 0.85:
                 axes.append(self._plain_output(operand, len(axes), dim, has_start))
@@ -191,7 +191,11 @@ class SubscriptMaker:
             form = rng.choice((self._shifted, self._shifted, self._reversed))
             axes.append(form(dim))
         if has_start and len(axes) < 4 and rng.random() < 0.08:
-            axes.insert(rng.randint(0, len(axes)), self._constant())
+            at = rng.randint(0, len(axes))
+            axes.insert(at, self._constant())
+            for dim, (name, axis) in self.plain.items():
+                if name == operand and axis >= at:
+                    self.plain[dim] = name, axis + 1
         return axes
 
     def _plain_output(self, operand: str, axis: int, dim: str, has_start: bool) -> Axis:

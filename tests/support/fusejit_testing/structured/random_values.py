@@ -153,6 +153,7 @@ class ValueMaker:
         if rng.random() < 0.2:
             return self._with_number(depth)
         a, b = self._pair(depth)
+        ufunc: np.ufunc
         symbol, ufunc = rng.choice(
             (("+", np.add), ("-", np.subtract), ("*", np.multiply), ("+", np.add))
         )

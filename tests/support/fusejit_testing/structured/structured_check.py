@@ -165,6 +165,8 @@ class _Check:
         outcomes = [run(by_reference, tuple(c.arguments.values())) for c in self.cases]
         for case, outcome in zip(self.cases, outcomes, strict=True):
             error = outcome.error
+            if isinstance(error, ValueError) and 0 in case.sizes.values() and not case.flaw:
+                case.flaw = "an axis gives an empty dim another extent"
             if error is not None:
                 self.tally.outcomes[f"{case.flaw or 'no flaw'}: {type(error).__name__}"] += 1
                 if not isinstance(error, (TypeError, ValueError)):
