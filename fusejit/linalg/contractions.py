@@ -13,65 +13,39 @@ from fusejit.linalg.registry import cast_of, product, register, subscripts_of
 from fusejit.structured.generic import AffineMap, affine_map
 from fusejit.structured.op import StructuredOp
 
-_TILES = {"names": ("lhs", "rhs", "accum"), "types": ("LhsType", "RhsType", "AccumType")}
-_ZERO_POINTS = {"zero_points": ("AZp", "BZp")}
-_ROWS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
-    ("dot", "m, m -> ", "The dot product of two vectors.", {}),
-    ("matvec", "m n, n -> m", "Matrix times vector.", {"names": ("A", "y", "x")}),
-    ("vecmat", "m, m n -> n", "Vector times matrix.", {"names": ("y", "A", "x")}),
-    ("batch_matvec", "b m k, b k -> b m", "Matrices times vectors.", {}),
-    ("batch_vecmat", "b k, b k n -> b n", "Vectors times matrices.", {}),
-    (
-        "mmt4d",
+_PACKED = {"names": ("lhs", "rhs", "accum"), "types": ("LhsType", "RhsType", "AccumType")}
+_QUANTIZED = {"zero_points": ("AZp", "BZp"), "library_call": None}
+_ROWS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "dot": ("m, m -> ", "The dot product of two vectors.", {}),
+    "matvec": ("m n, n -> m", "Matrix times vector.", {"names": ("A", "y", "x")}),
+    "vecmat": ("m, m n -> n", "Vector times matrix.", {"names": ("y", "A", "x")}),
+    "batch_matvec": ("b m k, b k -> b m", "Matrices times vectors.", {}),
+    "batch_vecmat": ("b k, b k n -> b n", "Vectors times matrices.", {}),
+    "mmt4d": (
         "m k m0 k0, n k n0 k0 -> m n m0 n0 | m n k m0 n0 k0",
         "Product of packed matrices; the tiles of the right one are transposed.",
-        _TILES,
+        _PACKED,
     ),
-    (
-        "batch_mmt4d",
+    "batch_mmt4d": (
         "b m k m0 k0, b n k n0 k0 -> b m n m0 n0 | b m n k m0 n0 k0",
         "Products of packed matrices, as `mmt4d`.",
-        _TILES,
+        _PACKED,
     ),
-    (
-        "quantized_matmul",
-        "m k, k n -> m n",
-        "Matrix product of quantized factors.",
-        _ZERO_POINTS,
-    ),
-    (
-        "quantized_batch_matmul",
+    "quantized_matmul": ("m k, k n -> m n", "Product of quantized matrices.", _QUANTIZED),
+    "quantized_batch_matmul": (
         "b m k, b k n -> b m n",
-        "Matrix products of quantized factors.",
-        _ZERO_POINTS,
-    ),
-)
-_WITH_MAPS = {
-    "matmul": (
-        "m k, k n -> m n",
-        "Matrix product; ``indexing_maps`` may transpose the matrices, or broadcast a vector (k).",
-        ({"m k", "k m", "k"}, {"k n", "n k", "k"}, {"m n", "n m"}),
-    ),
-    "batch_matmul": (
-        "b m k, b k n -> b m n",
-        "Matrix products; ``indexing_maps`` may transpose or broadcast the factors.",
-        (
-            {"b m k", "b k m", "k", "b k", "m k"},
-            {"b k n", "b n k", "k", "b k", "k n"},
-            {"b m n"},
-        ),
-    ),
-    "batch_reduce_matmul": (
-        "b m k, b k n -> m n | b m n k",
-        "The sum of matrix products; ``indexing_maps`` may transpose or broadcast the factors.",
-        (
-            {"b m k", "b k m", "k", "b k", "m k"},
-            {"b k n", "b n k", "k", "b k", "k n"},
-            {"m n"},
-        ),
+        "Products of quantized matrices.",
+        _QUANTIZED,
     ),
 }
-"""Operands, what it is, and the subscripts that each operand may have instead."""
+"""Operands of the formula (and the domain, where it has another order), and what it is."""
+_LEFT, _RIGHT = {"b m k", "b k m", "k", "b k", "m k"}, {"b k n", "b n k", "k", "b k", "k n"}
+_WITH_MAPS = {
+    "matmul": ("m k, k n -> m n", ({"m k", "k m", "k"}, {"k n", "n k", "k"}, {"m n", "n m"})),
+    "batch_matmul": ("b m k, b k n -> b m n", (_LEFT, _RIGHT, {"b m n"})),
+    "batch_reduce_matmul": ("b m k, b k n -> m n | b m n k", (_LEFT, _RIGHT, {"m n"})),
+}
+"""Operands of the formula, and the subscripts that each operand may have instead."""
 _MAP_ATTRIBUTES = {"indexing_maps": None, "cast": "cast_signed"}
 
 
@@ -93,7 +67,8 @@ def _maps(op: str, given: Any) -> list[AffineMap]:
     return maps
 
 
-def _with_maps(name: str, row: str, doc: str, allowed: Sequence[set[str]]) -> StructuredOp:
+def _with_maps(name: str, row: str, allowed: Sequence[set[str]]) -> StructuredOp:
+    doc = "Matrix products; ``indexing_maps`` may transpose or broadcast the factors."
     formula, _bar, domain = row.partition("|")
     *factors, output = subscripts_of(formula)
     order = domain.split() or list(dict.fromkeys(d for part in (output, *factors) for d in part))
@@ -163,13 +138,12 @@ _CONTRACT = "The contraction that ``indexing_maps`` say, one map for each of A, 
 
 
 def _define() -> None:
-    for name, row, doc, options in _ROWS:
+    for name, (row, doc, options) in _ROWS.items():
         formula, _bar, domain = row.partition("|")
-        call = None if "zero_points" in options else "contraction"
-        made = product(name, formula, doc, domain=domain, library_call=call, **options)
-        register(StructuredOp(made))
-    for name, (row, doc, allowed) in _WITH_MAPS.items():
-        register(_with_maps(name, row, doc, allowed))
+        given = {"library_call": "contraction", "domain": domain, **options}
+        register(StructuredOp(product(name, formula, doc, **given)))
+    for name, (row, allowed) in _WITH_MAPS.items():
+        register(_with_maps(name, row, allowed))
     matmul = "(m, n, k) -> (m, k)", "(m, n, k) -> (k, n)", "(m, n, k) -> (m, n)"
     template = _contract({"indexing_maps": matmul})
     register(StructuredOp(template, lambda ranks, attributes: _contract(attributes)))

@@ -23,11 +23,11 @@ from fusejit.ir.definitions.definition import (
     Update,
     make_definition,
 )
-from fusejit.ir.definitions.indices import DIM, EXTENT, Index
-from fusejit.ir.definitions.scalars import FORMULA_NAMES, Scalar, apply
+from fusejit.ir.definitions.indices import dims, extents
+from fusejit.ir.definitions.scalars import FORMULA_NAMES, Scalar, apply, element
 from fusejit.linalg.movement import integers
 from fusejit.linalg.registry import cast_of, named, register
-from fusejit.structured.generic import OpFamily, Resolved, affine_map, define_generic
+from fusejit.structured.generic import OpFamily, Resolved, affine_map, define_generic, given_only
 from fusejit.structured.notation import Number, Output
 from fusejit.structured.op import StructuredOp, rank_of
 
@@ -56,10 +56,6 @@ _NUM_INPUTS = {
 """The number of inputs of the kinds that have not one."""
 
 
-def _subscripts(rank: int) -> tuple[Index, ...]:
-    return tuple(Index(DIM, (f"d{k}",)) for k in range(rank))
-
-
 def pointwise(
     name: str,
     operands: Mapping[str, Any],
@@ -71,19 +67,16 @@ def pointwise(
 ) -> Definition:
     """The op of the rank of a call: ``operands`` and ``output`` are names and types."""
     rank = max((r for r in ranks.values() if r is not None), default=0)
-    shape = tuple(Index(EXTENT, (f"D{k}",)) for k in range(rank))
+    points, shape = dims("d", rank), extents("D", rank)
     specs, accesses = [], []
     for operand, type_ in operands.items():
         is_number = ranks.get(operand) == 0
         specs.append(OperandSpec(operand, Role.INPUT, type_, () if is_number else shape))
-        accesses.append(Access(operand, () if is_number else _subscripts(rank)))
+        accesses.append(Access(operand, () if is_number else points))
     specs.append(OperandSpec(output[0], Role.OUTPUT, output[1], shape))
-    value = compute(*(Scalar("element", (), (a.operand, a.subscripts)) for a in accesses))
-    update = Update(Access(output[0], _subscripts(rank)), value)
-    dims = [f"d{k}" for k in range(rank)]
-    return make_definition(
-        name, specs, accesses, [update], attributes=attributes, dims=dims, doc=doc
-    )
+    value = compute(*(element(a.operand, a.subscripts) for a in accesses))
+    update = Update(Access(output[0], points), value)
+    return make_definition(name, specs, accesses, [update], attributes=attributes, doc=doc)
 
 
 def _register(
@@ -122,16 +115,12 @@ def _define() -> None:
 def _fill(ranks: Mapping[str, int | None], attributes: Mapping[str, Any]) -> Definition:
     """One number everywhere; ``init`` or ``out`` gives the shape."""
     rank = ranks.get("O", 0 if ranks else 1) or 0
-    dims = [f"d{k}" for k in range(rank)]
-    shape = tuple(Index(EXTENT, (f"D{k}",)) for k in range(rank))
-    operands = [
-        OperandSpec("value", Role.SCALAR, "T1", ()),
-        OperandSpec("O", Role.OUTPUT, "U", shape),
-    ]
-    value = FORMULA_NAMES["cast"]("U", Scalar("element", (), ("value", ())))
-    update = Update(Access("O", _subscripts(rank)), value)
+    value = OperandSpec("value", Role.SCALAR, "T1", ())
+    output = OperandSpec("O", Role.OUTPUT, "U", extents("D", rank))
+    points = dims("d", rank)
+    update = Update(Access("O", points), FORMULA_NAMES["cast"]("U", element("value")))
     accesses = [Access("value", ())]
-    return make_definition("fill", operands, accesses, [update], dims=dims, doc=str(_fill.__doc__))
+    return make_definition("fill", [value, output], accesses, [update], doc=str(_fill.__doc__))
 
 
 _define()
@@ -167,7 +156,6 @@ def map(payload: Callable[..., Any], *inputs: Any, init: Any = None, out: Any = 
     if not inputs and target is None:
         raise TypeError("map: a payload without inputs takes its shape from init= or out=")
     maps = _identity_maps(inputs, target)
-    start = {} if target is None else {"out": out} if init is None else {"init": init}
     made = define_generic(
         len(inputs),
         1,
@@ -176,7 +164,7 @@ def map(payload: Callable[..., Any], *inputs: Any, init: Any = None, out: Any = 
         lambda *elements: payload(*elements[:-1]),
         name="map",
     )
-    return made, inputs, start
+    return made, inputs, given_only(init=init, out=out)
 
 
 @OpFamily
@@ -248,7 +236,7 @@ def elementwise(
     types = [np.dtype(np.bool_) if c else "T1" for c in is_condition]
     operands = [replace(o, type=t) for o, t in zip(made.operands, types, strict=True)]
     made = replace(made, operands=tuple(operands))
-    return made, inputs, {} if target is None else {"out": out} if init is None else {"init": init}
+    return made, inputs, given_only(init=init, out=out)
 
 
 for _family in (map, reduce, elementwise):

@@ -14,20 +14,12 @@ from fusejit.ir.definitions.definition import (
     Update,
     make_definition,
 )
-from fusejit.ir.definitions.indices import DIM, EXTENT, Index
-from fusejit.ir.definitions.scalars import Scalar
+from fusejit.ir.definitions.indices import Index, dims, extents
+from fusejit.ir.definitions.scalars import element, padded
 from fusejit.linalg.registry import register
 from fusejit.structured.op import StructuredOp
 
 Ranks = Mapping[str, int | None]
-
-
-def axis_of(name: str) -> Index:
-    return Index(EXTENT, (name,))
-
-
-def dim_of(name: str) -> Index:
-    return Index(DIM, (name,))
 
 
 def moved(
@@ -36,24 +28,20 @@ def moved(
     source: tuple[str, Sequence[Index], Sequence[Index]],
     target: tuple[str, Sequence[Index], Sequence[Index]],
     attributes: Mapping[str, Any],
-    dims: Sequence[str],
     padding: bool = False,
 ) -> Definition:
     """One element per point; ``source`` and ``target`` are name, extents and subscripts."""
     access = Access(source[0], tuple(source[2]), padding)
-    value = Scalar("element", (), (source[0], access.subscripts))
+    value = element(source[0], access.subscripts)
     operands = [OperandSpec(source[0], Role.INPUT, "T", tuple(source[1]), is_exact=True)]
     accesses = [access]
     if padding:
         operands.append(OperandSpec("padding_value", Role.SCALAR, "T", ()))
         accesses.append(Access("padding_value", ()))
-        outside = Scalar("element", (), ("padding_value", ()))
-        value = Scalar("padded", (outside,), (source[0], access.subscripts))
+        value = padded(source[0], access.subscripts, element("padding_value"))
     operands.append(OperandSpec(target[0], Role.OUTPUT, "T", tuple(target[1])))
     update = Update(Access(target[0], tuple(target[2])), value)
-    return make_definition(
-        name, operands, accesses, [update], attributes=attributes, dims=dims, doc=doc
-    )
+    return make_definition(name, operands, accesses, [update], attributes=attributes, doc=doc)
 
 
 def rank_in(ranks: Ranks, name: str, default: int) -> int:
@@ -92,11 +80,10 @@ def _broadcast(ranks: Ranks, attributes: Mapping[str, Any]) -> Definition:
             f"broadcast: {len(axes)} new dimensions and {ranks['input']} axes of input are not the "
             f"{rank} axes of init"
         )
-    dims = [f"d{k}" for k in range(rank)]
-    shape = [axis_of(f"D{k}") for k in range(rank)]
-    source = ("input", [shape[k] for k in kept], [dim_of(dims[k]) for k in kept])
-    target = ("init", shape, [dim_of(d) for d in dims])
-    return moved("broadcast", doc_of(_broadcast), source, target, {"dimensions": ()}, dims)
+    points, shape = dims("d", rank), extents("D", rank)
+    source = ("input", [shape[k] for k in kept], [points[k] for k in kept])
+    target = ("init", shape, points)
+    return moved("broadcast", doc_of(_broadcast), source, target, {"dimensions": ()})
 
 
 def _transpose(ranks: Ranks, attributes: Mapping[str, Any]) -> Definition:
@@ -107,12 +94,11 @@ def _transpose(ranks: Ranks, attributes: Mapping[str, Any]) -> Definition:
     order = distinct_axes("transpose", "permutation", axes, rank)
     if len(order) != rank:
         raise ValueError(f"transpose: permutation {order} is none of {rank} axes")
-    dims = [f"d{k}" for k in range(rank)]
     inverse = [order.index(k) for k in range(rank)]
-    shape = [axis_of(f"D{k}") for k in range(rank)]
-    source = ("input", [shape[k] for k in inverse], [dim_of(dims[k]) for k in inverse])
-    target = ("init", shape, [dim_of(d) for d in dims])
-    return moved("transpose", doc_of(_transpose), source, target, {"permutation": None}, dims)
+    points, shape = dims("d", rank), extents("D", rank)
+    source = ("input", [shape[k] for k in inverse], [points[k] for k in inverse])
+    target = ("init", shape, points)
+    return moved("transpose", doc_of(_transpose), source, target, {"permutation": None})
 
 
 def doc_of(define: Any) -> str:

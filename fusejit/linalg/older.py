@@ -11,21 +11,13 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.definitions.definition import Access, OperandSpec, Role, Update, make_definition
-from fusejit.ir.definitions.indices import DIM, EXTENT, Index
-from fusejit.ir.definitions.scalars import Scalar, cast, const
+from fusejit.ir.definitions.indices import Index, dim, dims, extent, extents
+from fusejit.ir.definitions.scalars import cast, const, element, padded
 from fusejit.ir.scalar_ops.combiners import COMBINERS
-from fusejit.structured.generic import OpFamily, Resolved
+from fusejit.structured.generic import OpFamily, Resolved, given_only
 from fusejit.structured.op import rank_of
 
 Padding = Sequence[tuple[int, int]]
-
-
-def _axis(name: str) -> Index:
-    return Index(EXTENT, (name,))
-
-
-def _dim(name: str) -> Index:
-    return Index(DIM, (name,))
 
 
 def _per_axis(op: str, what: str, given: Any, rank: int, least: int) -> list[int]:
@@ -48,44 +40,30 @@ def _padding(op: str, given: Any, rank: int) -> list[tuple[int, int]]:
     return pairs
 
 
-def _keywords(init: Any, out: Any) -> dict[str, Any]:
-    return {name: v for name, v in (("init", init), ("out", out)) if v is not None}
-
-
-def _axes(letter: str, rank: int) -> list[Index]:
-    return [_axis(f"{letter}{k}") for k in range(rank)]
-
-
 @OpFamily
 def pad(input: Any, padding: Padding | int, value: Any = 0, *, out: Any = None) -> Resolved:
     """``input`` with a border of ``value``: ``padding`` has the widths (low, high) of each axis.
 
-    In a traced function it is computed where it is read: no padded array is written.
+    In a traced function that reads each element once it is computed where it is read; where a
+    stencil reads each several times, the padded array is written, unless ``fusion="aggressive"``.
     """
     rank = rank_of(input)
     widths = _padding("pad", padding, rank)
-    dims = [f"d{k}" for k in range(rank)]
-    place = tuple(
-        _dim(d) - low if low or high else _dim(d)
-        for d, (low, high) in zip(dims, widths, strict=True)
-    )
-    shape = tuple(
-        _axis(f"D{k}") + (low + high) if low or high else _axis(f"D{k}")
-        for k, (low, high) in enumerate(widths)
-    )
-    element = Scalar("padded", (const("T", value),), ("input", place))
+    both = list(zip(dims("d", rank), extents("D", rank), widths, strict=True))
+    place = tuple(d - low if low or high else d for d, _, (low, high) in both)
+    shape = tuple(e + (low + high) if low or high else e for _, e, (low, high) in both)
+    value_there = padded("input", place, const("T", value))
     made = make_definition(
         "pad",
         [
-            OperandSpec("input", Role.INPUT, "T", tuple(_axis(f"D{k}") for k in range(rank))),
+            OperandSpec("input", Role.INPUT, "T", extents("D", rank)),
             OperandSpec("O", Role.OUTPUT, "T", shape),
         ],
         [Access("input", place, is_padded=True)],
-        [Update(Access("O", tuple(map(_dim, dims))), element)],
-        dims=dims,
+        [Update(Access("O", dims("d", rank)), value_there)],
         doc=str(pad.__doc__),
     )
-    return made, (input,), _keywords(None, out)
+    return made, (input,), given_only(out=out)
 
 
 def _window(
@@ -95,8 +73,8 @@ def _window(
     place, extents = [], []
     for k in range(rank):
         low, high = widths[k]
-        place.append(_dim(f"x{k}") * strides[k] + _dim(f"z{k}") * dilations[k] - low)
-        span = _axis(f"S{k}") + (low + high - 1) - (_axis(f"Z{k}") - 1) * dilations[k]
+        place.append(dim(f"x{k}") * strides[k] + dim(f"z{k}") * dilations[k] - low)
+        span = extent(f"S{k}") + (low + high - 1) - (extent(f"Z{k}") - 1) * dilations[k]
         extents.append(span // strides[k] + 1)
     return place, extents
 
@@ -130,28 +108,27 @@ def conv(
     rank = rank_of(input) - 2
     if rank < 1:
         raise ValueError(f"conv: input has {rank + 2} axes, fewer than batch, image and channels")
-    place, extents, x, z = _image("conv", rank, strides, dilations, padding)
-    image = (_dim("b"), *place, _dim("q"))
-    kernel = (*map(_dim, z), _dim("q"), _dim("k"))
+    place, shape, x, z = _image("conv", rank, strides, dilations, padding)
+    image = (dim("b"), *place, dim("q"))
+    kernel = (*map(dim, z), dim("q"), dim("k"))
     factors = (
-        Scalar("element", (), ("filter", kernel)),
-        Scalar("padded", (const("T1", 0),), ("input", image)),
+        element("filter", kernel),
+        padded("input", image, const("T1", 0)),
     )
     first, second = (cast("U", factor) for factor in factors)
-    windows, sizes = _axes("Z", rank), _axes("S", rank)
+    windows, sizes = extents("Z", rank), extents("S", rank)
     made = make_definition(
         "conv",
         [
-            OperandSpec("filter", Role.INPUT, "T2", (*windows, _axis("Q"), _axis("K"))),
-            OperandSpec("input", Role.INPUT, "T1", (_axis("B"), *sizes, _axis("Q"))),
-            OperandSpec("output", Role.OUTPUT, "U", (_axis("B"), *extents, _axis("K"))),
+            OperandSpec("filter", Role.INPUT, "T2", (*windows, extent("Q"), extent("K"))),
+            OperandSpec("input", Role.INPUT, "T1", (extent("B"), *sizes, extent("Q"))),
+            OperandSpec("output", Role.OUTPUT, "U", (extent("B"), *shape, extent("K"))),
         ],
         [Access("filter", kernel), Access("input", image, is_padded=True)],
-        [Update(Access("output", (_dim("b"), *map(_dim, x), _dim("k"))), first * second, "add")],
-        dims=["b", *x, "k", *z, "q"],
+        [Update(Access("output", (dim("b"), *map(dim, x), dim("k"))), first * second, "add")],
         doc=str(conv.__doc__),
     )
-    return made, (filter, input), _keywords(init, out)
+    return made, (filter, input), given_only(init=init, out=out)
 
 
 def _pooling(combiner: str, name: str, doc: str) -> OpFamily:
@@ -166,22 +143,20 @@ def _pooling(combiner: str, name: str, doc: str) -> OpFamily:
         out: Any = None,
     ) -> Resolved:
         rank = rank_of(input)
-        place, extents, x, z = _image(name, rank, strides, dilations, padding)
-        outside = const("T", COMBINERS[combiner].identity)
-        element = Scalar("padded", (outside,), ("input", tuple(place)))
+        place, shape, x, z = _image(name, rank, strides, dilations, padding)
+        value = padded("input", tuple(place), const("T", COMBINERS[combiner].identity))
         made = make_definition(
             name,
             [
-                OperandSpec("input", Role.INPUT, "T", tuple(_axes("S", rank))),
-                OperandSpec("window", Role.SHAPE, "W", tuple(_axes("Z", rank))),
-                OperandSpec("output", Role.OUTPUT, "T", tuple(extents)),
+                OperandSpec("input", Role.INPUT, "T", extents("S", rank)),
+                OperandSpec("window", Role.SHAPE, "W", extents("Z", rank)),
+                OperandSpec("output", Role.OUTPUT, "T", tuple(shape)),
             ],
-            [Access("input", tuple(place), is_padded=True), Access("window", tuple(map(_dim, z)))],
-            [Update(Access("output", tuple(map(_dim, x))), element, combiner)],
-            dims=[*x, *z],
+            [Access("input", tuple(place), is_padded=True), Access("window", tuple(map(dim, z)))],
+            [Update(Access("output", tuple(map(dim, x))), value, combiner)],
             doc=doc,
         )
-        return made, (input, window), _keywords(init, out)
+        return made, (input, window), given_only(init=init, out=out)
 
     resolve.__name__, resolve.__doc__ = name, doc
     return OpFamily(resolve)

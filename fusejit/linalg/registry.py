@@ -18,8 +18,8 @@ from fusejit.ir.definitions.definition import (
     Update,
     make_definition,
 )
-from fusejit.ir.definitions.indices import DIM, EXTENT, Index, attribute_in_formula
-from fusejit.ir.definitions.scalars import FORMULA_NAMES, Scalar
+from fusejit.ir.definitions.indices import attribute_in_formula, dim, extent
+from fusejit.ir.definitions.scalars import FORMULA_NAMES, element
 from fusejit.structured.notation import _, with_windows
 from fusejit.structured.op import StructuredOp, structured_op
 
@@ -80,14 +80,14 @@ def operands_of(
     for name, type_, texts in zip(names, types, subscripts, strict=True):
         moved, indices, shape = 0, [], []
         for text in texts:
-            first, *second = (Index(DIM, (d,)) for d in text.split("+"))
+            first, *second = (dim(d) for d in text.split("+"))
             if second and strides:
                 first = first * strides[moved] + second[0] * dilations[moved]
                 moved += 1
             elif second:
                 first = first + second[0]
             indices.append(first)
-            shape.append(_ if second else Index(EXTENT, (_EXTENTS.get(text, text.upper()),)))
+            shape.append(_ if second else extent(_EXTENTS.get(text, text.upper())))
         role = Role.OUTPUT if name is names[-1] else Role.SHAPE if name == window else Role.INPUT
         operands.append(OperandSpec(name, role, type_, tuple(shape)))
         accesses.append(Access(name, tuple(indices)))
@@ -111,11 +111,14 @@ def product(
     attributes = attributes or {}
     operands, accesses = operands_of(name, names, types, subscripts_of(row), attributes)
     convert = FORMULA_NAMES[cast]
-    factors = [convert(types[-1], _element(access)) for access in accesses[:-1]]
+    factors = [
+        convert(types[-1], element(access.operand, access.subscripts)) for access in accesses[:-1]
+    ]
     numbers = [Access(zero_point, ()) for zero_point in zero_points]
     if numbers:
         factors = [
-            f - convert(types[-1], _element(z)) for f, z in zip(factors, numbers, strict=True)
+            f - convert(types[-1], element(z.operand))
+            for f, z in zip(factors, numbers, strict=True)
         ]
     scalars = [OperandSpec(z, Role.SCALAR, FORMULA_NAMES["I32"], ()) for z in zero_points]
     return make_definition(
@@ -138,10 +141,6 @@ def pooling(
         name, ("I", "K", "O"), ("T1", "T2", "U"), subscripts_of(row), attributes, "K"
     )
     convert = FORMULA_NAMES["cast_unsigned" if combiner.endswith("_unsigned") else "cast"]
-    value = convert("U", _element(accesses[0]))
+    value = convert("U", element(accesses[0].operand, accesses[0].subscripts))
     update = Update(accesses[-1], value, combiner)
     return make_definition(name, operands, accesses[:-1], [update], attributes=attributes, doc=doc)
-
-
-def _element(access: Access) -> Scalar:
-    return Scalar("element", (), (access.operand, access.subscripts))

@@ -10,11 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fusejit.ir.definitions.definition import Definition
-from fusejit.ir.definitions.indices import Index
+from fusejit.ir.definitions.indices import Index, dims, extents
 from fusejit.linalg.movement import (
     Ranks,
-    axis_of,
-    dim_of,
     distinct_axes,
     doc_of,
     integers,
@@ -22,7 +20,7 @@ from fusejit.linalg.movement import (
     rank_in,
 )
 from fusejit.linalg.registry import register
-from fusejit.structured.generic import OpFamily, Resolved
+from fusejit.structured.generic import OpFamily, Resolved, given_only
 from fusejit.structured.op import StructuredOp, rank_of
 
 _TILING: dict[str, Any] = {"inner_dims_pos": (), "inner_tiles": (), "outer_dims_perm": None}
@@ -68,23 +66,15 @@ def pack(
     }
     tiles, order = _tiling("pack", attributes, rank)
     is_padded = padding_value is not None
-    shape = [axis_of(f"S{k}") for k in range(rank)]
-    place = [
-        dim_of(f"o{k}") * tiles[k] + dim_of(f"t{k}") if k in tiles else dim_of(f"o{k}")
-        for k in range(rank)
-    ]
+    shape, o, t = extents("S", rank), dims("o", rank), dims("t", rank)
+    place = [o[k] * tiles[k] + t[k] if k in tiles else o[k] for k in range(rank)]
     outer = [(shape[k] + (tiles[k] - 1)) // tiles[k] if k in tiles else shape[k] for k in order]
-    target = (
-        "dest",
-        [*outer, *(Index.of(t) for t in tiles.values())],
-        [dim_of(f"o{k}") for k in order] + [dim_of(f"t{k}") for k in tiles],
-    )
-    dims = [f"o{k}" for k in order] + [f"t{k}" for k in tiles]
+    points = [*(o[k] for k in order), *(t[k] for k in tiles)]
+    target = "dest", [*outer, *map(Index.of, tiles.values())], points
     doc = str(pack.__doc__)
-    made = moved("pack", doc, ("source", shape, place), target, {}, dims, is_padded)
-    starts = {"init": init, "out": out}
+    made = moved("pack", doc, ("source", shape, place), target, {}, is_padded)
     inputs = (source, padding_value) if is_padded else (source,)
-    return made, inputs, {name: value for name, value in starts.items() if value is not None}
+    return made, inputs, given_only(init=init, out=out)
 
 
 def _unpack(ranks: Ranks, attributes: Mapping[str, Any]) -> Definition:
@@ -97,22 +87,19 @@ def _unpack(ranks: Ranks, attributes: Mapping[str, Any]) -> Definition:
     if rank < 0:
         raise ValueError(f"unpack: source has {ranks['source']} axes for {len(tiles)} inner_tiles")
     sizes, order = _tiling("unpack", attributes, rank)
-    dims = [f"d{k}" for k in range(rank)]
+    points, packed = dims("d", rank), extents("O", rank)
     is_given = ranks.get("dest") is not None
-    whole = [axis_of(f"O{k}") * sizes[k] if k in sizes else axis_of(f"O{k}") for k in range(rank)]
-    shape = [axis_of(f"D{k}") for k in range(rank)] if is_given else whole
-    outer = [(shape[k] + (sizes[k] - 1)) // sizes[k] if k in sizes else shape[k] for k in order]
-    source = (
-        "source",
-        [
-            *(outer if is_given else [axis_of(f"O{k}") for k in order]),
-            *map(Index.of, sizes.values()),
-        ],
-        [dim_of(dims[k]) // sizes[k] if k in sizes else dim_of(dims[k]) for k in order]
-        + [dim_of(dims[k]) % t for k, t in sizes.items()],
-    )
-    target = ("dest", shape, [dim_of(d) for d in dims])
-    return moved("unpack", doc_of(_unpack), source, target, _TILING, dims)
+    whole = [packed[k] * sizes[k] if k in sizes else packed[k] for k in range(rank)]
+    shape = extents("D", rank) if is_given else whole
+    if is_given:
+        packed = tuple(
+            (e + (sizes[k] - 1)) // sizes[k] if k in sizes else e for k, e in enumerate(shape)
+        )
+    place = [points[k] // sizes[k] if k in sizes else points[k] for k in order]
+    inner = [points[k] % tile for k, tile in sizes.items()]
+    extents_of_source = [*(packed[k] for k in order), *map(Index.of, sizes.values())]
+    source = "source", extents_of_source, [*place, *inner]
+    return moved("unpack", doc_of(_unpack), source, ("dest", shape, points), _TILING)
 
 
 register(StructuredOp(_unpack({}, {}), _unpack))

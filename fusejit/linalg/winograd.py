@@ -10,7 +10,9 @@ output transform multiplies by the scale of each transformed axis.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -24,80 +26,58 @@ from fusejit.structured.op import rank_of
 
 @dataclass(frozen=True)
 class Winograd:
-    """The matrices of one F(m, r)."""
+    """F(m, r): the matrices G, BT and AT, and the scale of an axis of the output."""
 
     m: int
     r: int
-    g: np.ndarray
-    bt: np.ndarray
-    at: np.ndarray
     scale: float
+    filter: np.ndarray
+    input: np.ndarray
+    output: np.ndarray
 
 
-def _of(m: int, r: int, scale: float, g: Any, bt: Any, at: Any) -> Winograd:
-    left, middle, right = (np.array(x, np.float64) for x in (g, bt, at))
-    return Winograd(m, r, left, middle, right, scale)
+def _matrix(text: str) -> np.ndarray:
+    return np.array([[float(Fraction(v)) for v in row.split()] for row in text.split(";")])
 
 
 TABLE = {
-    "F_2_3": _of(
+    "F_2_3": Winograd(
         2,
         3,
         1.0,
-        [[-1, 0, 0], [1 / 2, -1 / 2, 1 / 2], [1 / 2, 1 / 2, 1 / 2], [0, 0, 1]],
-        [[-1, 0, 1, 0], [0, -1, 1, 0], [0, 1, 1, 0], [0, -1, 0, 1]],
-        [[1, 1, 1, 0], [0, -1, 1, 1]],
+        _matrix("-1 0 0; 1/2 -1/2 1/2; 1/2 1/2 1/2; 0 0 1"),
+        _matrix("-1 0 1 0; 0 -1 1 0; 0 1 1 0; 0 -1 0 1"),
+        _matrix("1 1 1 0; 0 -1 1 1"),
     ),
-    "F_4_3": _of(
+    "F_4_3": Winograd(
         4,
         3,
         32.0,
-        [
-            [1, 0, 0],
-            [-1 / 3, 1 / 3, -1 / 3],
-            [-1 / 3, -1 / 3, -1 / 3],
-            [1 / 12, -1 / 6, 1 / 3],
-            [1 / 12, 1 / 6, 1 / 3],
-            [0, 0, 1],
-        ],
-        [
-            [1 / 4, 0, -5 / 16, 0, 1 / 16, 0],
-            [0, 1 / 4, -1 / 4, -1 / 16, 1 / 16, 0],
-            [0, -1 / 4, -1 / 4, 1 / 16, 1 / 16, 0],
-            [0, 1 / 4, -1 / 8, -1 / 4, 1 / 8, 0],
-            [0, -1 / 4, -1 / 8, 1 / 4, 1 / 8, 0],
-            [0, 1 / 4, 0, -5 / 16, 0, 1 / 16],
-        ],
-        [
-            [1 / 8, 1 / 4, 1 / 4, 1 / 8, 1 / 8, 0],
-            [0, -1 / 4, 1 / 4, -1 / 4, 1 / 4, 0],
-            [0, 1 / 4, 1 / 4, 1 / 2, 1 / 2, 0],
-            [0, -1 / 4, 1 / 4, -1, 1, 1 / 2],
-        ],
+        _matrix("1 0 0; -1/3 1/3 -1/3; -1/3 -1/3 -1/3; 1/12 -1/6 1/3; 1/12 1/6 1/3; 0 0 1"),
+        _matrix(
+            "1/4 0 -5/16 0 1/16 0; 0 1/4 -1/4 -1/16 1/16 0; 0 -1/4 -1/4 1/16 1/16 0;"
+            "0 1/4 -1/8 -1/4 1/8 0; 0 -1/4 -1/8 1/4 1/8 0; 0 1/4 0 -5/16 0 1/16"
+        ),
+        _matrix(
+            "1/8 1/4 1/4 1/8 1/8 0; 0 -1/4 1/4 -1/4 1/4 0;0 1/4 1/4 1/2 1/2 0; 0 -1/4 1/4 -1 1 1/2"
+        ),
     ),
-    "F_2_5": _of(
+    "F_2_5": Winograd(
         2,
         5,
         16.0,
-        [
-            [1, 0, 0, 0, 0],
-            [1 / 6, -1 / 6, 1 / 6, -1 / 6, 1 / 6],
-            [-1 / 6] * 5,
-            [-4 / 15, 2 / 15, -1 / 15, 1 / 30, -1 / 60],
-            [1 / 60, 1 / 30, 1 / 15, 2 / 15, 4 / 15],
-            [0, 0, 0, 0, 1],
-        ],
-        [
-            [1 / 8, 3 / 16, -1 / 4, -3 / 16, 1 / 8, 0],
-            [0, 1 / 8, 1 / 16, -5 / 16, 1 / 8, 0],
-            [0, -1 / 8, -5 / 16, -1 / 16, 1 / 8, 0],
-            [0, 1 / 4, -1 / 8, -1 / 4, 1 / 8, 0],
-            [0, -1 / 8, -1 / 4, 1 / 8, 1 / 4, 0],
-            [0, 1 / 8, 3 / 16, -1 / 4, -3 / 16, 1 / 8],
-        ],
-        [[1 / 2, 1, 1, 2, 1, 0], [0, -1, 1, -1, 2, 1 / 2]],
+        _matrix(
+            "1 0 0 0 0; 1/6 -1/6 1/6 -1/6 1/6; -1/6 -1/6 -1/6 -1/6 -1/6;"
+            "-4/15 2/15 -1/15 1/30 -1/60; 1/60 1/30 1/15 2/15 4/15; 0 0 0 0 1"
+        ),
+        _matrix(
+            "1/8 3/16 -1/4 -3/16 1/8 0; 0 1/8 1/16 -5/16 1/8 0; 0 -1/8 -5/16 -1/16 1/8 0;"
+            "0 1/4 -1/8 -1/4 1/8 0; 0 -1/8 -1/4 1/8 1/4 0; 0 1/8 3/16 -1/4 -3/16 1/8"
+        ),
+        _matrix("1/2 1 1 2 1 0; 0 -1 1 -1 2 1/2"),
     ),
 }
+_ONE = np.ones((1, 1))
 
 
 def _filter(
@@ -134,68 +114,41 @@ def _output(
     output[n, y * steps[0] + i, x * steps[1] + j, f] += product
 
 
-def _matrices(
-    op: str, fmr: str, name: str, operand: Any, axes: tuple[int, int]
-) -> tuple[Winograd, list[bool]]:
-    """The matrices by name, and whether each of two axes is transformed: not if its extent is 1."""
-    if fmr not in TABLE:
-        raise ValueError(f"{op}: fmr is one of {', '.join(TABLE)}, not {fmr!r}")
-    if rank_of(operand) <= max(axes):
-        raise ValueError(f"{op}: {name} has {rank_of(operand)} axes, too few")
-    if operand.dtype.kind not in "fc":
-        raise TypeError(f"{op}: {name} is of type {operand.dtype}, not of floats")
-    return TABLE[fmr], [bool(operand.shape[axis] != 1) for axis in axes]
+def _transform(formula: Callable[..., Any], axes: tuple[int, int], which: str) -> OpFamily:
+    """The transform of two axes; one of extent 1 stays as it is."""
+    op = f"winograd{formula.__name__}_transform"
+    name = [*inspect.signature(formula).parameters][1]
+    moves = "steps" in inspect.signature(formula).parameters
+
+    def resolve(
+        operand: Any, /, *, fmr: str = "F_2_3", init: Any = None, out: Any = None
+    ) -> Resolved:
+        if fmr not in TABLE:
+            raise ValueError(f"{op}: fmr is one of {', '.join(TABLE)}, not {fmr!r}")
+        if rank_of(operand) <= max(axes):
+            raise ValueError(f"{op}: {name} has {rank_of(operand)} axes, too few")
+        if operand.dtype.kind not in "fc":
+            raise TypeError(f"{op}: {name} is of type {operand.dtype}, not of floats")
+        w = TABLE[fmr]
+        is_moved = [bool(operand.shape[axis] != 1) for axis in axes]
+        for axis, moved in zip(axes, is_moved, strict=True):
+            if which == "filter" and moved and not operand.shape[axis] == w.r:
+                raise ValueError(f"{op}: axis {axis} of {name} has neither 1 nor {w.r} elements")
+        matrix = getattr(w, which) * (w.scale if which == "output" else 1.0)
+        left, right = (np.asarray(matrix if m else _ONE, operand.dtype) for m in is_moved)
+        keywords = {"init": init, "out": out}
+        if moves:
+            keywords["steps"] = tuple(w.m if m else 1 for m in is_moved)
+        given = {k: v for k, v in keywords.items() if v is not None}
+        return define(formula, name=op), (left, operand, right), given
+
+    resolve.__name__, resolve.__doc__ = op, formula.__doc__
+    return OpFamily(resolve)
 
 
-def _resolved(
-    formula: Callable[..., Any], operand: Any, matrices: list[np.ndarray], keywords: dict[str, Any]
-) -> Resolved:
-    left, right = (np.asarray(m, operand.dtype) for m in matrices)
-    return (
-        define(formula, name=f"winograd{formula.__name__}_transform"),
-        (left, operand, right),
-        {k: v for k, v in keywords.items() if v is not None},
-    )
-
-
-@OpFamily
-def winograd_filter_transform(
-    filter: Any, *, fmr: str = "F_2_3", init: Any = None, out: Any = None
-) -> Resolved:
-    """The filter's transform ``G g GT``, of shape (a, a, C, F) for a filter (F, r, r, C)."""
-    op = "winograd_filter_transform"
-    w, transformed = _matrices(op, fmr, "filter", filter, (1, 2))
-    for axis, is_transformed in zip((1, 2), transformed, strict=True):
-        if is_transformed and not filter.shape[axis] == w.r:
-            raise ValueError(f"{op}: axis {axis} of filter has neither 1 nor {w.r} elements")
-    one = np.ones((1, 1))
-    matrices = [w.g if is_transformed else one for is_transformed in transformed]
-    return _resolved(_filter, filter, matrices, {"init": init, "out": out})
-
-
-@OpFamily
-def winograd_input_transform(
-    input: Any, *, fmr: str = "F_2_3", init: Any = None, out: Any = None
-) -> Resolved:
-    """The image's transform ``BT d B``: tiles of a, which overlap by r - 1."""
-    w, transformed = _matrices("winograd_input_transform", fmr, "input", input, (1, 2))
-    one = np.ones((1, 1))
-    matrices = [w.bt if is_transformed else one for is_transformed in transformed]
-    steps = tuple(w.m if is_transformed else 1 for is_transformed in transformed)
-    return _resolved(_input, input, matrices, {"init": init, "out": out, "steps": steps})
-
-
-@OpFamily
-def winograd_output_transform(
-    value: Any, *, fmr: str = "F_2_3", init: Any = None, out: Any = None
-) -> Resolved:
-    """``output + scale * (AT y A)``; the output has m elements per tile."""
-    w, transformed = _matrices("winograd_output_transform", fmr, "value", value, (0, 1))
-    one = np.ones((1, 1))
-    matrices = [w.at * w.scale if is_transformed else one for is_transformed in transformed]
-    steps = tuple(w.m if is_transformed else 1 for is_transformed in transformed)
-    return _resolved(_output, value, matrices, {"init": init, "out": out, "steps": steps})
-
-
-for _family in (winograd_filter_transform, winograd_input_transform, winograd_output_transform):
-    register(_family)
+for _formula, _axes, _which in (
+    (_filter, (1, 2), "filter"),
+    (_input, (1, 2), "input"),
+    (_output, (0, 1), "output"),
+):
+    register(_transform(_formula, _axes, _which))

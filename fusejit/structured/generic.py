@@ -19,8 +19,8 @@ from fusejit.ir.definitions.definition import (
     dims_of,
     make_definition,
 )
-from fusejit.ir.definitions.indices import DIM, EXTENT, Index
-from fusejit.ir.definitions.scalars import Scalar
+from fusejit.ir.definitions.indices import Index, dim, extent
+from fusejit.ir.definitions.scalars import element
 from fusejit.structured.notation import update_of
 from fusejit.structured.op import StructuredOp
 
@@ -65,7 +65,7 @@ def affine_map(source: str | Callable[..., Any] | AffineMap) -> AffineMap:
         return source
     if callable(source):
         dims = tuple(inspect.signature(source).parameters)
-        found = source(*(Index(DIM, (d,)) for d in dims))
+        found = source(*(dim(d) for d in dims))
         results = found if isinstance(found, tuple) else (found,)
         return AffineMap(dims, (), tuple(map(Index.of, results)))
     matched = _MAP.fullmatch(source)
@@ -82,7 +82,7 @@ def affine_map(source: str | Callable[..., Any] | AffineMap) -> AffineMap:
 def _parsed(
     text: str, dims: Sequence[str], symbols: Sequence[str], source: str
 ) -> tuple[Index, ...]:
-    scope = {d: Index(DIM, (d,)) for d in dims} | {s: Index(EXTENT, (s,)) for s in symbols}
+    scope = {d: dim(d) for d in dims} | {s: extent(s) for s in symbols}
     try:
         found = eval(
             text.replace(" floordiv ", " // ").replace(" mod ", " % "), {"__builtins__": {}}, scope
@@ -119,6 +119,11 @@ class OpFamily:
 
     def __repr__(self) -> str:
         return f"<structured ops {self.__name__}{self.__signature__}>"
+
+
+def given_only(**keywords: Any) -> dict[str, Any]:
+    """The keywords of a call that are not None."""
+    return {name: value for name, value in keywords.items() if value is not None}
 
 
 def op_of(definition: Definition) -> StructuredOp:
@@ -227,22 +232,21 @@ def define_generic(
         if iterator not in _ITERATORS:
             raise DefinitionError(f"{name}: {iterator!r} is neither 'parallel' nor 'reduction'")
     names = [f"in{k}" for k in range(num_inputs)] + [f"out{k}" for k in range(num_inits)]
-    extents = {tuple(place): symbol for symbol, place in (symbols or {}).items()}
+    named = {tuple(place): symbol for symbol, place in (symbols or {}).items()}
     operands, accesses = [], []
     for k, (operand, one) in enumerate(zip(names, maps, strict=True)):
         shape = tuple(
-            Index(EXTENT, (extents.get((k, axis), f"{operand}_{axis}"),))
-            for axis in range(len(one.results))
+            extent(named.get((k, axis), f"{operand}_{axis}")) for axis in range(len(one.results))
         )
         role = Role.INPUT if k < num_inputs else Role.OUTPUT
         operands.append(OperandSpec(operand, role, f"T{k}", shape))
         accesses.append(Access(operand, one.results))
-    for dim, iterator in zip(dims, iterator_types, strict=True):
-        lacking = [a for a in accesses[num_inputs:] if dim not in dims_of(a)]
+    for parallel, iterator in zip(dims, iterator_types, strict=True):
+        lacking = [a for a in accesses[num_inputs:] if parallel not in dims_of(a)]
         if iterator == "parallel" and lacking:
             raise DefinitionError(
-                f"{name}: the map of {lacking[0].operand} lacks the parallel dim {dim}, so that "
-                "several points would write one element"
+                f"{name}: the map of {lacking[0].operand} lacks the parallel dim {parallel}, "
+                "so that several points would write one element"
             )
     updates = _payload(name, payload, accesses, num_inputs)
     return make_definition(
@@ -254,7 +258,7 @@ def _payload(
     name: str, payload: Callable[..., Any], accesses: Sequence[Access], num_inputs: int
 ) -> list[Update]:
     """What the payload yields for each init."""
-    elements = [Scalar("element", (), (a.operand, a.subscripts)) for a in accesses]
+    elements = [element(a.operand, a.subscripts) for a in accesses]
     yielded = payload(*elements)
     results = yielded if isinstance(yielded, tuple) else (yielded,)
     inits = accesses[num_inputs:]

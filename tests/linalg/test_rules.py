@@ -141,7 +141,7 @@ def test_reduce_takes_several_inputs_and_accumulators():
         lambda a, b, s, t: (s + a, np.maximum(t, b)), [x, x], [array(1), array(1)], [1, 2]
     )
     assert maps_of(several) == [dims(3), dims(3), ("d0",), ("d0",)]
-    assert [u.combiner for u in several.updates] == ["add", "max"]
+    assert [u.combiner for u in several.updates] == ["add", "maximum"]
 
 
 def test_broadcast_reads_the_dims_that_are_not_new():
@@ -218,7 +218,7 @@ def test_the_matrices_of_winograd_are_those_of_the_dialect():
     for fmr, expected in facts.FACTS["winograd_matrices"].items():
         w = TABLE[fmr]
         assert (w.m, w.r, w.scale) == (expected["m"], expected["r"], expected["scale"])
-        for matrix, name in ((w.g, "G"), (w.bt, "BT"), (w.at, "AT")):
+        for matrix, name in ((w.filter, "G"), (w.input, "BT"), (w.output, "AT")):
             wanted = [[float(Fraction(x)) for x in row] for row in expected[name]]
             assert matrix.tolist() == wanted, (fmr, name)
 
@@ -228,7 +228,9 @@ def test_the_transforms_of_winograd_are_products_with_two_matrices():
     i = linalg.winograd_input_transform.resolve(np.zeros((2, 6, 10, 5)), fmr="F_4_3")
     o = linalg.winograd_output_transform.resolve(np.zeros((6, 6, 1, 2, 2, 5)), fmr="F_4_3")
     w = TABLE["F_4_3"]
-    for (_, (left, _, right), _), matrix in zip((f, i, o), (w.g, w.bt, w.at * 32), strict=True):
+    for (_, (left, _, right), _), matrix in zip(
+        (f, i, o), (w.filter, w.input, w.output * 32), strict=True
+    ):
         assert np.array_equal(left, matrix)
         assert np.array_equal(right, matrix)
     assert maps_of(f[0]) == [("i", "p"), ("f", "p", "q", "c"), ("j", "q"), ("i", "j", "c", "f")]

@@ -181,6 +181,26 @@ class Index:
         return f"({text})" if level < outer else text
 
 
+def dim(name: str) -> Index:
+    """A dim."""
+    return Index(DIM, (name,))
+
+
+def extent(name: str) -> Index:
+    """A named extent."""
+    return Index(EXTENT, (name,))
+
+
+def dims(letter: str, count: int) -> tuple[Index, ...]:
+    """``d0, d1, ..``."""
+    return tuple(dim(f"{letter}{k}") for k in range(count))
+
+
+def extents(letter: str, count: int) -> tuple[Index, ...]:
+    """``D0, D1, ..``."""
+    return tuple(extent(f"{letter}{k}") for k in range(count))
+
+
 def attribute_value(index: Index, attributes: Mapping[str, Any]) -> int:
     """The integer that an attribute, or an item of it, has."""
     name, position = index.operands

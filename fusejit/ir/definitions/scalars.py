@@ -143,6 +143,16 @@ def apply(name: str, *operands: Any) -> Scalar:
     return Scalar(name, tuple(map(Scalar.of, operands)))
 
 
+def element(operand: str, subscripts: tuple[Index, ...] = ()) -> Scalar:
+    """An element of an operand."""
+    return Scalar("element", (), (operand, subscripts))
+
+
+def padded(operand: str, subscripts: tuple[Index, ...], outside: Scalar) -> Scalar:
+    """An element of an operand, or ``outside`` where a subscript leaves it."""
+    return Scalar("padded", (outside,), (operand, subscripts))
+
+
 # -------------------------------------------------------------------- names that formulas may use
 def cast(dtype: Any, x: Any) -> Scalar:
     """``x`` in another type; integers are signed, and True is -1."""
