@@ -32,11 +32,7 @@ _ROWS: dict[str, tuple[str, str, dict[str, Any]]] = {
         _PACKED,
     ),
     "quantized_matmul": ("m k, k n -> m n", "Product of quantized matrices.", _QUANTIZED),
-    "quantized_batch_matmul": (
-        "b m k, b k n -> b m n",
-        "Products of quantized matrices.",
-        _QUANTIZED,
-    ),
+    "quantized_batch_matmul": ("b m k, b k n -> b m n", "The same of stacks.", _QUANTIZED),
 }
 """Operands of the formula (and the domain, where it has another order), and what it is."""
 _LEFT, _RIGHT = {"b m k", "b k m", "k", "b k", "m k"}, {"b k n", "b n k", "k", "b k", "k n"}

@@ -11,10 +11,12 @@ from __future__ import annotations
 from fusejit.linalg.registry import product, register
 from fusejit.structured.op import StructuredOp
 
+_WITHOUT_STRIDES = """
+conv_1d | ow+kw, kw -> ow | without channels
+conv_2d | oh+kh ow+kw, kh kw -> oh ow | without channels
+conv_3d | od+kd oh+kh ow+kw, kd kh kw -> od oh ow | without channels
+"""
 _ROWS = """
-conv_1d                | ow+kw, kw -> ow                                   | without channels
-conv_2d                | oh+kh ow+kw, kh kw -> oh ow                       | without channels
-conv_3d                | od+kd oh+kh ow+kw, kd kh kw -> od oh ow           | without channels
 conv_1d_ncw_fcw        | n c ow+kw, f c kw -> n f ow                       | channels first
 conv_1d_nwc_wcf        | n ow+kw c, kw c f -> n ow f                       | channels last
 conv_2d_nchw_fchw _q   | n c oh+kh ow+kw, f c kh kw -> n f oh ow           | channels first
@@ -44,12 +46,11 @@ depthwise_conv_3d_ndhwc_dhwcm | n od+kd oh+kh ow+kw ic, kd kh kw ic cm -> n od o
 """Names, operands of the formula, what it is, and the domain where it has another order."""
 
 
-def _define(rows: str, what: str) -> None:
+def _define(rows: str, what: str, has_strides: bool = True) -> None:
     for line in rows.strip().splitlines():
         names, formula, doc, *domain = line.split("|")
         name, *suffix = names.split()
         rank = formula.partition(",")[0].count("+")
-        has_strides = doc.strip() != "without channels"
         attributes = {"strides": (1,) * rank, "dilations": (1,) * rank} if has_strides else {}
         for ending in ("", *suffix):
             made = product(
@@ -64,5 +65,6 @@ def _define(rows: str, what: str) -> None:
             register(StructuredOp(made))
 
 
+_define(_WITHOUT_STRIDES, "convolution", has_strides=False)
 _define(_ROWS, "convolution")
 _define(_DEPTHWISE, "depthwise convolution")

@@ -27,7 +27,14 @@ from fusejit.ir.definitions.indices import dims, extents
 from fusejit.ir.definitions.scalars import FORMULA_NAMES, Scalar, apply, element
 from fusejit.linalg.movement import integers
 from fusejit.linalg.registry import cast_of, named, register
-from fusejit.structured.generic import OpFamily, Resolved, affine_map, define_generic, given_only
+from fusejit.structured.generic import (
+    AffineMap,
+    OpFamily,
+    Resolved,
+    affine_map,
+    define_generic,
+    given_only,
+)
 from fusejit.structured.notation import Number, Output
 from fusejit.structured.op import StructuredOp, rank_of
 
@@ -35,12 +42,9 @@ _UNARY = "abs ceil erf exp floor log negf reciprocal round rsqrt sqrt square tan
 _BINARY = "add sub mul div div_unsigned max min powf"
 _NEWER = {name: name for name in ["sin", "cos", "tan", "log10", "log1p", "log2"]}
 _NEWER |= {f"a{name}": f"arc{name}" for name in ["sin", "sinh", "cos", "cosh", "tan", "tanh"]}
+_SAME = f"{_UNARY} sub div div_unsigned powf max_unsigned min_unsigned select"
 KINDS: dict[str, Callable[..., Any]] = {
-    **{
-        name: FORMULA_NAMES[name]
-        for name in [*_UNARY.split(), "sub", "div", "div_unsigned", "powf"]
-    },
-    **{name: FORMULA_NAMES[name] for name in ("max_unsigned", "min_unsigned", "select")},
+    **{name: FORMULA_NAMES[name] for name in _SAME.split()},
     "add": functools.partial(apply, "add"),
     "mul": functools.partial(apply, "multiply"),
     "max_signed": FORMULA_NAMES["max"],
@@ -48,11 +52,8 @@ KINDS: dict[str, Callable[..., Any]] = {
     **{kind: functools.partial(apply, row) for kind, row in _NEWER.items()},
 }
 """The kinds of `elementwise`."""
-_NUM_INPUTS = {
-    "select": 3,
-    **dict.fromkeys(_BINARY.split(), 2),
-    **dict.fromkeys(["max_signed", "min_signed", "max_unsigned", "min_unsigned"], 2),
-}
+_SIGNS = "max_signed min_signed max_unsigned min_unsigned"
+_NUM_INPUTS = {"select": 3} | dict.fromkeys(f"{_BINARY} {_SIGNS}".split(), 2)
 """The number of inputs of the kinds that have not one."""
 
 
@@ -61,7 +62,7 @@ def pointwise(
     operands: Mapping[str, Any],
     output: tuple[str, Any],
     compute: Callable[..., Scalar],
-    doc: str,
+    doc: str | None,
     ranks: Mapping[str, int | None],
     attributes: Mapping[str, Any] | None = None,
 ) -> Definition:
@@ -101,15 +102,13 @@ def _define() -> None:
     condition = {"cond": np.dtype(np.bool_), "lhs": "T1", "rhs": "T1"}
     doc = "``lhs`` where ``cond`` is true, else ``rhs``."
     _register("select", condition, ("O", "T1"), FORMULA_NAMES["select"], doc)
-    _register(
-        "copy",
-        {"I": "T1"},
-        ("O", "U"),
-        lambda chosen: lambda x: FORMULA_NAMES[cast_of("copy", chosen)]("U", x),
-        "Each element, in the type of the output.",
-        cast="cast_signed",
-    )
+    doc = "Each element, in the type of the output."
+    _register("copy", {"I": "T1"}, ("O", "U"), _copy, doc, cast="cast_signed")
     register(StructuredOp(_fill({}, {}), _fill))
+
+
+def _copy(attributes: Mapping[str, Any]) -> Callable[..., Scalar]:
+    return functools.partial(FORMULA_NAMES[cast_of("copy", attributes)], "U")
 
 
 def _fill(ranks: Mapping[str, int | None], attributes: Mapping[str, Any]) -> Definition:
@@ -120,7 +119,7 @@ def _fill(ranks: Mapping[str, int | None], attributes: Mapping[str, Any]) -> Def
     points = dims("d", rank)
     update = Update(Access("O", points), FORMULA_NAMES["cast"]("U", element("value")))
     accesses = [Access("value", ())]
-    return make_definition("fill", [value, output], accesses, [update], doc=str(_fill.__doc__))
+    return make_definition("fill", [value, output], accesses, [update], doc=_fill.__doc__)
 
 
 _define()
@@ -136,13 +135,21 @@ def fill_rng_2d(min: Number[F64], max: Number[F64], seed: Number[I32], O: Output
 
 
 # ------------------------------------------------------------------- ops that a call describes
-def _identity_maps(inputs: Sequence[Any], target: Any) -> list[str]:
+def _parallel(name: str, maps: Sequence[AffineMap], payload: Callable[..., Any]) -> Definition:
+    """The op whose dims are all parallel; the payload gets the elements of the inputs."""
+    iterators = ["parallel"] * len(maps[-1].dims)
+    compute = lambda *elements: payload(*elements[:-1])  # noqa: E731
+    return define_generic(len(maps) - 1, 1, maps, iterators, compute, name=name)
+
+
+def _identity_maps(inputs: Sequence[Any], target: Any) -> list[AffineMap]:
     """The maps of inputs and of the result; those of numbers have no results."""
     ranks = [rank_of(x) for x in (*inputs, *([] if target is None else [target]))]
     rank = max(ranks)
-    full = f"({', '.join(f'd{k}' for k in range(rank))})"
-    of_inputs = [f"{full} -> {full if r else '()'}" for r in ranks[: len(inputs)]]
-    return [*of_inputs, f"{full} -> {full}"]
+    points = dims("d", rank)
+    names = tuple(str(d) for d in points)
+    whole, number = AffineMap(names, (), points), AffineMap(names, (), ())
+    return [*(whole if r else number for r in ranks[: len(inputs)]), whole]
 
 
 @OpFamily
@@ -156,15 +163,7 @@ def map(payload: Callable[..., Any], *inputs: Any, init: Any = None, out: Any = 
     if not inputs and target is None:
         raise TypeError("map: a payload without inputs takes its shape from init= or out=")
     maps = _identity_maps(inputs, target)
-    made = define_generic(
-        len(inputs),
-        1,
-        maps,
-        ["parallel"] * len(affine_map(maps[-1]).dims),
-        lambda *elements: payload(*elements[:-1]),
-        name="map",
-    )
-    return made, inputs, given_only(init=init, out=out)
+    return _parallel("map", maps, payload), inputs, given_only(init=init, out=out)
 
 
 @OpFamily
@@ -223,15 +222,7 @@ def elementwise(
         raise DefinitionError(f"elementwise: {len(maps)} maps for {expected + 1} operands")
     if len({len(m.dims) for m in maps}) > 1 or len(maps[0].dims) != len(maps[-1].results):
         raise DefinitionError("elementwise: the maps are not over the dims of the output")
-    function = KINDS[kind]
-    made = define_generic(
-        len(inputs),
-        1,
-        maps,
-        ["parallel"] * len(maps[0].dims),
-        lambda *elements: function(*elements[:-1]),
-        name=kind,
-    )
+    made = _parallel(kind, maps, KINDS[kind])
     is_condition = (kind == "select" and k == 0 for k in range(expected + 1))
     types = [np.dtype(np.bool_) if c else "T1" for c in is_condition]
     operands = [replace(o, type=t) for o, t in zip(made.operands, types, strict=True)]

@@ -24,7 +24,7 @@ Ranks = Mapping[str, int | None]
 
 def moved(
     name: str,
-    doc: str,
+    doc: str | None,
     source: tuple[str, Sequence[Index], Sequence[Index]],
     target: tuple[str, Sequence[Index], Sequence[Index]],
     attributes: Mapping[str, Any],
@@ -83,7 +83,7 @@ def _broadcast(ranks: Ranks, attributes: Mapping[str, Any]) -> Definition:
     points, shape = dims("d", rank), extents("D", rank)
     source = ("input", [shape[k] for k in kept], [points[k] for k in kept])
     target = ("init", shape, points)
-    return moved("broadcast", doc_of(_broadcast), source, target, {"dimensions": ()})
+    return moved("broadcast", _broadcast.__doc__, source, target, {"dimensions": ()})
 
 
 def _transpose(ranks: Ranks, attributes: Mapping[str, Any]) -> Definition:
@@ -98,11 +98,7 @@ def _transpose(ranks: Ranks, attributes: Mapping[str, Any]) -> Definition:
     points, shape = dims("d", rank), extents("D", rank)
     source = ("input", [shape[k] for k in inverse], [points[k] for k in inverse])
     target = ("init", shape, points)
-    return moved("transpose", doc_of(_transpose), source, target, {"permutation": None})
-
-
-def doc_of(define: Any) -> str:
-    return str(define.__doc__)
+    return moved("transpose", _transpose.__doc__, source, target, {"permutation": None})
 
 
 for _define in (_broadcast, _transpose):

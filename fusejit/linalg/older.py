@@ -5,6 +5,7 @@ Where a window leaves its operand the older ops read a fixed number; no padded a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -61,33 +62,24 @@ def pad(input: Any, padding: Padding | int, value: Any = 0, *, out: Any = None) 
         ],
         [Access("input", place, is_padded=True)],
         [Update(Access("O", dims("d", rank)), value_there)],
-        doc=str(pad.__doc__),
+        doc=pad.__doc__,
     )
     return made, (input,), given_only(out=out)
 
 
-def _window(
-    rank: int, strides: Sequence[int], dilations: Sequence[int], widths: Padding
-) -> tuple[list[Index], list[Index]]:
-    """Subscripts of the image for dims x0.. and z0.., and the extents of the output."""
-    place, extents = [], []
-    for k in range(rank):
-        low, high = widths[k]
-        place.append(dim(f"x{k}") * strides[k] + dim(f"z{k}") * dilations[k] - low)
-        span = extent(f"S{k}") + (low + high - 1) - (extent(f"Z{k}") - 1) * dilations[k]
-        extents.append(span // strides[k] + 1)
-    return place, extents
-
-
 def _image(
     op: str, rank: int, strides: Any, dilations: Any, padding: Any
-) -> tuple[list[Index], list[Index], list[str], list[str]]:
+) -> tuple[list[Index], list[Index], tuple[Index, ...], tuple[Index, ...]]:
     """Subscripts of the image, extents of the output, and the dims of output and window."""
+    x, z, sizes, windows = dims("x", rank), dims("z", rank), extents("S", rank), extents("Z", rank)
     steps = _per_axis(op, "strides", strides, rank, 1)
-    place, extents = _window(
-        rank, steps, _per_axis(op, "dilations", dilations, rank, 1), _padding(op, padding, rank)
-    )
-    return place, extents, [f"x{k}" for k in range(rank)], [f"z{k}" for k in range(rank)]
+    gaps = _per_axis(op, "dilations", dilations, rank, 1)
+    place, shape = [], []
+    for k, (low, high) in enumerate(_padding(op, padding, rank)):
+        place.append(x[k] * steps[k] + z[k] * gaps[k] - low)
+        span = sizes[k] + (low + high - 1) - (windows[k] - 1) * gaps[k]
+        shape.append(span // steps[k] + 1)
+    return place, shape, x, z
 
 
 @OpFamily
@@ -110,12 +102,9 @@ def conv(
         raise ValueError(f"conv: input has {rank + 2} axes, fewer than batch, image and channels")
     place, shape, x, z = _image("conv", rank, strides, dilations, padding)
     image = (dim("b"), *place, dim("q"))
-    kernel = (*map(dim, z), dim("q"), dim("k"))
-    factors = (
-        element("filter", kernel),
-        padded("input", image, const("T1", 0)),
-    )
-    first, second = (cast("U", factor) for factor in factors)
+    kernel = (*z, dim("q"), dim("k"))
+    first = cast("U", element("filter", kernel))
+    second = cast("U", padded("input", image, const("T1", 0)))
     windows, sizes = extents("Z", rank), extents("S", rank)
     made = make_definition(
         "conv",
@@ -125,8 +114,8 @@ def conv(
             OperandSpec("output", Role.OUTPUT, "U", (extent("B"), *shape, extent("K"))),
         ],
         [Access("filter", kernel), Access("input", image, is_padded=True)],
-        [Update(Access("output", (dim("b"), *map(dim, x), dim("k"))), first * second, "add")],
-        doc=str(conv.__doc__),
+        [Update(Access("output", (dim("b"), *x, dim("k"))), first * second, "add")],
+        doc=conv.__doc__,
     )
     return made, (filter, input), given_only(init=init, out=out)
 
@@ -152,8 +141,8 @@ def _pooling(combiner: str, name: str, doc: str) -> OpFamily:
                 OperandSpec("window", Role.SHAPE, "W", extents("Z", rank)),
                 OperandSpec("output", Role.OUTPUT, "T", tuple(shape)),
             ],
-            [Access("input", tuple(place), is_padded=True), Access("window", tuple(map(dim, z)))],
-            [Update(Access("output", tuple(map(dim, x))), value, combiner)],
+            [Access("input", tuple(place), is_padded=True), Access("window", z)],
+            [Update(Access("output", x), value, combiner)],
             doc=doc,
         )
         return made, (input, window), given_only(init=init, out=out)
@@ -191,13 +180,8 @@ def reshape(view: Any, reassociation: Sequence[Sequence[int]]) -> Any:
     """
     if [a for group in reassociation for a in group] != [*range(view.ndim)]:
         raise ValueError(f"reshape: {list(reassociation)} are not the {view.ndim} axes in order")
-    shape = []
-    for group in reassociation:
-        size: Any = 1
-        for axis in group:
-            size = size * view.shape[axis]
-        shape.append(size)
-    return view.reshape(tuple(shape))
+    shape = tuple(math.prod(view.shape[axis] for axis in group) for group in reassociation)
+    return view.reshape(shape)
 
 
 OLDER = {

@@ -111,15 +111,10 @@ def product(
     attributes = attributes or {}
     operands, accesses = operands_of(name, names, types, subscripts_of(row), attributes)
     convert = FORMULA_NAMES[cast]
-    factors = [
-        convert(types[-1], element(access.operand, access.subscripts)) for access in accesses[:-1]
-    ]
+    factors = [convert(types[-1], element(a.operand, a.subscripts)) for a in accesses[:-1]]
     numbers = [Access(zero_point, ()) for zero_point in zero_points]
-    if numbers:
-        factors = [
-            f - convert(types[-1], element(z.operand))
-            for f, z in zip(factors, numbers, strict=True)
-        ]
+    for k, number in enumerate(numbers):
+        factors[k] = factors[k] - convert(types[-1], element(number.operand))
     scalars = [OperandSpec(z, Role.SCALAR, FORMULA_NAMES["I32"], ()) for z in zero_points]
     return make_definition(
         name,

@@ -11,14 +11,7 @@ from typing import Any
 
 from fusejit.ir.definitions.definition import Definition
 from fusejit.ir.definitions.indices import Index, dims, extents
-from fusejit.linalg.movement import (
-    Ranks,
-    distinct_axes,
-    doc_of,
-    integers,
-    moved,
-    rank_in,
-)
+from fusejit.linalg.movement import Ranks, distinct_axes, integers, moved, rank_in
 from fusejit.linalg.registry import register
 from fusejit.structured.generic import OpFamily, Resolved, given_only
 from fusejit.structured.op import StructuredOp, rank_of
@@ -59,20 +52,15 @@ def pack(
     every extent must be a multiple of its tile.
     """
     rank = rank_of(source)
-    attributes = {
-        "inner_dims_pos": inner_dims_pos,
-        "inner_tiles": inner_tiles,
-        "outer_dims_perm": outer_dims_perm,
-    }
-    tiles, order = _tiling("pack", attributes, rank)
+    given = inner_dims_pos, inner_tiles, outer_dims_perm
+    tiles, order = _tiling("pack", dict(zip(_TILING, given, strict=True)), rank)
     is_padded = padding_value is not None
     shape, o, t = extents("S", rank), dims("o", rank), dims("t", rank)
     place = [o[k] * tiles[k] + t[k] if k in tiles else o[k] for k in range(rank)]
     outer = [(shape[k] + (tiles[k] - 1)) // tiles[k] if k in tiles else shape[k] for k in order]
     points = [*(o[k] for k in order), *(t[k] for k in tiles)]
     target = "dest", [*outer, *map(Index.of, tiles.values())], points
-    doc = str(pack.__doc__)
-    made = moved("pack", doc, ("source", shape, place), target, {}, is_padded)
+    made = moved("pack", pack.__doc__, ("source", shape, place), target, {}, is_padded)
     inputs = (source, padding_value) if is_padded else (source,)
     return made, inputs, given_only(init=init, out=out)
 
@@ -92,14 +80,13 @@ def _unpack(ranks: Ranks, attributes: Mapping[str, Any]) -> Definition:
     whole = [packed[k] * sizes[k] if k in sizes else packed[k] for k in range(rank)]
     shape = extents("D", rank) if is_given else whole
     if is_given:
-        packed = tuple(
-            (e + (sizes[k] - 1)) // sizes[k] if k in sizes else e for k, e in enumerate(shape)
-        )
+        tiled = ((e, sizes.get(k, 1)) for k, e in enumerate(shape))
+        packed = tuple((e + (t - 1)) // t for e, t in tiled)
     place = [points[k] // sizes[k] if k in sizes else points[k] for k in order]
     inner = [points[k] % tile for k, tile in sizes.items()]
     extents_of_source = [*(packed[k] for k in order), *map(Index.of, sizes.values())]
     source = "source", extents_of_source, [*place, *inner]
-    return moved("unpack", doc_of(_unpack), source, ("dest", shape, points), _TILING)
+    return moved("unpack", _unpack.__doc__, source, ("dest", shape, points), _TILING)
 
 
 register(StructuredOp(_unpack({}, {}), _unpack))

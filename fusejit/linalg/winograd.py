@@ -19,7 +19,7 @@ import numpy as np
 
 from fusejit.dataclass import dataclass
 from fusejit.linalg.registry import register
-from fusejit.structured.generic import OpFamily, Resolved
+from fusejit.structured.generic import OpFamily, Resolved, given_only
 from fusejit.structured.notation import Output, Tensor, _, define
 from fusejit.structured.op import rank_of
 
@@ -36,47 +36,35 @@ class Winograd:
     output: np.ndarray
 
 
-def _matrix(text: str) -> np.ndarray:
-    return np.array([[float(Fraction(v)) for v in row.split()] for row in text.split(";")])
+def _made(m: int, r: int, scale: float, *matrices: str) -> Winograd:
+    rows = ([[float(Fraction(v)) for v in row.split()] for row in t.split(";")] for t in matrices)
+    return Winograd(m, r, scale, *map(np.array, rows))
 
 
 TABLE = {
-    "F_2_3": Winograd(
-        2,
-        3,
-        1.0,
-        _matrix("-1 0 0; 1/2 -1/2 1/2; 1/2 1/2 1/2; 0 0 1"),
-        _matrix("-1 0 1 0; 0 -1 1 0; 0 1 1 0; 0 -1 0 1"),
-        _matrix("1 1 1 0; 0 -1 1 1"),
+    "F_2_3": _made(
+        *(2, 3, 1.0),
+        "-1 0 0; 1/2 -1/2 1/2; 1/2 1/2 1/2; 0 0 1",
+        "-1 0 1 0; 0 -1 1 0; 0 1 1 0; 0 -1 0 1",
+        "1 1 1 0; 0 -1 1 1",
     ),
-    "F_4_3": Winograd(
-        4,
-        3,
-        32.0,
-        _matrix("1 0 0; -1/3 1/3 -1/3; -1/3 -1/3 -1/3; 1/12 -1/6 1/3; 1/12 1/6 1/3; 0 0 1"),
-        _matrix(
-            "1/4 0 -5/16 0 1/16 0; 0 1/4 -1/4 -1/16 1/16 0; 0 -1/4 -1/4 1/16 1/16 0;"
-            "0 1/4 -1/8 -1/4 1/8 0; 0 -1/4 -1/8 1/4 1/8 0; 0 1/4 0 -5/16 0 1/16"
-        ),
-        _matrix(
-            "1/8 1/4 1/4 1/8 1/8 0; 0 -1/4 1/4 -1/4 1/4 0;0 1/4 1/4 1/2 1/2 0; 0 -1/4 1/4 -1 1 1/2"
-        ),
+    "F_4_3": _made(
+        *(4, 3, 32.0),
+        "1 0 0; -1/3 1/3 -1/3; -1/3 -1/3 -1/3; 1/12 -1/6 1/3; 1/12 1/6 1/3; 0 0 1",
+        "1/4 0 -5/16 0 1/16 0; 0 1/4 -1/4 -1/16 1/16 0; 0 -1/4 -1/4 1/16 1/16 0;"
+        "0 1/4 -1/8 -1/4 1/8 0; 0 -1/4 -1/8 1/4 1/8 0; 0 1/4 0 -5/16 0 1/16",
+        "1/8 1/4 1/4 1/8 1/8 0; 0 -1/4 1/4 -1/4 1/4 0;0 1/4 1/4 1/2 1/2 0; 0 -1/4 1/4 -1 1 1/2",
     ),
-    "F_2_5": Winograd(
-        2,
-        5,
-        16.0,
-        _matrix(
-            "1 0 0 0 0; 1/6 -1/6 1/6 -1/6 1/6; -1/6 -1/6 -1/6 -1/6 -1/6;"
-            "-4/15 2/15 -1/15 1/30 -1/60; 1/60 1/30 1/15 2/15 4/15; 0 0 0 0 1"
-        ),
-        _matrix(
-            "1/8 3/16 -1/4 -3/16 1/8 0; 0 1/8 1/16 -5/16 1/8 0; 0 -1/8 -5/16 -1/16 1/8 0;"
-            "0 1/4 -1/8 -1/4 1/8 0; 0 -1/8 -1/4 1/8 1/4 0; 0 1/8 3/16 -1/4 -3/16 1/8"
-        ),
-        _matrix("1/2 1 1 2 1 0; 0 -1 1 -1 2 1/2"),
+    "F_2_5": _made(
+        *(2, 5, 16.0),
+        "1 0 0 0 0; 1/6 -1/6 1/6 -1/6 1/6; -1/6 -1/6 -1/6 -1/6 -1/6;"
+        "-4/15 2/15 -1/15 1/30 -1/60; 1/60 1/30 1/15 2/15 4/15; 0 0 0 0 1",
+        "1/8 3/16 -1/4 -3/16 1/8 0; 0 1/8 1/16 -5/16 1/8 0; 0 -1/8 -5/16 -1/16 1/8 0;"
+        "0 1/4 -1/8 -1/4 1/8 0; 0 -1/8 -1/4 1/8 1/4 0; 0 1/8 3/16 -1/4 -3/16 1/8",
+        "1/2 1 1 2 1 0; 0 -1 1 -1 2 1/2",
     ),
 }
+"""F(m, r) by name; the matrices are written as rows of fractions."""
 _ONE = np.ones((1, 1))
 
 
@@ -136,11 +124,9 @@ def _transform(formula: Callable[..., Any], axes: tuple[int, int], which: str) -
                 raise ValueError(f"{op}: axis {axis} of {name} has neither 1 nor {w.r} elements")
         matrix = getattr(w, which) * (w.scale if which == "output" else 1.0)
         left, right = (np.asarray(matrix if m else _ONE, operand.dtype) for m in is_moved)
-        keywords = {"init": init, "out": out}
-        if moves:
-            keywords["steps"] = tuple(w.m if m else 1 for m in is_moved)
-        given = {k: v for k, v in keywords.items() if v is not None}
-        return define(formula, name=op), (left, operand, right), given
+        steps = tuple(w.m if m else 1 for m in is_moved) if moves else None
+        keywords = given_only(init=init, out=out, steps=steps)
+        return define(formula, name=op), (left, operand, right), keywords
 
     resolve.__name__, resolve.__doc__ = op, formula.__doc__
     return OpFamily(resolve)

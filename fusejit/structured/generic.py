@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +26,8 @@ from fusejit.structured.op import StructuredOp
 _MAP = re.compile(r"\s*\(([^()]*)\)\s*(?:\[([^\]]*)\])?\s*->\s*\((.*)\)\s*", re.DOTALL)
 Resolved = tuple[Definition, tuple[Any, ...], dict[str, Any]]
 _ITERATORS = ("parallel", "reduction")
+_OPS: dict[str, StructuredOp] = {}  # by the text of the definition
+_MOST_OPS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +80,11 @@ def affine_map(source: str | Callable[..., Any] | AffineMap) -> AffineMap:
     return AffineMap(dims, symbols, results)
 
 
-def _parsed(
-    text: str, dims: Sequence[str], symbols: Sequence[str], source: str
-) -> tuple[Index, ...]:
+def _parsed(text: str, dims: Any, symbols: Any, source: str) -> tuple[Index, ...]:
     scope = {d: dim(d) for d in dims} | {s: extent(s) for s in symbols}
+    text = text.replace(" floordiv ", " // ").replace(" mod ", " % ")
     try:
-        found = eval(
-            text.replace(" floordiv ", " // ").replace(" mod ", " % "), {"__builtins__": {}}, scope
-        )
+        found = eval(text, {"__builtins__": {}}, scope)
     except (NameError, SyntaxError) as error:
         raise DefinitionError(f"{source!r} is no indexing map: {error}") from None
     return tuple(map(Index.of, found))
@@ -128,7 +126,12 @@ def given_only(**keywords: Any) -> dict[str, Any]:
 
 def op_of(definition: Definition) -> StructuredOp:
     """One op for each definition, whose variants calls share."""
-    return _known(str(definition), _Held(definition))
+    text = str(definition)
+    if text not in _OPS:
+        if len(_OPS) >= _MOST_OPS:
+            del _OPS[next(iter(_OPS))]
+        _OPS[text] = StructuredOp(definition)
+    return _OPS[text]
 
 
 @OpFamily
@@ -192,16 +195,8 @@ def generic(
     array([ 3., 12.])
     """
     outs = out if isinstance(out, tuple) else () if out is None else (out,)
-    definition = define_generic(
-        len(inputs),
-        len(inits) or len(outs),
-        indexing_maps,
-        iterator_types,
-        payload,
-        symbols,
-        name,
-        library_call,
-    )
+    how = indexing_maps, iterator_types, payload, symbols, name, library_call
+    definition = define_generic(len(inputs), len(inits) or len(outs), *how)
     starts = {"out": outs} if outs else {"init": tuple(inits)}
     return definition, tuple(inputs), starts
 
@@ -267,22 +262,3 @@ def _payload(
             f"{name}: the payload returns {len(results)} numbers for {len(inits)} inits"
         )
     return [update_of(access, result) for access, result in zip(inits, results, strict=True)]
-
-
-class _Held:
-    """A definition that does not count in the key of a cache: its text does."""
-
-    def __init__(self, definition: Definition) -> None:
-        self.definition = definition
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Held)
-
-    def __hash__(self) -> int:
-        return 0
-
-
-@functools.lru_cache(maxsize=256)
-def _known(text: str, held: _Held) -> StructuredOp:
-    """One op for each definition, whose variants calls share."""
-    return StructuredOp(held.definition)

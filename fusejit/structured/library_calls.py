@@ -6,6 +6,7 @@ may be, and by the op's own loops elsewhere.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -117,10 +118,8 @@ def contracted(binding: Binding, first: Any, second: Any) -> Any:
     rows = [d for d in out if d in left and d not in right]
     columns = [d for d in out if d in right and d not in left]
     depth = [d for d in binding.dims if d in left and d in right and d not in out]
-    sizes = {
-        **dict(zip(left, first.shape, strict=True)),
-        **dict(zip(right, second.shape, strict=True)),
-    }
+    shapes = (*first.shape, *second.shape)
+    sizes = dict(zip((*left, *right), shapes, strict=True))
     row_axis = bool(rows or (batch and columns))
     column_axis = bool(columns or batch)
     a = _arranged(first, left, [batch, *([rows] if row_axis else []), depth], sizes)
@@ -154,13 +153,8 @@ def _arranged(
         array = array.transpose(order)
     if all(len(group) == 1 for group in merged):
         return array
-    shape = [sizes[d] for d in batch]
-    for group in merged:
-        count: Any = 1
-        for d in group:
-            count = count * sizes[d]
-        shape.append(count)
-    return array.reshape(tuple(shape))
+    lengths = (math.prod(sizes[d] for d in group) for group in merged)
+    return array.reshape((*(sizes[d] for d in batch), *lengths))
 
 
 ROUTINES["contraction"] = LibraryCall("contraction", contracted, _is_contraction, is_traced=True)

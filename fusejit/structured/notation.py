@@ -13,6 +13,7 @@ a constant where a number is computed, and a dim in a subscript.
 from __future__ import annotations
 
 import builtins
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import CellType, CodeType, FunctionType
@@ -33,24 +34,14 @@ from fusejit.ir.definitions.indices import (
     EXTENT,
     Index,
     attribute_in_formula,
+    extent,
     parse_index,
 )
-from fusejit.ir.definitions.scalars import FORMULA_NAMES, Scalar, apply
+from fusejit.ir.definitions.scalars import FORMULA_NAMES, Scalar, apply, padded
 
-COMBINING = {
-    "add": "add",
-    "multiply": "multiply",
-    "maximum": "maximum",
-    "minimum": "minimum",
-    "max": "max",
-    "min": "min",
-    "max_unsigned": "max_unsigned",
-    "min_unsigned": "min_unsigned",
-    "logical_and": "and",
-    "logical_or": "or",
-    "bitwise_and": "and",
-    "bitwise_or": "or",
-}
+COMBINING = {n: n for n in ("add", "multiply", "maximum", "minimum")}
+COMBINING |= {n: n for n in ("max", "min", "max_unsigned", "min_unsigned")}
+COMBINING |= {f"{kind}_{n}": n for kind in ("logical", "bitwise") for n in ("and", "or")}
 """Functions of two numbers that merge partial results in any order, and their combiners."""
 
 
@@ -131,7 +122,7 @@ class _Subscripted:
         """The element there, and ``outside`` where a subscript leaves the operand."""
         access = replace(self._access(subscripts), is_padded=True)
         self._formula.accesses[access] = None
-        return Scalar("padded", (Scalar.of(outside),), (access.operand, access.subscripts))
+        return padded(access.operand, access.subscripts, Scalar.of(outside))
 
     def __setitem__(self, subscripts: Any, value: Any) -> None:
         access = self._access(subscripts)
@@ -153,20 +144,13 @@ class _Element(Scalar):
     def _combined(self, name: str, value: Any) -> Any:
         return apply(name, self, value)
 
-    def __iadd__(self, value: Any) -> Any:
-        return self._combined("add", value)
-
     def __isub__(self, value: Any) -> Any:
-        return self._combined("add", -Scalar.of(value))
+        return apply("add", self, -Scalar.of(value))
 
-    def __imul__(self, value: Any) -> Any:
-        return self._combined("multiply", value)
-
-    def __iand__(self, value: Any) -> Any:
-        return self._combined("logical_and", value)
-
-    def __ior__(self, value: Any) -> Any:
-        return self._combined("logical_or", value)
+    __iadd__ = functools.partialmethod(_combined, "add")
+    __imul__ = functools.partialmethod(_combined, "multiply")
+    __iand__ = functools.partialmethod(_combined, "logical_and")
+    __ior__ = functools.partialmethod(_combined, "logical_or")
 
 
 def _plain(subscript: Any) -> Index:
@@ -231,10 +215,13 @@ def define(
         raise DefinitionError(f'{name} has no output: annotate one with Output["U", ..]')
     formula = _Formula()
     run = _with_names(function, operands, formula)
-    scalars = {o.name: _scalar(formula, o) for o in inputs if o.role is Role.SCALAR}
-    arguments: dict[str, Any] = {o.name: _Subscripted(formula, o) for o in operands} | scalars
-    chosen = {**attributes, **(values or {})}
-    arguments |= {a: _attribute_in_formula(name, a, value) for a, value in chosen.items()}
+    arguments: dict[str, Any] = {o.name: _Subscripted(formula, o) for o in operands}
+    for operand in operands:
+        if operand.role is Role.SCALAR:
+            arguments[operand.name] = arguments[operand.name][()]
+    for a, value in {**attributes, **(values or {})}.items():
+        known = FORMULA_NAMES.get(value) if isinstance(value, str) else None  # a function
+        arguments[a] = known or attribute_in_formula(a, value)
     try:
         run(**arguments)
     except DefinitionError as error:
@@ -256,13 +243,6 @@ def define(
     )
 
 
-def _attribute_in_formula(op: str, name: str, value: Any) -> Any:
-    """An attribute as its formula sees it; the name of a function of formulas is that function."""
-    if isinstance(value, str) and value in FORMULA_NAMES:
-        return FORMULA_NAMES[value]
-    return attribute_in_formula(name, value)
-
-
 def with_windows(
     op: str, operands: Sequence[OperandSpec], accesses: Sequence[Access]
 ) -> list[OperandSpec]:
@@ -270,12 +250,11 @@ def with_windows(
     by_name = {o.name: o for o in operands}
     extents: dict[str, Index] = {}
     for access in accesses:
-        for subscript, extent in zip(
-            access.subscripts, by_name[access.operand].shape, strict=False
-        ):
+        shape = by_name[access.operand].shape
+        for subscript, size in zip(access.subscripts, shape, strict=False):
             dim = subscript.as_dim()
-            if dim is not None and isinstance(extent, Index):
-                extents.setdefault(dim, extent)
+            if dim is not None and isinstance(size, Index):
+                extents.setdefault(dim, size)
 
     def least(operand: OperandSpec, axis: int) -> Index:
         subscripts = next(a.subscripts for a in accesses if a.operand == operand.name)
@@ -291,11 +270,6 @@ def with_windows(
         replace(o, shape=tuple(least(o, k) if e is _ else e for k, e in enumerate(o.shape)))
         for o in operands
     ]
-
-
-def _scalar(formula: _Formula, spec: OperandSpec) -> Scalar:
-    formula.accesses[Access(spec.name, ())] = None
-    return Scalar("element", (), (spec.name, ()))
 
 
 def _operand(
@@ -331,7 +305,7 @@ class _AnnotationNames(dict[str, Any]):
     def __missing__(self, name: str) -> Index:
         if name.startswith("__") or hasattr(builtins, name):  # a debugger's name, or a type
             raise KeyError(name)
-        return Index(EXTENT, (name,))
+        return extent(name)
 
 
 def _type(type_: Any) -> Any:
@@ -348,8 +322,8 @@ def _with_names(
     for operand in operands:
         if isinstance(operand.type, str):
             known[operand.type] = operand.type
-        for extent in (e for e in operand.shape if e is not _):
-            known |= {name: Index(EXTENT, (name,)) for name in extent.names(EXTENT)}
+        for size in (e for e in operand.shape if e is not _):
+            known |= {name: extent(name) for name in size.names(EXTENT)}
     return bind_names(function, known)
 
 

@@ -37,7 +37,6 @@ def computed(call: Call) -> Any:
         for name, value in call.starts.items()
         if np.ndim(value) or is_scalar_start(definition, name, getattr(value, "dtype", None))
     }
-    numbers = {name: value for name, value in call.starts.items() if name not in starts}
     _check_outs(call, arrays)
     given = {name: _given(call.operands[name], array) for name, array in arrays.items()}
     for name, value in {**starts, **call.outs}.items():
@@ -48,10 +47,10 @@ def computed(call: Call) -> Any:
         instances = instantiate(binding)
         for instance in instances:
             require_starts(definition, instance, {**call.starts, **call.outs})
-        sources = {**{n: np.asarray(v) for n, v in starts.items()}, **call.outs}
+        begins = {**call.starts, **{n: np.asarray(v) for n, v in starts.items()}, **call.outs}
         results: dict[str, np.ndarray] = {}
         for instance in instances:
-            made = _run(binding, instance, arrays, {**numbers, **sources})
+            made = _run(binding, instance, arrays, begins)
             results |= zip([o.name for o in instance.outputs], made, strict=True)
     returned = []
     for update in definition.updates:

@@ -207,7 +207,7 @@ def make_definition(
     *,
     attributes: Mapping[str, Any] | None = None,
     dims: Sequence[str] | None = None,
-    doc: str = "",
+    doc: str | None = None,
     library_call: str | None = None,
 ) -> Definition:
     """Check the parts of a definition and put them together.
@@ -268,7 +268,7 @@ def make_definition(
         frozenset(order) - parallel,
         tuple(accesses),
         tuple(updates),
-        doc,
+        doc or "",
         library_call,
     )
 
