@@ -81,6 +81,9 @@ class Dispatcher:
     # -- a call ---------------------------------------------------------------------------------
     def slow(self, args: tuple[Any, ...], missed: Outcome = MISS) -> Any:
         """A call that the carrier does not serve by itself; ``args`` are in parameter order."""
+        for arg in args:
+            if (call_with := getattr(type(arg), "__fuse_jit_call__", None)) is not None:
+                return call_with(self.carrier.function, args)
         for differs in self.raised.guards:
             if not differs(*args):
                 result = self.state.run_plain(*args)

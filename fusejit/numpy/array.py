@@ -1,0 +1,224 @@
+"""`Array`: an array of `fusejit.numpy`, and how NumPy's functions take and return it.
+
+An `Array` holds an ndarray that nothing else refers to until a caller looks at its memory. It is no
+subclass of ndarray: C code would read the memory of a subclass without a hook. Its ``__class__`` is
+ndarray, so `isinstance`, SciPy and pickling take it for one.
+
+A view is an `Array` that refers to the `Array` that owns the memory. Views of an `Array` are always
+an `Array`; other results are one from `fusejit.numpy.settings.THRESHOLD` bytes on.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy
+
+from fusejit.numpy.report import REPORT
+from fusejit.numpy.settings import THRESHOLD
+
+NUMBERS = frozenset("biufc")
+"""Kinds of dtypes of new `Array` objects: strings, dates, records and objects stay NumPy's."""
+
+
+class Array:
+    """An array of numbers that computes like `numpy.ndarray`.
+
+    Its methods, attributes and operators come from `fusejit.numpy.method_table`.
+    """
+
+    __slots__ = ("__weakref__", "_array", "_owner")
+
+    _array: numpy.ndarray[Any, Any]
+    _owner: Array | None  # None for an `Array` that owns its memory
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, array: numpy.ndarray[Any, Any], owner: Array | None = None) -> None:
+        self._array = array
+        self._owner = owner
+
+    @property
+    def __class__(self) -> Any:
+        return numpy.ndarray
+
+    @__class__.setter
+    def __class__(self, value: Any) -> None:
+        raise TypeError("the class of an array of fusejit.numpy cannot be assigned")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return call(getattr(ufunc, method), inputs, kwargs, ufunc.__name__)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        operands: list[Array] = []
+        args, kwargs = unwrapped((args, kwargs), operands)
+        if not (set(types) - {Array, numpy.ndarray}):
+            func = getattr(func, "_implementation", func)  # no second search for overrides
+        elif not operands:
+            return NotImplemented
+        REPORT.count(getattr(func, "__name__", "function"))
+        return wrapped(func(*args, **kwargs), operands)
+
+    @staticmethod
+    def __fuse_jit_call__(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """Call a function that `fuse_jit` decorates on NumPy's own arrays and generators."""
+        operands: list[Array] = []
+        args = tuple(getattr(arg, "_numpy_generator", arg) for arg in args)
+        args = unwrapped(args, operands)
+        REPORT.count(function.__name__)
+        return wrapped(function(*args), operands)
+
+    def __getattr__(self, name: str) -> Any:
+        """Report a missing attribute in NumPy's words; find those of newer NumPy versions."""
+        if name in Array.__slots__:  # an object that `__init__` has not filled
+            raise AttributeError(name)
+        return getattr(self._array, name)
+
+    def __dir__(self) -> Iterable[str]:
+        return dir(numpy.ndarray)
+
+
+def unwrapped(value: Any, operands: list[Array], most: int = sys.maxsize) -> Any:
+    """Replace each `Array` in ``value`` by its ndarray, and append it to ``operands``.
+
+    Lists, tuples and dicts of up to ``most`` items are searched. A container without an `Array`
+    is returned itself.
+    """
+    kind = type(value)
+    if kind is Array:
+        operands.append(value)
+        return value._array
+    if kind is tuple or kind is list:
+        if len(value) > most:
+            return value
+        items = [unwrapped(item, operands, most) for item in value]
+        if all(new is old for new, old in zip(items, value, strict=True)):
+            return value
+        return items if kind is list else tuple(items)
+    if kind is dict:
+        return {key: unwrapped(item, operands, most) for key, item in value.items()}
+    if issubclass(kind, tuple | list):
+        return unwrapped(tuple(value), operands, most)
+    return value
+
+
+def wrapped(result: Any, operands: Iterable[Array]) -> Any:
+    """Return the result of a function of NumPy as callers of `fusejit.numpy` see it.
+
+    An ndarray of an operand becomes that operand, a view of an operand's memory an `Array` that
+    shares it, and a large new ndarray an `Array`. Call this with the call that makes the result:
+    a name for the result would be one reference more than `_REFERENCES` says.
+    """
+    kind = type(result)
+    if kind is numpy.ndarray:
+        return _wrapped_array(result, operands, _REFERENCES)
+    if kind is tuple or kind is list:
+        items = [_wrapped_item(item, operands) for item in result]
+        if all(new is old for new, old in zip(items, result, strict=True)):
+            return result
+        return items if kind is list else tuple(items)
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return kind(*[_wrapped_item(item, operands) for item in result])
+    return result
+
+
+def _wrapped_item(item: Any, operands: Iterable[Array]) -> Any:
+    if type(item) is numpy.ndarray:
+        return _wrapped_array(item, operands, _ITEM_REFERENCES)
+    return item
+
+
+def _wrapped_array(
+    array: numpy.ndarray[Any, Any], operands: Iterable[Array], references: int
+) -> Any:
+    """Return an exact ndarray as an `Array` where it should be one.
+
+    An ndarray to which there are more than ``references`` belongs to someone else, such as a
+    function that the caller has passed to NumPy; it stays as it is.
+    """
+    for operand in operands:
+        if operand._array is array:
+            return operand
+    found = sys.getrefcount(array)
+    root = root_of(array)
+    for operand in operands:
+        owner = owner_of(operand)
+        if owner._array is root:
+            return Array(array, owner)
+    if type(root) is Array:  # a view that was made through ``__array_interface__``
+        return Array(array, owner_of(root))
+    if array.nbytes < THRESHOLD.get() or array.ndim == 0 or array.dtype.kind not in NUMBERS:
+        return array
+    if found > references:
+        return array
+    if root is array:
+        return Array(array)
+    if type(root) is not numpy.ndarray or sys.getrefcount(root) > _ROOT_REFERENCES:
+        return array
+    return Array(array, Array(root))
+
+
+def owner_of(array: Array) -> Array:
+    """Return the `Array` that owns the memory of ``array``."""
+    return array if array._owner is None else array._owner
+
+
+def root_of(array: Any) -> Any:
+    """Return the object at the end of the chain of bases: the owner of the memory."""
+    while (base := getattr(array, "base", None)) is not None:
+        array = base
+    return array
+
+
+def call(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str
+) -> Any:
+    """Call a function of NumPy with ndarrays in place of each `Array`, and wrap its result."""
+    operands: list[Array] = []
+    args = unwrapped(args, operands)
+    if kwargs:
+        kwargs = unwrapped(kwargs, operands)
+    REPORT.count(name)
+    return wrapped(function(*args, **kwargs), operands)
+
+
+# How many references there are, inside `_wrapped_array`, to an ndarray that NumPy has just made.
+# Versions of Python differ, so a first call measures it.
+_REFERENCES = _ITEM_REFERENCES = _ROOT_REFERENCES = 0
+
+
+def _measure_references() -> None:
+    global _REFERENCES, _ITEM_REFERENCES, _ROOT_REFERENCES
+    seen: list[int] = []
+    real = _wrapped_array
+
+    def measuring(
+        array: numpy.ndarray[Any, Any], operands: Iterable[Array], references: int
+    ) -> Any:
+        found = sys.getrefcount(array)
+        root = root_of(array)
+        seen.append(found if root is array else sys.getrefcount(root))
+        return array
+
+    def one() -> Any:
+        return numpy.empty(1)
+
+    def inside() -> tuple[Any, ...]:
+        return (numpy.empty(1),)
+
+    def view() -> Any:
+        return numpy.empty(2)[1:]
+
+    globals()["_wrapped_array"] = measuring
+    try:
+        wrapped(one(), ())
+        wrapped(inside(), ())
+        wrapped(view(), ())
+    finally:
+        globals()["_wrapped_array"] = real
+    _REFERENCES, _ITEM_REFERENCES, _ROOT_REFERENCES = seen
+
+
+_measure_references()

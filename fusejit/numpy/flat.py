@@ -1,0 +1,73 @@
+"""`Flat`: the iterator that ``x.flat`` gives for an `Array`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from fusejit.numpy.array import Array, call, unwrapped, wrapped
+
+
+class Flat:
+    """NumPy's ``flatiter`` over the memory of an `Array`, which takes an `Array` as index."""
+
+    __slots__ = ("_array", "_iterator")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+        self._iterator = array._array.flat
+
+    @property
+    def __class__(self) -> Any:
+        return numpy.flatiter
+
+    @__class__.setter
+    def __class__(self, value: Any) -> None:
+        raise TypeError("the class of an iterator of fusejit.numpy cannot be assigned")
+
+    @property
+    def base(self) -> Array:
+        """The array that is iterated over."""
+        return self._array
+
+    def __getitem__(self, index: Any) -> Any:
+        return wrapped(self._iterator[unwrapped(index, [])], (self._array,))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._iterator[unwrapped(index, [])] = unwrapped(value, [])
+
+    def __delitem__(self, index: Any) -> None:
+        del self._iterator[index]  # type: ignore[attr-defined]  # NumPy's error
+
+    def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> Any:
+        return numpy.array(self._iterator, dtype=dtype, copy=copy)
+
+    def __iter__(self) -> Flat:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._iterator)
+
+    def __len__(self) -> int:
+        return len(self._iterator)
+
+    def copy(self) -> Any:
+        """Return a flat copy of the array."""
+        return wrapped(self._iterator.copy(), ())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._iterator, name)
+
+
+def _comparison(name: str) -> Any:
+    def method(self: Flat, other: Any) -> Any:
+        return call(getattr(numpy.flatiter, name), (self._iterator, other), {}, f"flat.{name}")
+
+    method.__name__ = name
+    return method
+
+
+for _name in ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__"):
+    setattr(Flat, _name, _comparison(_name))
