@@ -99,8 +99,12 @@ def unwrapped(value: Any, operands: list[Array], most: int = sys.maxsize) -> Any
         return items if kind is list else tuple(items)
     if kind is dict:
         return {key: unwrapped(item, operands, most) for key, item in value.items()}
+    if kind is type and value is Array:
+        return numpy.ndarray
     if issubclass(kind, tuple | list):
-        return unwrapped(tuple(value), operands, most)
+        items = tuple(value)
+        found = unwrapped(items, operands, most)
+        return value if found is items else found
     return value
 
 

@@ -36,7 +36,14 @@ def _draws(kind: type) -> dict[str, Any]:
     return {name: _draw(getattr(kind, name)) for name in [*names, "shuffle"]}
 
 
-class Generator(_random.Generator):
+class _AnyOfNumPy(type):
+    """The class of generators for whose `isinstance` NumPy's own generators count."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls.__base__ or cls)
+
+
+class Generator(_random.Generator, metaclass=_AnyOfNumPy):
     """A generator of NumPy whose draws are arrays of `fusejit.numpy`."""
 
     locals().update(_draws(_random.Generator))
@@ -55,7 +62,7 @@ class Generator(_random.Generator):
         return [Generator(child.bit_generator) for child in super().spawn(n_children)]
 
 
-class RandomState(_random.RandomState):
+class RandomState(_random.RandomState, metaclass=_AnyOfNumPy):
     """A legacy generator of NumPy whose draws are arrays of `fusejit.numpy`."""
 
     locals().update(_draws(_random.RandomState))

@@ -256,6 +256,15 @@ def test_subclasses_and_masked_arrays():
     masked = numpy.ma.masked_array([1.0, 2, 3], [False, True, False])
     assert type(x + masked) is type(masked + x) is numpy.ma.MaskedArray
     assert type(x.view(np.recarray)) is np.recarray
+    assert type(x.view(type(x))) is np.Array
+
+    class Lines(list[str]):
+        def write(self, text: str) -> None:
+            self.append(text)
+
+    lines = Lines()
+    np.savetxt(lines, x)  # type: ignore[type-var]
+    assert len(lines) == 3
 
 
 @small
@@ -300,6 +309,8 @@ def test_draws_are_numpy_s():
         )
     assert isinstance(ours, np.random.Generator)
     assert isinstance(ours, numpy.random.Generator)
+    assert isinstance(numpys, np.random.Generator)
+    assert not isinstance(numpys, np.random.RandomState)
     np.random.seed(3)
     drawn = np.random.rand(70, 70)
     numpy.random.seed(3)
