@@ -18,6 +18,13 @@ import numpy
 
 from fusejit.numpy.report import REPORT
 from fusejit.numpy.settings import THRESHOLD
+from fusejit.numpy.window import Window
+
+# classes of results that hold no memory of an array
+_PLAIN = (
+    *(numpy.generic, numpy.dtype, int, float, complex, str, bytes),
+    *(type(None), type(NotImplemented)),
+)
 
 NUMBERS = frozenset("biufc")
 """Kinds of dtypes of new `Array` objects: strings, dates, records and objects stay NumPy's."""
@@ -26,19 +33,38 @@ NUMBERS = frozenset("biufc")
 class Array:
     """An array of numbers that computes like `numpy.ndarray`.
 
-    Its methods, attributes and operators come from `fusejit.numpy.method_table`.
+    Its methods, attributes and operators come from `fusejit.numpy.method_table`, its protocols
+    from `fusejit.numpy.protocols`.
+
+    Attributes
+    ----------
+    _array : ndarray
+        The memory, with shape, strides and dtype. Its values may be pending.
+    _owner : Array or None
+        Of a view: the `Array` whose memory this is.
+    _is_foreign : bool
+        Of an owner: whether others can write or read the memory. Then nothing that uses it is
+        recorded.
+    _window : Window or None
+    _epoch : int
+        Of an owner: operations of this window use the memory, while the epochs are equal.
     """
 
-    __slots__ = ("__weakref__", "_array", "_owner")
+    __slots__ = ("__weakref__", "_array", "_epoch", "_is_foreign", "_owner", "_window")
 
     _array: numpy.ndarray[Any, Any]
-    _owner: Array | None  # None for an `Array` that owns its memory
+    _owner: Array | None
+    _is_foreign: bool
+    _window: Window | None
+    _epoch: int
 
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, array: numpy.ndarray[Any, Any], owner: Array | None = None) -> None:
         self._array = array
         self._owner = owner
+        self._is_foreign = False
+        self._window = None
 
     @property
     def __class__(self) -> Any:
@@ -48,63 +74,47 @@ class Array:
     def __class__(self, value: Any) -> None:
         raise TypeError("the class of an array of fusejit.numpy cannot be assigned")
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return call(getattr(ufunc, method), inputs, kwargs, ufunc.__name__)
-
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        operands: list[Array] = []
-        args, kwargs = unwrapped((args, kwargs), operands)
-        if not (set(types) - {Array, numpy.ndarray}):
-            func = getattr(func, "_implementation", func)  # no second search for overrides
-        elif not operands:
-            return NotImplemented
-        REPORT.count(getattr(func, "__name__", "function"))
-        return wrapped(func(*args, **kwargs), operands)
-
-    @staticmethod
-    def __fuse_jit_call__(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        """Call a function that `fuse_jit` decorates on NumPy's own arrays and generators."""
-        operands: list[Array] = []
-        args = tuple(getattr(arg, "_numpy_generator", arg) for arg in args)
-        args = unwrapped(args, operands)
-        REPORT.count(function.__name__)
-        return wrapped(function(*args), operands)
-
     def __getattr__(self, name: str) -> Any:
         """Report a missing attribute in NumPy's words; find those of newer NumPy versions."""
         if name in Array.__slots__:  # an object that `__init__` has not filled
             raise AttributeError(name)
+        settle(self)
+        give_away([self])
         return getattr(self._array, name)
 
     def __dir__(self) -> Iterable[str]:
         return dir(numpy.ndarray)
 
 
-def unwrapped(value: Any, operands: list[Array], most: int = sys.maxsize) -> Any:
+def unwrapped(
+    value: Any, operands: list[Array], most: int = sys.maxsize, settles: bool = True
+) -> Any:
     """Replace each `Array` in ``value`` by its ndarray, and append it to ``operands``.
 
     Lists, tuples and dicts of up to ``most`` items are searched. A container without an `Array`
-    is returned itself.
+    is returned itself. ``settles``: pending operations on each `Array` run first.
     """
     kind = type(value)
     if kind is Array:
         operands.append(value)
+        if settles:
+            settle(value)
         return value._array
     if kind is tuple or kind is list:
         if len(value) > most:
             return value
-        items = [unwrapped(item, operands, most) for item in value]
+        items = [unwrapped(item, operands, most, settles) for item in value]
         if all(new is old for new, old in zip(items, value, strict=True)):
             return value
         return items if kind is list else tuple(items)
     if kind is dict:
-        return {key: unwrapped(item, operands, most) for key, item in value.items()}
+        return {key: unwrapped(item, operands, most, settles) for key, item in value.items()}
     if kind is type and value is Array:
         return numpy.ndarray
     if issubclass(kind, tuple | list):
-        items = tuple(value)
-        found = unwrapped(items, operands, most)
-        return value if found is items else found
+        plain = tuple(value)
+        found = unwrapped(plain, operands, most, settles)
+        return value if found is plain else found
     return value
 
 
@@ -125,12 +135,16 @@ def wrapped(result: Any, operands: Iterable[Array]) -> Any:
         return items if kind is list else tuple(items)
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         return kind(*[_wrapped_item(item, operands) for item in result])
+    if not issubclass(kind, _PLAIN):
+        give_away(operands)
     return result
 
 
 def _wrapped_item(item: Any, operands: Iterable[Array]) -> Any:
     if type(item) is numpy.ndarray:
         return _wrapped_array(item, operands, _ITEM_REFERENCES)
+    if not isinstance(item, _PLAIN):
+        give_away(operands)
     return item
 
 
@@ -186,6 +200,32 @@ def call(
         kwargs = unwrapped(kwargs, operands)
     REPORT.count(name)
     return wrapped(function(*args, **kwargs), operands)
+
+
+def settle(array: Array) -> None:
+    """Run what is recorded if any of it reads or writes the memory of ``array``."""
+    owner = array if array._owner is None else array._owner
+    window = owner._window
+    if window is not None and window.epoch == owner._epoch:
+        window.flush("a value is needed")
+
+
+def give_away(arrays: Iterable[Array]) -> None:
+    """Note that others may keep the memory of arrays: operations on it run at once from now on."""
+    for array in arrays:
+        settle(array)
+        owner_of(array)._is_foreign = True
+
+
+def shows_no_values(result: Any, operands: Iterable[Array]) -> bool:
+    """Whether a result is made of operands, views of them, and facts of shapes."""
+    kind = type(result)
+    if kind is tuple or kind is list:
+        return all(shows_no_values(item, operands) for item in result)
+    if kind is Array:
+        owner = owner_of(result)
+        return any(owner is owner_of(operand) for operand in operands)
+    return isinstance(result, int | numpy.dtype)
 
 
 # How many references there are, inside `_wrapped_array`, to an ndarray that NumPy has just made.

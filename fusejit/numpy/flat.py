@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from fusejit.numpy.array import Array, call, unwrapped, wrapped
+from fusejit.numpy.array import Array, call, give_away, unwrapped, wrapped
 
 
 class Flat:
@@ -16,6 +16,7 @@ class Flat:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, array: Array) -> None:
+        give_away([array])
         self._array = array
         self._iterator = array._array.flat
 

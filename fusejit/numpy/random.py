@@ -14,6 +14,7 @@ import numpy.random as _random
 
 from fusejit.numpy.array import Array, unwrapped, wrapped
 from fusejit.numpy.creation import creating, described_as
+from fusejit.numpy.protocols import PROTOCOLS
 
 __all__ = list(_random.__all__)
 
@@ -47,7 +48,7 @@ class Generator(_random.Generator, metaclass=_AnyOfNumPy):
     """A generator of NumPy whose draws are arrays of `fusejit.numpy`."""
 
     locals().update(_draws(_random.Generator))
-    __fuse_jit_call__ = staticmethod(Array.__fuse_jit_call__)
+    __fuse_jit_call__ = PROTOCOLS["__fuse_jit_call__"]
 
     @functools.cached_property
     def _numpy_generator(self) -> _random.Generator:

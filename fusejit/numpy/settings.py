@@ -42,10 +42,3 @@ def threshold(num_bytes: int) -> Iterator[None]:
         yield
     finally:
         THRESHOLD.reset(token)
-
-
-@contextmanager
-def eager() -> Iterator[None]:
-    """Let NumPy run everything at once while the block runs; new arrays are plain ndarrays."""
-    with threshold(NEVER):
-        yield
