@@ -167,13 +167,16 @@ def _wrapped_array(
             return Array(array, owner)
     if type(root) is Array:  # a view that was made through ``__array_interface__``
         return Array(array, owner_of(root))
-    if array.nbytes < THRESHOLD.get() or array.ndim == 0 or array.dtype.kind not in NUMBERS:
+    num_bytes = array.nbytes
+    if num_bytes < THRESHOLD.get() or not num_bytes or not array.ndim:
+        return array
+    if array.dtype.kind not in NUMBERS or not root_owns(root):
         return array
     if found > references:
         return array
     if root is array:
         return Array(array)
-    if type(root) is not numpy.ndarray or sys.getrefcount(root) > _ROOT_REFERENCES:
+    if sys.getrefcount(root) > _ROOT_REFERENCES:
         return array
     return Array(array, Array(root))
 
@@ -181,6 +184,11 @@ def _wrapped_array(
 def owner_of(array: Array) -> Array:
     """Return the `Array` that owns the memory of ``array``."""
     return array if array._owner is None else array._owner
+
+
+def root_owns(root: Any) -> bool:
+    """Whether an ndarray, at the end of a chain of bases, holds memory that NumPy allocated."""
+    return type(root) is numpy.ndarray and root.flags.owndata
 
 
 def root_of(array: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`Flat`: the iterator that ``x.flat`` gives for an `Array`."""
+"""`Flat` and `Flags`: what ``x.flat`` and ``x.flags`` are for an `Array`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from fusejit.numpy.array import Array, call, give_away, unwrapped, wrapped
+from fusejit.numpy.array import Array, call, give_away, settle, unwrapped, wrapped
 
 
 class Flat:
@@ -72,3 +72,42 @@ def _comparison(name: str) -> Any:
 
 for _name in ("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__"):
     setattr(Flat, _name, _comparison(_name))
+
+
+class Flags:
+    """NumPy's ``flagsobj`` of an `Array`; what is recorded runs before a flag changes."""
+
+    __slots__ = ("_array",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, array: Array) -> None:
+        object.__setattr__(self, "_array", array)
+
+    @property
+    def __class__(self) -> Any:
+        return type(self._array._array.flags)
+
+    @__class__.setter
+    def __class__(self, value: Any) -> None:
+        raise TypeError("the class of the flags of an array cannot be assigned")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._array._array.flags, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        settle(self._array)
+        setattr(self._array._array.flags, name, value)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._array._array.flags[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        settle(self._array)
+        self._array._array.flags[name] = value
+
+    def __eq__(self, other: object) -> bool:
+        other = other._array._array.flags if type(other) is Flags else other
+        return bool(self._array._array.flags == other)
+
+    def __repr__(self) -> str:
+        return repr(self._array._array.flags)

@@ -95,11 +95,11 @@ FACTS = tuple(_FACTS.split())
 VIEW_ATTRIBUTES = ("T", "mT", "real", "imag")
 """Attributes that need no values if their result is a view."""
 
-ATTRIBUTES = ("ctypes", "data", "flags", "__array_interface__", "__array_struct__")
+ATTRIBUTES = ("ctypes", "data", "__array_interface__", "__array_struct__")
 """Attributes through which callers may read or write the memory."""
 
 _SPECIAL = (
-    "resize base flat tolist copy astype __getitem__ __setitem__ __array__ "
+    "resize base flags flat tolist copy astype __getitem__ __setitem__ __array__ "
     "__array_ufunc__ __array_function__ __array_namespace__ __iter__ "
     "__class__ __getattribute__ __setattr__ __delattr__ __dir__ __doc__ __hash__ __init__ "
     "__init_subclass__ __new__ __subclasshook__ __array_finalize__ __class_getitem__ "
@@ -204,9 +204,7 @@ def _attribute(name: str) -> property:
     read = operator.attrgetter(name)
 
     def get(self: Array) -> Any:
-        settle(self)
-        if name != "flags":
-            give_away([self])
+        give_away([self])
         return read(self._array)
 
     return _settable(name, get)

@@ -17,7 +17,7 @@ from fusejit.numpy.array import (
     unwrapped,
     wrapped,
 )
-from fusejit.numpy.flat import Flat
+from fusejit.numpy.flat import Flags, Flat
 from fusejit.numpy.recording import record_call
 from fusejit.numpy.report import REPORT
 
@@ -58,13 +58,13 @@ def _array_function(self: Array, func: Any, types: Any, args: Any, kwargs: Any) 
             return result
     operands = []
     args, kwargs = unwrapped((args, kwargs), operands)
+    if func in CALLS_BACK or not str(getattr(func, "__module__", "")).startswith("numpy"):
+        give_away(operands)
     if not (set(types) - {Array, numpy.ndarray}):
         func = getattr(func, "_implementation", func)  # no second search for overrides
     elif not operands:
         return NotImplemented
     else:
-        give_away(operands)
-    if func in CALLS_BACK or not str(getattr(func, "__module__", "")).startswith("numpy"):
         give_away(operands)
     REPORT.count(getattr(func, "__name__", "function"))
     return wrapped(func(*args, **kwargs), operands)
@@ -92,6 +92,11 @@ def _iterate(self: Array) -> Any:
 def _base(self: Array) -> Any:
     """The `Array` that owns the memory, or None."""
     return self._owner
+
+
+def _flags(self: Array) -> Flags:
+    """Facts of the memory's layout, and whether it may be written."""
+    return Flags(self)
 
 
 def _flat(self: Array) -> Flat:
@@ -159,6 +164,7 @@ PROTOCOLS: dict[str, Any] = {
     "__array_namespace__": _namespace,
     "resize": _resize,
     "base": property(_base),
+    "flags": property(_flags),
     "flat": property(_flat, _set_flat),
 }
 if sys.version_info >= (3, 12):

@@ -7,6 +7,7 @@ raises its own error at the user's line.
 
 from __future__ import annotations
 
+import operator
 from types import FrameType
 from typing import Any
 
@@ -113,7 +114,7 @@ def record_ufunc(
     loop = loop_dtypes(ufunc, tuple(kinds))
     if loop is None or (int in kinds and not _fits(values, kinds)):
         return None
-    arrays = [value for value in values if type(value) is ndarray]
+    arrays = [value for value in values if type(value) is ndarray and value.ndim]
     if not arrays:
         return None
     dtype = loop[-1]
@@ -129,10 +130,10 @@ def record_ufunc(
         num_bytes = dtype.itemsize
         for size in shape:
             num_bytes *= size
-        if num_bytes < THRESHOLD.get() or not shape:
+        if num_bytes < THRESHOLD.get() or not num_bytes or not shape:
             return None
         converts = any(
-            type(value) is ndarray and value.dtype != computed
+            type(value) is ndarray and value.ndim and value.dtype != computed
             for value, computed in zip(values, loop, strict=False)
         )
         new = _allocated(arrays, shape, dtype, converts)
@@ -152,8 +153,8 @@ def record_ufunc(
         ):
             return None
         owners.append(owner)
-    name = ufunc.__name__
-    if not _record(window, frame, ufunc, name, tuple(values), made, out is None, owners):
+    call = (ufunc, *values, made)
+    if not _record(window, frame, call, made, ufunc.__name__, out is None, owners):
         return None
     return result
 
@@ -161,10 +162,9 @@ def record_ufunc(
 def _record(
     window: Window,
     frame: FrameType,
-    function: Any,
-    name: str,
-    inputs: tuple[Any, ...],
+    call: tuple[Any, ...],
     out: ndarray[Any, Any],
+    name: str,
     is_new: bool,
     owners: list[Array],
 ) -> bool:
@@ -174,8 +174,11 @@ def _record(
         return False
     for owner in owners:
         other = owner._window
-        if other is not None and other is not window and other.epoch == owner._epoch:
-            other.flush("another thread uses the array")
+        if other is not None and other is not window:
+            if other.thread.is_alive():
+                owner._is_foreign = True  # two threads use it: each in its own order
+                return False
+            other.flush("the thread has ended")
     with window.lock:
         window.enter(frame)
         epoch = window.epoch
@@ -187,7 +190,7 @@ def _record(
                 window.num_inputs += owner is not made
         place = Place(frame.f_code, frame.f_lasti, frame.f_globals)
         REPORT.recorded += 1
-        window.append(Operation(function, name, inputs, out, is_new, settings, place))
+        window.append(Operation(call, out, name, is_new, settings, place))
     return True
 
 
@@ -294,10 +297,6 @@ def record_power(frame: FrameType, inputs: tuple[Any, ...], out: Array | None) -
     return record_ufunc(frame, numpy.power, inputs, out)
 
 
-def _store(value: Any, out: ndarray[Any, Any]) -> None:
-    out[...] = value
-
-
 def record_copy(frame: FrameType, array: Array, dtype: Any, order: str) -> Array | None:
     """Record a copy in a dtype; None if it runs at once."""
     window, owner, source = CURRENT.window, array, array._array
@@ -310,12 +309,14 @@ def record_copy(frame: FrameType, array: Array, dtype: Any, order: str) -> Array
         or source.dtype.kind not in NUMBERS
         or dtype.kind not in NUMBERS
         or (source.dtype.kind == "c" and dtype.kind not in "bc")
+        or not source.size
         or source.size * dtype.itemsize < THRESHOLD.get()
     ):
         return None
     made = numpy.empty_like(source, dtype, order=order)  # type: ignore[call-overload]
     result = Array(made)
-    done = _record(window, frame, _store, "cast", (source,), made, True, [owner, result])
+    call = (operator.setitem, made, ..., source)
+    done = _record(window, frame, call, made, "cast", True, [owner, result])
     return result if done else None
 
 
@@ -346,7 +347,8 @@ def record_store(frame: FrameType, array: Array, index: Any, value: Any) -> bool
         source[...] = value  # NumPy's errors, at the user's line
     else:
         return False
-    return _record(window, frame, _store, "cast", (source,), target, False, owners)
+    call = (operator.setitem, target, ..., source)
+    return _record(window, frame, call, target, "cast", False, owners)
 
 
 def is_basic(index: Any) -> bool:

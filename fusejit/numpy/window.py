@@ -9,13 +9,17 @@ can see any more is left out.
 from __future__ import annotations
 
 import atexit
+import operator
 import os
 import sys
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
+from itertools import starmap
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -52,17 +56,16 @@ class Place(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """One call of NumPy that is to be made: ``function(*inputs, out)``.
+    """One call of NumPy that is to be made.
 
     Attributes
     ----------
-    function : callable
+    call : tuple
+        A function written in C and its arguments, ndarrays and numbers.
+    out : ndarray
+        The memory that it writes; one of the arguments.
     name : str
         What NumPy calls it in warnings.
-    inputs : tuple
-        ndarrays and numbers.
-    out : ndarray
-        The memory to write.
     is_new : bool
         Whether ``out`` was made for this operation.
     settings : dict
@@ -70,13 +73,29 @@ class Operation(NamedTuple):
     place : Place
     """
 
-    function: Callable[..., Any]
-    name: str
-    inputs: tuple[Any, ...]
+    call: tuple[Any, ...]
     out: numpy.ndarray[Any, Any]
+    name: str
     is_new: bool
     settings: dict[str, str]
     place: Place
+
+
+class Batch(NamedTuple):
+    """Operations under the same settings, last one first.
+
+    Attributes
+    ----------
+    calls : list
+        None, and the calls of the operations.
+    names : list of (Place, str)
+        Where each one was recorded, and what NumPy calls it.
+    settings : dict
+    """
+
+    calls: list[Any]
+    names: list[tuple[Place, str]]
+    settings: dict[str, str]
 
 
 class Window:
@@ -85,6 +104,10 @@ class Window:
     Attributes
     ----------
     operations : list of Operation
+    running : list of Batch
+        What a flush has begun to run, last one first. An exception of a signal handler may leave
+        some; the next flush runs them.
+    thread : Thread
     epoch : int
         How many flushes there were; an array is pending while its epoch is this one.
     most : int
@@ -94,7 +117,9 @@ class Window:
     """
 
     def __init__(self) -> None:
+        self.thread = threading.current_thread()
         self.operations: list[Operation] = []
+        self.running: list[Batch] = []
         self.epoch = 0
         self.most = MOST_OPERATIONS
         self.lock = threading.RLock()
@@ -128,18 +153,24 @@ class Window:
 
     def flush(self, reason: str) -> None:
         """Run the recorded operations."""
+        seen: list[tuple[Place, str]] = []
+        raised: list[BaseException] = []
         with self.lock:
-            operations, self.operations = self.operations, []
-            self.epoch += 1
+            while self.operations or self.running:
+                if not self.running:
+                    REPORT.flushed(reason)
+                    running = batches(self.operations)
+                    self.running, self.operations = running, []
+                try:
+                    copy_context().run(_run, self.running, seen)  # keeps the caller's settings
+                except BaseException as error:
+                    raised.append(error)
             self.num_inputs = self.num_bytes = 0
-            if not operations:
-                return
-            REPORT.flushed(reason)
-            raised, seen = _replay(operations)
+            self.epoch += 1
         for place, message in seen:
             _warn(place, message)
-        if raised is not None:
-            raise raised
+        if raised:
+            raise raised[0]
 
 
 _WINDOWS: weakref.WeakSet[Window] = weakref.WeakSet()
@@ -180,37 +211,32 @@ def flush_all(reason: str = "the process forks or ends") -> None:
         each.flush(reason)
 
 
-def _replay(
-    operations: list[Operation],
-) -> tuple[BaseException | None, list[tuple[Place, str]]]:
-    """Run operations in order; return the first exception, and the warnings to be shown."""
-    raised: BaseException | None = None
-    seen: list[tuple[Place, str]] = []
-    kept = _seen_ones(operations)
-    REPORT.ran(len(kept))
-    settings: dict[str, str] | None = None
-    place, name = kept[-1].place if kept else None, ""
+def _run(running: list[Batch], seen: list[tuple[Place, str]]) -> None:
+    """Run batches from the end of the list, and remove what has run.
 
-    def note(kind: str, _flag: int) -> None:
-        assert place is not None
-        seen.append((place, f"{kind} encountered in {name}"))
+    The calls of a batch are made without a line of Python between them, so that what a signal
+    handler raises cannot lose one. ``seen`` receives the warnings to show.
+    """
+    while running:
+        calls, names, settings = running[-1]
 
-    with numpy.errstate():
-        numpy.seterrcall(note)
-        while kept:
-            operation = kept.pop()
-            place, name = operation.place, operation.name
-            if operation.settings is not settings:
-                settings = operation.settings
-                numpy.seterr(**_collecting(settings))
+        def note(kind: str, _flag: int, calls: list[Any] = calls, names: list[Any] = names) -> None:
+            place, name = names[len(calls) - 1]
+            seen.append((place, f"{kind} encountered in {name}"))
+
+        if len(calls) > 1:
+            numpy.seterrcall(note)
+            numpy.seterr(**_collecting(settings))
             try:
-                operation.function(*operation.inputs, operation.out)
+                deque(starmap(operator.call, iter(calls.pop, None)), maxlen=0)
             except Exception as error:
-                if raised is None:
+                if type(error) is IndexError and not calls:
+                    continue  # a finalizer of an object has used an array meanwhile
+                if 0 < len(calls) <= len(names):
+                    place, _ = names[len(calls) - 1]
                     error.add_note(f"recorded at {place.code.co_filename}:{place.line()}")
-                    raised = error
-            del operation  # frees arrays that nothing else needs
-    return raised, seen
+                raise
+        running.pop()
 
 
 def _collecting(settings: dict[str, str]) -> dict[str, Any]:
@@ -229,30 +255,32 @@ def _warn(place: Place, message: str) -> None:
     )
 
 
-def _seen_ones(operations: list[Operation]) -> list[Operation]:
+def batches(operations: list[Operation]) -> list[Batch]:
     """Return the operations whose results can be seen, last one first."""
     counts: dict[int, int] = {}
     for operation in operations:
-        for array in (operation.out, *operation.inputs):
-            counts[id(array)] = counts.get(id(array), 0) + 1
-    array = operation = None  # type: ignore[assignment]  # each would be one reference more
-    kept: list[Operation] = []
+        for item in (operation.out, *operation.call):
+            counts[id(item)] = counts.get(id(item), 0) + 1
+    item = operation = None  # type: ignore[assignment]  # each would be one reference more
+    made: list[Batch] = []
     read: set[int] = set()
-    while operations:
-        operation = operations.pop()
-        # references: the operation and others in the window, the call of getrefcount
-        others = sys.getrefcount(operation.out) - 1 - counts[id(operation.out)]
-        if not operation.is_new or others > 0 or id(operation.out) in read or _warns(operation):
-            read.update(map(id, operation.inputs))
-            kept.append(operation)
-        else:
+    for at in range(len(operations) - 1, -1, -1):
+        operation = operations[at]
+        # references: those of operations, and the argument of getrefcount
+        others = sys.getrefcount(operation.out) - counts[id(operation.out)] - 1
+        is_seen = others or not operation.is_new or id(operation.out) in read
+        if not is_seen and not _warns(operation):
             REPORT.left_out()
-            for array in operation.inputs:
-                counts[id(array)] -= 1
-            counts[id(operation.out)] -= 1
-            array = None
-        operation = None  # type: ignore[assignment]
-    return kept
+            continue
+        read.update(map(id, operation.call))
+        if not made or made[-1].settings is not operation.settings:
+            made.append(Batch([], [], operation.settings))
+        made[-1].calls.append(operation.call)
+        made[-1].names.append((operation.place, operation.name))
+    for batch in made:
+        batch.calls.insert(0, None)
+    REPORT.ran(sum(len(batch.names) for batch in made))
+    return made
 
 
 def _warns(operation: Operation) -> bool:

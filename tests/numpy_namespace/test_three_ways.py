@@ -10,7 +10,7 @@ import pytest
 import fusejit.numpy as np
 from fusejit_testing.programs.namespace_programs import ProgramMaker, outcome
 
-NUM_LINES = 24
+NUM_LINES = 30
 
 
 def differences(seed: int) -> str:

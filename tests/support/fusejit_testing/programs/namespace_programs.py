@@ -37,7 +37,7 @@ class ProgramMaker:
 
     def program(self, num_lines: int) -> list[str]:
         """Return the lines of a program; the first ones make the arrays that others use."""
-        lines = [f"{name} = {self.new('np')}" for name in ARRAYS[:3]]
+        lines = [f"{name} = {self.new('np')}" for name in reversed(ARRAYS)]
         lines += [f"{name} = {self.new('numpy')}" for name in FOREIGN]
         while len(lines) < num_lines:
             line = self.line()
@@ -65,9 +65,10 @@ class ProgramMaker:
         return str(self.choose(SCALARS))
 
     def new(self, module: str) -> str:
-        shape, dtype = self.choose(SHAPES[:7]), self.choose(DTYPES)
+        shape = self.choose(SHAPES[:7] if self.random.random() < 0.4 else SHAPES[:2])
+        dtype = self.choose(DTYPES)
         order = self.choose(("", "", ", order='F'"))
-        made = f"{module}.arange(6).reshape({self.choose(SHAPES[:3])}{order}).astype('{dtype}')"
+        made = f"{module}.arange(6).reshape({self.choose(SHAPES[1:3])}{order}).astype('{dtype}')"
         return str(
             self.choose(
                 (
@@ -77,7 +78,7 @@ class ProgramMaker:
                     f"{module}.full({shape}, {self.choose(SCALARS)})",
                     f"{module}.array([[1, 5, 2], [8, 0, 3]], dtype='{dtype}'{order})",
                     f"{module}.linspace(-1, 2, 6)",
-                    f"{module}.zeros_like({self.name()})",
+                    f"{module}.zeros({shape}, dtype='{dtype}'{order})",
                 )
             )
         )
