@@ -7,11 +7,9 @@ need no values run while values are pending. `SPECIAL` names those that need mor
 
 from __future__ import annotations
 
-import functools
 import operator
 import sys
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import numpy
@@ -153,29 +151,42 @@ def _unary(name: str, ufunc: numpy.ufunc) -> Callable[..., Any]:
 
 
 def _operator(name: str, ufunc: numpy.ufunc | None) -> Callable[..., Any]:
+    if ufunc is None or ufunc.signature is not None:
+        return _method(name)
+    if ufunc is numpy.power:
+        return _power(name)
     original = getattr(numpy.ndarray, name)
-    is_reversed, is_in_place = name.startswith("__r"), name.startswith("__i")
-    if name in ("__rshift__", "__invert__"):
-        is_reversed = is_in_place = False
-    record: Any = record_power if ufunc is numpy.power else None
-    if ufunc is not None and ufunc.signature is None and record is None:
-        record = functools.partial(_record, ufunc)
+    prefix = "" if name == "__rshift__" else name[2]
+    recorded_ufunc = ufunc
+
+    def method(self: Array, other: Any) -> Any:
+        recorded = record_ufunc(sys._getframe(1), recorded_ufunc, (self, other))
+        return call(original, (self, other), {}, name) if recorded is None else recorded
+
+    def reflected(self: Array, other: Any) -> Any:
+        recorded = record_ufunc(sys._getframe(1), recorded_ufunc, (other, self))
+        return call(original, (self, other), {}, name) if recorded is None else recorded
+
+    def in_place(self: Array, other: Any) -> Any:
+        recorded = record_ufunc(sys._getframe(1), recorded_ufunc, (self, other), self)
+        return call(original, (self, other), {}, name) if recorded is None else recorded
+
+    return _named({"r": reflected, "i": in_place}.get(prefix, method), name, original)
+
+
+def _power(name: str) -> Callable[..., Any]:
+    original = getattr(numpy.ndarray, name)
 
     def method(self: Array, other: Any, *modulus: Any) -> Any:
-        if record is not None and not modulus:
-            inputs = (other, self) if is_reversed else (self, other)
-            recorded = record(sys._getframe(1), inputs, self if is_in_place else None)
+        if not modulus:
+            inputs = (other, self) if name == "__rpow__" else (self, other)
+            out = self if name == "__ipow__" else None
+            recorded = record_power(sys._getframe(1), inputs, out)
             if recorded is not None:
                 return recorded
         return call(original, (self, other, *modulus), {}, name)
 
     return _named(method, name, original)
-
-
-def _record(
-    ufunc: numpy.ufunc, frame: FrameType, inputs: tuple[Any, ...], out: Array | None
-) -> Array | None:
-    return record_ufunc(frame, ufunc, inputs, out)
 
 
 def _fact(name: str) -> property:

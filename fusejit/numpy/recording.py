@@ -16,9 +16,8 @@ from numpy import ndarray
 from numpy._core import umath
 
 from fusejit.numpy.array import NUMBERS, Array
-from fusejit.numpy.report import REPORT
 from fusejit.numpy.settings import DEFAULT_THRESHOLD, THRESHOLD
-from fusejit.numpy.window import CURRENT, Operation, Place, Window
+from fusejit.numpy.window import CURRENT, Window
 
 # NumPy's settings for floating-point errors; without this name they are compared each time
 _HOLDER: Any = getattr(umath, "_extobj_contextvar", None)
@@ -32,25 +31,21 @@ RECORDED = frozenset(
 
 _PYTHON_NUMBERS = frozenset((bool, int, float, complex))
 _LARGEST_COPIED = DEFAULT_THRESHOLD  # bytes of an ndarray that is copied to be read later
-_DTYPES: dict[tuple[Any, ...], Any] = {}
+_LOOPS: dict[tuple[Any, ...], tuple[Any, bool] | None] = {}
 _CAN_CAST: dict[tuple[Any, Any], bool] = {}
 
 
-def loop_dtypes(ufunc: numpy.ufunc, kinds: tuple[Any, ...]) -> Any:
-    """Return the dtypes that a ufunc computes in, the result's last.
+def loop_of(ufunc: numpy.ufunc, kinds: tuple[Any, ...]) -> tuple[Any, bool] | None:
+    """Return the dtype of a result, and whether arrays among the operands are converted first.
 
     None if the ufunc is not to be recorded for these operands.
 
     Parameters
     ----------
     kinds : tuple of dtype or type
-        Dtypes of arrays, types of Python's numbers.
+        Dtypes of arrays and of NumPy's numbers, types of Python's numbers.
     """
     key = (ufunc, *kinds)
-    try:
-        return _DTYPES[key]
-    except KeyError:
-        pass
     asked = [numpy.dtype(bool) if kind is bool else kind for kind in kinds]
     try:
         found: Any = ufunc.resolve_dtypes((*asked, None))
@@ -61,8 +56,15 @@ def loop_dtypes(ufunc: numpy.ufunc, kinds: tuple[Any, ...]) -> Any:
         found = None
     elif ufunc is numpy.power and found is not None and found[-1].kind in "biu":
         found = None  # raises for negative exponents
-    _DTYPES[key] = found
-    return found
+    loop = None
+    if found is not None:
+        of_arrays = zip(asked, found, strict=False)
+        loop = (
+            found[-1],
+            any(isinstance(kind, numpy.dtype) and kind != computed for kind, computed in of_arrays),
+        )
+    _LOOPS[key] = loop
+    return loop
 
 
 def record_ufunc(
@@ -90,6 +92,7 @@ def record_ufunc(
     owners: list[Array] = []
     values: list[Any] = []
     kinds: list[Any] = []
+    arrays: list[ndarray[Any, Any]] = []
     for value in inputs:
         kind = type(value)
         if kind is Array:
@@ -97,54 +100,47 @@ def record_ufunc(
             if owner._is_foreign:
                 return None
             owners.append(owner)
-            array = value._array
-            values.append(array)
-            kinds.append(array.dtype)
+            value = value._array
+            kinds.append(value.dtype)
+            if value.ndim:
+                arrays.append(value)
         elif kind in _PYTHON_NUMBERS:
-            values.append(value)
             kinds.append(kind)
         elif issubclass(kind, numpy.generic):
-            values.append(value)
             kinds.append(value.dtype)
         elif kind is ndarray and value.nbytes <= _LARGEST_COPIED:
-            values.append(value.copy("K"))  # later stores do not reach it
+            value = value.copy("K")  # later stores do not reach it
             kinds.append(value.dtype)
+            if value.ndim:
+                arrays.append(value)
         else:
             return None
-    loop = loop_dtypes(ufunc, tuple(kinds))
-    if loop is None or (int in kinds and not _fits(values, kinds)):
+        values.append(value)
+    key = (ufunc, *kinds)
+    loop = _LOOPS[key] if key in _LOOPS else loop_of(ufunc, tuple(kinds))
+    if loop is None or not arrays or (int in kinds and not _fits(values, kinds)):
         return None
-    arrays = [value for value in values if type(value) is ndarray and value.ndim]
-    if not arrays:
-        return None
-    dtype = loop[-1]
-    shape = arrays[0].shape
+    dtype, converts = loop
+    first = arrays[0]
+    shape, size = first.shape, first.size
     for array in arrays[1:]:
         if array.shape != shape:
             try:
-                shape = numpy.broadcast(*arrays).shape
+                broadcast = numpy.broadcast(*arrays)
             except ValueError:
                 return None
+            shape, size = broadcast.shape, broadcast.size
             break
     if out is None:
-        num_bytes = dtype.itemsize
-        for size in shape:
-            num_bytes *= size
-        if num_bytes < THRESHOLD.get() or not num_bytes or not shape:
+        if not size or size * dtype.itemsize < THRESHOLD.get():
             return None
-        converts = any(
-            type(value) is ndarray and value.ndim and value.dtype != computed
-            for value, computed in zip(values, loop, strict=False)
-        )
-        new = _allocated(arrays, shape, dtype, converts)
-        if new is None:
+        made = _allocated(arrays, shape, dtype, converts)
+        if made is None:
             return None
-        made = new
-        result = Array(made)
-        owners.append(result)
+        result = owner = Array(made)
     else:
-        owner = out if out._owner is None else out._owner
         made, result = out._array, out
+        owner = out if out._owner is None else out._owner
         if (
             owner._is_foreign
             or made.shape != shape
@@ -152,11 +148,11 @@ def record_ufunc(
             or not _can_cast(dtype, made.dtype)
         ):
             return None
-        owners.append(owner)
+    owners.append(owner)
     call = (ufunc, *values, made)
-    if not _record(window, frame, call, made, ufunc.__name__, out is None, owners):
-        return None
-    return result
+    if _record(window, frame, call, made, ufunc.__name__, out is None, owners):
+        return result
+    return None
 
 
 def _record(
@@ -168,29 +164,18 @@ def _record(
     is_new: bool,
     owners: list[Array],
 ) -> bool:
-    """Append an operation to the window; False if floating-point errors are to raise."""
+    """Append an operation to the window; False if it has to run at once."""
     settings = _settings()
     if settings is None:
         return False
     for owner in owners:
         other = owner._window
-        if other is not None and other is not window:
+        if other is not window and other is not None:
             if other.thread.is_alive():
                 owner._is_foreign = True  # two threads use it: each in its own order
                 return False
             other.flush("the thread has ended")
-    with window.lock:
-        window.enter(frame)
-        epoch = window.epoch
-        made = owners[-1] if is_new else None
-        for owner in owners:
-            if owner._window is not window or owner._epoch != epoch:
-                owner._window = window
-                owner._epoch = epoch
-                window.num_inputs += owner is not made
-        place = Place(frame.f_code, frame.f_lasti, frame.f_globals)
-        REPORT.recorded += 1
-        window.append(Operation(call, out, name, is_new, settings, place))
+    window.record(frame, call, out, name, is_new, settings, owners)
     return True
 
 
@@ -233,10 +218,12 @@ def _allocated(
             c_order = f_order = False
             break
         flags = array.flags
-        c_order = c_order and flags.c_contiguous
-        f_order = f_order and flags.f_contiguous
+        if not flags.c_contiguous:
+            c_order = False
+        if f_order and not flags.f_contiguous:
+            f_order = False
     if (c_order or f_order) and not (converts and 1 in shape):
-        return numpy.empty(shape, dtype, "C" if c_order else "F")
+        return numpy.empty(shape, dtype) if c_order else numpy.empty(shape, dtype, "F")
     if converts:
         return None
     make: Any = numpy.nditer

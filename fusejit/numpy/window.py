@@ -28,8 +28,11 @@ import numpy
 from fusejit.numpy.report import REPORT
 from fusejit.numpy.settings import NEVER, threshold
 
-MOST_OPERATIONS = 64
-"""Operations after which a window is flushed."""
+MOST_OPERATIONS = int(os.environ.get("FUSEJIT_LAZY_WINDOW", 0))
+"""Operations after which a window is flushed; 0: nothing is recorded.
+
+Recording costs more than it gains while NumPy runs what is recorded, so it is off by default.
+"""
 
 MOST_INPUTS = 32
 """Arrays of the past that the operations of a window may read or write."""
@@ -37,22 +40,6 @@ MOST_INPUTS = 32
 _PAGES = os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
 MOST_BYTES = _PAGES * os.sysconf("SC_PAGE_SIZE") // 8 if _PAGES > 0 else 2**30
 """Bytes of results that may wait: an eighth of the memory."""
-
-
-class Place(NamedTuple):
-    """Where an operation was recorded."""
-
-    code: CodeType
-    instruction: int
-    scope: dict[str, Any]
-
-    def line(self) -> int:
-        """Return the line in the file of the code."""
-        at = self.instruction // 2
-        for number, (line, *_) in enumerate(self.code.co_positions()):
-            if number == at and line is not None:
-                return line
-        return self.code.co_firstlineno
 
 
 class Operation(NamedTuple):
@@ -70,7 +57,8 @@ class Operation(NamedTuple):
         Whether ``out`` was made for this operation.
     settings : dict
         ``numpy.geterr()`` when it was recorded.
-    place : Place
+    code, instruction, scope
+        Where it was recorded: the code, the offset in it, the globals.
     """
 
     call: tuple[Any, ...]
@@ -78,7 +66,30 @@ class Operation(NamedTuple):
     name: str
     is_new: bool
     settings: dict[str, str]
-    place: Place
+    code: CodeType
+    instruction: int
+    scope: dict[str, Any]
+
+    def place(self) -> Place:
+        """Return where the operation was recorded, without its arrays."""
+        return Place(self.name, self.code, self.instruction, self.scope)
+
+
+class Place(NamedTuple):
+    """Where an operation was recorded, and what NumPy calls it."""
+
+    name: str
+    code: CodeType
+    instruction: int
+    scope: dict[str, Any]
+
+    def line(self) -> int:
+        """Return the line in the file of the code."""
+        at = self.instruction // 2
+        for number, (line, *_) in enumerate(self.code.co_positions()):
+            if number == at and line is not None:
+                return line
+        return self.code.co_firstlineno
 
 
 class Batch(NamedTuple):
@@ -88,13 +99,13 @@ class Batch(NamedTuple):
     ----------
     calls : list
         None, and the calls of the operations.
-    names : list of (Place, str)
-        Where each one was recorded, and what NumPy calls it.
+    places : list of Place
+        Where each one was recorded.
     settings : dict
     """
 
     calls: list[Any]
-    names: list[tuple[Place, str]]
+    places: list[Place]
     settings: dict[str, str]
 
 
@@ -129,27 +140,49 @@ class Window:
         self.last_instruction = -1
         _WINDOWS.add(self)
 
-    def enter(self, frame: FrameType) -> None:
-        """Note where the next operation is; flush first if the program has jumped backwards."""
-        instruction = frame.f_lasti
-        if id(frame) == self.frame_id:
-            if instruction <= self.last_instruction and self.operations:
-                self.flush("a loop has come around")
-        else:
-            self.frame_id = id(frame)
-        self.last_instruction = instruction
+    def record(
+        self,
+        frame: FrameType,
+        call: tuple[Any, ...],
+        out: numpy.ndarray[Any, Any],
+        name: str,
+        is_new: bool,
+        settings: dict[str, str],
+        owners: list[Any],
+    ) -> None:
+        """Append an operation; run what is recorded before or after it where a window ends.
 
-    def append(self, operation: Operation) -> None:
-        """Record an operation, and flush the window if it is full."""
-        self.operations.append(operation)
-        if operation.is_new:
-            self.num_bytes += operation.out.nbytes
-        if len(self.operations) >= self.most:
-            self.flush("the window is full" if self.most > 1 else "each operation is flushed")
-        elif self.num_inputs > MOST_INPUTS:
-            self.flush("the window has many inputs")
-        elif self.num_bytes > MOST_BYTES:
-            self.flush("much memory is pending")
+        Parameters
+        ----------
+        owners : list of Array
+            Whose memory the operation uses; the last one's is ``out``.
+        """
+        instruction = frame.f_lasti
+        with self.lock:
+            if id(frame) != self.frame_id:
+                self.frame_id = id(frame)
+            elif instruction <= self.last_instruction and self.operations:
+                self.flush("a loop has come around")
+            self.last_instruction = instruction
+            epoch = self.epoch
+            for owner in owners:
+                if owner._window is not self or owner._epoch != epoch:
+                    owner._window = self
+                    owner._epoch = epoch
+                    self.num_inputs += 1
+            if is_new:
+                self.num_inputs -= 1
+                self.num_bytes += out.nbytes
+            operations = self.operations
+            fields = (call, out, name, is_new, settings, frame.f_code, instruction, frame.f_globals)
+            operations.append(_new(Operation, fields))
+            REPORT.recorded += 1
+            if len(operations) >= self.most:
+                self.flush("the window is full" if self.most > 1 else "each operation is flushed")
+            elif self.num_inputs > MOST_INPUTS:
+                self.flush("the window has many inputs")
+            elif self.num_bytes > MOST_BYTES:
+                self.flush("much memory is pending")
 
     def flush(self, reason: str) -> None:
         """Run the recorded operations."""
@@ -173,6 +206,7 @@ class Window:
             raise raised[0]
 
 
+_new: Any = tuple.__new__
 _WINDOWS: weakref.WeakSet[Window] = weakref.WeakSet()
 
 
@@ -218,11 +252,13 @@ def _run(running: list[Batch], seen: list[tuple[Place, str]]) -> None:
     handler raises cannot lose one. ``seen`` receives the warnings to show.
     """
     while running:
-        calls, names, settings = running[-1]
+        calls, places, settings = running[-1]
 
-        def note(kind: str, _flag: int, calls: list[Any] = calls, names: list[Any] = names) -> None:
-            place, name = names[len(calls) - 1]
-            seen.append((place, f"{kind} encountered in {name}"))
+        def note(
+            kind: str, _flag: int, calls: list[Any] = calls, places: list[Place] = places
+        ) -> None:
+            place = places[len(calls) - 1]
+            seen.append((place, f"{kind} encountered in {place.name}"))
 
         if len(calls) > 1:
             numpy.seterrcall(note)
@@ -232,8 +268,8 @@ def _run(running: list[Batch], seen: list[tuple[Place, str]]) -> None:
             except Exception as error:
                 if type(error) is IndexError and not calls:
                     continue  # a finalizer of an object has used an array meanwhile
-                if 0 < len(calls) <= len(names):
-                    place, _ = names[len(calls) - 1]
+                if 0 < len(calls) <= len(places):
+                    place = places[len(calls) - 1]
                     error.add_note(f"recorded at {place.code.co_filename}:{place.line()}")
                 raise
         running.pop()
@@ -276,10 +312,10 @@ def batches(operations: list[Operation]) -> list[Batch]:
         if not made or made[-1].settings is not operation.settings:
             made.append(Batch([], [], operation.settings))
         made[-1].calls.append(operation.call)
-        made[-1].names.append((operation.place, operation.name))
+        made[-1].places.append(operation.place())
     for batch in made:
         batch.calls.insert(0, None)
-    REPORT.ran(sum(len(batch.names) for batch in made))
+    REPORT.ran(sum(len(batch.places) for batch in made))
     return made
 
 

@@ -349,10 +349,11 @@ def test_generators_can_be_pickled_and_spawned():
 
 def test_a_report_counts_operations():
     np.report().clear()
-    x = np.ones(5000)
-    x += x * 2
-    x.sum()
-    x.tolist()
+    with np.window(64):
+        x = np.ones(5000)
+        x += x * 2
+        x.sum()
+        x.tolist()
     report = np.report()
     assert report.operations == {"sum": 1, "tolist": 1}
     assert (report.recorded, report.num_run, report.flushes) == (2, 2, {"a value is needed": 1})

@@ -279,11 +279,10 @@ def test_another_thread_sees_the_values():
     def make() -> None:
         made.append(np.arange(4) * 2)
 
-    with np.threshold(0):
-        for _ in range(20):
-            thread = threading.Thread(target=lambda: _with_threshold(make))
-            thread.start()
-            thread.join()
+    for _ in range(20):
+        thread = threading.Thread(target=lambda: _with_threshold(make))
+        thread.start()
+        thread.join()
     for x in made:
         x += 1
         assert num_pending() == 1
@@ -297,7 +296,7 @@ def test_another_thread_sees_the_values():
 
 
 def _with_threshold(function) -> None:
-    with np.threshold(0):
+    with np.threshold(0), np.window(64):
         function()
 
 
@@ -307,7 +306,7 @@ def test_many_threads_at_one_array():
     row_lengths = [[] for _ in range(4)]
 
     def work(row: int) -> None:
-        with np.threshold(0):
+        with np.threshold(0), np.window(64):
             for _ in range(300):
                 x[row] += 1
                 row_lengths[row].append(float(x[row].sum()))

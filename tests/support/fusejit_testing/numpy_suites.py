@@ -1,8 +1,8 @@
 """NumPy's own tests with ``fusejit.numpy`` in place of ``numpy``: which tests end differently.
 
 ``python -m fusejit_testing.numpy_suites FILE...`` runs files of NumPy's tests such as
-``_core/test_indexing``, by NumPy and by the namespace with threshold 0, and prints the tests that
-pass only by NumPy.
+``_core/test_indexing``, by NumPy and by the namespace with threshold 0 and windows of 64 operations,
+and prints the tests that pass only by NumPy.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def failures(name: str, by_numpy: bool, seconds: float = 900) -> tuple[set[str],
         options += ["-k", " and ".join(f"not {crash}" for crash in _CRASHES)]
         done = subprocess.run(
             [*command, *options],
-            env={**os.environ, "FUSEJIT_LAZY_THRESHOLD": "0"},
+            env={**os.environ, "FUSEJIT_LAZY_THRESHOLD": "0", "FUSEJIT_LAZY_WINDOW": "64"},
             cwd=path,
             capture_output=True,
             text=True,
