@@ -1,4 +1,4 @@
-"""NumPy with arrays of its own: ``import fusejit.numpy as np``.
+"""NumPy with arrays of its own: ``import fusejit.numpy as np``, with ``FUSEJIT_LAZY=1``.
 
 Nearly all names are NumPy's own objects. Those that make arrays (`fusejit.numpy.creation`) return
 an `Array` where the result is large, and a plain ndarray where it is small. NumPy's functions take

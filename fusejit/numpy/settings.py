@@ -16,7 +16,7 @@ NEVER = sys.maxsize
 
 
 def _from_environment() -> int:
-    if os.environ.get("FUSEJIT_LAZY", "1") == "0":
+    if os.environ.get("FUSEJIT_LAZY", "0") == "0":
         return NEVER
     return int(os.environ.get("FUSEJIT_LAZY_THRESHOLD", DEFAULT_THRESHOLD))
 
