@@ -1,8 +1,9 @@
 """NumPy with arrays of its own: ``import fusejit.numpy as np``, with ``FUSEJIT_LAZY=1``.
 
-Nearly all names are NumPy's own objects. Those that make arrays (`fusejit.numpy.creation`) return
-an `Array` where the result is large, and a plain ndarray where it is small. NumPy's functions take
-an `Array` and return one, because it implements their protocols (`fusejit.numpy.array`).
+Without that setting all names are NumPy's own objects, and with it nearly all. Those that make
+arrays (`fusejit.numpy.creation`) return an `Array` where the result is large, and a plain ndarray
+where it is small. NumPy's functions take an `Array` and return one, because it implements their
+protocols (`fusejit.numpy.array`).
 
 Inside of functions with `fuse_jit`, calls compile as those of NumPy.
 
@@ -26,6 +27,7 @@ from fusejit.numpy import method_table as method_table
 from fusejit.numpy.array import Array as Array
 from fusejit.numpy.creation import Grid, creators
 from fusejit.numpy.report import report as report
+from fusejit.numpy.settings import IS_ON
 from fusejit.numpy.settings import threshold as threshold
 from fusejit.numpy.window import eager as eager
 from fusejit.numpy.window import window as window
@@ -35,9 +37,12 @@ __all__ = list(numpy.__all__)
 if TYPE_CHECKING:
     from numpy import *  # noqa: F403
 else:
-    from fusejit.numpy import random as random
+    if IS_ON:
+        from fusejit.numpy import random as random
 
-    globals().update(creators(), mgrid=Grid(numpy.mgrid), ogrid=Grid(numpy.ogrid))
+        globals().update(creators(), mgrid=Grid(numpy.mgrid), ogrid=Grid(numpy.ogrid))
+    else:
+        globals().update({name: getattr(numpy, name) for name in numpy.__all__})
 
     def __getattr__(name: str) -> Any:
         value = globals()[name] = getattr(numpy, name)  # kept: the next look-up is a plain one

@@ -15,13 +15,10 @@ NEVER = sys.maxsize
 """The threshold under which every array is a plain ndarray."""
 
 
-def _from_environment() -> int:
-    if os.environ.get("FUSEJIT_LAZY", "0") == "0":
-        return NEVER
-    return int(os.environ.get("FUSEJIT_LAZY_THRESHOLD", DEFAULT_THRESHOLD))
+IS_ON = os.environ.get("FUSEJIT_LAZY", "0") not in ("", "0")
+"""Whether the functions that make arrays are those of `fusejit.numpy.creation`, or NumPy's own."""
 
-
-_DEFAULT = _from_environment()
+_DEFAULT = int(os.environ.get("FUSEJIT_LAZY_THRESHOLD", DEFAULT_THRESHOLD))
 THRESHOLD: ContextVar[int] = ContextVar("fusejit.numpy threshold", default=_DEFAULT)
 """New arrays of at least this many bytes become an `Array`."""
 

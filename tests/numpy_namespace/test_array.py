@@ -44,16 +44,29 @@ def test_eager_makes_ndarrays():
 
 
 @pytest.mark.parametrize(
-    ("variables", "expected"),
-    [({"FUSEJIT_LAZY": "0"}, "ndarray"), ({"FUSEJIT_LAZY_THRESHOLD": "8"}, "Array")],
+    ("variables", "small", "large"),
+    [
+        ({}, "ndarray", "ndarray"),
+        ({"FUSEJIT_LAZY": "0"}, "ndarray", "ndarray"),
+        ({"FUSEJIT_LAZY": "1"}, "ndarray", "Array"),
+        ({"FUSEJIT_LAZY": "1", "FUSEJIT_LAZY_THRESHOLD": "8"}, "Array", "Array"),
+    ],
 )
-def test_environment_variables(variables, expected):
-    code = "import fusejit.numpy as np; print(type(np.zeros(3)).__name__)"
-    environment = {**os.environ, **variables}
-    if expected == "ndarray":
-        code = code.replace("zeros(3)", "zeros(9999)")
+def test_environment_variables(variables, small, large):
+    code = "import fusejit.numpy as np; print(*(type(np.zeros(n)).__name__ for n in (3, 9999)))"
+    environment = {k: v for k, v in os.environ.items() if k != "FUSEJIT_LAZY"} | variables
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
-    assert done.stdout.decode().strip() == expected
+    assert done.stdout.decode().split() == [small, large]
+
+
+def test_without_the_setting_every_name_is_numpy_s_own_object():
+    code = (
+        "import numpy, fusejit.numpy as np\n"
+        "print([n for n in numpy.__all__ if getattr(np, n) is not getattr(numpy, n)])"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "FUSEJIT_LAZY"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
+    assert done.stdout.decode().strip() == "[]"
 
 
 def test_functions_of_callers_keep_what_they_return():

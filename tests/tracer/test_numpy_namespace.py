@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import numpy
 import pytest
 
@@ -108,19 +104,3 @@ def test_a_fused_function_that_returns_its_argument():
 def test_outside_of_fused_functions():
     numpy.testing.assert_array_equal(np.sort(np.array([3, 1, 2])), [1, 2, 3])
     assert isinstance(np.ones(2), np.ndarray)
-
-
-def test_arrays_are_numpy_s_unless_it_is_asked_for_others():
-    code = "import fusejit.numpy as np; print(type(np.zeros(100_000)).__name__)"
-    settings = {k: v for k, v in os.environ.items() if k != "FUSEJIT_LAZY"}
-    found = [
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**settings, **chosen},
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout.strip()
-        for chosen in ({}, {"FUSEJIT_LAZY": "1"})
-    ]
-    assert found == ["ndarray", "Array"]

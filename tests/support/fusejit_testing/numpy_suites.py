@@ -1,8 +1,8 @@
 """NumPy's own tests with ``fusejit.numpy`` in place of ``numpy``: which tests end differently.
 
 ``python -m fusejit_testing.numpy_suites FILE...`` runs files of NumPy's tests such as
-``_core/test_indexing``, by NumPy and by the namespace with threshold 0 and windows of 64 operations,
-and prints the tests that pass only by NumPy.
+``_core/test_indexing``, by NumPy and by the namespace with threshold 0 and windows of 64
+operations, and prints the tests that pass only by NumPy.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ _IMPORTS = (
 # functions of NumPy's tests that take any object for an ndarray, without a look at its type
 _CRASHES = ("incref_elide",)
 _ROOT = Path(numpy.__file__).parent
+_SETTINGS = {"FUSEJIT_LAZY": "1", "FUSEJIT_LAZY_THRESHOLD": "0", "FUSEJIT_LAZY_WINDOW": "64"}
 
 
 def with_the_namespace(source: str) -> str:
@@ -67,7 +68,7 @@ def failures(name: str, by_numpy: bool, seconds: float = 900) -> tuple[set[str],
         options += ["-k", " and ".join(f"not {crash}" for crash in _CRASHES)]
         done = subprocess.run(
             [*command, *options],
-            env={**os.environ, "FUSEJIT_LAZY_THRESHOLD": "0", "FUSEJIT_LAZY_WINDOW": "64"},
+            env={**os.environ, **_SETTINGS},
             cwd=path,
             capture_output=True,
             text=True,
