@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import pytest
 
 os.environ.setdefault("FUSEJIT_RETIRE", "0")
+os.environ.setdefault("FUSEJIT_LAZY", "1")  # what is tested of `fusejit.numpy` is its own arrays
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -31,7 +31,7 @@ from fusejit.errors import (
 from fusejit.explain import sizes_of_call
 from fusejit.frame_readers import READS_CALLERS
 from fusejit.interrupts import CALLED_BY_NUMBA, compiler_is_taken, is_from_handler
-from fusejit.ir.raw_reads import has_asking_class
+from fusejit.ir.raw_reads import defined_by, has_asking_class
 from fusejit.options import Options
 from fusejit.outcome import MISS, Outcome, OutcomeKind, declined, numpy_raising
 from fusejit.package_files import is_raised_by_us
@@ -84,6 +84,9 @@ class Dispatcher:
         """A call that the carrier does not serve by itself; ``args`` are in parameter order."""
         if any(map(has_asking_class, args)):
             return self.unasked(args)
+        for arg in args:
+            if defined_by(type(arg), "__fuse_jit_call__") is not None:
+                return type(arg).__fuse_jit_call__(self.carrier.function, args)
         for differs in self.raised.guards:
             if not differs(*args):
                 result = self.state.run_plain(*args)

@@ -1,8 +1,11 @@
-"""NumPy under another name: ``import fusejit.numpy as np``.
+"""NumPy with arrays of its own: ``import fusejit.numpy as np``, with ``FUSEJIT_LAZY=1``.
 
-Every public name is NumPy's own object, so a program works alike with either import, inside and
-outside of decorated functions. Inside, calls are looked up by function object (`fusejit.tracer`),
-whatever name they were reached by.
+Without that setting all names are NumPy's own objects, and with it nearly all. Those that make
+arrays (`fusejit.numpy.creation`) return an `Array` where the result is large, and a plain ndarray
+where it is small. NumPy's functions take an `Array` and return one, because it implements their
+protocols (`fusejit.numpy.array`).
+
+Inside of functions with `fuse_jit`, calls compile as those of NumPy.
 
 Examples
 --------
@@ -10,6 +13,8 @@ Examples
 >>> import fusejit.numpy as np
 >>> np.exp is numpy.exp, np.linalg is numpy.linalg
 (True, True)
+>>> isinstance(np.zeros(10_000), numpy.ndarray)
+True
 """
 
 from __future__ import annotations
@@ -18,11 +23,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from fusejit.numpy import method_table as method_table
+from fusejit.numpy.array import Array as Array
+from fusejit.numpy.creation import Grid, creators
+from fusejit.numpy.report import report as report
+from fusejit.numpy.settings import IS_ON
+from fusejit.numpy.settings import threshold as threshold
+from fusejit.numpy.window import eager as eager
+from fusejit.numpy.window import window as window
+
 __all__ = list(numpy.__all__)
 
 if TYPE_CHECKING:
     from numpy import *  # noqa: F403
 else:
+    if IS_ON:
+        from fusejit.numpy import random as random
+
+        globals().update(creators(), mgrid=Grid(numpy.mgrid), ogrid=Grid(numpy.ogrid))
+    else:
+        globals().update({name: getattr(numpy, name) for name in numpy.__all__})
 
     def __getattr__(name: str) -> Any:
         value = globals()[name] = getattr(numpy, name)  # kept: the next look-up is a plain one

@@ -113,6 +113,8 @@ class Calls:
         """``function(*args, **kwargs)`` as the traced program means it."""
         check_budget()
         kind = type(function)
+        if kind is FunctionType and (original := vars(function).get("__numpy_function__")):
+            return self.invoke(original, args, kwargs)  # a function of `fusejit.numpy`
         if any(map(_is_of_payload, args)):
             return native_call(function, args, kwargs)
         if kind is FunctionType and self._made_here(function):

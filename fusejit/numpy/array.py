@@ -1,0 +1,276 @@
+"""`Array`: an array of `fusejit.numpy`, and how NumPy's functions take and return it.
+
+An `Array` holds an ndarray that nothing else refers to until a caller looks at its memory. It is no
+subclass of ndarray: C code would read the memory of a subclass without a hook. Its ``__class__`` is
+ndarray, so `isinstance`, SciPy and pickling take it for one.
+
+A view is an `Array` that refers to the `Array` that owns the memory. Views of an `Array` are always
+an `Array`; other results are one from `fusejit.numpy.settings.THRESHOLD` bytes on.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy
+
+from fusejit.numpy.report import REPORT
+from fusejit.numpy.settings import THRESHOLD
+from fusejit.numpy.window import Window
+
+# classes of results that hold no memory of an array
+_PLAIN = (
+    *(numpy.generic, numpy.dtype, int, float, complex, str, bytes),
+    *(type(None), type(NotImplemented)),
+)
+
+NUMBERS = frozenset("biufc")
+"""Kinds of dtypes of new `Array` objects: strings, dates, records and objects stay NumPy's."""
+
+
+class Array:
+    """An array of numbers that computes like `numpy.ndarray`.
+
+    Its methods, attributes and operators come from `fusejit.numpy.method_table`, its protocols
+    from `fusejit.numpy.protocols`.
+
+    Attributes
+    ----------
+    _array : ndarray
+        The memory, with shape, strides and dtype. Its values may be pending.
+    _owner : Array or None
+        Of a view: the `Array` whose memory this is.
+    _is_foreign : bool
+        Of an owner: whether others can write or read the memory. Then nothing that uses it is
+        recorded.
+    _window : Window or None
+    _epoch : int
+        Of an owner: operations of this window use the memory, while the epochs are equal.
+    """
+
+    __slots__ = ("__weakref__", "_array", "_epoch", "_is_foreign", "_owner", "_window")
+
+    _array: numpy.ndarray[Any, Any]
+    _owner: Array | None
+    _is_foreign: bool
+    _window: Window | None
+    _epoch: int
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, array: numpy.ndarray[Any, Any], owner: Array | None = None) -> None:
+        self._array = array
+        self._owner = owner
+        self._is_foreign = False
+        self._window = None
+
+    @property
+    def __class__(self) -> Any:
+        return numpy.ndarray
+
+    @__class__.setter
+    def __class__(self, value: Any) -> None:
+        raise TypeError("the class of an array of fusejit.numpy cannot be assigned")
+
+    def __getattr__(self, name: str) -> Any:
+        """Report a missing attribute in NumPy's words; find those of newer NumPy versions."""
+        if name in Array.__slots__:  # an object that `__init__` has not filled
+            raise AttributeError(name)
+        settle(self)
+        give_away([self])
+        return getattr(self._array, name)
+
+    def __dir__(self) -> Iterable[str]:
+        return dir(numpy.ndarray)
+
+
+def unwrapped(
+    value: Any, operands: list[Array], most: int = sys.maxsize, settles: bool = True
+) -> Any:
+    """Replace each `Array` in ``value`` by its ndarray, and append it to ``operands``.
+
+    Lists, tuples and dicts of up to ``most`` items are searched. A container without an `Array`
+    is returned itself. ``settles``: pending operations on each `Array` run first.
+    """
+    kind = type(value)
+    if kind is Array:
+        operands.append(value)
+        if settles:
+            settle(value)
+        return value._array
+    if kind is tuple or kind is list:
+        if len(value) > most:
+            return value
+        items = [unwrapped(item, operands, most, settles) for item in value]
+        if all(new is old for new, old in zip(items, value, strict=True)):
+            return value
+        return items if kind is list else tuple(items)
+    if kind is dict:
+        return {key: unwrapped(item, operands, most, settles) for key, item in value.items()}
+    if kind is type and value is Array:
+        return numpy.ndarray
+    if issubclass(kind, tuple | list):
+        plain = tuple(value)
+        found = unwrapped(plain, operands, most, settles)
+        return value if found is plain else found
+    return value
+
+
+def wrapped(result: Any, operands: Iterable[Array]) -> Any:
+    """Return the result of a function of NumPy as callers of `fusejit.numpy` see it.
+
+    An ndarray of an operand becomes that operand, a view of an operand's memory an `Array` that
+    shares it, and a large new ndarray an `Array`. Call this with the call that makes the result:
+    a name for the result would be one reference more than `_REFERENCES` says.
+    """
+    kind = type(result)
+    if kind is numpy.ndarray:
+        return _wrapped_array(result, operands, _REFERENCES)
+    if kind is tuple or kind is list:
+        items = [_wrapped_item(item, operands) for item in result]
+        if all(new is old for new, old in zip(items, result, strict=True)):
+            return result
+        return items if kind is list else tuple(items)
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return kind(*[_wrapped_item(item, operands) for item in result])
+    if not issubclass(kind, _PLAIN):
+        give_away(operands)
+    return result
+
+
+def _wrapped_item(item: Any, operands: Iterable[Array]) -> Any:
+    if type(item) is numpy.ndarray:
+        return _wrapped_array(item, operands, _ITEM_REFERENCES)
+    if not isinstance(item, _PLAIN):
+        give_away(operands)
+    return item
+
+
+def _wrapped_array(
+    array: numpy.ndarray[Any, Any], operands: Iterable[Array], references: int
+) -> Any:
+    """Return an exact ndarray as an `Array` where it should be one.
+
+    An ndarray to which there are more than ``references`` belongs to someone else, such as a
+    function that the caller has passed to NumPy; it stays as it is.
+    """
+    for operand in operands:
+        if operand._array is array:
+            return operand
+    found = sys.getrefcount(array)
+    root = root_of(array)
+    for operand in operands:
+        owner = owner_of(operand)
+        if owner._array is root:
+            return Array(array, owner)
+    if type(root) is Array:  # a view that was made through ``__array_interface__``
+        return Array(array, owner_of(root))
+    num_bytes = array.nbytes
+    if num_bytes < THRESHOLD.get() or not num_bytes or not array.ndim:
+        return array
+    if array.dtype.kind not in NUMBERS or not root_owns(root):
+        return array
+    if found > references:
+        return array
+    if root is array:
+        return Array(array)
+    if sys.getrefcount(root) > _ROOT_REFERENCES:
+        return array
+    return Array(array, Array(root))
+
+
+def owner_of(array: Array) -> Array:
+    """Return the `Array` that owns the memory of ``array``."""
+    return array if array._owner is None else array._owner
+
+
+def root_owns(root: Any) -> bool:
+    """Whether an ndarray, at the end of a chain of bases, holds memory that NumPy allocated."""
+    return type(root) is numpy.ndarray and root.flags.owndata
+
+
+def root_of(array: Any) -> Any:
+    """Return the object at the end of the chain of bases: the owner of the memory."""
+    while (base := getattr(array, "base", None)) is not None:
+        array = base
+    return array
+
+
+def call(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str
+) -> Any:
+    """Call a function of NumPy with ndarrays in place of each `Array`, and wrap its result."""
+    operands: list[Array] = []
+    args = unwrapped(args, operands)
+    if kwargs:
+        kwargs = unwrapped(kwargs, operands)
+    REPORT.count(name)
+    return wrapped(function(*args, **kwargs), operands)
+
+
+def settle(array: Array) -> None:
+    """Run what is recorded if any of it reads or writes the memory of ``array``."""
+    owner = array if array._owner is None else array._owner
+    window = owner._window
+    if window is not None and window.epoch == owner._epoch:
+        window.flush("a value is needed")
+
+
+def give_away(arrays: Iterable[Array]) -> None:
+    """Note that others may keep the memory of arrays: operations on it run at once from now on."""
+    for array in arrays:
+        settle(array)
+        owner_of(array)._is_foreign = True
+
+
+def shows_no_values(result: Any, operands: Iterable[Array]) -> bool:
+    """Whether a result is made of operands, views of them, and facts of shapes."""
+    kind = type(result)
+    if kind is tuple or kind is list:
+        return all(shows_no_values(item, operands) for item in result)
+    if kind is Array:
+        owner = owner_of(result)
+        return any(owner is owner_of(operand) for operand in operands)
+    return isinstance(result, int | numpy.dtype)
+
+
+# How many references there are, inside `_wrapped_array`, to an ndarray that NumPy has just made.
+# Versions of Python differ, so a first call measures it.
+_REFERENCES = _ITEM_REFERENCES = _ROOT_REFERENCES = 0
+
+
+def _measure_references() -> None:
+    global _REFERENCES, _ITEM_REFERENCES, _ROOT_REFERENCES
+    seen: list[int] = []
+    real = _wrapped_array
+
+    def measuring(
+        array: numpy.ndarray[Any, Any], operands: Iterable[Array], references: int
+    ) -> Any:
+        found = sys.getrefcount(array)
+        root = root_of(array)
+        seen.append(found if root is array else sys.getrefcount(root))
+        return array
+
+    def one() -> Any:
+        return numpy.empty(1)
+
+    def inside() -> tuple[Any, ...]:
+        return (numpy.empty(1),)
+
+    def view() -> Any:
+        return numpy.empty(2)[1:]
+
+    globals()["_wrapped_array"] = measuring
+    try:
+        wrapped(one(), ())
+        wrapped(inside(), ())
+        wrapped(view(), ())
+    finally:
+        globals()["_wrapped_array"] = real
+    _REFERENCES, _ITEM_REFERENCES, _ROOT_REFERENCES = seen
+
+
+_measure_references()

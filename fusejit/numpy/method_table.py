@@ -1,0 +1,304 @@
+"""The table of ndarray's methods, attributes and operators, and what makes those of `Array`.
+
+Each one runs NumPy's own on the ndarray that an `Array` holds, so that values, views, errors and
+warnings are NumPy's. Those that can wait are recorded (`fusejit.numpy.recording`), and those that
+need no values run while values are pending. `SPECIAL` names those that need more than that.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from fusejit.numpy.array import (
+    Array,
+    call,
+    give_away,
+    settle,
+    shows_no_values,
+    unwrapped,
+    wrapped,
+)
+from fusejit.numpy.protocols import PROTOCOLS
+from fusejit.numpy.recording import (
+    is_basic,
+    record_copy,
+    record_power,
+    record_store,
+    record_ufunc,
+)
+from fusejit.numpy.report import REPORT
+
+_UFUNCS = {
+    "add": numpy.add,
+    "sub": numpy.subtract,
+    "mul": numpy.multiply,
+    "truediv": numpy.true_divide,
+    "floordiv": numpy.floor_divide,
+    "mod": numpy.remainder,
+    "pow": numpy.power,
+    "matmul": numpy.matmul,
+    "lshift": numpy.left_shift,
+    "rshift": numpy.right_shift,
+    "and": numpy.bitwise_and,
+    "or": numpy.bitwise_or,
+    "xor": numpy.bitwise_xor,
+}
+OPERATORS: dict[str, numpy.ufunc | None] = {
+    **{f"__{prefix}{n}__": ufunc for n, ufunc in _UFUNCS.items() for prefix in ("", "r", "i")},
+    "__divmod__": None,
+    "__rdivmod__": None,
+    "__lt__": numpy.less,
+    "__le__": numpy.less_equal,
+    "__eq__": numpy.equal,
+    "__ne__": numpy.not_equal,
+    "__gt__": numpy.greater,
+    "__ge__": numpy.greater_equal,
+}
+"""Operators of two operands with their ufuncs; those with ``i`` in front write the first."""
+
+UNARY = {
+    "__neg__": numpy.negative,
+    "__pos__": numpy.positive,
+    "__abs__": numpy.absolute,
+    "__invert__": numpy.invert,
+}
+"""Operators of one operand."""
+
+_METHODS = (
+    "all any argmax argmin argpartition argsort byteswap choose clip compress conj conjugate "
+    "cumprod cumsum dot dump dumps fill flatten getfield item max mean min nonzero partition "
+    "prod put repeat round searchsorted setfield setflags sort std sum take to_device tobytes "
+    "tofile trace var __delitem__ __contains__ __bool__ __int__ __float__ __complex__ __index__ "
+    "__repr__ __str__ __format__ __copy__ __deepcopy__ __reduce__ __reduce_ex__ "
+    "__setstate__ __array_wrap__ __dlpack__"
+)
+METHODS = tuple(_METHODS.split())
+"""Methods that read or write values at once."""
+
+OF_SHAPE = ("__len__", "__sizeof__", "__dlpack_device__")
+"""Methods that need no values."""
+
+VIEWS = ("diagonal", "ravel", "reshape", "squeeze", "swapaxes", "transpose", "view")
+"""Methods that need no values if their result is a view."""
+
+_FACTS = "dtype device itemsize nbytes ndim shape size strides __array_priority__"
+FACTS = tuple(_FACTS.split())
+"""Attributes that need no values. NumPy decides which may be assigned."""
+
+VIEW_ATTRIBUTES = ("T", "mT", "real", "imag")
+"""Attributes that need no values if their result is a view."""
+
+ATTRIBUTES = ("ctypes", "data", "__array_interface__", "__array_struct__")
+"""Attributes through which callers may read or write the memory."""
+
+_SPECIAL = (
+    "resize base flags flat tolist copy astype __getitem__ __setitem__ __array__ "
+    "__array_ufunc__ __array_function__ __array_namespace__ __iter__ "
+    "__class__ __getattribute__ __setattr__ __delattr__ __dir__ __doc__ __hash__ __init__ "
+    "__init_subclass__ __new__ __subclasshook__ __array_finalize__ __class_getitem__ "
+    "__getstate__ __buffer__"
+)
+SPECIAL = frozenset(_SPECIAL.split())
+"""Names of ndarray that `Array` defines by itself or has from `object`."""
+
+
+def _method(name: str) -> Callable[..., Any]:
+    original = getattr(numpy.ndarray, name)
+
+    def method(self: Array, *args: Any, **kwargs: Any) -> Any:
+        return call(original, (self, *args), kwargs, name)
+
+    return _named(method, name, original)
+
+
+def _of_shape(name: str) -> Callable[..., Any]:
+    original = getattr(numpy.ndarray, name)
+
+    def method(self: Array) -> Any:
+        return original(self._array)
+
+    return _named(method, name, original)
+
+
+def _view(name: str) -> Callable[..., Any]:
+    original = getattr(numpy.ndarray, name)
+
+    def method(self: Array, *args: Any, **kwargs: Any) -> Any:
+        args, kwargs = unwrapped((args, kwargs), [])
+        result = wrapped(original(self._array, *args, **kwargs), (self,))
+        if shows_no_values(result, (self,)):
+            return result
+        settle(self)  # a copy: of the values
+        REPORT.count(name)
+        return wrapped(original(self._array, *args, **kwargs), (self,))
+
+    return _named(method, name, original)
+
+
+def _unary(name: str, ufunc: numpy.ufunc) -> Callable[..., Any]:
+    original = getattr(numpy.ndarray, name)
+
+    def method(self: Array) -> Any:
+        recorded = record_ufunc(sys._getframe(1), ufunc, (self,))
+        return call(original, (self,), {}, name) if recorded is None else recorded
+
+    return _named(method, name, original)
+
+
+def _operator(name: str, ufunc: numpy.ufunc | None) -> Callable[..., Any]:
+    if ufunc is None or ufunc.signature is not None:
+        return _method(name)
+    if ufunc is numpy.power:
+        return _power(name)
+    original = getattr(numpy.ndarray, name)
+    prefix = "" if name == "__rshift__" else name[2]
+    recorded_ufunc = ufunc
+
+    def method(self: Array, other: Any) -> Any:
+        recorded = record_ufunc(sys._getframe(1), recorded_ufunc, (self, other))
+        return call(original, (self, other), {}, name) if recorded is None else recorded
+
+    def reflected(self: Array, other: Any) -> Any:
+        recorded = record_ufunc(sys._getframe(1), recorded_ufunc, (other, self))
+        return call(original, (self, other), {}, name) if recorded is None else recorded
+
+    def in_place(self: Array, other: Any) -> Any:
+        recorded = record_ufunc(sys._getframe(1), recorded_ufunc, (self, other), self)
+        return call(original, (self, other), {}, name) if recorded is None else recorded
+
+    return _named({"r": reflected, "i": in_place}.get(prefix, method), name, original)
+
+
+def _power(name: str) -> Callable[..., Any]:
+    original = getattr(numpy.ndarray, name)
+
+    def method(self: Array, other: Any, *modulus: Any) -> Any:
+        if not modulus:
+            inputs = (other, self) if name == "__rpow__" else (self, other)
+            out = self if name == "__ipow__" else None
+            recorded = record_power(sys._getframe(1), inputs, out)
+            if recorded is not None:
+                return recorded
+        return call(original, (self, other, *modulus), {}, name)
+
+    return _named(method, name, original)
+
+
+def _fact(name: str) -> property:
+    read = operator.attrgetter(name)
+
+    def get(self: Array) -> Any:
+        return read(self._array)
+
+    return _settable(name, get)
+
+
+def _view_attribute(name: str) -> property:
+    read = operator.attrgetter(name)
+
+    def get(self: Array) -> Any:
+        result = wrapped(read(self._array), (self,))
+        if shows_no_values(result, (self,)):
+            return result
+        settle(self)
+        return wrapped(read(self._array), (self,))
+
+    return _settable(name, get)
+
+
+def _attribute(name: str) -> property:
+    read = operator.attrgetter(name)
+
+    def get(self: Array) -> Any:
+        give_away([self])
+        return read(self._array)
+
+    return _settable(name, get)
+
+
+def _settable(name: str, get: Callable[[Array], Any]) -> property:
+    def set_(self: Array, value: Any) -> None:
+        settle(self)
+        setattr(self._array, name, unwrapped(value, []))
+
+    def delete(self: Array) -> None:
+        delattr(self._array, name)
+
+    return property(get, set_, delete, getattr(numpy.ndarray, name).__doc__)
+
+
+def _get_item(self: Array, index: Any) -> Any:
+    if is_basic(index):
+        result = self._array[index]
+        if type(result) is numpy.ndarray:
+            return Array(result, self if self._owner is None else self._owner)
+        settle(self)
+        return self._array[index]
+    return call(numpy.ndarray.__getitem__, (self, index), {}, "__getitem__")
+
+
+def _set_item(self: Array, index: Any, value: Any) -> None:
+    if not is_basic(index) or not record_store(sys._getframe(1), self, index, value):
+        call(numpy.ndarray.__setitem__, (self, index, value), {}, "__setitem__")
+
+
+def _astype(self: Array, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+    if not args and not kwargs:
+        recorded = record_copy(sys._getframe(1), self, numpy.dtype(dtype), "K")
+        if recorded is not None:
+            return recorded
+    return call(numpy.ndarray.astype, (self, dtype, *args), kwargs, "astype")
+
+
+def _copy(self: Array, order: Any = "C") -> Any:
+    if order in ("C", "F", "K"):
+        recorded = record_copy(sys._getframe(1), self, self._array.dtype, order)
+        if recorded is not None:
+            return recorded
+    return call(numpy.ndarray.copy, (self, order), {}, "copy")
+
+
+def _to_list(self: Array) -> Any:
+    settle(self)
+    REPORT.count("tolist")
+    return self._array.tolist()
+
+
+def _named(method: Callable[..., Any], name: str, original: Any) -> Callable[..., Any]:
+    method.__name__ = name
+    method.__qualname__ = f"Array.{name}"
+    method.__doc__ = original.__doc__
+    return method
+
+
+def _install() -> None:
+    made: dict[str, Any] = {name: _method(name) for name in METHODS if hasattr(numpy.ndarray, name)}
+    made |= {name: _of_shape(name) for name in OF_SHAPE if hasattr(numpy.ndarray, name)}
+    made |= {name: _view(name) for name in VIEWS}
+    made |= {name: _unary(name, ufunc) for name, ufunc in UNARY.items()}
+    made |= {name: _operator(name, ufunc) for name, ufunc in OPERATORS.items()}
+    made |= {name: _fact(name) for name in FACTS if hasattr(numpy.ndarray, name)}
+    made |= {name: _view_attribute(name) for name in VIEW_ATTRIBUTES}
+    made |= {name: _attribute(name) for name in ATTRIBUTES}
+    own: dict[str, Any] = {
+        "__getitem__": _get_item,
+        "__setitem__": _set_item,
+        "astype": _astype,
+        "copy": _copy,
+        "tolist": _to_list,
+    }
+    made |= {name: _named(own[name], name, getattr(numpy.ndarray, name)) for name in own}
+    made |= {
+        name: _named(value, name, value) if callable(value) else value
+        for name, value in PROTOCOLS.items()
+    }
+    for name, value in made.items():
+        setattr(Array, name, value)
+
+
+_install()

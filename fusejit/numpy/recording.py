@@ -1,0 +1,349 @@
+"""Which operations are recorded, and what is known of their results before they run.
+
+A result's dtype follows from the operands' dtypes (NumPy says which, once per combination), its
+shape and strides from theirs. What is not certain to succeed is not recorded: NumPy runs it, and
+raises its own error at the user's line.
+"""
+
+from __future__ import annotations
+
+import operator
+from types import FrameType
+from typing import Any
+
+import numpy
+from numpy import ndarray
+from numpy._core import umath
+
+from fusejit.numpy.array import NUMBERS, Array
+from fusejit.numpy.settings import DEFAULT_THRESHOLD, THRESHOLD
+from fusejit.numpy.window import CURRENT, Window
+
+# NumPy's settings for floating-point errors; without this name they are compared each time
+_HOLDER: Any = getattr(umath, "_extobj_contextvar", None)
+
+RECORDED = frozenset(
+    f
+    for f in vars(numpy).values()
+    if type(f) is numpy.ufunc and f.signature is None and f.nout == 1 and f.nin <= 2
+)
+"""The ufuncs that may be recorded."""
+
+_PYTHON_NUMBERS = frozenset((bool, int, float, complex))
+_LARGEST_COPIED = DEFAULT_THRESHOLD  # bytes of an ndarray that is copied to be read later
+_LOOPS: dict[tuple[Any, ...], tuple[Any, bool] | None] = {}
+_CAN_CAST: dict[tuple[Any, Any], bool] = {}
+
+
+def loop_of(ufunc: numpy.ufunc, kinds: tuple[Any, ...]) -> tuple[Any, bool] | None:
+    """Return the dtype of a result, and whether arrays among the operands are converted first.
+
+    None if the ufunc is not to be recorded for these operands.
+
+    Parameters
+    ----------
+    kinds : tuple of dtype or type
+        Dtypes of arrays and of NumPy's numbers, types of Python's numbers.
+    """
+    key = (ufunc, *kinds)
+    asked = [numpy.dtype(bool) if kind is bool else kind for kind in kinds]
+    try:
+        found: Any = ufunc.resolve_dtypes((*asked, None))
+    except (TypeError, ValueError):
+        found = None
+    dtypes = [*(found or ()), *(kind for kind in asked if isinstance(kind, numpy.dtype))]
+    if any(dtype.kind not in NUMBERS or not dtype.isnative for dtype in dtypes):
+        found = None
+    elif ufunc is numpy.power and found is not None and found[-1].kind in "biu":
+        found = None  # raises for negative exponents
+    loop = None
+    if found is not None:
+        of_arrays = zip(asked, found, strict=False)
+        loop = (
+            found[-1],
+            any(isinstance(kind, numpy.dtype) and kind != computed for kind, computed in of_arrays),
+        )
+    _LOOPS[key] = loop
+    return loop
+
+
+def record_ufunc(
+    frame: FrameType, ufunc: numpy.ufunc, inputs: tuple[Any, ...], out: Array | None = None
+) -> Array | None:
+    """Record a call of a ufunc.
+
+    Parameters
+    ----------
+    frame : frame
+        Of the caller.
+    inputs : tuple
+        Arrays and numbers.
+    out : Array or None
+        The array to write; None for a new one.
+
+    Returns
+    -------
+    array : Array or None
+        The result, which is pending; None if the operation has to run at once.
+    """
+    window = CURRENT.window
+    if not window.most:
+        return None
+    owners: list[Array] = []
+    values: list[Any] = []
+    kinds: list[Any] = []
+    arrays: list[ndarray[Any, Any]] = []
+    for value in inputs:
+        kind = type(value)
+        if kind is Array:
+            owner = value if value._owner is None else value._owner
+            if owner._is_foreign:
+                return None
+            owners.append(owner)
+            value = value._array
+            kinds.append(value.dtype)
+            if value.ndim:
+                arrays.append(value)
+        elif kind in _PYTHON_NUMBERS:
+            kinds.append(kind)
+        elif issubclass(kind, numpy.generic):
+            kinds.append(value.dtype)
+        elif kind is ndarray and value.nbytes <= _LARGEST_COPIED:
+            value = value.copy("K")  # later stores do not reach it
+            kinds.append(value.dtype)
+            if value.ndim:
+                arrays.append(value)
+        else:
+            return None
+        values.append(value)
+    key = (ufunc, *kinds)
+    loop = _LOOPS[key] if key in _LOOPS else loop_of(ufunc, tuple(kinds))
+    if loop is None or not arrays or (int in kinds and not _fits(values, kinds)):
+        return None
+    dtype, converts = loop
+    first = arrays[0]
+    shape, size = first.shape, first.size
+    for array in arrays[1:]:
+        if array.shape != shape:
+            try:
+                broadcast = numpy.broadcast(*arrays)
+            except ValueError:
+                return None
+            shape, size = broadcast.shape, broadcast.size
+            break
+    if out is None:
+        if not size or size * dtype.itemsize < THRESHOLD.get():
+            return None
+        made = _allocated(arrays, shape, dtype, converts)
+        if made is None:
+            return None
+        result = owner = Array(made)
+    else:
+        made, result = out._array, out
+        owner = out if out._owner is None else out._owner
+        if (
+            owner._is_foreign
+            or made.shape != shape
+            or not made.flags.writeable
+            or not _can_cast(dtype, made.dtype)
+        ):
+            return None
+    owners.append(owner)
+    call = (ufunc, *values, made)
+    if _record(window, frame, call, made, ufunc.__name__, out is None, owners):
+        return result
+    return None
+
+
+def _record(
+    window: Window,
+    frame: FrameType,
+    call: tuple[Any, ...],
+    out: ndarray[Any, Any],
+    name: str,
+    is_new: bool,
+    owners: list[Array],
+) -> bool:
+    """Append an operation to the window; False if it has to run at once."""
+    settings = _settings()
+    if settings is None:
+        return False
+    for owner in owners:
+        other = owner._window
+        if other is not window and other is not None:
+            if other.thread.is_alive():
+                owner._is_foreign = True  # two threads use it: each in its own order
+                return False
+            other.flush("the thread has ended")
+    window.record(frame, call, out, name, is_new, settings, owners)
+    return True
+
+
+def _fits(values: list[Any], kinds: list[Any]) -> bool:
+    """Whether each Python integer has a value that the dtype of the other operand can hold."""
+    others = [kind for kind in kinds if kind is not int]
+    dtype = others[0] if others and isinstance(others[0], numpy.dtype) else numpy.dtype("i1")
+    for value in values:
+        if type(value) is int and not 0 <= value < 128:
+            if dtype.kind in "bu" or (dtype.kind != "i" and dtype.itemsize < 4):
+                return False
+            if not -128 <= value < 128 and (dtype.itemsize < 4 or not -(2**31) <= value < 2**31):
+                return False
+    return True
+
+
+def _can_cast(source: Any, target: Any) -> bool:
+    if source is target:
+        return True
+    key = (source, target)
+    found = _CAN_CAST.get(key)
+    if found is None:
+        found = _CAN_CAST[key] = (
+            numpy.can_cast(source, target, "same_kind") and target.kind in NUMBERS
+        )
+    return found
+
+
+def _allocated(
+    arrays: list[ndarray[Any, Any]], shape: tuple[int, ...], dtype: Any, converts: bool
+) -> ndarray[Any, Any] | None:
+    """Return memory in the layout that NumPy gives the result of an elementwise operation.
+
+    ``converts``: an operand is converted to another dtype first. NumPy may do that in blocks or
+    by a copy; where their layouts could differ this returns None.
+    """
+    c_order = f_order = True
+    for array in arrays:
+        if array.shape != shape:
+            c_order = f_order = False
+            break
+        flags = array.flags
+        if not flags.c_contiguous:
+            c_order = False
+        if f_order and not flags.f_contiguous:
+            f_order = False
+    if (c_order or f_order) and not (converts and 1 in shape):
+        return numpy.empty(shape, dtype) if c_order else numpy.empty(shape, dtype, "F")
+    if converts:
+        return None
+    make: Any = numpy.nditer
+    iterator = make(
+        [*arrays, None],
+        flags=["zerosize_ok"],
+        op_flags=[*([["readonly"]] * len(arrays)), ["writeonly", "allocate"]],
+        op_dtypes=[None] * len(arrays) + [dtype],
+        order="K",
+    )
+    made: ndarray[Any, Any] = iterator.operands[-1]
+    return made
+
+
+_KNOWN: list[Any] = [None, None]  # the object that holds NumPy's settings, and what it says
+
+
+def _settings() -> dict[str, str] | None:
+    """Return the caller's ``numpy.geterr()``; None if it asks for exceptions or calls."""
+    holder = _HOLDER.get() if _HOLDER is not None else numpy.geterr()
+    if holder is not _KNOWN[0]:
+        settings: Any = numpy.geterr()
+        if not {"raise", "call", "print", "log"}.isdisjoint(settings.values()):
+            settings = None
+        _KNOWN[:] = holder, settings
+        return settings  # type: ignore[no-any-return]
+    return _KNOWN[1]  # type: ignore[no-any-return]
+
+
+def record_call(
+    frame: FrameType, ufunc: numpy.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Array | None:
+    """Record a call of a ufunc with its keyword arguments, if these are none or ``out``."""
+    if ufunc not in RECORDED or len(inputs) != ufunc.nin:
+        return None
+    if not kwargs:
+        return record_ufunc(frame, ufunc, inputs)
+    out = kwargs.get("out", ())
+    if len(kwargs) == len(out) == 1 and type(out[0]) is Array:
+        return record_ufunc(frame, ufunc, inputs, out[0])
+    return None
+
+
+_POWERS = {2: numpy.square, 0.5: numpy.sqrt}
+
+
+def record_power(frame: FrameType, inputs: tuple[Any, ...], out: Array | None) -> Array | None:
+    """Record ``x ** y``, for which NumPy has short forms if y is a number."""
+    base, exponent = inputs
+    kind = type(exponent)
+    if kind in (int, float) and type(base) is Array:
+        if base._array.dtype.kind in "fc" and exponent in _POWERS:
+            return record_ufunc(frame, _POWERS[exponent], (base,), out)
+        if exponent in (-1, 0, 1):
+            return None
+    elif kind is not Array:
+        return None
+    return record_ufunc(frame, numpy.power, inputs, out)
+
+
+def record_copy(frame: FrameType, array: Array, dtype: Any, order: str) -> Array | None:
+    """Record a copy in a dtype; None if it runs at once."""
+    window, owner, source = CURRENT.window, array, array._array
+    if array._owner is not None:
+        owner = array._owner
+    if (
+        not window.most
+        or owner._is_foreign
+        or not source.ndim
+        or source.dtype.kind not in NUMBERS
+        or dtype.kind not in NUMBERS
+        or (source.dtype.kind == "c" and dtype.kind not in "bc")
+        or not source.size
+        or source.size * dtype.itemsize < THRESHOLD.get()
+    ):
+        return None
+    made = numpy.empty_like(source, dtype, order=order)  # type: ignore[call-overload]
+    result = Array(made)
+    call = (operator.setitem, made, ..., source)
+    done = _record(window, frame, call, made, "cast", True, [owner, result])
+    return result if done else None
+
+
+def record_store(frame: FrameType, array: Array, index: Any, value: Any) -> bool:
+    """Record ``array[index] = value``; False if it runs at once."""
+    window = CURRENT.window
+    owner = array if array._owner is None else array._owner
+    if not window.most or owner._is_foreign or not array._array.flags.writeable:
+        return False
+    target = array._array[index]
+    if type(target) is not ndarray or target.dtype.kind not in NUMBERS:
+        return False
+    owners = [owner]
+    kind = type(value)
+    if kind is Array:
+        source = value._array
+        of = value if value._owner is None else value._owner
+        if (
+            of._is_foreign
+            or (source.shape != target.shape and source.ndim)
+            or source.dtype.kind not in NUMBERS
+            or (source.dtype.kind == "c" and target.dtype.kind not in "c")
+        ):
+            return False
+        owners.append(of)
+    elif kind in _PYTHON_NUMBERS or issubclass(kind, numpy.generic):
+        source = numpy.empty((), target.dtype)
+        source[...] = value  # NumPy's errors, at the user's line
+    else:
+        return False
+    call = (operator.setitem, target, ..., source)
+    return _record(window, frame, call, target, "cast", False, owners)
+
+
+def is_basic(index: Any) -> bool:
+    """Whether an index gives a view, or a number."""
+    kind = type(index)
+    if kind is tuple:
+        return all(type(item) in _BASIC for item in index)
+    return kind in _BASIC
+
+
+_BASIC = frozenset((int, slice, type(None), type(...)))

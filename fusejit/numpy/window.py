@@ -1,0 +1,331 @@
+"""`Window`: the operations of one thread that are recorded and not yet run.
+
+The memory of a result is allocated when its operation is recorded, so that shapes, strides, views
+and shared memory are NumPy's own from then on; the values are written when the window is flushed.
+A flush calls NumPy with the recorded operations in program order. An operation whose result nobody
+can see any more is left out.
+"""
+
+from __future__ import annotations
+
+import atexit
+import operator
+import os
+import sys
+import threading
+import warnings
+import weakref
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import copy_context
+from itertools import starmap
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+import numpy
+
+from fusejit.numpy.report import REPORT
+from fusejit.numpy.settings import NEVER, threshold
+
+MOST_OPERATIONS = int(os.environ.get("FUSEJIT_LAZY_WINDOW", 0))
+"""Operations after which a window is flushed; 0: nothing is recorded.
+
+Recording costs more than it gains while NumPy runs what is recorded, so it is off by default.
+"""
+
+MOST_INPUTS = 32
+"""Arrays of the past that the operations of a window may read or write."""
+
+_PAGES = os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
+MOST_BYTES = _PAGES * os.sysconf("SC_PAGE_SIZE") // 8 if _PAGES > 0 else 2**30
+"""Bytes of results that may wait: an eighth of the memory."""
+
+
+class Operation(NamedTuple):
+    """One call of NumPy that is to be made.
+
+    Attributes
+    ----------
+    call : tuple
+        A function written in C and its arguments, ndarrays and numbers.
+    out : ndarray
+        The memory that it writes; one of the arguments.
+    name : str
+        What NumPy calls it in warnings.
+    is_new : bool
+        Whether ``out`` was made for this operation.
+    settings : dict
+        ``numpy.geterr()`` when it was recorded.
+    code, instruction, scope
+        Where it was recorded: the code, the offset in it, the globals.
+    """
+
+    call: tuple[Any, ...]
+    out: numpy.ndarray[Any, Any]
+    name: str
+    is_new: bool
+    settings: dict[str, str]
+    code: CodeType
+    instruction: int
+    scope: dict[str, Any]
+
+    def place(self) -> Place:
+        """Return where the operation was recorded, without its arrays."""
+        return Place(self.name, self.code, self.instruction, self.scope)
+
+
+class Place(NamedTuple):
+    """Where an operation was recorded, and what NumPy calls it."""
+
+    name: str
+    code: CodeType
+    instruction: int
+    scope: dict[str, Any]
+
+    def line(self) -> int:
+        """Return the line in the file of the code."""
+        at = self.instruction // 2
+        for number, (line, *_) in enumerate(self.code.co_positions()):
+            if number == at and line is not None:
+                return line
+        return self.code.co_firstlineno
+
+
+class Batch(NamedTuple):
+    """Operations under the same settings, last one first.
+
+    Attributes
+    ----------
+    calls : list
+        None, and the calls of the operations.
+    places : list of Place
+        Where each one was recorded.
+    settings : dict
+    """
+
+    calls: list[Any]
+    places: list[Place]
+    settings: dict[str, str]
+
+
+class Window:
+    """The recorded operations of one thread.
+
+    Attributes
+    ----------
+    operations : list of Operation
+    running : list of Batch
+        What a flush has begun to run, last one first. An exception of a signal handler may leave
+        some; the next flush runs them.
+    thread : Thread
+    epoch : int
+        How many flushes there were; an array is pending while its epoch is this one.
+    most : int
+        Operations after which the window is flushed; 0 records nothing.
+    lock : RLock
+        Held while something is recorded or run.
+    """
+
+    def __init__(self) -> None:
+        self.thread = threading.current_thread()
+        self.operations: list[Operation] = []
+        self.running: list[Batch] = []
+        self.epoch = 0
+        self.most = MOST_OPERATIONS
+        self.lock = threading.RLock()
+        self.num_inputs = 0
+        self.num_bytes = 0
+        self.frame_id = 0
+        self.last_instruction = -1
+        _WINDOWS.add(self)
+
+    def record(
+        self,
+        frame: FrameType,
+        call: tuple[Any, ...],
+        out: numpy.ndarray[Any, Any],
+        name: str,
+        is_new: bool,
+        settings: dict[str, str],
+        owners: list[Any],
+    ) -> None:
+        """Append an operation; run what is recorded before or after it where a window ends.
+
+        Parameters
+        ----------
+        owners : list of Array
+            Whose memory the operation uses; the last one's is ``out``.
+        """
+        instruction = frame.f_lasti
+        with self.lock:
+            if id(frame) != self.frame_id:
+                self.frame_id = id(frame)
+            elif instruction <= self.last_instruction and self.operations:
+                self.flush("a loop has come around")
+            self.last_instruction = instruction
+            epoch = self.epoch
+            for owner in owners:
+                if owner._window is not self or owner._epoch != epoch:
+                    owner._window = self
+                    owner._epoch = epoch
+                    self.num_inputs += 1
+            if is_new:
+                self.num_inputs -= 1
+                self.num_bytes += out.nbytes
+            operations = self.operations
+            fields = (call, out, name, is_new, settings, frame.f_code, instruction, frame.f_globals)
+            operations.append(_new(Operation, fields))
+            REPORT.recorded += 1
+            if len(operations) >= self.most:
+                self.flush("the window is full" if self.most > 1 else "each operation is flushed")
+            elif self.num_inputs > MOST_INPUTS:
+                self.flush("the window has many inputs")
+            elif self.num_bytes > MOST_BYTES:
+                self.flush("much memory is pending")
+
+    def flush(self, reason: str) -> None:
+        """Run the recorded operations."""
+        seen: list[tuple[Place, str]] = []
+        raised: list[BaseException] = []
+        with self.lock:
+            while self.operations or self.running:
+                if not self.running:
+                    REPORT.flushed(reason)
+                    running = batches(self.operations)
+                    self.running, self.operations = running, []
+                try:
+                    copy_context().run(_run, self.running, seen)  # keeps the caller's settings
+                except BaseException as error:
+                    raised.append(error)
+            self.num_inputs = self.num_bytes = 0
+            self.epoch += 1
+        for place, message in seen:
+            _warn(place, message)
+        if raised:
+            raise raised[0]
+
+
+_new: Any = tuple.__new__
+_WINDOWS: weakref.WeakSet[Window] = weakref.WeakSet()
+
+
+class _Current(threading.local):
+    def __init__(self) -> None:
+        self.window = Window()
+
+
+CURRENT = _Current()
+"""``CURRENT.window`` is the window of the running thread."""
+
+
+@contextmanager
+def window(most_operations: int) -> Iterator[None]:
+    """Flush after ``most_operations`` operations while the block runs; 0 records nothing."""
+    current = CURRENT.window
+    current.flush("the window changes its size")
+    before, current.most = current.most, most_operations
+    try:
+        yield
+    finally:
+        current.flush("the window changes its size")
+        current.most = before
+
+
+@contextmanager
+def eager() -> Iterator[None]:
+    """Let NumPy run everything at once while the block runs; new arrays are plain ndarrays."""
+    with window(0), threshold(NEVER):
+        yield
+
+
+def flush_all(reason: str = "the process forks or ends") -> None:
+    """Run what is recorded in any thread."""
+    for each in list(_WINDOWS):
+        each.flush(reason)
+
+
+def _run(running: list[Batch], seen: list[tuple[Place, str]]) -> None:
+    """Run batches from the end of the list, and remove what has run.
+
+    The calls of a batch are made without a line of Python between them, so that what a signal
+    handler raises cannot lose one. ``seen`` receives the warnings to show.
+    """
+    while running:
+        calls, places, settings = running[-1]
+
+        def note(
+            kind: str, _flag: int, calls: list[Any] = calls, places: list[Place] = places
+        ) -> None:
+            place = places[len(calls) - 1]
+            seen.append((place, f"{kind} encountered in {place.name}"))
+
+        if len(calls) > 1:
+            numpy.seterrcall(note)
+            numpy.seterr(**_collecting(settings))
+            try:
+                deque(starmap(operator.call, iter(calls.pop, None)), maxlen=0)
+            except Exception as error:
+                if type(error) is IndexError and not calls:
+                    continue  # a finalizer of an object has used an array meanwhile
+                if 0 < len(calls) <= len(places):
+                    place = places[len(calls) - 1]
+                    error.add_note(f"recorded at {place.code.co_filename}:{place.line()}")
+                raise
+        running.pop()
+
+
+def _collecting(settings: dict[str, str]) -> dict[str, Any]:
+    return {kind: "call" if how == "warn" else how for kind, how in settings.items()}
+
+
+def _warn(place: Place, message: str) -> None:
+    """Show a warning as if it came from the recorded line."""
+    warnings.warn_explicit(
+        message,
+        RuntimeWarning,
+        place.code.co_filename,
+        place.line(),
+        module=place.scope.get("__name__", "<unknown>"),
+        registry=place.scope.setdefault("__warningregistry__", {}),
+    )
+
+
+def batches(operations: list[Operation]) -> list[Batch]:
+    """Return the operations whose results can be seen, last one first."""
+    counts: dict[int, int] = {}
+    for operation in operations:
+        for item in (operation.out, *operation.call):
+            counts[id(item)] = counts.get(id(item), 0) + 1
+    item = operation = None  # type: ignore[assignment]  # each would be one reference more
+    made: list[Batch] = []
+    read: set[int] = set()
+    for at in range(len(operations) - 1, -1, -1):
+        operation = operations[at]
+        # references: those of operations, and the argument of getrefcount
+        others = sys.getrefcount(operation.out) - counts[id(operation.out)] - 1
+        is_seen = others or not operation.is_new or id(operation.out) in read
+        if not is_seen and not _warns(operation):
+            REPORT.left_out()
+            continue
+        read.update(map(id, operation.call))
+        if not made or made[-1].settings is not operation.settings:
+            made.append(Batch([], [], operation.settings))
+        made[-1].calls.append(operation.call)
+        made[-1].places.append(operation.place())
+    for batch in made:
+        batch.calls.insert(0, None)
+    REPORT.ran(sum(len(batch.places) for batch in made))
+    return made
+
+
+def _warns(operation: Operation) -> bool:
+    """Whether the floating-point errors of an operation are shown: then it runs."""
+    return operation.out.dtype.kind in "fc" and any(
+        how != "ignore" for how in operation.settings.values()
+    )
+
+
+atexit.register(flush_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=flush_all)

@@ -1,0 +1,16 @@
+"""Fixtures of the tests of `fusejit.numpy`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import fusejit.numpy as np
+
+
+@pytest.fixture
+def everything_is_an_array() -> Iterator[None]:
+    """Make every new array of numbers an `Array`, however small it is."""
+    with np.threshold(0):
+        yield

@@ -1,0 +1,52 @@
+"""Random programs give the same by NumPy and by `fusejit.numpy`: values, aliases, errors."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy
+import pytest
+
+import fusejit.numpy as np
+from fusejit_testing.programs.namespace_programs import ProgramMaker, outcome
+
+NUM_LINES = 30
+
+
+def differences(seed: int) -> str:
+    """Return the program of a seed, if NumPy and the namespace differ on it."""
+    lines = ProgramMaker(seed).program(NUM_LINES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = outcome(lines, numpy)
+        for most_operations in (64, 1, 0):  # deferred, flushed after each operation, not recorded
+            with np.threshold(0), np.window(most_operations):
+                if outcome(lines, np) != expected:
+                    return "\n".join([f"seed {seed}, windows of {most_operations}:", *lines])
+    return ""
+
+
+def check(first: int, count: int) -> None:
+    for seed in range(first, first + count):
+        assert not differences(seed)
+
+
+@pytest.mark.parametrize("first", range(0, 500, 100))
+def test_random_programs(first: int) -> None:
+    check(first, 100)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("first", range(500, 50_500, 2_500))
+def test_many_random_programs(first: int) -> None:
+    check(first, 2_500)
+
+
+def test_programs_do_compute() -> None:
+    """Most lines of most programs run without an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        failed = sum(
+            len(outcome(ProgramMaker(seed).program(NUM_LINES), numpy)[0]) for seed in range(50)
+        )
+    assert failed < 50 * NUM_LINES / 2

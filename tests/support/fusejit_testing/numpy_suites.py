@@ -1,0 +1,105 @@
+"""NumPy's own tests with ``fusejit.numpy`` in place of ``numpy``: which tests end differently.
+
+``python -m fusejit_testing.numpy_suites FILE...`` runs files of NumPy's tests such as
+``_core/test_indexing``, by NumPy and by the namespace with threshold 0 and windows of 64
+operations, and prints the tests that pass only by NumPy.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy
+
+_IMPORTS = (
+    (re.compile(r"^(\s*)import numpy as np$", re.MULTILINE), r"\1import fusejit.numpy as np"),
+    (re.compile(r"^(\s*)from numpy import ", re.MULTILINE), r"\1from fusejit.numpy import "),
+    (re.compile(r"^(\s*)from numpy\.random import ", re.M), r"\1from fusejit.numpy.random import "),
+)
+# functions of NumPy's tests that take any object for an ndarray, without a look at its type
+_CRASHES = ("incref_elide",)
+_ROOT = Path(numpy.__file__).parent
+_SETTINGS = {"FUSEJIT_LAZY": "1", "FUSEJIT_LAZY_THRESHOLD": "0", "FUSEJIT_LAZY_WINDOW": "64"}
+
+
+def with_the_namespace(source: str) -> str:
+    """Return the source of a test file whose imports of ``numpy`` are of ``fusejit.numpy``."""
+    for pattern, replacement in _IMPORTS:
+        source = pattern.sub(replacement, source)
+    return source
+
+
+def failures(name: str, by_numpy: bool, seconds: float = 900) -> tuple[set[str], int]:
+    """Run one file of NumPy's tests.
+
+    Parameters
+    ----------
+    name : str
+        The file, such as ``_core/test_indexing``.
+    by_numpy : bool
+        Whether NumPy runs the file as it is.
+
+    Returns
+    -------
+    failed : set of str
+        Names of the tests that fail.
+    num_passed : int
+    """
+    part, _, file = name.partition("/")
+    folder = _ROOT / part / "tests"
+    source = (folder / f"{file}.py").read_text("utf-8")
+    with tempfile.TemporaryDirectory(prefix="fusejit-suites-") as temporary:
+        path = Path(temporary)
+        path.joinpath("pytest.ini").write_text("[pytest]\n")
+        path.joinpath("conftest.py").write_text((_ROOT / "conftest.py").read_text("utf-8"))
+        test = path / f"{file}.py"
+        test.write_text(source if by_numpy else with_the_namespace(source), "utf-8")
+        for extra in folder.glob("data"):
+            path.joinpath(extra.name).symlink_to(extra)
+        report = path / "report.xml"
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "--maxfail=10000", "--tb=line"]
+        options = ["-p", "no:cacheprovider", f"--junitxml={report}", "-m", "not slow", str(test)]
+        options += ["-k", " and ".join(f"not {crash}" for crash in _CRASHES)]
+        done = subprocess.run(
+            [*command, *options],
+            env={**os.environ, **_SETTINGS},
+            cwd=path,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+        )
+        if not report.exists():
+            raise RuntimeError(f"{name} did not run:\n{done.stdout}\n{done.stderr}")
+        return _read(report)
+
+
+def _read(report: Path) -> tuple[set[str], int]:
+    failed: set[str] = set()
+    num_passed = 0
+    for case in ElementTree.parse(report).iter("testcase"):
+        test = f"{case.get('classname', '').rpartition('.')[2]}::{case.get('name')}"
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed.add(test)
+        elif case.find("skipped") is None:
+            num_passed += 1
+    return failed, num_passed
+
+
+def main(names: list[str]) -> None:
+    """Print the tests of each file that pass only by NumPy."""
+    for name in names:
+        expected, _ = failures(name, by_numpy=True)
+        found, num_passed = failures(name, by_numpy=False)
+        print(f"{name}: {num_passed} passed, {len(found - expected)} only by NumPy", flush=True)
+        for test in sorted(found - expected):
+            print(f"    {test}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
