@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import warnings
 from types import FrameType
 from typing import Any
 
@@ -171,7 +172,7 @@ def _record(
 ) -> bool:
     """Append an operation to the window; False if it has to run at once."""
     settings = _settings()
-    if settings is None:
+    if settings is None or warnings.filters is not window.filters:
         return False
     for owner in owners:
         other = owner._window
