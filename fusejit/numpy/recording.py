@@ -7,7 +7,9 @@ raises its own error at the user's line.
 
 from __future__ import annotations
 
+import functools
 import operator
+import warnings
 from types import FrameType
 from typing import Any
 
@@ -29,6 +31,7 @@ RECORDED = frozenset(
 )
 """The ufuncs that may be recorded."""
 
+_OUT_BY_NAME = frozenset({numpy.maximum, numpy.minimum})  # a third argument is deprecated
 _PYTHON_NUMBERS = frozenset((bool, int, float, complex))
 _LARGEST_COPIED = DEFAULT_THRESHOLD  # bytes of an ndarray that is copied to be read later
 _LOOPS: dict[tuple[Any, ...], tuple[Any, bool] | None] = {}
@@ -149,7 +152,10 @@ def record_ufunc(
         ):
             return None
     owners.append(owner)
-    call = (ufunc, *values, made)
+    if ufunc in _OUT_BY_NAME:
+        call: tuple[Any, ...] = (functools.partial(ufunc, out=made), *values)
+    else:
+        call = (ufunc, *values, made)
     if _record(window, frame, call, made, ufunc.__name__, out is None, owners):
         return result
     return None
@@ -166,7 +172,7 @@ def _record(
 ) -> bool:
     """Append an operation to the window; False if it has to run at once."""
     settings = _settings()
-    if settings is None:
+    if settings is None or warnings.filters is not window.filters:
         return False
     for owner in owners:
         other = owner._window

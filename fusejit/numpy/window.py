@@ -34,6 +34,8 @@ MOST_OPERATIONS = int(os.environ.get("FUSEJIT_LAZY_WINDOW", 0))
 Recording costs more than it gains while NumPy runs what is recorded, so it is off by default.
 """
 
+_INTEGER_DIVISIONS = frozenset({"floor_divide", "remainder", "fmod"})
+
 MOST_INPUTS = 32
 """Arrays of the past that the operations of a window may read or write."""
 
@@ -123,6 +125,9 @@ class Window:
         How many flushes there were; an array is pending while its epoch is this one.
     most : int
         Operations after which the window is flushed; 0 records nothing.
+    filters : list
+        The filters of warnings under which operations are recorded. In a block that catches
+        warnings there are others, and operations run at once.
     lock : RLock
         Held while something is recorded or run.
     """
@@ -133,6 +138,7 @@ class Window:
         self.running: list[Batch] = []
         self.epoch = 0
         self.most = MOST_OPERATIONS
+        self.filters = warnings.filters
         self.lock = threading.RLock()
         self.num_inputs = 0
         self.num_bytes = 0
@@ -224,12 +230,13 @@ def window(most_operations: int) -> Iterator[None]:
     """Flush after ``most_operations`` operations while the block runs; 0 records nothing."""
     current = CURRENT.window
     current.flush("the window changes its size")
-    before, current.most = current.most, most_operations
+    before = current.most, current.filters
+    current.most, current.filters = most_operations, warnings.filters
     try:
         yield
     finally:
         current.flush("the window changes its size")
-        current.most = before
+        current.most, current.filters = before
 
 
 @contextmanager
@@ -302,8 +309,7 @@ def batches(operations: list[Operation]) -> list[Batch]:
     read: set[int] = set()
     for at in range(len(operations) - 1, -1, -1):
         operation = operations[at]
-        # references: those of operations, and the argument of getrefcount
-        others = sys.getrefcount(operation.out) - counts[id(operation.out)] - 1
+        others = sys.getrefcount(operation.out) - counts[id(operation.out)] - _REFERENCES
         is_seen = others or not operation.is_new or id(operation.out) in read
         if not is_seen and not _warns(operation):
             REPORT.left_out()
@@ -320,12 +326,30 @@ def batches(operations: list[Operation]) -> list[Batch]:
 
 
 def _warns(operation: Operation) -> bool:
-    """Whether the floating-point errors of an operation are shown: then it runs."""
-    return operation.out.dtype.kind in "fc" and any(
-        how != "ignore" for how in operation.settings.values()
+    """Whether an operation may show a warning: then it runs."""
+    may_warn = operation.name in _INTEGER_DIVISIONS or any(
+        type(item) is numpy.ndarray and item.dtype.kind in "fc" for item in operation.call
     )
+    return may_warn and any(how != "ignore" for how in operation.settings.values())
+
+
+def _measured_references() -> int:
+    """Return the references to ``out`` that `batches` sees beside those of operations."""
+    out = numpy.empty(1)
+    operation = Operation((out,), out, "", True, {}, _warn.__code__, 0, {})
+    del out
+    return sys.getrefcount(operation.out) - 2
+
+
+_REFERENCES = _measured_references()
+
+
+def _renew_locks() -> None:
+    """Replace the locks that threads of the parent process may hold."""
+    for each in list(_WINDOWS):
+        each.lock = threading.RLock()
 
 
 atexit.register(flush_all)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=flush_all)
+    os.register_at_fork(before=flush_all, after_in_child=_renew_locks)

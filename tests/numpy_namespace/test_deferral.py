@@ -251,7 +251,7 @@ def test_warnings_name_the_recorded_line():
     x = np.zeros(3)
     with np.errstate(all="ignore"):
         ignored = 1 / x
-    with warnings.catch_warnings(record=True) as shown:
+    with warnings.catch_warnings(record=True) as shown, np.window(64):
         warnings.simplefilter("always")
         y = 1 / x
         line = sys._getframe().f_lineno - 1
@@ -260,6 +260,22 @@ def test_warnings_name_the_recorded_line():
     assert [(str(w.message), w.category, w.filename, w.lineno) for w in shown] == [
         ("divide by zero encountered in divide", RuntimeWarning, __file__, line)
     ]
+
+
+def test_blocks_that_catch_warnings_see_those_of_their_statements():
+    x = np.zeros(3)
+    with pytest.warns(RuntimeWarning, match="divide by zero encountered in divide"):
+        _ = 1 / x
+    with pytest.warns(RuntimeWarning, match="invalid value encountered in cast"):
+        (x * numpy.nan).astype(int)
+    assert np.report().recorded == 0
+
+
+def test_integer_divisions_that_nobody_sees_warn():
+    x = np.zeros(3, int)
+    _ = 1 // x
+    with pytest.raises(RuntimeWarning, match="divide by zero encountered in floor_divide"):
+        CURRENT.window.flush("")
 
 
 def test_warnings_that_are_errors_leave_the_values():

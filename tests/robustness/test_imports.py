@@ -181,6 +181,7 @@ def test_importing_and_decorating_load_no_compiler(
     script.write_text(
         "import sys\n"
         "import fusejit\n"
+        "import fusejit.numpy\n"
         "@fusejit.fuse_jit(fusion='none')\n"
         "def f(x):\n"
         "    return x + 1\n"

@@ -1,8 +1,8 @@
 """NumPy's own tests with ``fusejit.numpy`` in place of ``numpy``: which tests end differently.
 
 ``python -m fusejit_testing.numpy_suites FILE...`` runs files of NumPy's tests such as
-``_core/test_indexing``, by NumPy and by the namespace with threshold 0 and windows of 64
-operations, and prints the tests that pass only by NumPy.
+``_core/test_indexing``, by NumPy and by the namespace with threshold 0 and windows of 64, and
+prints the tests that pass only by NumPy.
 """
 
 from __future__ import annotations
@@ -24,8 +24,18 @@ _IMPORTS = (
 )
 # functions of NumPy's tests that take any object for an ndarray, without a look at its type
 _CRASHES = ("incref_elide",)
+# each test catches warnings, and operations are recorded under its filters
+_FIXTURE = """
+
+@pytest.fixture(autouse=True)
+def _operations_are_deferred():
+    import fusejit.numpy
+
+    with fusejit.numpy.window(64):
+        yield
+"""
 _ROOT = Path(numpy.__file__).parent
-_SETTINGS = {"FUSEJIT_LAZY": "1", "FUSEJIT_LAZY_THRESHOLD": "0", "FUSEJIT_LAZY_WINDOW": "64"}
+_SETTINGS = {"FUSEJIT_LAZY": "1", "FUSEJIT_LAZY_THRESHOLD": "0"}
 
 
 def with_the_namespace(source: str) -> str:
@@ -35,7 +45,7 @@ def with_the_namespace(source: str) -> str:
     return source
 
 
-def failures(name: str, by_numpy: bool, seconds: float = 900) -> tuple[set[str], int]:
+def failures(name: str, by_numpy: bool, seconds: float = 900) -> tuple[dict[str, str], int]:
     """Run one file of NumPy's tests.
 
     Parameters
@@ -47,8 +57,8 @@ def failures(name: str, by_numpy: bool, seconds: float = 900) -> tuple[set[str],
 
     Returns
     -------
-    failed : set of str
-        Names of the tests that fail.
+    failed : dict
+        Tests that fail, and the last lines of their errors.
     num_passed : int
     """
     part, _, file = name.partition("/")
@@ -57,7 +67,8 @@ def failures(name: str, by_numpy: bool, seconds: float = 900) -> tuple[set[str],
     with tempfile.TemporaryDirectory(prefix="fusejit-suites-") as temporary:
         path = Path(temporary)
         path.joinpath("pytest.ini").write_text("[pytest]\n")
-        path.joinpath("conftest.py").write_text((_ROOT / "conftest.py").read_text("utf-8"))
+        conftest = (_ROOT / "conftest.py").read_text("utf-8")
+        path.joinpath("conftest.py").write_text(conftest if by_numpy else conftest + _FIXTURE)
         test = path / f"{file}.py"
         test.write_text(source if by_numpy else with_the_namespace(source), "utf-8")
         for extra in folder.glob("data"):
@@ -79,16 +90,34 @@ def failures(name: str, by_numpy: bool, seconds: float = 900) -> tuple[set[str],
         return _read(report)
 
 
-def _read(report: Path) -> tuple[set[str], int]:
-    failed: set[str] = set()
+def _read(report: Path) -> tuple[dict[str, str], int]:
+    failed: dict[str, str] = {}
     num_passed = 0
     for case in ElementTree.parse(report).iter("testcase"):
         test = f"{case.get('classname', '').rpartition('.')[2]}::{case.get('name')}"
-        if case.find("failure") is not None or case.find("error") is not None:
-            failed.add(test)
-        elif case.find("skipped") is None:
+        for kind in ("failure", "error"):
+            if (found := case.find(kind)) is not None:
+                failed[test] = (found.get("message") or "").strip().split("\n")[0]
+        if test not in failed and case.find("skipped") is None:
             num_passed += 1
     return failed, num_passed
+
+
+KNOWN = Path(__file__).with_name("numpy_differences.txt")
+"""Tests that pass only by NumPy: lines ``file test``, each group after a line ``# reason``."""
+
+
+def known_differences() -> dict[str, dict[str, str]]:
+    """Return, for each file of tests, those that are known to pass only by NumPy, with reasons."""
+    known: dict[str, dict[str, str]] = {}
+    reason = ""
+    for line in KNOWN.read_text("utf-8").splitlines():
+        if line.startswith("#"):
+            reason = line.removeprefix("# ")
+        elif line:
+            file, _, test = line.partition(" ")
+            known.setdefault(file, {})[test] = reason
+    return known
 
 
 def main(names: list[str]) -> None:
@@ -96,9 +125,10 @@ def main(names: list[str]) -> None:
     for name in names:
         expected, _ = failures(name, by_numpy=True)
         found, num_passed = failures(name, by_numpy=False)
-        print(f"{name}: {num_passed} passed, {len(found - expected)} only by NumPy", flush=True)
-        for test in sorted(found - expected):
-            print(f"    {test}")
+        new = {test: text for test, text in found.items() if test not in expected}
+        print(f"{name}: {num_passed} passed, {len(new)} only by NumPy", flush=True)
+        for test, text in sorted(new.items()):
+            print(f"    {test} -- {text}")
 
 
 if __name__ == "__main__":

@@ -18,8 +18,31 @@ FOREIGN = "gh"
 DTYPES = ("float64", "float32", "int64", "int32", "uint8", "bool", "complex128")
 BINARY = ("+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<", "<=", "==", "!=", ">=", "@")
 IN_PLACE = ("+=", "-=", "*=", "/=", "//=", "&=", "|=", "**=")
-UFUNCS = ("negative", "sqrt", "abs", "sin", "square", "floor", "isnan", "conj", "sign", "exp")
-BINARY_UFUNCS = ("add", "maximum", "subtract", "multiply", "hypot", "logical_and", "less")
+UFUNCS = (
+    "negative",
+    "log",
+    "sqrt",
+    "abs",
+    "sin",
+    "square",
+    "floor",
+    "isnan",
+    "conj",
+    "sign",
+    "exp",
+)
+BINARY_UFUNCS = (
+    "add",
+    "maximum",
+    "minimum",
+    "fmax",
+    "arctan2",
+    "subtract",
+    "multiply",
+    "hypot",
+    "logical_and",
+    "less",
+)
 REDUCTIONS = ("sum", "max", "mean", "any", "prod", "argmin", "std")
 SHAPES = ("6", "(2, 3)", "(3, 2)", "(3,)", "(1, 3)", "(4, 3)", "(2, 1, 3)", "()", "0", "(6, 1)")
 INDICES = (
