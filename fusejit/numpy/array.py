@@ -210,6 +210,19 @@ def call(
     return wrapped(function(*args, **kwargs), operands)
 
 
+def call_operator(original: Callable[..., Any], array: Array, other: Any, name: str) -> Any:
+    """Call an operator of ndarray as `call` does, in less time."""
+    kind = type(other)
+    if kind is list or kind is tuple:
+        return call(original, (array, other), {}, name)
+    settle(array)
+    REPORT.count(name)
+    if kind is Array:
+        settle(other)
+        return wrapped(original(array._array, other._array), (array, other))
+    return wrapped(original(array._array, other), (array,))
+
+
 def settle(array: Array) -> None:
     """Run what is recorded if any of it reads or writes the memory of ``array``."""
     owner = array if array._owner is None else array._owner

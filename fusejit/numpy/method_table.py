@@ -17,6 +17,7 @@ import numpy
 from fusejit.numpy.array import (
     Array,
     call,
+    call_operator,
     give_away,
     settle,
     shows_no_values,
@@ -161,15 +162,15 @@ def _operator(name: str, ufunc: numpy.ufunc | None) -> Callable[..., Any]:
 
     def method(self: Array, other: Any) -> Any:
         recorded = record_ufunc(sys._getframe(1), recorded_ufunc, (self, other))
-        return call(original, (self, other), {}, name) if recorded is None else recorded
+        return call_operator(original, self, other, name) if recorded is None else recorded
 
     def reflected(self: Array, other: Any) -> Any:
         recorded = record_ufunc(sys._getframe(1), recorded_ufunc, (other, self))
-        return call(original, (self, other), {}, name) if recorded is None else recorded
+        return call_operator(original, self, other, name) if recorded is None else recorded
 
     def in_place(self: Array, other: Any) -> Any:
         recorded = record_ufunc(sys._getframe(1), recorded_ufunc, (self, other), self)
-        return call(original, (self, other), {}, name) if recorded is None else recorded
+        return call_operator(original, self, other, name) if recorded is None else recorded
 
     return _named({"r": reflected, "i": in_place}.get(prefix, method), name, original)
 
