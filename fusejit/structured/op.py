@@ -100,13 +100,7 @@ class StructuredOp:
             If ranks or extents disagree, a subscript leaves its operand, or ``out`` overlaps an
             input. Nothing has been written then.
         """
-        context = sys.modules.get("fusejit.tracer.runtime.context")
-        trace = None if context is None else context.active_trace()
-        handler = None if trace is None else trace.handler(self)
-        if handler is not None:  # Python runs a traced function that has no source
-            result = handler(*args, **kwargs)
-            return self.reference(*args, **kwargs) if result is NotImplemented else result
-        return self.entry(*args, **kwargs)
+        return (self.entry if _active_trace() is None else self.in_python)(*args, **kwargs)
 
     @functools.cached_property
     def entry(self) -> Any:
@@ -194,14 +188,24 @@ def _by_output(definition: Definition, what: str, given: Any) -> dict[str, Any]:
 
 
 class InPython:
-    """What a call is where Python runs it: arguments are checked, then the interpreter computes."""
+    """What a call is where Python runs it: the interpreter of the IR computes.
+
+    While a function without source is traced Python runs it too, with traced arrays.
+    """
 
     def __init__(self, op: StructuredOp) -> None:
         self.op = op
         self.__name__ = op.__name__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.op.reference(*args, **kwargs)
+        trace = _active_trace()
+        result = NotImplemented if trace is None else trace.handler(self)(*args, **kwargs)
+        return self.op.reference(*args, **kwargs) if result is NotImplemented else result
+
+
+def _active_trace() -> Any:
+    context = sys.modules.get("fusejit.tracer.runtime.context")
+    return None if context is None else context.active_trace()
 
 
 def _entry(op: StructuredOp) -> Any:

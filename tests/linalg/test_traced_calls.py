@@ -10,6 +10,7 @@ import pytest
 
 from fusejit import fuse_jit, linalg
 from fusejit.decorated import dispatcher_of
+from fusejit.structured.op import StructuredOp
 from fusejit_testing.linalg.cases import assert_result
 
 
@@ -19,11 +20,8 @@ def fused(function):
 
 def test_a_call_with_arrays_is_compiled():
     x, image, window = np.ones((4, 4)), np.ones((1, 5, 5, 2)), np.empty((2, 2))
-    for op, inputs in (
-        (linalg.vecmat, (x[0], x)),
-        (linalg.pooling_nhwc_min, (image, window)),
-        (linalg.rsqrt, (x,)),
-    ):
+    for name, inputs in (("vecmat", (x[0], x)), ("pooling_nhwc_min", (image, window))):
+        op = StructuredOp(getattr(linalg, name).definition)  # one that no other test has called
         op(*inputs)
         dispatcher = dispatcher_of(op.entry)
         assert len(dispatcher.variants) >= 1, op

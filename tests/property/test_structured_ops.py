@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.structured import instance
+from fusejit.ir.definitions import instance
 from fusejit_testing.structured.campaign import failures_of
 from fusejit_testing.structured.op_maker import make_op
 from fusejit_testing.structured.structured_check import Tally, check_seed

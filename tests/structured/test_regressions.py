@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import subprocess
 import sys
@@ -12,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit import fuse_jit
+from fusejit import fuse_jit, linalg
 from fusejit.structured import DefinitionError, Output, Tensor, cast, generic, index, structured_op
 from fusejit.structured.op import StructuredOp
+from fusejit_testing.compare import assert_same
 from fusejit_testing.oracle import decorate, run
 
 
@@ -354,3 +356,14 @@ def test_functions_without_source_call_ops() -> None:
         outcome = run(fuse_jit(fullgraph=True)(scope["f"]), (x,))
     assert outcome.error is None
     np.testing.assert_array_equal(outcome.result, 3 * x + 1)
+
+
+def test_an_op_is_traced_where_the_cache_of_lines_was_cleared() -> None:
+    """The entry of an op has its source there; without one Python runs it on traced arrays."""
+    op = StructuredOp(linalg.matvec.definition)
+    entry = op.entry
+    linecache.clearcache()
+    A, y = np.arange(6.0).reshape(2, 3), np.arange(3.0)
+    assert_same(A @ y, op(A, y))
+    fused = fuse_jit(fullgraph=True)(entry.__wrapped__)
+    assert_same(A @ y, fused(A, y))
