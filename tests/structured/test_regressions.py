@@ -367,3 +367,19 @@ def test_an_op_is_traced_where_the_cache_of_lines_was_cleared() -> None:
     assert_same(A @ y, op(A, y))
     fused = fuse_jit(fullgraph=True)(entry.__wrapped__)
     assert_same(A @ y, fused(A, y))
+
+
+def test_an_extent_that_is_a_quotient_may_be_in_a_subscript_of_an_output() -> None:
+    """``N - 1 - i`` moves with i though N is ``(s0 + 1) // 2``; this was refused."""
+    backwards = formula("""
+        def backwards(A: Tensor["T", "N"], O: Output["T", "N"]):
+            O[N - 1 - i] = A[i]
+    """)
+
+    @fuse_jit(fullgraph=True)
+    def of_half(x: Any) -> Any:
+        return backwards(x[: (len(x) + 1) // 2] * 2)
+
+    for n in (7, 8, 1, 2):
+        x = np.arange(float(n))
+        assert_same((x[: (n + 1) // 2] * 2)[::-1].copy(), of_half(x))

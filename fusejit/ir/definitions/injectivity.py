@@ -82,8 +82,9 @@ def _joined(access: Access) -> list[Index]:
 
 
 def _steps(axis: AffineExpr, numbered: Mapping[str, AffineExpr]) -> dict[str, int]:
-    """How far one step of each dim moves a subscript; empty if it is not linear."""
-    if not axis.is_linear:
-        return {}
+    """How far one step of each dim moves a subscript; empty if a quotient has a dim."""
     steps = {d: axis.coefficient(expr.terms[0][0]) for d, expr in numbered.items()}
-    return {d: step for d, step in steps.items() if step}
+    rest = axis
+    for d, step in steps.items():
+        rest = rest - numbered[d] * step
+    return {} if rest.dims() else {d: step for d, step in steps.items() if step}
