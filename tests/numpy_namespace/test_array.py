@@ -95,6 +95,15 @@ def test_documentation_is_numpy_s():
     assert np.zeros.__doc__ == numpy.zeros.__doc__
 
 
+def test_functions_as_attributes_of_classes_are_no_methods():
+    class Holder:
+        array = np.array
+        random = np.random.rand
+
+    assert Holder().array([1, 2]).tolist() == [1, 2]
+    assert Holder().random(3).shape == (3,)
+
+
 # -------------------------------------------------------------------------- identity and aliasing
 @small
 def test_in_place_operators_change_all_names():
