@@ -10,6 +10,7 @@ an `Array`; other results are one from `fusejit.numpy.settings.THRESHOLD` bytes 
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -108,7 +109,8 @@ def unwrapped(
             return value
         return items if kind is list else tuple(items)
     if kind is dict:
-        return {key: unwrapped(item, operands, most, settles) for key, item in value.items()}
+        replaced = {key: unwrapped(item, operands, most, settles) for key, item in value.items()}
+        return replaced if any(replaced[key] is not value[key] for key in value) else value
     if kind is type and value is Array:
         return numpy.ndarray
     if issubclass(kind, tuple | list):
@@ -217,10 +219,23 @@ def call_operator(original: Callable[..., Any], array: Array, other: Any, name: 
         return call(original, (array, other), {}, name)
     settle(array)
     REPORT.count(name)
+    if kind is not Array and kind is not numpy.ndarray and issubclass(kind, numpy.ndarray):
+        give_away([array])
+        return wrapped(_with_subclass(array._array, other, name), (array,))
     if kind is Array:
         settle(other)
         return wrapped(original(array._array, other._array), (array, other))
     return wrapped(original(array._array, other), (array,))
+
+
+def _with_subclass(array: numpy.ndarray[Any, Any], other: Any, name: str) -> Any:
+    """Apply an operator by Python's rule: a subclass of ndarray on the right comes first."""
+    if name in ("__divmod__", "__rdivmod__"):
+        return divmod(array, other) if name == "__divmod__" else divmod(other, array)
+    reflected = getattr(operator, f"__{name[3:]}", None) if name[2] == "r" else None
+    if reflected is not None:
+        return reflected(other, array)
+    return getattr(operator, name)(array, other)
 
 
 def settle(array: Array) -> None:

@@ -42,7 +42,14 @@ def creating(original: Any) -> Any:
             kwargs = unwrapped(kwargs, operands, _SEARCHED)
         return wrapped(original(*args, **kwargs), operands)
 
-    return described_as(function, original)
+    described = described_as(function, original)
+    if hasattr(type(original), "__get__") and not hasattr(original, "__self__"):
+        return described
+    static: Any = staticmethod(described)  # like a function in C no method where a class has it
+    static.__numpy_function__ = original
+    if (signature := getattr(original, "__text_signature__", None)) is not None:
+        static.__text_signature__ = signature
+    return static
 
 
 def described_as(function: _F, original: Any) -> _F:

@@ -152,11 +152,15 @@ def _unary(name: str, ufunc: numpy.ufunc) -> Callable[..., Any]:
 
 
 def _operator(name: str, ufunc: numpy.ufunc | None) -> Callable[..., Any]:
-    if ufunc is None or ufunc.signature is not None:
-        return _method(name)
+    original = getattr(numpy.ndarray, name)
     if ufunc is numpy.power:
         return _power(name)
-    original = getattr(numpy.ndarray, name)
+    if ufunc is None or ufunc.signature is not None:
+
+        def at_once(self: Array, other: Any) -> Any:
+            return call_operator(original, self, other, name)
+
+        return _named(at_once, name, original)
     prefix = "" if name == "__rshift__" else name[2]
     recorded_ufunc = ufunc
 
@@ -183,8 +187,7 @@ def _power(name: str) -> Callable[..., Any]:
             inputs = (other, self) if name == "__rpow__" else (self, other)
             out = self if name == "__ipow__" else None
             recorded = record_power(sys._getframe(1), inputs, out)
-            if recorded is not None:
-                return recorded
+            return call_operator(original, self, other, name) if recorded is None else recorded
         return call(original, (self, other, *modulus), {}, name)
 
     return _named(method, name, original)

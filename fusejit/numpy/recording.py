@@ -31,6 +31,7 @@ RECORDED = frozenset(
 )
 """The ufuncs that may be recorded."""
 
+_WRITEABLE, _WARNS = 0x400, 1 << 31  # NPY_ARRAY_WRITEABLE, NPY_ARRAY_WARN_ON_WRITE
 _OUT_BY_NAME = frozenset({numpy.maximum, numpy.minimum})  # a third argument is deprecated
 _PYTHON_NUMBERS = frozenset((bool, int, float, complex))
 _LARGEST_COPIED = DEFAULT_THRESHOLD  # bytes of an ndarray that is copied to be read later
@@ -147,7 +148,7 @@ def record_ufunc(
         if (
             owner._is_foreign
             or made.shape != shape
-            or not made.flags.writeable
+            or not _is_writeable(made)
             or not _can_cast(dtype, made.dtype)
         ):
             return None
@@ -196,6 +197,14 @@ def _fits(values: list[Any], kinds: list[Any]) -> bool:
             if not -128 <= value < 128 and (dtype.itemsize < 4 or not -(2**31) <= value < 2**31):
                 return False
     return True
+
+
+def _is_writeable(array: ndarray[Any, Any]) -> bool:
+    """Whether NumPy writes an array without an error or a warning.
+
+    ``flags.writeable`` would show the warning of results of `numpy.broadcast_arrays`.
+    """
+    return bool(array.flags.num & (_WRITEABLE | _WARNS) == _WRITEABLE)
 
 
 def _can_cast(source: Any, target: Any) -> bool:
@@ -317,7 +326,7 @@ def record_store(frame: FrameType, array: Array, index: Any, value: Any) -> bool
     """Record ``array[index] = value``; False if it runs at once."""
     window = CURRENT.window
     owner = array if array._owner is None else array._owner
-    if not window.most or owner._is_foreign or not array._array.flags.writeable:
+    if not window.most or owner._is_foreign or not _is_writeable(array._array):
         return False
     target = array._array[index]
     if type(target) is not ndarray or target.dtype.kind not in NUMBERS:

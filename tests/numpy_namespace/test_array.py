@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 import os
 import pickle
 import subprocess
@@ -108,6 +109,15 @@ def test_documentation_is_numpy_s():
     assert np.zeros.__doc__ == numpy.zeros.__doc__
 
 
+def test_functions_as_attributes_of_classes_are_no_methods():
+    class Holder:
+        array = np.array
+        random = np.random.rand
+
+    assert Holder().array([1, 2]).tolist() == [1, 2]
+    assert Holder().random(3).shape == (3,)
+
+
 # -------------------------------------------------------------------------- identity and aliasing
 @small
 def test_in_place_operators_change_all_names():
@@ -140,6 +150,8 @@ def test_functions_return_the_operand_itself():
     assert a.real is a
     assert np.ascontiguousarray(a) is a
     assert np.asarray(a, dtype=int) is not a
+    element = {"key": [1, (2, 3)]}
+    assert np.array([element, None])[0] is element
 
 
 @small
@@ -289,6 +301,26 @@ def test_matrices():
     product = np.matrix([[1.0, 2], [3, 4]]) * np.ones((2, 1))
     assert type(product) is np.matrix
     assert product.tolist() == [[3], [7]]
+    product = np.ones((1, 2)) * np.matrix([[1.0, 2], [3, 4]])
+    assert product.tolist() == [[4, 6]]
+
+
+@small
+@pytest.mark.parametrize(
+    "name", [n for n in table.OPERATORS if n[2] not in "ri" or n == "__rshift__"]
+)
+def test_operators_of_subclasses_come_first(name):
+    """A subclass of ndarray on the right, whose class has all reflected operators."""
+
+    class Right(numpy.ndarray):
+        pass
+
+    for operator_name in table.OPERATORS:
+        answer = lambda self, other, called=operator_name: called  # noqa: E731
+        setattr(Right, operator_name, answer)
+    right = numpy.arange(1, 4).view(Right)
+    apply = {"__divmod__": divmod}.get(name) or getattr(operator, name)
+    assert apply(np.arange(1, 4), right) == apply(numpy.arange(1, 4), right)
 
 
 def raised(case: Any, namespace: Any, x: Any) -> tuple[str, str]:

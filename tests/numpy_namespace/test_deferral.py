@@ -271,6 +271,13 @@ def test_blocks_that_catch_warnings_see_those_of_their_statements():
     assert np.report().recorded == 0
 
 
+def test_results_of_broadcast_arrays_warn_once():
+    first, _ = np.broadcast_arrays(np.arange(2), np.zeros((2, 2)))
+    with pytest.warns(DeprecationWarning, match="broadcast") as shown:
+        first += 1
+    assert len(shown) == 1
+
+
 def test_integer_divisions_that_nobody_sees_warn():
     x = np.zeros(3, int)
     _ = 1 // x

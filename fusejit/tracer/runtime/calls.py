@@ -44,6 +44,7 @@ MAX_RECURSIONS = 16  # calls that a function makes of itself, in one trace
 
 _TEXT = (str, bytes, bytearray)
 _CachedFunction = type(functools.lru_cache(lambda: None))
+_OF_NAMESPACE = (FunctionType, staticmethod)  # classes of functions of `fusejit.numpy`
 _GENERATORS = (np.random.Generator, np.random.RandomState)
 _COMPARING_METHODS = ("index", "count", "remove", "__contains__", "__eq__", "__ne__")
 _COMPARING = (
@@ -113,7 +114,7 @@ class Calls:
         """``function(*args, **kwargs)`` as the traced program means it."""
         check_budget()
         kind = type(function)
-        if kind is FunctionType and (original := vars(function).get("__numpy_function__")):
+        if kind in _OF_NAMESPACE and (original := vars(function).get("__numpy_function__")):
             return self.invoke(original, args, kwargs)  # a function of `fusejit.numpy`
         if any(map(_is_of_payload, args)):
             return native_call(function, args, kwargs)
