@@ -188,10 +188,7 @@ def _by_output(definition: Definition, what: str, given: Any) -> dict[str, Any]:
 
 
 class InPython:
-    """What a call is where Python runs it: the interpreter of the IR computes.
-
-    While a function without source is traced Python runs it too, with traced arrays.
-    """
+    """What a call is where Python runs it: the interpreter computes, or a trace has an op of it."""
 
     def __init__(self, op: StructuredOp) -> None:
         self.op = op
