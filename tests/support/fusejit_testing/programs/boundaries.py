@@ -73,6 +73,7 @@ STATEMENTS = (
     "{0} = first(({0}, 1))",
     "KEPT.append(str(np.max({0} * 2) + 0) if np.size({0}) else f'{{np.size({0})}}')",
 )
+_CONTINUES = ("else", "elif", "except", "finally")  # what belongs to the statement before it
 _OFTEN = 0.35  # of the places in front of a statement
 
 
@@ -88,7 +89,7 @@ def _with_boundaries(
 ) -> Iterator[Statement]:
     names = list(known)
     for statement in body:
-        if rng.random() < _OFTEN and not statement.text.startswith(("else", "elif")):
+        if rng.random() < _OFTEN and not statement.text.startswith(_CONTINUES):
             yield Statement(rng.choice(STATEMENTS).format(rng.choice(names)))
         inner = tuple(_with_boundaries(rng, statement.body, names))
         yield replace(statement, body=inner)

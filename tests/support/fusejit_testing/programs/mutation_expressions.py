@@ -211,6 +211,8 @@ def is_exact(value: Any) -> bool:
         return False
     if value.dtype.kind == "b" or not value.size:
         return True
+    if value.dtype.kind == "c":
+        return is_exact(value.real) and is_exact(value.imag)
     with np.errstate(all="ignore"):
         wide = np.asarray(value, np.float64)
         return bool(
