@@ -10,9 +10,9 @@ import numpy as np
 from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.definitions.binding import Binding, bind
-from fusejit.ir.definitions.definition import Definition
 from fusejit.ir.definitions.extents import Given, Numbers
 from fusejit.ir.definitions.instance import Accumulated, Instance, instantiate
+from fusejit.ir.definitions.starts import check_starts, is_scalar_start
 from fusejit.ir.interpreter.generic import run_generic
 from fusejit.ir.ops import GenericOp
 from fusejit.ir.types import IteratorType, Kind, TensorType
@@ -38,16 +38,16 @@ def computed(call: Call) -> Any:
         if np.ndim(value) or is_scalar_start(definition, name, getattr(value, "dtype", None))
     }
     _check_outs(call, arrays)
-    given = {name: _given(call.operands[name], array) for name, array in arrays.items()}
-    for name, value in {**starts, **call.outs}.items():
-        given[name] = _given(value, np.asarray(value))
+    begins = {**call.starts, **call.outs}
+    given = {name: _given(value) for name, value in call.operands.items()}
+    given |= {name: _given(value) for name, value in {**starts, **call.outs}.items()}
     dtype = None if call.dtype is None else np.dtype(call.dtype)
     with np.errstate(all="ignore"):
         binding = bind(definition, given, call.attributes, dtype, Numbers())
         instances = instantiate(binding)
         for instance in instances:
-            require_starts(definition, instance, {**call.starts, **call.outs})
-        begins = {**call.starts, **{n: np.asarray(v) for n, v in starts.items()}, **call.outs}
+            tokens = {name: _given(value).token for name, value in begins.items()}
+            check_starts(definition, instance, tokens)
         results: dict[str, np.ndarray] = {}
         for instance in instances:
             made = _run(binding, instance, arrays, begins)
@@ -63,28 +63,8 @@ def computed(call: Call) -> Any:
     return returned[0] if len(returned) == 1 else tuple(returned)
 
 
-def require_starts(definition: Definition, instance: Instance, given: Any) -> None:
-    """An output that is read before it is written starts from something.
-
-    Raises
-    ------
-    TypeError
-        If the call does not say from what.
-    """
-    for output in instance.outputs:
-        if not output.is_optional and output.name not in given:
-            raise TypeError(
-                f"{definition.name}: {output.name} is read before it is written: give its start by "
-                "init= or out="
-            )
-
-
-def is_scalar_start(definition: Definition, name: str, token: Any) -> bool:
-    """Whether a start without axes is all of its output, whose dtype it gives then."""
-    return not definition.operand(name).shape and isinstance(token, np.dtype)
-
-
-def _given(value: Any, array: np.ndarray) -> Given:
+def _given(value: Any) -> Given:
+    array = np.asarray(value)
     token = type(value) if type(value) in (int, float, complex) else array.dtype
     return Given(token, tuple(map(AffineExpr.const, array.shape)))
 

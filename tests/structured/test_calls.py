@@ -78,6 +78,8 @@ def test_the_type_of_the_result():
     assert conv_1d(a, b, init=np.zeros(4, np.float32)).dtype == np.float32
 
 
+squares = np.ones((2, 2), np.int64)
+
 WRONG = [
     (lambda: conv_1d(signal[None], kernel), ValueError, "conv_1d: I has 2 axes, not 1"),
     (lambda: conv_1d(signal[:1], kernel), ValueError, "axis 0 of I has 1 elements, too few"),
@@ -87,6 +89,12 @@ WRONG = [
     (lambda: conv_1d(signal.astype("f2"), kernel), TypeError, "I is of type float16"),
     (lambda: conv_1d(signal, kernel, dtype=np.int64, out=np.ones(4)), TypeError, "O is of type"),
     (lambda: horner(signal, 2.0), TypeError, "O is read before it is written"),
+    (
+        lambda: linalg.matmul(squares, squares, init=2.5),
+        TypeError,
+        "init= is a number of type float, which C of type int64 cannot hold",
+    ),
+    (lambda: linalg.matmul(squares, squares, init=np.float32(1)), TypeError, "of type float32"),
     (
         lambda: linalg.matmul(np.ones((2, 3)), np.ones((4, 2))),
         ValueError,

@@ -22,6 +22,7 @@ from fusejit.ir.definitions.instance import (
     combiner_row,
     instantiate,
 )
+from fusejit.ir.definitions.starts import check_starts, is_scalar_start
 from fusejit.ir.ops import GenericOp, HostCall
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import Kind
@@ -29,7 +30,6 @@ from fusejit.structured import library_calls
 from fusejit.structured.generic import OpFamily
 from fusejit.structured.library_calls import LibraryCall, routine_for
 from fusejit.structured.op import Call, InPython, StructuredOp
-from fusejit.structured.reference import is_scalar_start, require_starts
 from fusejit.tracer.elementwise.generic import copy_of, full
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
 from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
@@ -174,8 +174,10 @@ class _Emission:
         if routine is not None:
             return self._by_routine(routine)
         instances = instantiate(self.binding)
+        tokens = {name: o.token for name, o in self.starts.items()}
+        tokens |= {name: o.dtype for name, o in self.outs.items()}
         for instance in instances:
-            require_starts(self.call.definition, instance, {**self.call.starts, **self.call.outs})
+            check_starts(self.call.definition, instance, tokens)
         emitted = [made for instance in instances for made in self._emit(instance)]
         made = {output.name: self._finished(output, parts) for output, parts in emitted}
         results = [made[update.access.operand] for update in self.call.definition.updates]
