@@ -41,7 +41,8 @@ from fusejit.ir.definitions.scalars import FORMULA_NAMES, Scalar, apply, padded
 
 COMBINING = {n: n for n in ("add", "multiply", "maximum", "minimum")}
 COMBINING |= {n: n for n in ("max", "min", "max_unsigned", "min_unsigned")}
-COMBINING |= {f"{kind}_{n}": n for kind in ("logical", "bitwise") for n in ("and", "or")}
+COMBINING |= {"logical_and": "and", "logical_or": "or"}
+COMBINING |= {n: n for n in ("bitwise_and", "bitwise_or")}
 """Functions of two numbers that merge partial results in any order, and their combiners."""
 
 
@@ -149,8 +150,8 @@ class _Element(Scalar):
 
     __iadd__ = functools.partialmethod(_combined, "add")
     __imul__ = functools.partialmethod(_combined, "multiply")
-    __iand__ = functools.partialmethod(_combined, "logical_and")
-    __ior__ = functools.partialmethod(_combined, "logical_or")
+    __iand__ = functools.partialmethod(_combined, "bitwise_and")
+    __ior__ = functools.partialmethod(_combined, "bitwise_or")
 
 
 def _plain(subscript: Any) -> Index:

@@ -383,3 +383,68 @@ def test_an_extent_that_is_a_quotient_may_be_in_a_subscript_of_an_output() -> No
     for n in (7, 8, 1, 2):
         x = np.arange(float(n))
         assert_same((x[: (n + 1) // 2] * 2)[::-1].copy(), of_half(x))
+
+
+def test_a_result_that_is_the_old_value_of_a_result_before_it():
+    """Outputs that change places: the second one was read after it had been written."""
+    maps = ["(i) -> (i)"] * 2 + ["(i) -> (i + 0)"]
+
+    def swap(a, p, q):
+        return q + a, p
+
+    @fuse_jit
+    def f(a, p, q):
+        return generic([a], [], maps, ["parallel"], swap, out=(p, q))
+
+    a, p, q = np.arange(4), np.arange(10, 14), np.arange(20, 24)
+    f(a, p, q)
+    np.testing.assert_array_equal(p, [20, 22, 24, 26])
+    np.testing.assert_array_equal(q, [10, 11, 12, 13])
+    first, second = generic(
+        [np.ones((9, 3))],
+        [np.zeros(3), np.ones(3)],
+        ["(i, j) -> (i, j)", "(i, j) -> (j)", "(i, j) -> (j)"],
+        ["reduction", "parallel"],
+        lambda x, s, t: (s + t * x, s),
+    )
+    np.testing.assert_array_equal(first, [34] * 3)
+    np.testing.assert_array_equal(second, [21] * 3)
+
+
+def test_values_read_whole_elements_of_outputs_that_are_combined():
+    """The imaginary part was lost, and unsigned comparison showed in the type of the element."""
+    maps = ["(i, r) -> (r)", "(i, r) -> (i)", "(i, r) -> (i)"]
+
+    def payload(w, o, q):
+        return o + cast(np.float64, np.abs(q)), q + cast(np.complex128, w)
+
+    starts = [np.zeros(1), np.array([3j])]
+    total, q = generic([np.full(3, 4.0)], starts, maps, ["parallel", "reduction"], payload)
+    np.testing.assert_allclose(total, abs(3j) + abs(4 + 3j) + abs(8 + 3j))
+    np.testing.assert_array_equal(q, 12 + 3j)
+
+    op = formula("""
+        def op(A: Tensor["T", "M", "N"], O: Output["T", "M"], P: Output["T", "M"]):
+            O[m] = min_unsigned(O[m], A[m, n])
+            P[m] += cast(T, O[m] < 0)
+    """)
+    a = np.array([[-1, -3, 5, 2], [-5, -4, -2, -1]], np.int32)
+    for results in (op(a), op.reference(a)):
+        np.testing.assert_array_equal(results[0], [2, -5])
+        np.testing.assert_array_equal(results[1], [-3, -4])  # a signed cast of True is -1
+
+
+def test_bits_of_integers_are_combined():
+    """`O[i] |= A[i, j]` of integers was refused."""
+    some = formula("def op(A: Tensor['T', 'M', 'N'], O: Output['T', 'M']):\n    O[m] |= A[m, n]")
+    every = formula("def op(A: Tensor['T', 'M', 'N'], O: Output['T', 'M']):\n    O[m] &= A[m, n]")
+    rng = np.random.default_rng(0)
+    for dtype in (np.int16, np.uint8, np.bool_):
+        for shape in ((7, 9), (300, 5000), (3, 0)):
+            a = rng.integers(0, 200, shape).astype(dtype)
+            for op, ufunc in ((some, np.bitwise_or), (every, np.bitwise_and)):
+                assert_same(ufunc.reduce(a, axis=1), op(a))
+                if a.size < 1000:
+                    assert_same(ufunc.reduce(a, axis=1), op.reference(a))
+    with pytest.raises(TypeError, match="bitwise_or of float64 is not defined"):
+        some(np.ones((2, 2)))

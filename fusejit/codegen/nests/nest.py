@@ -244,7 +244,14 @@ class PayloadWriter:
                     name = named[key].name
                     lets.append(Let(name, reference.load(), guarded=reference.guarded))
                 refs.append(named[key])
+        first_init = len(refs)
         refs.extend(inits)
+        for at, position in enumerate(payload.results):
+            if first_init <= position < first_init + at:  # it is written before this result is
+                start, name = refs[position], f"{self.prefix}old{position}"
+                if start is not None and start != Var(name):
+                    lets.append(Let(name, start))
+                    refs[position] = Var(name)
         for position, instr in enumerate(payload.instrs):
             operands = [refs[o] for o in instr.operands]
             given = [o for o in operands if o is not None]

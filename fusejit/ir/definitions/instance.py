@@ -31,7 +31,8 @@ _OF_BOOLS = {"max": "and", "min": "or", "max_unsigned": "or", "min_unsigned": "a
 """The signed True is -1: the larger of two bools is true if both are."""
 _OF_NUMPY = {"maximum": "max", "minimum": "min"}
 """NumPy's True is 1: these are the unsigned ones for bools."""
-_OF_BOOL_SUMS = {"add": "or", "multiply": "and"}
+_OF_INTEGERS = ("bitwise_and", "bitwise_or", "max_unsigned", "min_unsigned")
+_OF_BOOL_SUMS = {"add": "or", "multiply": "and", "bitwise_and": "and", "bitwise_or": "or"}
 
 
 MOST_WINDOW_POINTS = 16
@@ -181,10 +182,9 @@ def _instantiate(binding: Binding, in_order: bool | None) -> Instance:
             parts = [builder.cast(ref, output.dtypes[0])]
         if update.combiner is not None and output.combiner is None:
             row = COMBINERS[combiner_row(definition, update, output.dtype)]
-            parts = [
-                builder.op(row.scalar_op, [at + k, part], output.dtypes[0])
-                for k, part in enumerate(parts)
-            ]
+            merged = _merged_dtype(update, output.dtype)
+            operands = [builder.cast(r, merged) for r in (at, *parts)]
+            parts = [builder.cast(builder.op(row.scalar_op, operands, merged), output.dtype)]
         refs += parts
         at += len(output.dtypes)
     return Instance(
@@ -251,10 +251,16 @@ def combiner_row(definition: Definition, update: Update, dtype: np.dtype) -> str
         combiner = _OF_NUMPY[combiner] + ("_unsigned" if dtype.kind == "b" else "")
     if dtype.kind == "b":
         return {**_OF_BOOLS, **_OF_BOOL_SUMS}.get(combiner, combiner)
-    allowed = {"and": "b", "or": "b", "max_unsigned": "iu", "min_unsigned": "iu"}
+    allowed = {"and": "b", "or": "b", **dict.fromkeys(_OF_INTEGERS, "iu")}
     if dtype.kind not in allowed.get(combiner, "iufc" if combiner == "add" else "iuf"):
         raise TypeError(f"{definition.name}: {combiner} of {dtype} is not defined")
     return combiner.removesuffix("_unsigned")
+
+
+def _merged_dtype(update: Update, dtype: np.dtype) -> np.dtype:
+    """The dtype in which the combiner of an update compares or adds."""
+    is_unsigned = str(update.combiner).endswith("_unsigned") and dtype.kind == "i"
+    return unsigned(dtype) if is_unsigned else dtype
 
 
 def _accumulated(
@@ -269,13 +275,14 @@ def _accumulated(
     is_optional = not reads_init or update.combiner is not None
     if update.combiner is not None:
         combiner = combiner_row(definition, update, dtype)
+        dtypes = (_merged_dtype(update, dtype),)
         if dtype.kind == "c":
             dtypes = (part_dtype(dtype),) * 2
-        elif update.combiner.endswith("_unsigned") and dtype.kind == "i":
-            dtypes = (unsigned(dtype),)
         identity = COMBINERS[combiner].identity(dtypes[0])
         if in_order or definition.is_read_by_values(operand.name):
-            combiner = None
+            combiner, dtypes = None, (dtype,)  # values read whole elements
+            if dtype.kind == "i":
+                identity = np.asarray(identity, _merged_dtype(update, dtype)).astype(dtype).item()
     shape = binding.shapes[operand.name]
     covers = len(set(update.access.subscripts)) == len(shape) and all(
         (dim := subscript.as_dim()) is not None and binding.dims[dim] == extent

@@ -42,7 +42,7 @@ class Combiner:
         if dtype.kind == "b":
             return self.name != "max"
         info = np.iinfo(dtype)
-        return info.min if self.name == "max" else info.max
+        return info.min if self.name == "max" else info.max  # the largest "u" has all bits set
 
 
 _COMBINERS: tuple[Combiner, ...] = (
@@ -54,6 +54,8 @@ _COMBINERS: tuple[Combiner, ...] = (
     Combiner("min", np.minimum, "minimum"),
     Combiner("and", np.logical_and, "logical_and", {"b": True}),
     Combiner("or", np.logical_or, "logical_or", {"b": False}),
+    Combiner("bitwise_and", np.bitwise_and, "bitwise_and", {"i": -1}),
+    Combiner("bitwise_or", np.bitwise_or, "bitwise_or", {"i": 0, "u": 0}),
     Combiner("deviations", np.add, "add", {"f": 0.0}, frozenset("f"), of_numbers=True),
 )
 COMBINERS: dict[str, Combiner] = {row.name: row for row in _COMBINERS}
