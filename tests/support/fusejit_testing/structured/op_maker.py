@@ -288,6 +288,13 @@ class _OpMaker:
             leaves.append(Value("const(np.float64, 1.25)", F64))
         return leaves
 
+    def _has_singles(self, value: Value) -> bool:
+        """Whether numbers of 32 bits may be among what a value is made of."""
+        operands = (*self.inputs, *self.outputs)
+        return any(o.dtype.char in "fF" for o in operands) or any(
+            name in value.text for name in ("float32", "complex64")
+        )
+
     def _update(
         self, output: OperandText, own: Value, maker: ValueMaker, terms: int, in_order: bool
     ) -> tuple[str, Result]:
@@ -303,8 +310,7 @@ class _OpMaker:
             value = Value(text, value.dtype, 64.0, False)
         start = 4.0 if output.name in self.starts else 0.0
         unit = float(np.finfo(dtype).eps) if kind in "fc" else 0.0
-        single = any(o.dtype.char in "fF" for o in self.inputs) or "float32" in value.text
-        coarsest = float(np.finfo(np.float32).eps) if single and unit else unit
+        coarsest = float(np.finfo(np.float32).eps) if unit and self._has_singles(value) else unit
         rounding = 0.0 if value.is_exact else 64 * coarsest * max(value.bound, 1.0)
         target, text = self._element(output), value.text
         self.values.append((combiner, text))
@@ -326,7 +332,7 @@ class _OpMaker:
         if combiner == "multiply":
             if kind == "f":
                 text, bound = self._near_one(text), 4.0 * 1.1 ** min(terms, 300)
-                tolerance = (terms + 1) * 80 * unit * bound
+                tolerance = (terms + 1) * bound * (80 * unit + rounding)
             else:
                 bound = tolerance = 0.0
             written = f"{target} *= {text}" if self.is_formula else f"{target} * {text}"
