@@ -190,3 +190,28 @@ def test_as_numpy(program: Callable[..., Any], pair: str) -> None:
                 decorated = decorate(program, jit=False, reports=folder)
                 for g in (first, second, first):
                     assert shown(decorated, x, number, g) == shown(program, x, number, g)
+
+
+@pytest.mark.parametrize("g", [Whole(2), Mixed.TWO, Flags.TWO, Own(2)])
+def test_sizes_beside_integers_of_other_classes_are_compiled(g: Any) -> None:
+    """Each one was an internal error if the class had any operator of its own, such as ``|``."""
+
+    def f(x: Any, g: Any) -> Any:
+        n = x.shape[0]
+        while n + 2 < g:
+            n += 1
+        return n * 2 - g, g - n, n < g, g <= n, x[: n // g] + 1, np.zeros(n - g) + 1
+
+    x = np.arange(5.0)
+    assert shown(decorate(f, jit=False, fullgraph=True), x, g) == shown(f, x, g)
+
+
+def test_ranges_are_shapes_and_axes() -> None:
+    def f(x: Any, shape: Any, axes: Any) -> Any:
+        made = np.zeros(shape) + 1, np.full(shape, 2.5), x.reshape(shape) * 2
+        return *made, x.reshape(1, 2, 3).transpose(axes) + 1
+
+    x = np.arange(6.0)
+    decorated = decorate(f, jit=False, fullgraph=True)
+    for axes in (range(3), range(2, -1, -1)):
+        assert shown(decorated, x, range(2, 4), axes) == shown(f, x, range(2, 4), axes)

@@ -247,7 +247,7 @@ class PayloadWriter:
         first_init = len(refs)
         refs.extend(inits)
         for at, position in enumerate(payload.results):
-            if first_init <= position < first_init + at:  # it is written before this result is
+            if first_init <= position < min(first_init + at, len(refs)):  # written before this one
                 start, name = refs[position], f"{self.prefix}old{position}"
                 if start is not None and start != Var(name):
                     lets.append(Let(name, start))

@@ -145,7 +145,7 @@ def operator_call(
     ufunc: np.ufunc, operands: tuple[Any, ...], out: TracedArray | None = None
 ) -> Any:
     """A Python operator on arrays; declines to objects that are not numbers or arrays."""
-    operands = _without_subclasses(operands)
+    operands = _without_subclasses(ufunc, operands)
     if any(map(is_either, operands)):
         return NotImplemented if out is None else in_place(ufunc, operands, out)
     if len(operands) == 2 and not all(map(_is_operand, operands)):
@@ -176,14 +176,15 @@ def operator_call(
     return apply_ufunc(ufunc, operands, out)
 
 
-def _without_subclasses(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+def _without_subclasses(ufunc: np.ufunc, operands: tuple[Any, ...]) -> tuple[Any, ...]:
     """The numbers that instances of the user's number classes are beside an array or number."""
     if len(operands) != 2 or not any(map(is_of_subclass, operands)):
         return operands
     kind = next((o.kind for o in operands if isinstance(o, TracedArray)), None)
     if kind is None:
         return operands
-    found = [number_of_subclass(o, kind, at == 0) for at, o in enumerate(operands)]
+    names = [name for name, row in OPERATORS.items() if row is ufunc]
+    found = [number_of_subclass(o, kind, at == 0, names) for at, o in enumerate(operands)]
     return tuple(o if n is None else n for o, n in zip(operands, found, strict=True))
 
 

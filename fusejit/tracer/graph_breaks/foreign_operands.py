@@ -7,6 +7,7 @@ no class of the two can compute, both raise.
 
 from __future__ import annotations
 
+import enum
 import fractions
 import types
 from typing import Any
@@ -55,8 +56,11 @@ def not_a_number(number: TracedNumber, other: Any) -> Any:
 
 
 def _is_of_the_program(type_: type) -> bool:
-    """Whether a class has operators that are functions of Python's; those of Fraction ask types."""
-    if issubclass(type_, fractions.Fraction):
+    """Whether a class has operators written in Python that take a traced value.
+
+    Those of Fraction and Enum check the type of the operand.
+    """
+    if issubclass(type_, fractions.Fraction | enum.Enum):
         return False
     methods = (vars(base).get(name) for base in type_.__mro__ for name in _REFLECTED)
     return any(isinstance(method, types.FunctionType) for method in methods)

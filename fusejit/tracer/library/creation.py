@@ -33,7 +33,7 @@ def shape_argument(trace: Trace, shape: Any) -> Extents:
     """The ``shape`` argument of a function that allocates."""
     if shape is True or shape is False:
         raise numpy_raises(f"TypeError: {shape} is no size")
-    sizes = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+    sizes = tuple(shape) if isinstance(shape, tuple | list | range) else (shape,)
     if isinstance(shape, TracedArray) and shape.ndim == 1 and shape.dtype.kind in "iu":
         rank = trace.decisions.exactly(shape.extents[0], "an array is a shape")
         sizes = tuple(shape[axis] for axis in range(rank))

@@ -305,7 +305,7 @@ class TracedArray:
     def transpose(self, *axes: Any) -> TracedArray:
         """A view with the axes permuted."""
         given: Any = axes or None
-        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], tuple | list)):
+        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], tuple | list | range)):
             given = axes[0]
         result: TracedArray = HANDLERS[np.transpose](self, given)
         return result

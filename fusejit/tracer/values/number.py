@@ -418,14 +418,14 @@ _ROUNDING = {"floor": "floor", "ceil": "ceil"}
 
 
 def _install() -> None:
-    def binary(op: str, reflected: bool) -> Callable[[TracedNumber, Any], Any]:
+    def binary(name: str, op: str, reflected: bool) -> Callable[[TracedNumber, Any], Any]:
         def method(self: TracedNumber, other: Any) -> Any:
             if isinstance(other, complex | np.complexfloating):
                 operands = (other, self) if reflected else (self, other)
                 return HANDLERS["complex arithmetic"](op, operands)
             if not is_host_number(other):
                 kind = Kind.SCALAR if self.is_strong else Kind.PYTHON
-                number = number_of_subclass(other, kind, reflected)
+                number = number_of_subclass(other, kind, reflected, (name,))
                 if number is None:
                     return HANDLERS["not a number"](self, other)
                 other = number
@@ -440,10 +440,10 @@ def _install() -> None:
         return method
 
     for python_name, op in _BINARY.items():
-        setattr(TracedNumber, f"__{python_name}__", binary(op, False))
-        setattr(TracedNumber, f"__r{python_name}__", binary(op, True))
+        setattr(TracedNumber, f"__{python_name}__", binary(python_name, op, False))
+        setattr(TracedNumber, f"__r{python_name}__", binary(python_name, op, True))
     for op in _COMPARISONS:
-        setattr(TracedNumber, f"__{op}__", binary(op, False))
+        setattr(TracedNumber, f"__{op}__", binary(op, op, False))
     for python_name, op in (_UNARY | _ROUNDING).items():
         setattr(TracedNumber, f"__{python_name}__", unary(op))
     TracedNumber.__round__ = TracedNumber.rounded  # type: ignore[attr-defined]

@@ -6,6 +6,7 @@ float64: of them, unlike of plain numbers, no operand is weak in promotion.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import FunctionType
 from typing import Any
 
@@ -19,7 +20,11 @@ _BASES: dict[type, tuple[Any, type[np.generic]]] = {
     int: (int.__int__, np.int64),
     float: (float.__float__, np.float64),
 }
-_OWN = [f"__{prefix}{name}__" for name in (*OPERATORS, "divmod") for prefix in ("", "r")]
+_METHODS = {n: (f"__{n}__", f"__r{n}__") for n in (*OPERATORS, "divmod")}
+_METHODS |= {
+    n: (f"__{n}__", f"__{mirrored}__")
+    for n, mirrored in {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}.items()
+}
 _CONVERSIONS = ("__int__", "__index__", "__float__", "__array__", "__array_ufunc__")
 _PROTOCOLS = ("__array_interface__", "__array_struct__", "__array_priority__", "__buffer__")
 
@@ -41,7 +46,9 @@ def stored(obj: Any) -> Any:
     return obj if number is None or has_conversions else number
 
 
-def number_of_subclass(obj: Any, other: Kind, is_left: bool = False) -> Any:
+def number_of_subclass(
+    obj: Any, other: Kind, is_left: bool = False, operators: Iterable[str] = _METHODS
+) -> Any:
     """What an operand of a user's number class computes as; None if its class has a say in that.
 
     Parameters
@@ -51,13 +58,16 @@ def number_of_subclass(obj: Any, other: Kind, is_left: bool = False) -> Any:
         Of the other operand: an array, a NumPy scalar, or a Python number.
     is_left : bool
         Whether ``obj`` is on the left of an operator.
+    operators : iterable of str
+        The operators that may be applied: ``"add"``.
     """
     if not is_of_subclass(obj):
         return None
     kind = type(obj)
     base = int if issubclass(kind, int) else float
     plain, strong = _BASES[base]
-    names = (name for owner in bases_of(kind) for name in _OWN if name in members_of(owner))
+    own = {name for operator in operators for name in _METHODS[operator]}
+    names = (name for owner in bases_of(kind) for name in own if name in members_of(owner))
     has_own = any(type(members_of(defined_by(kind, n) or kind)[n]) is FunctionType for n in names)
     if has_own and (other is Kind.PYTHON or is_left):
         return None
