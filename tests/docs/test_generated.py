@@ -352,20 +352,6 @@ def methods() -> str:
     return ", ".join(f"`{name}`" for name in sorted([*METHODS, "transpose", "fill"])) + "\n"
 
 
-def supported() -> str:
-    """The short list of the README."""
-    elementwise = " ".join(name for name, row in SCALAR_OPS.items() if row.ufunc is not None)
-    others = [name_of(f).removeprefix("np.") for f in CALLS if "." not in name_of(f)[3:]]
-    return (
-        f"- elementwise: `{elementwise}` and their operators\n"
-        f"- other functions: `{' '.join(others)}`\n"
-        f"- traced through NumPy's own source: {own_source()}"
-        f"- run by NumPy itself between kernels: `{' '.join(short_names())}`, `x[mask]`\n"
-        f"- methods of arrays: {methods()}"
-        f"- dtypes: {dtypes()}"
-    )
-
-
 def passes() -> str:
     """The passes over graphs, in order."""
     return "".join(f"{at}. {name}\n" for at, (name, _) in enumerate(PASSES, 1))
@@ -418,7 +404,6 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "own source": own_source,
     "host functions": host_functions,
     "methods": methods,
-    "supported": supported,
     "linalg ops": linalg_ops,
 }
 

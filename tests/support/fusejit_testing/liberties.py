@@ -77,7 +77,7 @@ DECLINES: tuple[Liberty, ...] = (
     Liberty(
         re.compile(r"NumPy warns: mean of an empty slice"),
         lambda facts, _: facts.has_empty,
-        "docs/semantics.md, What differs from NumPy: the mean of an empty array",
+        "docs/semantics.md, Differences from NumPy: the mean of an empty array",
     ),
 )
 
