@@ -43,6 +43,9 @@ class Array:
         The memory, with shape, strides and dtype. Its values may be pending.
     _owner : Array or None
         Of a view: the `Array` whose memory this is.
+    _path : tuple or None
+        Of a view: the subscripts that make it of the owner, one after the other; None if it was
+        made in another way. Of an owner: ``()``, or None once its shape or type was assigned.
     _is_foreign : bool
         Of an owner: whether others can write or read the memory. Then nothing that uses it is
         recorded.
@@ -51,19 +54,26 @@ class Array:
         Of an owner: operations of this window use the memory, while the epochs are equal.
     """
 
-    __slots__ = ("__weakref__", "_array", "_epoch", "_is_foreign", "_owner", "_window")
+    __slots__ = ("__weakref__", "_array", "_epoch", "_is_foreign", "_owner", "_path", "_window")
 
     _array: numpy.ndarray[Any, Any]
     _owner: Array | None
+    _path: tuple[Any, ...] | None
     _is_foreign: bool
     _window: Window | None
     _epoch: int
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, array: numpy.ndarray[Any, Any], owner: Array | None = None) -> None:
+    def __init__(
+        self,
+        array: numpy.ndarray[Any, Any],
+        owner: Array | None = None,
+        path: tuple[Any, ...] | None = None,
+    ) -> None:
         self._array = array
         self._owner = owner
+        self._path = () if owner is None else path
         self._is_foreign = False
         self._window = None
 
@@ -181,6 +191,21 @@ def _wrapped_array(
     if sys.getrefcount(root) > _ROOT_REFERENCES:
         return array
     return Array(array, Array(root))
+
+
+LONGEST_PATH = 4
+"""Subscripts of views of views that are remembered."""
+
+
+def path_of_item(array: Array, index: Any) -> tuple[Any, ...] | None:
+    """The path of ``array[index]``, a view."""
+    path = array._path
+    return None if path is None or len(path) == LONGEST_PATH else (*path, index)
+
+
+def forget_path(array: Array) -> None:
+    """Note that the shape or the type of an array was assigned: its path is not how it is made."""
+    array._path = None
 
 
 def owner_of(array: Array) -> Array:

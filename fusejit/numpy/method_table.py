@@ -18,7 +18,9 @@ from fusejit.numpy.array import (
     Array,
     call,
     call_operator,
+    forget_path,
     give_away,
+    path_of_item,
     settle,
     shows_no_values,
     unwrapped,
@@ -228,6 +230,7 @@ def _attribute(name: str) -> property:
 def _settable(name: str, get: Callable[[Array], Any]) -> property:
     def set_(self: Array, value: Any) -> None:
         settle(self)
+        forget_path(self)
         setattr(self._array, name, unwrapped(value, []))
 
     def delete(self: Array) -> None:
@@ -240,7 +243,8 @@ def _get_item(self: Array, index: Any) -> Any:
     if is_basic(index):
         result = self._array[index]
         if type(result) is numpy.ndarray:
-            return Array(result, self if self._owner is None else self._owner)
+            owner = self if self._owner is None else self._owner
+            return Array(result, owner, path_of_item(self, index))
         settle(self)
         return self._array[index]
     return call(numpy.ndarray.__getitem__, (self, index), {}, "__getitem__")

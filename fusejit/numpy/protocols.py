@@ -11,6 +11,7 @@ import numpy
 from fusejit.numpy.array import (
     Array,
     call,
+    forget_path,
     give_away,
     settle,
     shows_no_values,
@@ -141,6 +142,7 @@ def _resize(self: Array, *new_shape: Any, refcheck: bool = True) -> None:
         sized = tuple(new_shape[0]) if len(new_shape) == 1 and _is_shape(new_shape[0]) else ()
         if (sized or new_shape) != self._array.shape:
             raise ValueError(_REFCHECK_MESSAGE)
+    forget_path(self)
     self._array.resize(*new_shape, refcheck=refcheck)
 
 

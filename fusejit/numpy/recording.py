@@ -17,9 +17,9 @@ import numpy
 from numpy import ndarray
 from numpy._core import umath
 
-from fusejit.numpy.array import NUMBERS, Array
+from fusejit.numpy.array import NUMBERS, Array, path_of_item
 from fusejit.numpy.settings import DEFAULT_THRESHOLD, THRESHOLD
-from fusejit.numpy.window import CURRENT, Window
+from fusejit.numpy.window import CURRENT, Paths, Window
 
 # NumPy's settings for floating-point errors; without this name they are compared each time
 _HOLDER: Any = getattr(umath, "_extobj_contextvar", None)
@@ -97,10 +97,15 @@ def record_ufunc(
     values: list[Any] = []
     kinds: list[Any] = []
     arrays: list[ndarray[Any, Any]] = []
+    views: Paths = {}
     for value in inputs:
         kind = type(value)
         if kind is Array:
-            owner = value if value._owner is None else value._owner
+            owner = value._owner
+            if owner is None:
+                owner = value
+            elif owner._path is not None:
+                views[id(value._array)] = value._path
             if owner._is_foreign:
                 return None
             owners.append(owner)
@@ -144,7 +149,11 @@ def record_ufunc(
         result = owner = Array(made)
     else:
         made, result = out._array, out
-        owner = out if out._owner is None else out._owner
+        owner = out
+        if out._owner is not None:
+            owner = out._owner
+            if owner._path is not None:
+                views[id(made)] = out._path
         if (
             owner._is_foreign
             or made.shape != shape
@@ -157,7 +166,7 @@ def record_ufunc(
         call: tuple[Any, ...] = (functools.partial(ufunc, out=made), *values)
     else:
         call = (ufunc, *values, made)
-    if _record(window, frame, call, made, ufunc.__name__, out is None, owners):
+    if _record(window, frame, call, made, ufunc.__name__, out is None, owners, views):
         return result
     return None
 
@@ -170,6 +179,7 @@ def _record(
     name: str,
     is_new: bool,
     owners: list[Array],
+    views: Paths,
 ) -> bool:
     """Append an operation to the window; False if it has to run at once."""
     settings = _settings()
@@ -182,7 +192,7 @@ def _record(
                 owner._is_foreign = True  # two threads use it: each in its own order
                 return False
             other.flush("the thread has ended")
-    window.record(frame, call, out, name, is_new, settings, owners)
+    window.record(frame, call, out, name, is_new, settings, owners, views)
     return True
 
 
@@ -318,7 +328,8 @@ def record_copy(frame: FrameType, array: Array, dtype: Any, order: str) -> Array
     made = numpy.empty_like(source, dtype, order=order)  # type: ignore[call-overload]
     result = Array(made)
     call = (operator.setitem, made, ..., source)
-    done = _record(window, frame, call, made, "cast", True, [owner, result])
+    views = _path_of(array)
+    done = _record(window, frame, call, made, "cast", True, [owner, result], views)
     return result if done else None
 
 
@@ -332,6 +343,7 @@ def record_store(frame: FrameType, array: Array, index: Any, value: Any) -> bool
     if type(target) is not ndarray or target.dtype.kind not in NUMBERS:
         return False
     owners = [owner]
+    views = {} if owner._path is None else {id(target): path_of_item(array, index)}
     kind = type(value)
     if kind is Array:
         source = value._array
@@ -344,13 +356,20 @@ def record_store(frame: FrameType, array: Array, index: Any, value: Any) -> bool
         ):
             return False
         owners.append(of)
+        views |= _path_of(value)
     elif kind in _PYTHON_NUMBERS or issubclass(kind, numpy.generic):
         source = numpy.empty((), target.dtype)
         source[...] = value  # NumPy's errors, at the user's line
     else:
         return False
     call = (operator.setitem, target, ..., source)
-    return _record(window, frame, call, target, "cast", False, owners)
+    return _record(window, frame, call, target, "cast", False, owners, views)
+
+
+def _path_of(array: Array) -> Paths:
+    """The entry of a view for `Window.paths`."""
+    owner = array._owner
+    return {} if owner is None or owner._path is None else {id(array._array): array._path}
 
 
 def is_basic(index: Any) -> bool:

@@ -20,6 +20,12 @@ class Report:
         Recorded operations whose results nobody could see: they did not run.
     flushes : Counter of str
         Flushes, by their reasons.
+    compiled : int
+        Windows that were compiled.
+    runs : int
+        Flushes that a compiled function ran.
+    refused : Counter of str
+        Why windows could not be compiled.
     """
 
     def __init__(self) -> None:
@@ -30,6 +36,8 @@ class Report:
         self.operations: Counter[str] = Counter()
         self.recorded = self.num_run = self.num_left_out = 0
         self.flushes: Counter[str] = Counter()
+        self.compiled = self.runs = 0
+        self.refused: Counter[str] = Counter()
 
     def count(self, operation: str) -> None:
         """Note one operation that NumPy ran at once."""
@@ -53,6 +61,9 @@ class Report:
         lines.append(f"{self.recorded} operations recorded, {self.num_left_out} of them left out")
         lines.append(f"{sum(self.flushes.values())} flushes")
         lines += [f"  {reason}: {n}" for reason, n in self.flushes.most_common()]
+        if self.compiled:
+            lines.append(f"{self.compiled} windows compiled, which ran {self.runs} of the flushes")
+        lines += [f"  not compiled: {reason}" for reason in self.refused]
         return "\n".join(lines)
 
     __repr__ = __str__

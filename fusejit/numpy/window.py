@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from fusejit.numpy.programs import Describer, Program, program_of
 from fusejit.numpy.report import REPORT
 from fusejit.numpy.settings import NEVER, threshold
 
@@ -33,6 +34,9 @@ MOST_OPERATIONS = int(os.environ.get("FUSEJIT_LAZY_WINDOW", 0))
 
 Recording costs more than it gains while NumPy runs what is recorded, so it is off by default.
 """
+
+COMPILES = os.environ.get("FUSEJIT_LAZY_COMPILES", "1") not in ("", "0")
+"""Whether windows that come often are compiled."""
 
 _INTEGER_DIVISIONS = frozenset({"floor_divide", "remainder", "fmod"})
 
@@ -94,6 +98,39 @@ class Place(NamedTuple):
         return self.code.co_firstlineno
 
 
+class CompiledRun:
+    """A window that a compiled function is to run.
+
+    Attributes
+    ----------
+    program : Program
+    arguments : list
+        The last one is an array of one element, which the function sets to 1 when all is written.
+    operations : list of Operation
+        The window, for NumPy to run it if the function cannot.
+    is_begun : bool
+    """
+
+    __slots__ = ("arguments", "is_begun", "operations", "paths", "program")
+
+    def __init__(
+        self, program: Program, arguments: list[Any], operations: list[Operation], paths: Paths
+    ) -> None:
+        self.program = program
+        self.arguments = arguments
+        self.operations = operations
+        self.paths = paths
+        self.is_begun = False
+
+    def is_done(self) -> bool:
+        """Whether the function has written all results."""
+        return bool(self.arguments[-1][0])
+
+
+Paths = dict[int, Any]
+"""From the ids of views to the subscripts that make them of their base, or None."""
+
+
 class Batch(NamedTuple):
     """Operations under the same settings, last one first.
 
@@ -117,10 +154,12 @@ class Window:
     Attributes
     ----------
     operations : list of Operation
-    running : list of Batch
+    running : list of Batch or CompiledRun
         What a flush has begun to run, last one first. An exception of a signal handler may leave
         some; the next flush runs them.
     thread : Thread
+    paths : dict
+        From the ids of views that operations use to the subscripts that make them.
     epoch : int
         How many flushes there were; an array is pending while its epoch is this one.
     most : int
@@ -135,7 +174,8 @@ class Window:
     def __init__(self) -> None:
         self.thread = threading.current_thread()
         self.operations: list[Operation] = []
-        self.running: list[Batch] = []
+        self.running: list[Batch | CompiledRun] = []
+        self.paths: Paths = {}
         self.epoch = 0
         self.most = MOST_OPERATIONS
         self.filters = warnings.filters
@@ -155,6 +195,7 @@ class Window:
         is_new: bool,
         settings: dict[str, str],
         owners: list[Any],
+        views: Paths,
     ) -> None:
         """Append an operation; run what is recorded before or after it where a window ends.
 
@@ -162,6 +203,8 @@ class Window:
         ----------
         owners : list of Array
             Whose memory the operation uses; the last one's is ``out``.
+        views : dict
+            Of the operation: for `paths`.
         """
         instruction = frame.f_lasti
         with self.lock:
@@ -182,6 +225,8 @@ class Window:
             operations = self.operations
             fields = (call, out, name, is_new, settings, frame.f_code, instruction, frame.f_globals)
             operations.append(_new(Operation, fields))
+            if views:
+                self.paths.update(views)
             REPORT.recorded += 1
             if len(operations) >= self.most:
                 self.flush("the window is full" if self.most > 1 else "each operation is flushed")
@@ -198,8 +243,8 @@ class Window:
             while self.operations or self.running:
                 if not self.running:
                     REPORT.flushed(reason)
-                    running = batches(self.operations)
-                    self.running, self.operations = running, []
+                    running = to_run(self.operations, self.paths)
+                    self.running, self.operations, self.paths = running, [], {}
                 try:
                     copy_context().run(_run, self.running, seen)  # keeps the caller's settings
                 except BaseException as error:
@@ -252,14 +297,19 @@ def flush_all(reason: str = "the process forks or ends") -> None:
         each.flush(reason)
 
 
-def _run(running: list[Batch], seen: list[tuple[Place, str]]) -> None:
+def _run(running: list[Batch | CompiledRun], seen: list[tuple[Place, str]]) -> None:
     """Run batches from the end of the list, and remove what has run.
 
     The calls of a batch are made without a line of Python between them, so that what a signal
     handler raises cannot lose one. ``seen`` receives the warnings to show.
     """
     while running:
-        calls, places, settings = running[-1]
+        item = running[-1]
+        if type(item) is CompiledRun:
+            _run_compiled(item, running)
+            continue
+        assert isinstance(item, Batch)
+        calls, places, settings = item
 
         def note(
             kind: str, _flag: int, calls: list[Any] = calls, places: list[Place] = places
@@ -282,6 +332,20 @@ def _run(running: list[Batch], seen: list[tuple[Place, str]]) -> None:
         running.pop()
 
 
+def _run_compiled(item: CompiledRun, running: list[Batch | CompiledRun]) -> None:
+    """Run a compiled function, once; NumPy runs what it could not."""
+    if item.is_done():
+        running.pop()
+    elif item.is_begun:
+        running[-1:] = batches(item.operations, item.paths)
+    else:
+        item.is_begun = True
+        try:
+            item.program.run(item.arguments)
+        except Exception as error:
+            item.program.refuse(error)
+
+
 def _collecting(settings: dict[str, str]) -> dict[str, Any]:
     return {kind: "call" if how == "warn" else how for kind, how in settings.items()}
 
@@ -298,23 +362,35 @@ def _warn(place: Place, message: str) -> None:
     )
 
 
-def batches(operations: list[Operation]) -> list[Batch]:
+def to_run(operations: list[Operation], paths: Paths) -> list[Batch | CompiledRun]:
+    """Return a compiled run of the operations, or batches for NumPy; last one first."""
+    if COMPILES:
+        is_seen, is_needed = _visible(operations)
+        written = {
+            id(o.out if o.out.base is None else o.out.base) for o in operations if not o.is_new
+        }
+        describer = Describer(paths, written)
+        for operation, seen, needed in zip(operations, is_seen, is_needed, strict=True):
+            if needed:
+                describer.add(operation.call, operation.out, operation.is_new, seen)
+        described = describer.described()
+        if described is not None:
+            program = program_of(described.structure)
+            if program.is_due(described.seconds):
+                arguments = [*described.arguments, numpy.zeros(1, numpy.int64)]
+                return [CompiledRun(program, arguments, operations, paths)]
+    return batches(operations, paths)
+
+
+def batches(operations: list[Operation], paths: Paths) -> list[Any]:
     """Return the operations whose results can be seen, last one first."""
-    counts: dict[int, int] = {}
-    for operation in operations:
-        for item in (operation.out, *operation.call):
-            counts[id(item)] = counts.get(id(item), 0) + 1
-    item = operation = None  # type: ignore[assignment]  # each would be one reference more
-    made: list[Batch] = []
-    read: set[int] = set()
+    _, is_needed = _visible(operations)
+    made: list[Any] = []
     for at in range(len(operations) - 1, -1, -1):
         operation = operations[at]
-        others = sys.getrefcount(operation.out) - counts[id(operation.out)] - _REFERENCES
-        is_seen = others or not operation.is_new or id(operation.out) in read
-        if not is_seen and not _warns(operation):
+        if not is_needed[at] and not _warns(operation):
             REPORT.left_out()
             continue
-        read.update(map(id, operation.call))
         if not made or made[-1].settings is not operation.settings:
             made.append(Batch([], [], operation.settings))
         made[-1].calls.append(operation.call)
@@ -325,6 +401,39 @@ def batches(operations: list[Operation]) -> list[Batch]:
     return made
 
 
+def _visible(operations: list[Operation]) -> tuple[list[bool], list[bool]]:
+    """Return which results can be seen after the window, and which operations have to run.
+
+    A result is seen if anything but operations refers to its memory. An operation has to run if its
+    result is seen, or read by one that has to run.
+    """
+    counts: dict[int, int] = {}
+    views: dict[int, Any] = {}
+    for operation in operations:
+        for item in (operation.out, *operation.call):
+            at = id(item)
+            counts[at] = counts.get(at, 0) + 1
+            if at not in views and type(item) is numpy.ndarray and item.base is not None:
+                views[at] = item
+    item = operation = None  # type: ignore[assignment]  # each would be one reference more
+    for at in views:
+        if sys.getrefcount(views[at]) - counts[at] == _VIEW_REFERENCES:
+            base = id(views[at].base)  # only operations see the base through this view
+            counts[base] = counts.get(base, 0) + 1
+    is_seen = [False] * len(operations)
+    is_needed = [False] * len(operations)
+    read: set[int] = set()
+    for at in range(len(operations) - 1, -1, -1):
+        operation = operations[at]
+        others = sys.getrefcount(operation.out) - counts[id(operation.out)] - _REFERENCES
+        is_seen[at] = bool(others) or not operation.is_new
+        if is_seen[at] or id(operation.out) in read:
+            is_needed[at] = True
+            used = map(id, operation.call)
+            read.update(id(views[at].base) if at in views else at for at in used)
+    return is_seen, is_needed
+
+
 def _warns(operation: Operation) -> bool:
     """Whether an operation may show a warning: then it runs."""
     may_warn = operation.name in _INTEGER_DIVISIONS or any(
@@ -333,15 +442,31 @@ def _warns(operation: Operation) -> bool:
     return may_warn and any(how != "ignore" for how in operation.settings.values())
 
 
-def _measured_references() -> int:
-    """Return the references to ``out`` that `batches` sees beside those of operations."""
-    out = numpy.empty(1)
-    operation = Operation((out,), out, "", True, {}, _warn.__code__, 0, {})
-    del out
-    return sys.getrefcount(operation.out) - 2
+def _measured_references() -> tuple[int, int]:
+    """Return the references to ``out`` and to a view that `_visible` sees beside those known."""
+    global _REFERENCES, _VIEW_REFERENCES
+    for _REFERENCES in range(-3, 9):
+        out = numpy.empty(1)
+        operation = Operation((out,), out, "", True, {}, _warn.__code__, 0, {})
+        del out
+        if _visible([operation])[0] == [False]:
+            break
+    del operation
+    for _VIEW_REFERENCES in range(9):
+        out = numpy.empty(1)
+        view = out[:]
+        operations = [
+            Operation((out,), out, "", True, {}, _warn.__code__, 0, {}),
+            Operation((view,), view, "", False, {}, _warn.__code__, 0, {}),
+        ]
+        del out, view
+        if _visible(operations)[0] == [False, True]:
+            break
+    return _REFERENCES, _VIEW_REFERENCES
 
 
-_REFERENCES = _measured_references()
+_REFERENCES, _VIEW_REFERENCES = 0, 0
+_measured_references()
 
 
 def _renew_locks() -> None:

@@ -1,0 +1,361 @@
+"""`Program`: the operations of a window as a function that `fuse_jit` compiles.
+
+A window is described by its structure: which functions read which results, arguments and views,
+and which results can be seen afterwards. Dtypes, sizes and numbers are not part of it; `fuse_jit`
+handles these. Windows of one structure share a `Program`. NumPy runs the first ones. Once they have
+cost enough time, the window is written as the source of a straight-line function and compiled. The
+decision depends on counts and sizes alone, so that two runs of a script give the same bits.
+"""
+
+from __future__ import annotations
+
+import linecache
+import operator
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy
+
+from fusejit.numpy.report import REPORT
+
+ARGUMENT, NUMBER, DEAD, LIVE, STORED = -1, -2, -3, -4, -5
+"""Tokens of a structure beside the numbers of slots: an array or a number that becomes an argument;
+a new result that nobody sees afterwards, one that is seen, and one that later operations write."""
+
+LARGEST_LITERAL = 8
+"""Integers in subscripts up to this are part of the structure; larger ones are arguments."""
+
+FEWEST_VISITS = 2
+"""Windows of a structure that NumPy runs in any case."""
+
+MOST_PROGRAMS = 10_000
+
+COMPILE_SECONDS = 0.3, 0.02
+"""What compiling a window is estimated to take: in any case, and for each operation."""
+
+SECONDS_PER_BYTE = 2e-10
+SECONDS_PER_ELEMENT = 4e-9
+"""What NumPy is estimated to take for the bytes of operands, and for elements of `_SLOW`."""
+
+_SLOW_NAMES = (
+    "exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh "
+    "arcsinh arccosh arctanh power hypot cbrt remainder floor_divide fmod"
+)
+_SLOW = frozenset(getattr(numpy, name) for name in _SLOW_NAMES.split())
+_NAMES = {
+    f: name for name, f in vars(numpy).items() if type(f) is numpy.ufunc and f.__name__ == name
+}
+
+
+class Described(NamedTuple):
+    """A window in two halves: the structure, and the arguments of its function.
+
+    Attributes
+    ----------
+    structure : tuple
+        For each operation: the function (the dtype of a copy, None of a store), a token for each
+        operand, and a token for its result.
+    arguments : list
+        Arrays and numbers, in the order of their tokens; then the memory of live results.
+    seconds : float
+        What NumPy is estimated to take.
+    """
+
+    structure: tuple[Any, ...]
+    arguments: list[Any]
+    seconds: float
+
+
+class Program:
+    """What is known of the windows of one structure.
+
+    Attributes
+    ----------
+    structure : tuple
+    visits : int
+        Windows so far.
+    seconds : float
+        The estimated time of those that NumPy ran.
+    function : callable or None
+        The compiled function.
+    is_refused : bool
+        Whether it could not be compiled.
+    """
+
+    def __init__(self, structure: tuple[Any, ...]) -> None:
+        self.structure = structure
+        self.visits = 0
+        self.seconds = 0.0
+        self.function: Callable[..., Any] | None = None
+        self.is_refused = False
+
+    def is_due(self, seconds: float) -> bool:
+        """Count a window; return whether the compiled function is to run it."""
+        if self.function is not None:
+            return True
+        self.visits += 1
+        self.seconds += seconds
+        once, each = COMPILE_SECONDS
+        num_operations = sum(not isinstance(t, int | tuple) for t in self.structure)
+        return (
+            not self.is_refused
+            and self.visits > FEWEST_VISITS
+            and self.seconds > once + each * num_operations
+        )
+
+    def run(self, arguments: list[Any]) -> None:
+        """Run the compiled function; compile it before its first run.
+
+        Raises
+        ------
+        FusejitError
+            If it cannot be compiled whole. Nothing has been written then.
+        """
+        if self.function is None:
+            from fusejit.api import decorated_function  # which needs all that compiles
+            from fusejit.options import options_from_environment
+
+            options = options_from_environment(fullgraph=True, warn=False, retires=False)
+            REPORT.compiled += 1
+            self.function = decorated_function(function_of(self.structure), options)
+        self.function(*arguments)
+        REPORT.runs += 1
+
+    def refuse(self, error: Exception) -> None:
+        """Note that the function cannot run such windows: NumPy runs them from now on."""
+        self.is_refused = True
+        self.function = None
+        REPORT.refused[str(error)] += 1
+
+
+_PROGRAMS: dict[tuple[Any, ...], Program] = {}
+
+
+def program_of(structure: tuple[Any, ...]) -> Program:
+    """The program of a structure."""
+    found = _PROGRAMS.get(structure)
+    if found is None:
+        if len(_PROGRAMS) >= MOST_PROGRAMS:
+            del _PROGRAMS[next(iter(_PROGRAMS))]
+        found = _PROGRAMS[structure] = Program(structure)
+    return found
+
+
+# ------------------------------------------------------------------------------------ description
+class Describer:
+    """Describes a window, operation by operation.
+
+    Parameters
+    ----------
+    paths : dict
+        From the ids of views to the subscripts that make them of their base.
+    written : set of int
+        The ids of arrays that operations write after they are made.
+    """
+
+    def __init__(self, paths: dict[int, Any], written: set[int]) -> None:
+        self._paths = paths
+        self._written = written
+        self._slots: dict[int, int] = {}
+        self._tokens: list[Any] = []
+        self._memory: list[Any] = []
+        self._arguments: list[Any] = []
+        self._opaque: set[int] = set()
+        self._made: set[int] = set()
+        self._seconds = 0.0
+
+    def add(self, call: tuple[Any, ...], out: Any, is_new: bool, is_seen: bool) -> None:
+        """Append an operation."""
+        function, *operands = call
+        if type(function) is partial:
+            function = function.func
+        elif function is operator.setitem:
+            function = out.dtype if is_new else None
+            del operands[:2]
+        else:
+            del operands[-1]
+        self._tokens.append(function)
+        num_bytes = out.nbytes
+        for operand in operands:
+            if type(operand) is numpy.ndarray:
+                if operand.ndim:
+                    num_bytes += operand.nbytes
+                    self._array(operand)
+                    continue
+                operand = operand[()]
+            if function is numpy.power and numpy.isfinite(operand):
+                self._tokens.append((type(operand), operand))
+            else:
+                self._tokens.append(NUMBER)
+                self._arguments.append(operand)
+        self._seconds += num_bytes * SECONDS_PER_BYTE
+        if function in _SLOW:
+            self._seconds += out.size * SECONDS_PER_ELEMENT
+        if not is_new:
+            self._array(out)
+            return
+        self._slots[id(out)] = len(self._slots)
+        self._made.add(id(out))
+        if is_seen:
+            self._tokens.append(STORED if id(out) in self._written else LIVE)
+            self._memory.append(out)
+        else:
+            self._tokens.append(DEAD)
+
+    def described(self) -> Described | None:
+        """The whole window; None if memory is used in a way that its function could not express."""
+        if self._opaque & (self._made | self._written):
+            return None
+        arguments = [*self._arguments, *self._memory]
+        return Described(tuple(self._tokens), arguments, self._seconds)
+
+    def _array(self, array: Any) -> None:
+        slot = self._slots.get(id(array))
+        if slot is not None:
+            self._tokens.append(slot)
+            return
+        path = self._paths.get(id(array))
+        if path is not None:
+            self._view(array.base, path)
+        else:
+            if array.base is not None:
+                self._opaque.add(id(array.base))
+            self._tokens.append(ARGUMENT)
+            self._arguments.append(array)
+        self._slots[id(array)] = len(self._slots)
+
+    def _view(self, base: Any, path: tuple[Any, ...]) -> None:
+        slot = self._slots.get(id(base))
+        if slot is None:
+            slot = ARGUMENT
+            self._arguments.append(base)
+            self._slots[id(base)] = len(self._slots)
+        steps = tuple(
+            tuple(map(self._subscript, index if type(index) is tuple else (index,)))
+            for index in path
+        )
+        self._tokens.append((slot, steps))
+
+    def _subscript(self, item: Any) -> Any:
+        if type(item) is slice:
+            return tuple(map(self._bound, (item.start, item.stop, item.step)))
+        return self._bound(item)
+
+    def _bound(self, number: Any) -> Any:
+        if number is None or number is ...:
+            return number
+        number = operator.index(number)
+        if -LARGEST_LITERAL <= number <= LARGEST_LITERAL:
+            return number
+        self._arguments.append(number)
+        return _NUMBER_BOUND
+
+
+_NUMBER_BOUND = "number"
+
+
+# ----------------------------------------------------------------------------------------- source
+class _Writer:
+    """Writes the source of the function of a structure."""
+
+    def __init__(self, structure: tuple[Any, ...]) -> None:
+        self._tokens = iter(structure)
+        self._parameters: list[str] = []
+        self._memory: list[str] = []
+        self._lines: list[str] = []
+        self._after: list[str] = []
+        self._num_slots = 0
+
+    def source(self) -> str:
+        """The function ``window``."""
+        for function in self._tokens:
+            self._operation(function)
+        parameters = ", ".join([*self._parameters, *self._memory, "done"])
+        lines = [*self._lines, *self._after, "done[0] = 1"]
+        return f"def window({parameters}):\n" + "".join(f"    {line}\n" for line in lines)
+
+    def _operation(self, function: Any) -> None:
+        num_operands = function.nin if type(function) is numpy.ufunc else 1
+        operands = [self._operand(next(self._tokens)) for _ in range(num_operands)]
+        if function is None:
+            self._lines.append(f"{self._operand(next(self._tokens))}[...] = {operands[0]}")
+            return
+        if type(function) is numpy.ufunc:
+            value = f"np.{_NAMES[function]}({', '.join(operands)}"
+        else:
+            value = f"{operands[0]}.astype(np.dtype({function.str!r})"
+        token = next(self._tokens)
+        if token not in (DEAD, LIVE, STORED):
+            self._lines.append(f"{value}, out={self._operand(token)})")
+            return
+        name = self._slot()
+        if token == STORED:  # later operations write its memory, perhaps through views
+            memory = f"m{name[1:]}"
+            self._memory.append(memory)
+            if type(function) is numpy.ufunc:
+                self._lines.append(f"{value}, out={memory})")
+            else:
+                self._lines.append(f"{memory}[...] = {operands[0]}")
+            self._lines.append(f"{name} = {memory}")
+            return
+        self._lines.append(f"{name} = {value})")
+        if token == LIVE:
+            self._memory.append(f"m{name[1:]}")
+            self._after.append(f"m{name[1:]}[...] = {name}")
+
+    def _operand(self, token: Any) -> str:
+        if token == ARGUMENT:
+            name = self._slot()
+            self._parameters.append(name)
+            return name
+        if token == NUMBER:
+            return self._number()
+        if type(token) is int:
+            return f"x{token}"
+        first, second = token
+        if type(first) is type:
+            return repr(second)
+        base = self._operand(first)
+        text = "".join(f"[{self._subscripts(step)}]" for step in second)
+        name = self._slot()
+        self._lines.append(f"{name} = {base}{text}")
+        return name
+
+    def _subscripts(self, step: tuple[Any, ...]) -> str:
+        texts = []
+        for item in step:
+            if type(item) is tuple:
+                start, stop, by = (None if b is None else self._bound(b) for b in item)
+                texts.append(f"{start or ''}:{stop or ''}" + (f":{by}" if by else ""))
+            else:
+                texts.append(self._bound(item))
+        return ", ".join(texts) + ("," if len(texts) == 1 else "")
+
+    def _bound(self, number: Any) -> str:
+        if number == _NUMBER_BOUND:
+            return self._number()
+        return "..." if number is ... else repr(number)
+
+    def _number(self) -> str:
+        name = f"n{len(self._parameters)}"
+        self._parameters.append(name)
+        return name
+
+    def _slot(self) -> str:
+        self._num_slots += 1
+        return f"x{self._num_slots - 1}"
+
+
+_counter = iter(range(10**9))
+
+
+def function_of(structure: tuple[Any, ...]) -> Callable[..., Any]:
+    """The function of a structure: of its arguments, and of an array that it writes last."""
+    source = _Writer(structure).source()
+    filename = f"<window {next(_counter)} of fusejit.numpy>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    scope: dict[str, Any] = {"np": numpy, "__name__": __name__}
+    exec(compile(source, filename, "exec"), scope)
+    function: Callable[..., Any] = scope["window"]
+    return function
