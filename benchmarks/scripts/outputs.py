@@ -22,8 +22,9 @@ def agree(a: float, b: float) -> bool:
 def difference(expected: str, found: str) -> str:
     """Return the first lines that do not agree, or an empty text.
 
-    Numbers without a point or an exponent are integers and must be equal. The width of spaces
-    does not count, because NumPy pads the numbers of an array.
+    Numbers without a point or an exponent are integers and must be equal. An integer and an equal
+    float (``1`` and ``1.0``) do not agree, because the types differ. The width of spaces does not
+    count, because NumPy pads the numbers of an array.
     """
     lines, found_lines = expected.splitlines(), found.splitlines()
     for line, other in zip(lines, found_lines, strict=False):
@@ -45,6 +46,9 @@ def _lines_agree(line: str, other: str) -> bool:
 
 
 def _numbers_agree(a: str, b: str) -> bool:
-    if not set(a + b) & set(".eE"):
+    a_is_integer, b_is_integer = (not set(each) & set(".eE") for each in (a, b))
+    if a_is_integer and b_is_integer:
         return int(a) == int(b)
+    if a_is_integer != b_is_integer and float(a) == float(b):
+        return False
     return agree(float(a), float(b))

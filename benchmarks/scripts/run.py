@@ -34,7 +34,8 @@ def run(script: Script, size: str, module: str) -> tuple[float, str]:
     tree = ast.parse(script.source(module))
     path = str(script.path)
     code = compile(tree, path, "exec")
-    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    imports: list[ast.stmt] = []
+    imports += (node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom))
     exec(compile(ast.Module(imports, []), path, "exec"), {})
     scope = {"__name__": "__main__", "__file__": path}
     printed = io.StringIO()

@@ -32,8 +32,11 @@ sepia = rgb @ np.array([[0.393, 0.349, 0.272], [0.769, 0.686, 0.534], [0.189, 0.
 green = (g > 0.5) & (g > 1.3 * r) & (g > 1.3 * b)
 rgb[green] = 0
 
+gamma = np.where(rgb <= 0.0031308, 12.92 * rgb, 1.055 * np.power(rgb, 1 / 2.4) - 0.055)
+
 print(hue.dtype, saturation.dtype, vivid.dtype)
 print(f"hue {hue.mean(dtype=float):.7g}, saturation {saturation.mean(dtype=float):.7g}")
 print("by hue:", np.bincount(hue.astype(int).ravel(), minlength=6))
 print("vivid:", vivid[0, :4].tolist(), "sum", int(vivid.sum(dtype=np.int64)))
 print(f"sepia above one: {np.mean(sepia > 1):.5g}, replaced {np.count_nonzero(green)}")
+print(f"gamma {gamma.mean(dtype=float):.5g}")

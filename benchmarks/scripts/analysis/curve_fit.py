@@ -18,7 +18,9 @@ def model(p):
 def jacobian(p):
     a, k, w, c = p
     e = np.exp(-k * t)
-    return np.column_stack([e * np.cos(w * t), -t * a * e * np.cos(w * t), -a * e * t * np.sin(w * t), np.ones_like(t)])
+    return np.column_stack(
+        [e * np.cos(w * t), -t * a * e * np.cos(w * t), -a * e * t * np.sin(w * t), np.ones_like(t)]
+    )
 
 
 parameters = []

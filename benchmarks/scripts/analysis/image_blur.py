@@ -1,4 +1,4 @@
-"""Blur and sharpen a synthetic photograph: separable Gaussian, unsharp mask."""
+"""Blur and sharpen synthetic photographs: separable Gaussian, unsharp mask."""
 
 import sys
 
@@ -8,8 +8,7 @@ size = int(sys.argv[1]) if len(sys.argv) > 1 else 64
 
 rng = np.random.default_rng(0)
 row, col = np.mgrid[:size, :size]
-image = 128 + 60 * np.sin(row / 9.0) * np.cos(col / 7.0) + rng.normal(0, 12, (size, size))
-image = np.clip(image, 0, 255).astype(np.uint8)
+scene = 128 + 60 * np.sin(row / 9.0) * np.cos(col / 7.0)
 
 radius = 4
 offsets = np.arange(-radius, radius + 1)
@@ -29,13 +28,15 @@ def blur(a):
     return blur_rows(blur_rows(a).T).T
 
 
-grey = image.astype(np.float64) / 255
-blurred = blur(grey)
-sharp = np.clip(grey + 1.5 * (grey - blurred), 0, 1)
-result = (sharp * 255 + 0.5).astype(np.uint8)
+for noise in (4, 12, 30):
+    image = np.clip(scene + rng.normal(0, noise, (size, size)), 0, 255).astype(np.uint8)
+    grey = image.astype(np.float64) / 255
+    blurred = blur(grey)
+    sharp = np.clip(grey + 1.5 * (grey - blurred), 0, 1)
+    result = (sharp * 255 + 0.5).astype(np.uint8)
 
-print("input:", image.dtype, image.shape, f"mean {image.mean():.12g}")
-print(f"blurred: std {blurred.std():.12g} (was {grey.std():.12g})")
-print("sharpened: black", np.sum(result == 0), "white", np.sum(result == 255))
-print(f"psnr {10 * np.log10(1 / np.mean((grey - blurred) ** 2)):.12g}")
+    print("noise", noise, image.dtype, f"mean {image.mean():.12g}")
+    print(f"blurred: std {blurred.std():.12g} (was {grey.std():.12g})")
+    print("sharpened: black", np.sum(result == 0), "white", np.sum(result == 255))
+    print(f"psnr {10 * np.log10(1 / np.mean((grey - blurred) ** 2)):.12g}")
 print(result[:3, :8])

@@ -23,7 +23,7 @@ def popcount(x):
 
 keys = np.arange(n, dtype=np.uint64)
 h = splitmix(keys)
-for _ in range(4):
+for _ in range(60):
     h = splitmix(h)
 bits = popcount(h)
 

@@ -17,7 +17,10 @@ left, right = sample[sample < -0.5], sample[sample >= -0.5]
 
 x = np.linspace(-5, 5, 400)
 density = sum(
-    len(part) / n * np.exp(-((x - part.mean()) ** 2) / (2 * part.var())) / np.sqrt(2 * np.pi * part.var())
+    len(part)
+    / n
+    * np.exp(-((x - part.mean()) ** 2) / (2 * part.var()))
+    / np.sqrt(2 * np.pi * part.var())
     for part in (left, right)
 )
 

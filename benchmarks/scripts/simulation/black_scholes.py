@@ -30,7 +30,11 @@ rng = np.random.default_rng(0)
 S = rng.uniform(5, 30, n)
 K = rng.uniform(1, 100, n)
 T = rng.uniform(0.25, 10, n)
-call, put, vega = black_scholes(S, K, T, r=0.02, sigma=0.3)
+for sigma in (0.1, 0.2, 0.3):
+    call, put, vega = black_scholes(S, K, T, r=0.02, sigma=sigma)
+    print(
+        f"sigma {sigma}: calls {call.mean():.12g}, puts {put.mean():.12g}, vega {vega.mean():.12g}"
+    )
 
 parity = call - put - (S - K * np.exp(-0.02 * T))
 print(f"calls: {call.mean():.12g} +- {call.std():.12g}")

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 n = int(sys.argv[1]) if len(sys.argv) > 1 else 64
-generations = 40
+generations = 60
 
 rng = np.random.default_rng(0)
 board = (rng.random((n, n)) < 0.3).astype(np.int8)

@@ -7,7 +7,9 @@ import numpy as np
 steps = int(sys.argv[1]) if len(sys.argv) > 1 else 100
 G = 2.95912208286e-4
 names = ["Sun", "Jupiter", "Saturn", "Uranus", "Neptune"]
-m = np.array([1.00000597682, 9.54786104043e-4, 2.85583733151e-4, 4.37273164546e-5, 5.17759138449e-5])
+m = np.array(
+    [1.00000597682, 9.54786104043e-4, 2.85583733151e-4, 4.37273164546e-5, 5.17759138449e-5]
+)
 a = np.array([0.0, 5.2, 9.55, 19.2, 30.1])
 
 q = np.zeros((5, 3))

@@ -29,4 +29,6 @@ print(f"norm {norm:.12g}")
 print(f"mean position {position:.12g}")
 print(f"width {np.sqrt((x**2 * density).sum() * dx - position**2):.10g}")
 print(f"density at the peak {density.max():.12g} at x = {x[density.argmax()]:.8g}")
-print(f"momentum {np.sum(k * np.abs(np.fft.fft(psi)) ** 2) / np.sum(np.abs(np.fft.fft(psi)) ** 2):.12g}")
+print(
+    f"momentum {np.sum(k * np.abs(np.fft.fft(psi)) ** 2) / np.sum(np.abs(np.fft.fft(psi)) ** 2):.12g}"
+)
