@@ -11,6 +11,8 @@ A row also says whether all runs print the same numbers to 12 digits. The last l
 the scripts that miss a bar: a script must take at most 1.05 times NumPy's time. The geometric mean
 at size large must be at least 3.
 
+``--clock process_time`` counts the processor time of all threads, which other processes disturb
+less. Kernels that run on several threads then look slower than they are.
 ``FUSEJIT_LAZY_WINDOW`` (64 by default here) and the other variables of fusejit may be set for all.
 """
 
@@ -79,11 +81,13 @@ class Times:
         return slower + (["output differs"] if self.difference else [])
 
 
-def ran(script: Script, size: str, module: str, cache_folder: str) -> tuple[float, list[str]]:
+def ran(
+    script: Script, size: str, module: str, cache_folder: str, clock: str = "perf_counter"
+) -> tuple[float, list[str]]:
     """Run a script in a process of its own; return its seconds and its outputs."""
     number = str(script.large) if size == "large" else ""
     command = [sys.executable, "-m", "benchmarks.scripts.run", script.name, number, module]
-    command.append(str(AT_LEAST[size]))
+    command += [str(AT_LEAST[size]), clock]
     environment = {**DEFERRED, **os.environ, "FUSEJIT_CACHE_DIR": cache_folder}
     try:
         done = subprocess.run(
@@ -97,16 +101,16 @@ def ran(script: Script, size: str, module: str, cache_folder: str) -> tuple[floa
     return seconds, outputs
 
 
-def measured(script: Script, size: str, rounds: int) -> Times:
+def measured(script: Script, size: str, rounds: int, clock: str = "perf_counter") -> Times:
     """Run a script with an empty cache, then with both namespaces in turn."""
     with tempfile.TemporaryDirectory(prefix="fusejit-scripts-") as folder:
         outputs: list[list[str]] = [[], []]
         times: list[list[float]] = [[], []]
-        cold, printed = ran(script, size, MODULES[1], folder)
+        cold, printed = ran(script, size, MODULES[1], folder, clock)
         outputs[1] += printed
         for number in range(rounds):
             for which in (0, 1) if number % 2 == 0 else (1, 0):
-                seconds, printed = ran(script, size, MODULES[which], folder)
+                seconds, printed = ran(script, size, MODULES[which], folder, clock)
                 times[which].append(seconds)
                 outputs[which] += printed
     expected = outputs[0][0]
@@ -153,6 +157,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scripts_times")
     parser.add_argument("--size", choices=("small", "large"), default="large")
     parser.add_argument("--rounds", type=int, help="runs of each form after the cold one")
+    parser.add_argument("--clock", choices=("perf_counter", "process_time"), default="perf_counter")
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args(arguments)
     if unknown := set(options.names) - {*by_name()}:
@@ -164,7 +169,8 @@ def main(arguments: Sequence[str]) -> None:
             print(f"{script.name:24s} skipped: {script.needs} is not installed", flush=True)
             continue
         try:
-            every.append(measured(script, options.size, options.rounds or ROUNDS[options.size]))
+            rounds = options.rounds or ROUNDS[options.size]
+            every.append(measured(script, options.size, rounds, options.clock))
         except Failed as failure:
             print(f"{script.name:24s} FAILED {failure}", flush=True)
             continue
