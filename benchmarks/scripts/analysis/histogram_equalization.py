@@ -7,7 +7,7 @@ import numpy as np
 n = int(sys.argv[1]) if len(sys.argv) > 1 else 64
 
 rng = np.random.default_rng(0)
-for frame in range(4):
+for frame in range(5):
     image = np.minimum(rng.gamma(4.0, 15.0, size=(n, n)), 255).astype(np.uint8)
 
     histogram = np.bincount(image.ravel(), minlength=256)

@@ -28,7 +28,7 @@ def blur(a):
     return blur_rows(blur_rows(a).T).T
 
 
-for noise in (4, 12, 30):
+for noise in (2, 4, 8, 12, 20, 30):
     image = np.clip(scene + rng.normal(0, noise, (size, size)), 0, 255).astype(np.uint8)
     grey = image.astype(np.float64) / 255
     blurred = blur(grey)

@@ -23,7 +23,7 @@ def popcount(x):
 
 keys = np.arange(n, dtype=np.uint64)
 h = splitmix(keys)
-for _ in range(60):
+for _ in range(120):
     h = splitmix(h)
 bits = popcount(h)
 

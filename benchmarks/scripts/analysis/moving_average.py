@@ -21,7 +21,7 @@ def relative_strength(returns, w=14):
     return 100 - 100 / (1 + rs)
 
 
-for share, sigma in [("steady", 0.0005), ("lively", 0.001)]:
+for share, sigma in [("dull", 0.0002), ("steady", 0.0005), ("lively", 0.001), ("wild", 0.002)]:
     price = 100 * np.exp(np.cumsum(rng.normal(0.00001, sigma, n)))
     returns = np.diff(price) / price[:-1]
     log_returns = np.log(price[1:] / price[:-1])

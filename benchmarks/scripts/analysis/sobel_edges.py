@@ -31,7 +31,7 @@ def spread(edges, candidates):
     return edges | (near & candidates)
 
 
-for radius in (0.3, 0.5, 0.7):
+for radius in (0.1, 0.3, 0.5, 0.7):
     image = (x**2 + y**2 < radius) * 0.7 + (np.abs(x - y) < 0.1) * 0.3
     image = image + 0.01 * rng.standard_normal((n, n))
     gx, gy = sobel(image)

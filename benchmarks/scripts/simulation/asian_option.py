@@ -5,8 +5,8 @@ import sys
 import numpy as np
 
 paths = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-months = 12
-S0, K, r, sigma, T = 100.0, 100.0, 0.03, 0.25, 1.0
+months = 24
+S0, K, r, sigma, T = 100.0, 100.0, 0.03, 0.25, 2.0
 dt = T / months
 
 rng = np.random.default_rng(0)

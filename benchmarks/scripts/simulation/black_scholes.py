@@ -30,7 +30,7 @@ rng = np.random.default_rng(0)
 S = rng.uniform(5, 30, n)
 K = rng.uniform(1, 100, n)
 T = rng.uniform(0.25, 10, n)
-for sigma in (0.1, 0.2, 0.3):
+for sigma in (0.1, 0.2, 0.3, 0.4):
     call, put, vega = black_scholes(S, K, T, r=0.02, sigma=sigma)
     print(
         f"sigma {sigma}: calls {call.mean():.12g}, puts {put.mean():.12g}, vega {vega.mean():.12g}"

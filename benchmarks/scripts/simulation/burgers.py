@@ -20,7 +20,7 @@ def flux(ul, ur):
 
 
 t = 0.0
-for _ in range(20):
+for _ in range(25):
     dt = 0.4 * dx / np.abs(u).max()
     right = np.roll(u, -1)
     f = flux(u, right)

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 n = int(sys.argv[1]) if len(sys.argv) > 1 else 64
-generations = 60
+generations = 100
 
 rng = np.random.default_rng(0)
 board = (rng.random((n, n)) < 0.3).astype(np.int8)
@@ -24,7 +24,7 @@ for generation in range(generations):
     survivors = ((neighbours == 2) | (neighbours == 3)) & (board == 1)
     board[:] = 0
     board[births | survivors] = 1
-    if generation % 10 == 0:
+    if generation % 20 == 0:
         print(generation, "alive:", int(board.sum()), "born:", np.count_nonzero(births))
 
 print("rows without life:", int((~board.any(axis=1)).sum()))
