@@ -10,6 +10,7 @@ How the pieces fit::
     gauge.py     is the machine quiet right now?
     rounds.py    interleaves the engines and throws noisy rounds away
     runner.py    cases -> records                            (records.py, correctness.py)
+    scripts/     whole scripts in plain NumPy, for `benchmarks.scripts_times` and `fusejit.numpy`
     summary.py, bars.py, report.py, plot.py                  records -> what a person reads
 
 Every engine runs in a process of its own with nothing special set, so that thread pools and
