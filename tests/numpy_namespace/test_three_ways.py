@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 import fusejit.numpy as np
+from fusejit.numpy import programs
 from fusejit_testing.programs.namespace_programs import ProgramMaker, outcome
 
 NUM_LINES = 30
@@ -26,6 +27,27 @@ def differences(seed: int) -> str:
     return ""
 
 
+def compiled_differences(seed: int) -> str:
+    """Return the program of a seed, if NumPy and compiled windows differ on it."""
+    lines = ProgramMaker(seed, is_exact=True).program(NUM_LINES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = outcome(lines, numpy)
+        with np.threshold(0), np.window(64):
+            if outcome(lines, np) != expected:
+                return "\n".join([f"seed {seed}, compiled:", *lines])
+    return ""
+
+
+@pytest.fixture
+def compiles_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile each window when it first comes, to Python that is not jitted."""
+    monkeypatch.setattr(programs, "FEWEST_VISITS", 0)
+    monkeypatch.setattr(programs, "COMPILE_SECONDS", (0.0, 0.0))
+    monkeypatch.setattr(programs, "_PROGRAMS", {})
+    monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
+
+
 def check(first: int, count: int) -> None:
     for seed in range(first, first + count):
         assert not differences(seed)
@@ -34,6 +56,16 @@ def check(first: int, count: int) -> None:
 @pytest.mark.parametrize("first", range(0, 500, 100))
 def test_random_programs(first: int) -> None:
     check(first, 100)
+
+
+@pytest.mark.usefixtures("compiles_at_once")
+def test_compiled_windows() -> None:
+    np.report().clear()
+    for seed in range(60):
+        assert not compiled_differences(seed)
+    report = np.report()
+    assert report.runs > 200
+    assert report.runs > 4 * sum(report.refused.values()), report
 
 
 @pytest.mark.deep

@@ -52,11 +52,32 @@ INDICES = (
 SCALARS = ("2", "0", "-1.5", "True", "3.0", "1j", "300", "numpy.float32(2)", "numpy.int64(3)")
 
 
-class ProgramMaker:
-    """Makes the lines of one program."""
+_INEXACT = frozenset(("log", "sin", "exp", "arctan2", "hypot", "**", "**="))
+"""Functions of which kernels do not promise NumPy's bits."""
 
-    def __init__(self, seed: int) -> None:
+
+def _without(names: tuple[str, ...], is_exact: bool) -> tuple[str, ...]:
+    return tuple(name for name in names if not (is_exact and name in _INEXACT))
+
+
+class ProgramMaker:
+    """Makes the lines of one program.
+
+    Parameters
+    ----------
+    seed : int
+    is_exact : bool
+        Whether to leave out the functions of which kernels do not promise NumPy's bits, and most
+        statements that are not recorded.
+    """
+
+    def __init__(self, seed: int, is_exact: bool = False) -> None:
         self.random = random.Random(seed)
+        self.is_exact = is_exact
+        self.binary = _without(BINARY, is_exact)
+        self.in_place = _without(IN_PLACE, is_exact)
+        self.ufuncs = _without(UFUNCS, is_exact)
+        self.binary_ufuncs = _without(BINARY_UFUNCS, is_exact)
 
     def program(self, num_lines: int) -> list[str]:
         """Return the lines of a program; the first ones make the arrays that others use."""
@@ -110,12 +131,12 @@ class ProgramMaker:
         """Return one statement."""
         forms: tuple[tuple[int, Callable[[], str]], ...] = (
             (2, lambda: f"{self.name()} = {self.new('np')}"),
-            (8, lambda: f"{self.name()} = {self.operand()} {self.choose(BINARY)} {self.operand()}"),
-            (3, lambda: f"{self.name()} = np.{self.choose(UFUNCS)}({self.operand()})"),
+            (8, lambda: f"{self.name()} = {self.operand()} {self.choose(self.binary)} {self.operand()}"),
+            (3, lambda: f"{self.name()} = np.{self.choose(self.ufuncs)}({self.operand()})"),
             (3, self.binary_ufunc),
             (5, lambda: f"{self.name()} = {self.name()}[{self.choose(INDICES)}]"),
             (5, lambda: f"{self.name()}[{self.choose(INDICES)}] = {self.operand()}"),
-            (5, lambda: f"{self.name()} {self.choose(IN_PLACE)} {self.operand()}"),
+            (5, lambda: f"{self.name()} {self.choose(self.in_place)} {self.operand()}"),
             (3, lambda: f"{self.name()}[{self.choose(INDICES)}] += {self.operand()}"),
             (2, lambda: f"{self.name()} = {self.name()}"),
             (4, lambda: f"{self.name()} = {self.name()}.{self.method()}"),
@@ -144,10 +165,12 @@ class ProgramMaker:
             ),
         )
         weights = [weight for weight, _ in forms]
+        if self.is_exact and self.random.random() < 0.9:
+            weights = [8, 20, 8, 8, 12, 12, 12, 8, 3, 0, 5] + [0] * (len(forms) - 11)
         return self.random.choices([form for _, form in forms], weights)[0]()
 
     def binary_ufunc(self) -> str:
-        call = f"np.{self.choose(BINARY_UFUNCS)}({self.operand()}, {self.operand()}"
+        call = f"np.{self.choose(self.binary_ufuncs)}({self.operand()}, {self.operand()}"
         out = self.choose(("", "", f", out={self.name()}", f", out={self.choose(FOREIGN)}"))
         where = self.choose(("", "", "", f", where={self.name()} > 1, out={self.name()}"))
         options = where or out
