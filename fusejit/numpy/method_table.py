@@ -26,6 +26,7 @@ from fusejit.numpy.array import (
     unwrapped,
     wrapped,
 )
+from fusejit.numpy.functions import REDUCTIONS, record_clip, record_masked_store, reduced
 from fusejit.numpy.protocols import PROTOCOLS
 from fusejit.numpy.recording import (
     is_basic,
@@ -73,9 +74,9 @@ UNARY = {
 """Operators of one operand."""
 
 _METHODS = (
-    "all any argmax argmin argpartition argsort byteswap choose clip compress conj conjugate "
-    "cumprod cumsum dot dump dumps fill flatten getfield item max mean min nonzero partition "
-    "prod put repeat round searchsorted setfield setflags sort std sum take to_device tobytes "
+    "argmax argmin argpartition argsort byteswap choose compress conj conjugate "
+    "cumprod cumsum dot dump dumps fill flatten getfield item nonzero partition "
+    "put repeat round searchsorted setfield setflags sort std take to_device tobytes "
     "tofile trace var __delitem__ __contains__ __bool__ __int__ __float__ __complex__ __index__ "
     "__repr__ __str__ __format__ __copy__ __deepcopy__ __reduce__ __reduce_ex__ "
     "__setstate__ __array_wrap__ __dlpack__"
@@ -100,7 +101,7 @@ ATTRIBUTES = ("ctypes", "data", "__array_interface__", "__array_struct__")
 """Attributes through which callers may read or write the memory."""
 
 _SPECIAL = (
-    "resize base flags flat tolist copy astype __getitem__ __setitem__ __array__ "
+    "resize base flags flat tolist copy astype clip __getitem__ __setitem__ __array__ "
     "__array_ufunc__ __array_function__ __array_namespace__ __iter__ "
     "__class__ __getattribute__ __setattr__ __delattr__ __dir__ __doc__ __hash__ __init__ "
     "__init_subclass__ __new__ __subclasshook__ __array_finalize__ __class_getitem__ "
@@ -115,6 +116,16 @@ def _method(name: str) -> Callable[..., Any]:
 
     def method(self: Array, *args: Any, **kwargs: Any) -> Any:
         return call(original, (self, *args), kwargs, name)
+
+    return _named(method, name, original)
+
+
+def _reduction(name: str) -> Callable[..., Any]:
+    original = getattr(numpy.ndarray, name)
+
+    def method(self: Array, *args: Any, **kwargs: Any) -> Any:
+        result = reduced(sys._getframe(1), name, self, args, kwargs)
+        return call(original, (self, *args), kwargs, name) if result is NotImplemented else result
 
     return _named(method, name, original)
 
@@ -251,7 +262,12 @@ def _get_item(self: Array, index: Any) -> Any:
 
 
 def _set_item(self: Array, index: Any, value: Any) -> None:
-    if not is_basic(index) or not record_store(sys._getframe(1), self, index, value):
+    frame = sys._getframe(1)
+    if is_basic(index):
+        is_recorded = record_store(frame, self, index, value)
+    else:
+        is_recorded = type(index) is Array and record_masked_store(frame, self, index, value)
+    if not is_recorded:
         call(numpy.ndarray.__setitem__, (self, index, value), {}, "__setitem__")
 
 
@@ -271,6 +287,11 @@ def _copy(self: Array, order: Any = "C") -> Any:
     return call(numpy.ndarray.copy, (self, order), {}, "copy")
 
 
+def _clip(self: Array, *args: Any, **kwargs: Any) -> Any:
+    recorded = record_clip(sys._getframe(1), (self, *args), kwargs)
+    return call(numpy.ndarray.clip, (self, *args), kwargs, "clip") if recorded is None else recorded
+
+
 def _to_list(self: Array) -> Any:
     settle(self)
     REPORT.count("tolist")
@@ -286,6 +307,7 @@ def _named(method: Callable[..., Any], name: str, original: Any) -> Callable[...
 
 def _install() -> None:
     made: dict[str, Any] = {name: _method(name) for name in METHODS if hasattr(numpy.ndarray, name)}
+    made |= {name: _reduction(name) for name in REDUCTIONS}
     made |= {name: _of_shape(name) for name in OF_SHAPE if hasattr(numpy.ndarray, name)}
     made |= {name: _view(name) for name in VIEWS}
     made |= {name: _unary(name, ufunc) for name, ufunc in UNARY.items()}
@@ -297,6 +319,7 @@ def _install() -> None:
         "__getitem__": _get_item,
         "__setitem__": _set_item,
         "astype": _astype,
+        "clip": _clip,
         "copy": _copy,
         "tolist": _to_list,
     }

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy
+from numpy._core import umath
 
 from fusejit.numpy.report import REPORT
 
@@ -43,9 +44,44 @@ _SLOW_NAMES = (
     "arcsinh arccosh arctanh power hypot cbrt remainder floor_divide fmod"
 )
 _SLOW = frozenset(getattr(numpy, name) for name in _SLOW_NAMES.split())
-_NAMES = {
+_NAMES: dict[Any, str] = {
     f: name for name, f in vars(numpy).items() if type(f) is numpy.ufunc and f.__name__ == name
 }
+CLIP: Any = vars(umath)["clip"]
+_NAMES[CLIP] = "clip"
+
+
+class Form:
+    """A function of NumPy beside ufuncs, with its options.
+
+    It computes an operation when a window is replayed, and says how the source of a compiled window
+    writes it. It writes nothing but its result, which it does not read, so that it can run again
+    if an exception of a signal handler interrupts it.
+
+    Attributes
+    ----------
+    function : callable
+        ``function(*operands, out)`` writes the result.
+    num_operands : int
+    template : str
+        The source of the result, or of a store into ``{out}``. Forms of one template are equal.
+    """
+
+    __slots__ = ("function", "num_operands", "template")
+
+    def __init__(self, function: Callable[..., Any], num_operands: int, template: str) -> None:
+        self.function = function
+        self.num_operands = num_operands
+        self.template = template
+
+    def __call__(self, *operands: Any) -> None:
+        self.function(*operands)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Form) and self.template == other.template
+
+    def __hash__(self) -> int:
+        return hash(self.template)
 
 
 class Described(NamedTuple):
@@ -276,33 +312,29 @@ class _Writer:
         return f"def window({parameters}):\n" + "".join(f"    {line}\n" for line in lines)
 
     def _operation(self, function: Any) -> None:
-        num_operands = function.nin if type(function) is numpy.ufunc else 1
+        num_operands = _num_operands(function)
         operands = [self._operand(next(self._tokens)) for _ in range(num_operands)]
-        if function is None:
-            self._lines.append(f"{self._operand(next(self._tokens))}[...] = {operands[0]}")
-            return
-        if type(function) is numpy.ufunc:
-            value = f"np.{_NAMES[function]}({', '.join(operands)}"
-        else:
-            value = f"{operands[0]}.astype(np.dtype({function.str!r})"
         token = next(self._tokens)
         if token not in (DEAD, LIVE, STORED):
-            self._lines.append(f"{value}, out={self._operand(token)})")
+            out = self._operand(token)
+            if type(function) is Form:
+                self._lines.append(function.template.format(*operands, out=out))
+            elif function is None:
+                self._lines.append(f"{out}[...] = {operands[0]}")
+            else:
+                self._lines.append(f"{_value(function, [*operands, f'out={out}'])}")
             return
         name = self._slot()
-        if token == STORED:  # later operations write its memory, perhaps through views
-            memory = f"m{name[1:]}"
+        value = _value(function, operands)
+        memory = f"m{name[1:]}"
+        if token != DEAD:
             self._memory.append(memory)
-            if type(function) is numpy.ufunc:
-                self._lines.append(f"{value}, out={memory})")
-            else:
-                self._lines.append(f"{memory}[...] = {operands[0]}")
-            self._lines.append(f"{name} = {memory}")
+        if token == STORED:  # later operations write its memory, perhaps through views
+            self._lines += [f"{memory}[...] = {value}", f"{name} = {memory}"]
             return
-        self._lines.append(f"{name} = {value})")
+        self._lines.append(f"{name} = {value}")
         if token == LIVE:
-            self._memory.append(f"m{name[1:]}")
-            self._after.append(f"m{name[1:]}[...] = {name}")
+            self._after.append(f"{memory}[...] = {name}")
 
     def _operand(self, token: Any) -> str:
         if token == ARGUMENT:
@@ -345,6 +377,21 @@ class _Writer:
     def _slot(self) -> str:
         self._num_slots += 1
         return f"x{self._num_slots - 1}"
+
+
+def _num_operands(function: Any) -> int:
+    if type(function) is Form:
+        return function.num_operands
+    return int(function.nin) if type(function) is numpy.ufunc else 1
+
+
+def _value(function: Any, operands: list[str]) -> str:
+    """The source of a result."""
+    if type(function) is Form:
+        return function.template.format(*operands)
+    if type(function) is numpy.ufunc:
+        return f"np.{_NAMES[function]}({', '.join(operands)})"
+    return f"{operands[0]}.astype(np.dtype({function.str!r}))"
 
 
 _counter = iter(range(10**9))

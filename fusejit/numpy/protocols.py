@@ -19,6 +19,7 @@ from fusejit.numpy.array import (
     wrapped,
 )
 from fusejit.numpy.flat import Flags, Flat
+from fusejit.numpy.functions import FUNCTIONS, REDUCTION_OF, reduced
 from fusejit.numpy.recording import record_call
 from fusejit.numpy.report import REPORT
 
@@ -51,6 +52,14 @@ def _array_ufunc(self: Array, ufunc: Any, method: str, *inputs: Any, **kwargs: A
 
 def _array_function(self: Array, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """Run a function of NumPy with an `Array` among its arguments."""
+    if func in FUNCTIONS:
+        recorded = FUNCTIONS[func](sys._getframe(1), args, kwargs)
+        if recorded is not None:
+            return recorded
+    elif func in REDUCTION_OF and type(args[0] if args else None) is Array:
+        result = reduced(sys._getframe(1), REDUCTION_OF[func], args[0], args[1:], kwargs)
+        if result is not NotImplemented:
+            return result
     if func in OF_SHAPES:
         operands: list[Array] = []
         ndarrays, keywords = unwrapped((args, kwargs), operands, settles=False)

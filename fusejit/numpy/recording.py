@@ -18,6 +18,7 @@ from numpy import ndarray
 from numpy._core import umath
 
 from fusejit.numpy.array import NUMBERS, Array, path_of_item
+from fusejit.numpy.programs import CLIP
 from fusejit.numpy.settings import DEFAULT_THRESHOLD, THRESHOLD
 from fusejit.numpy.window import CURRENT, Paths, Window
 
@@ -28,7 +29,7 @@ RECORDED = frozenset(
     f
     for f in vars(numpy).values()
     if type(f) is numpy.ufunc and f.signature is None and f.nout == 1 and f.nin <= 2
-)
+) | {CLIP}
 """The ufuncs that may be recorded."""
 
 _WRITEABLE, _WARNS = 0x400, 1 << 31  # NPY_ARRAY_WRITEABLE, NPY_ARRAY_WARN_ON_WRITE
@@ -157,7 +158,7 @@ def record_ufunc(
         if (
             owner._is_foreign
             or made.shape != shape
-            or not _is_writeable(made)
+            or not is_writeable(made)
             or not _can_cast(dtype, made.dtype)
         ):
             return None
@@ -166,12 +167,12 @@ def record_ufunc(
         call: tuple[Any, ...] = (functools.partial(ufunc, out=made), *values)
     else:
         call = (ufunc, *values, made)
-    if _record(window, frame, call, made, ufunc.__name__, out is None, owners, views):
+    if record(window, frame, call, made, ufunc.__name__, out is None, owners, views):
         return result
     return None
 
 
-def _record(
+def record(
     window: Window,
     frame: FrameType,
     call: tuple[Any, ...],
@@ -209,7 +210,7 @@ def _fits(values: list[Any], kinds: list[Any]) -> bool:
     return True
 
 
-def _is_writeable(array: ndarray[Any, Any]) -> bool:
+def is_writeable(array: ndarray[Any, Any]) -> bool:
     """Whether NumPy writes an array without an error or a warning.
 
     ``flags.writeable`` would show the warning of results of `numpy.broadcast_arrays`.
@@ -328,8 +329,8 @@ def record_copy(frame: FrameType, array: Array, dtype: Any, order: str) -> Array
     made = numpy.empty_like(source, dtype, order=order)  # type: ignore[call-overload]
     result = Array(made)
     call = (operator.setitem, made, ..., source)
-    views = _path_of(array)
-    done = _record(window, frame, call, made, "cast", True, [owner, result], views)
+    views = path_of(array)
+    done = record(window, frame, call, made, "cast", True, [owner, result], views)
     return result if done else None
 
 
@@ -337,7 +338,7 @@ def record_store(frame: FrameType, array: Array, index: Any, value: Any) -> bool
     """Record ``array[index] = value``; False if it runs at once."""
     window = CURRENT.window
     owner = array if array._owner is None else array._owner
-    if not window.most or owner._is_foreign or not _is_writeable(array._array):
+    if not window.most or owner._is_foreign or not is_writeable(array._array):
         return False
     target = array._array[index]
     if type(target) is not ndarray or target.dtype.kind not in NUMBERS:
@@ -356,20 +357,25 @@ def record_store(frame: FrameType, array: Array, index: Any, value: Any) -> bool
         ):
             return False
         owners.append(of)
-        views |= _path_of(value)
-    elif kind in _PYTHON_NUMBERS or issubclass(kind, numpy.generic):
+        views |= path_of(value)
+    elif is_number(value):
         source = numpy.empty((), target.dtype)
         source[...] = value  # NumPy's errors, at the user's line
     else:
         return False
     call = (operator.setitem, target, ..., source)
-    return _record(window, frame, call, target, "cast", False, owners, views)
+    return record(window, frame, call, target, "cast", False, owners, views)
 
 
-def _path_of(array: Array) -> Paths:
+def path_of(array: Array) -> Paths:
     """The entry of a view for `Window.paths`."""
     owner = array._owner
     return {} if owner is None or owner._path is None else {id(array._array): array._path}
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number of Python's or of NumPy's own types."""
+    return type(value) in _PYTHON_NUMBERS or isinstance(value, numpy.generic)
 
 
 def is_basic(index: Any) -> bool:

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from fusejit.numpy.programs import Describer, Program, program_of
+from fusejit.numpy.programs import Describer, Form, Program, program_of
 from fusejit.numpy.report import REPORT
 from fusejit.numpy.settings import NEVER, threshold
 
@@ -140,11 +140,14 @@ class Batch(NamedTuple):
         None, and the calls of the operations.
     places : list of Place
         Where each one was recorded.
+    forms : list of tuple or None
+        The calls of each `Form`, which are not made in one step.
     settings : dict
     """
 
     calls: list[Any]
     places: list[Place]
+    forms: list[Any]
     settings: dict[str, str]
 
 
@@ -309,7 +312,7 @@ def _run(running: list[Batch | CompiledRun], seen: list[tuple[Place, str]]) -> N
             _run_compiled(item, running)
             continue
         assert isinstance(item, Batch)
-        calls, places, settings = item
+        calls, places, forms, settings = item
 
         def note(
             kind: str, _flag: int, calls: list[Any] = calls, places: list[Place] = places
@@ -322,12 +325,17 @@ def _run(running: list[Batch | CompiledRun], seen: list[tuple[Place, str]]) -> N
             numpy.seterr(**_collecting(settings))
             try:
                 deque(starmap(operator.call, iter(calls.pop, None)), maxlen=0)
-            except Exception as error:
+            except BaseException as error:
                 if type(error) is IndexError and not calls:
                     continue  # a finalizer of an object has used an array meanwhile
                 if 0 < len(calls) <= len(places):
-                    place = places[len(calls) - 1]
-                    error.add_note(f"recorded at {place.code.co_filename}:{place.line()}")
+                    at = len(calls) - 1
+                    place = places[at]
+                    if isinstance(error, Exception):
+                        error.add_note(f"recorded at {place.code.co_filename}:{place.line()}")
+                    if forms[at] is not None:  # it may have been interrupted: once more
+                        calls.append(forms[at])
+                        forms[at] = None
                 raise
         running.pop()
 
@@ -392,9 +400,11 @@ def batches(operations: list[Operation], paths: Paths) -> list[Any]:
             REPORT.left_out()
             continue
         if not made or made[-1].settings is not operation.settings:
-            made.append(Batch([], [], operation.settings))
+            made.append(Batch([], [], [], operation.settings))
         made[-1].calls.append(operation.call)
         made[-1].places.append(operation.place())
+        is_form = type(operation.call[0]) is Form
+        made[-1].forms.append(operation.call if is_form else None)
     for batch in made:
         batch.calls.insert(0, None)
     REPORT.ran(sum(len(batch.places) for batch in made))

@@ -52,7 +52,9 @@ INDICES = (
 SCALARS = ("2", "0", "-1.5", "True", "3.0", "1j", "300", "numpy.float32(2)", "numpy.int64(3)")
 
 
-_INEXACT = frozenset(("log", "sin", "exp", "arctan2", "hypot", "**", "**="))
+_INEXACT = frozenset(
+    ("log", "sin", "exp", "arctan2", "hypot", "**", "**=", "sum", "mean", "prod", "std")
+)
 """Functions of which kernels do not promise NumPy's bits."""
 
 
@@ -76,6 +78,7 @@ class ProgramMaker:
         self.is_exact = is_exact
         self.binary = _without(BINARY, is_exact)
         self.in_place = _without(IN_PLACE, is_exact)
+        self.reductions = _without(REDUCTIONS, is_exact)
         self.ufuncs = _without(UFUNCS, is_exact)
         self.binary_ufuncs = _without(BINARY_UFUNCS, is_exact)
 
@@ -131,7 +134,12 @@ class ProgramMaker:
         """Return one statement."""
         forms: tuple[tuple[int, Callable[[], str]], ...] = (
             (2, lambda: f"{self.name()} = {self.new('np')}"),
-            (8, lambda: f"{self.name()} = {self.operand()} {self.choose(self.binary)} {self.operand()}"),
+            (
+                8,
+                lambda: (
+                    f"{self.name()} = {self.operand()} {self.choose(self.binary)} {self.operand()}"
+                ),
+            ),
             (3, lambda: f"{self.name()} = np.{self.choose(self.ufuncs)}({self.operand()})"),
             (3, self.binary_ufunc),
             (5, lambda: f"{self.name()} = {self.name()}[{self.choose(INDICES)}]"),
@@ -141,8 +149,13 @@ class ProgramMaker:
             (2, lambda: f"{self.name()} = {self.name()}"),
             (4, lambda: f"{self.name()} = {self.name()}.{self.method()}"),
             (2, lambda: f"{self.name()} = {self.name()}.astype('{self.choose(DTYPES)}')"),
-            (2, lambda: f"s = {self.name()}.{self.choose(REDUCTIONS)}({self.choose(('', '0'))})"),
-            (1, lambda: f"s = np.{self.choose(REDUCTIONS)}({self.operand()}, axis=-1)"),
+            (
+                2,
+                lambda: (
+                    f"s = {self.name()}.{self.choose(self.reductions)}({self.choose(('', '0'))})"
+                ),
+            ),
+            (1, lambda: f"s = np.{self.choose(self.reductions)}({self.operand()}, axis=-1)"),
             (
                 2,
                 lambda: f"{self.name()}[{self.name()} > {self.choose(SCALARS)}] = {self.operand()}",
@@ -166,7 +179,8 @@ class ProgramMaker:
         )
         weights = [weight for weight, _ in forms]
         if self.is_exact and self.random.random() < 0.9:
-            weights = [8, 20, 8, 8, 12, 12, 12, 8, 3, 0, 5] + [0] * (len(forms) - 11)
+            weights = [8, 20, 8, 8, 12, 12, 12, 8, 3, 0, 5, 3, 3, 6, 0, 6]
+            weights += [0] * (len(forms) - len(weights))
         return self.random.choices([form for _, form in forms], weights)[0]()
 
     def binary_ufunc(self) -> str:

@@ -1,0 +1,250 @@
+"""Functions of NumPy beside ufuncs that are recorded: reductions, `where`, `roll`, masked stores.
+
+Each one is recorded as a `Form`. What is not certain to succeed is not recorded.
+"""
+
+from __future__ import annotations
+
+from types import FrameType
+from typing import Any
+
+import numpy
+from numpy import ndarray
+
+from fusejit.numpy.array import NUMBERS, Array, owner_of
+from fusejit.numpy.programs import CLIP, Form
+from fusejit.numpy.recording import is_number, is_writeable, path_of, record, record_ufunc
+from fusejit.numpy.settings import THRESHOLD
+from fusejit.numpy.window import CURRENT, Paths
+
+
+def record_form(
+    frame: FrameType,
+    form: Form,
+    operands: tuple[Any, ...],
+    out: ndarray[Any, Any],
+    owner: Array | None = None,
+) -> Array | None:
+    """Record a form.
+
+    Parameters
+    ----------
+    operands : tuple
+        Each `Array` and number.
+    out : ndarray
+        The result: new memory, or a view of the memory of ``owner``.
+
+    Returns
+    -------
+    array : Array or None
+        The result; None if it has to run at once.
+    """
+    owners: list[Array] = []
+    views: Paths = {}
+    values: list[Any] = []
+    for operand in operands:
+        if type(operand) is Array:
+            if owner_of(operand)._is_foreign:
+                return None
+            owners.append(owner_of(operand))
+            views |= path_of(operand)
+            operand = operand._array
+        values.append(operand)
+    result = Array(out) if owner is None else owner
+    owners.append(result)
+    call = (form, *values, out)
+    name = form.template.partition("(")[0]
+    done = record(CURRENT.window, frame, call, out, name, owner is None, owners, views)
+    return result if done else None
+
+
+# -------------------------------------------------------------------------------------- reductions
+_REDUCTIONS = {
+    "sum": numpy.add,
+    "prod": numpy.multiply,
+    "max": numpy.maximum,
+    "min": numpy.minimum,
+    "any": numpy.logical_or,
+    "all": numpy.logical_and,
+}
+REDUCTIONS = (*_REDUCTIONS, "mean")
+"""Names of methods that are recorded if the values that they reduce are pending."""
+
+REDUCTION_OF: dict[Any, str] = {getattr(numpy, name): name for name in REDUCTIONS}
+REDUCTION_OF |= {numpy.amax: "max", numpy.amin: "min"}
+
+_DTYPES: dict[tuple[Any, Any], Any] = {}
+
+
+def reduced(
+    frame: FrameType, name: str, array: Array, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Compute a reduction in one window with the pending operations that it reads.
+
+    Returns
+    -------
+    result : object
+        `NotImplemented` if nothing is pending, or NumPy has to compute it.
+    """
+    source, owner = array._array, owner_of(array)
+    window = owner._window
+    if (
+        window is not CURRENT.window
+        or window.epoch != owner._epoch
+        or len(args) > 1
+        or not kwargs.keys() <= {"axis", "keepdims"}
+        or (args and "axis" in kwargs)
+        or not source.size
+        or not source.flags.c_contiguous
+        or source.dtype.kind not in ("fc" if name == "mean" else "biuf")
+        or source.dtype.itemsize < 4
+    ):
+        return NotImplemented
+    axis = args[0] if args else kwargs.get("axis")
+    keepdims = kwargs.get("keepdims", False)
+    axes = _axes(axis, source.ndim)
+    if axes is None or type(keepdims) is not bool:
+        return NotImplemented
+    ufunc: Any = _REDUCTIONS["sum" if name == "mean" else name]
+    key = ufunc, source.dtype
+    if key not in _DTYPES:
+        _DTYPES[key] = ufunc.reduce(numpy.zeros(1, source.dtype)).dtype
+    kept = [1 if at in axes else n for at, n in enumerate(source.shape)]
+    shape = tuple(n for at, n in enumerate(kept) if keepdims or at not in axes)
+    out = numpy.empty(shape, _DTYPES[key])
+    if out.nbytes >= THRESHOLD.get() and shape:
+        return NotImplemented  # the result would be an `Array`: NumPy computes it
+
+    def function(a: Any, out: Any) -> None:
+        ufunc.reduce(a, axes, None, out, keepdims)
+
+    options = f"axis={axes}" + (", keepdims=True" if keepdims else "")
+    text = f"np.{'sum' if name == 'mean' else name}({{0}}, {options})"
+    if record_form(frame, Form(function, 1, text), (array,), out) is None:
+        return NotImplemented
+    window.flush("a value is needed")
+    result = out if shape else out[()]
+    if name == "mean":
+        count = source.size // max(out.size, 1)
+        if not shape:
+            return result.dtype.type(result / count)
+        numpy.true_divide(result, count, out=result, casting="unsafe")
+    return result
+
+
+def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
+    """The axes that are reduced; None if NumPy is to look at them."""
+    if axis is None:
+        return tuple(range(rank))
+    items = axis if type(axis) is tuple else (axis,)
+    if any(type(item) is not int or not -rank <= item < rank for item in items):
+        return None
+    axes = tuple(sorted(item % rank for item in items))
+    return axes if len(set(axes)) == len(axes) else None
+
+
+# --------------------------------------------------------------------------------- where and roll
+def _where_into(condition: Any, x: Any, y: Any, out: Any) -> None:
+    out[...] = numpy.where(condition, x, y)
+
+
+_WHERE = Form(_where_into, 3, "np.where({0}, {1}, {2})")
+
+
+def record_where(frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Array | None:
+    """Record ``np.where(condition, x, y)`` of arrays of one shape, and numbers."""
+    if kwargs or len(args) != 3 or not CURRENT.window.most:
+        return None
+    arrays = [arg._array for arg in args if type(arg) is Array]
+    if not all(type(arg) is Array or is_number(arg) for arg in args) or not _are_alike(arrays):
+        return None
+    operands = [arg._array if type(arg) is Array else arg for arg in args[1:]]
+    dtype = numpy.result_type(*operands)
+    if arrays[0].nbytes == 0 or dtype.kind not in NUMBERS or _does_not_fit(operands, dtype):
+        return None
+    out = numpy.empty(arrays[0].shape, dtype)
+    if out.nbytes < THRESHOLD.get():
+        return None
+    return record_form(frame, _WHERE, args, out)
+
+
+def _does_not_fit(operands: list[Any], dtype: Any) -> bool:
+    """Whether NumPy would raise for a Python integer beside this dtype."""
+    return dtype.kind in "iu" and any(
+        type(o) is int and not numpy.iinfo(dtype).min <= o <= numpy.iinfo(dtype).max
+        for o in operands
+    )
+
+
+def _are_alike(arrays: list[ndarray[Any, Any]]) -> bool:
+    """Whether arrays are contiguous in the order of C and have one shape."""
+    return bool(arrays) and all(
+        a.ndim and a.shape == arrays[0].shape and a.flags.c_contiguous and a.dtype.kind in NUMBERS
+        for a in arrays
+    )
+
+
+def record_roll(frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Array | None:
+    """Record ``np.roll(a, shift, axis)`` by integers."""
+    if not CURRENT.window.most or not kwargs.keys() <= {"shift", "axis"}:
+        return None
+    given = dict(zip(("a", "shift", "axis"), args, strict=False)) | kwargs
+    array, shift, axis = given.get("a"), given.get("shift"), given.get("axis")
+    items = [i for value in (shift, axis) for i in (value if type(value) is tuple else (value,))]
+    if len(given) != len(args) + len(kwargs) or type(array) is not Array:
+        return None
+    source, is_plain = array._array, all(type(i) is int for i in items if i is not None)
+    axes = _axes(axis, source.ndim)
+    if shift is None or not is_plain or axes is None or not _are_alike([source]):
+        return None
+    if type(shift) is tuple and (type(axis) is not tuple or len(axis) != len(shift)):
+        return None
+    if source.nbytes < THRESHOLD.get() or not source.nbytes:
+        return None
+
+    def function(a: Any, out: Any) -> None:
+        out[...] = numpy.roll(a, shift, axis)
+
+    form = Form(function, 1, f"np.roll({{0}}, {shift}, {axis})")
+    return record_form(frame, form, (array,), numpy.empty_like(source))
+
+
+# ---------------------------------------------------------------------------------- masked stores
+def _put_mask(mask: Any, value: Any, out: Any) -> None:
+    numpy.putmask(out, mask, value)
+
+
+_STORE = Form(_put_mask, 2, "{out}[{0}] = {1}")
+
+
+def record_masked_store(frame: FrameType, array: Array, mask: Array, value: Any) -> bool:
+    """Record ``array[mask] = value`` of a number; False if it runs at once."""
+    target, owner = array._array, owner_of(array)
+    if (
+        not CURRENT.window.most
+        or owner._is_foreign
+        or owner is owner_of(mask)
+        or mask._array.dtype.kind != "b"
+        or mask._array.shape != target.shape
+        or not target.ndim
+        or target.dtype.kind not in NUMBERS
+        or not is_writeable(target)
+        or not is_number(value)
+    ):
+        return False
+    number = numpy.empty((), target.dtype)
+    number[...] = value  # NumPy's errors, at the user's line
+    if array._owner is not None:
+        return False
+    return record_form(frame, _STORE, (mask, number[()]), target, owner) is not None
+
+
+def record_clip(frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Array | None:
+    """Record ``np.clip(a, lowest, highest)``."""
+    if kwargs or len(args) != 3 or type(args[0]) is not Array:
+        return None
+    return record_ufunc(frame, CLIP, args)
+
+
+FUNCTIONS = {numpy.where: record_where, numpy.roll: record_roll, numpy.clip: record_clip}
+"""From functions of NumPy to how calls of them are recorded."""
