@@ -27,6 +27,29 @@ _PLAIN = (
     *(type(None), type(NotImplemented)),
 )
 
+_ATOMS = frozenset(
+    [bool, int, float, complex, str, bytes, type(None), type, slice, range]
+    + [numpy.ndarray, *(type(numpy.dtype(char)) for char in numpy.typecodes["All"])]
+    + [kind for kind in numpy.sctypeDict.values() if issubclass(kind, numpy.number | numpy.bool)]
+)
+"""Types of arguments that are no `Array` and hold none."""
+
+SEARCHED = 64
+"""Longer lists are not searched for `Array` objects; NumPy converts them through ``__array__``."""
+
+
+def is_plain(argument: Any) -> bool:
+    """Whether an argument is no `Array` and holds none."""
+    kind = type(argument)
+    if kind in _ATOMS:
+        return True
+    if kind is not list and kind is not tuple:
+        return False
+    if len(argument) > SEARCHED or _ATOMS.issuperset(map(type, argument)):
+        return True
+    return all(map(is_plain, argument))
+
+
 NUMBERS = frozenset("biufc")
 """Kinds of dtypes of new `Array` objects: strings, dates, records and objects stay NumPy's."""
 
@@ -208,6 +231,18 @@ def forget_path(array: Array) -> None:
     array._path = None
 
 
+def created(result: Any) -> Any:
+    """Return the result of a function whose arguments hold no `Array`.
+
+    Small results pass quickly. The caller may have one name for the result.
+    """
+    if type(result) is numpy.ndarray and result.nbytes < THRESHOLD.get():
+        return result
+    if type(result) is numpy.ndarray:
+        return _wrapped_array(result, (), _NAMED_REFERENCES)
+    return wrapped(result, ())
+
+
 def owner_of(array: Array) -> Array:
     """Return the `Array` that owns the memory of ``array``."""
     return array if array._owner is None else array._owner
@@ -291,11 +326,11 @@ def shows_no_values(result: Any, operands: Iterable[Array]) -> bool:
 
 # How many references there are, inside `_wrapped_array`, to an ndarray that NumPy has just made.
 # Versions of Python differ, so a first call measures it.
-_REFERENCES = _ITEM_REFERENCES = _ROOT_REFERENCES = 0
+_REFERENCES = _ITEM_REFERENCES = _ROOT_REFERENCES = _NAMED_REFERENCES = 0
 
 
 def _measure_references() -> None:
-    global _REFERENCES, _ITEM_REFERENCES, _ROOT_REFERENCES
+    global _REFERENCES, _ITEM_REFERENCES, _ROOT_REFERENCES, _NAMED_REFERENCES
     seen: list[int] = []
     real = _wrapped_array
 
@@ -321,9 +356,14 @@ def _measure_references() -> None:
         wrapped(one(), ())
         wrapped(inside(), ())
         wrapped(view(), ())
+        token = THRESHOLD.set(0)
+        result = one()
+        created(result)
+        del result
+        THRESHOLD.reset(token)
     finally:
         globals()["_wrapped_array"] = real
-    _REFERENCES, _ITEM_REFERENCES, _ROOT_REFERENCES = seen
+    _REFERENCES, _ITEM_REFERENCES, _ROOT_REFERENCES, _NAMED_REFERENCES = seen
 
 
 _measure_references()

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 
 import numpy
 
-from fusejit.numpy.array import unwrapped, wrapped
-from fusejit.numpy.settings import NEVER, THRESHOLD
+from fusejit.numpy.array import SEARCHED, created, is_plain, unwrapped, wrapped
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -26,20 +25,16 @@ _CREATORS = (
 CREATORS = tuple(_CREATORS.split())
 """Functions that may return a new array although no argument is an `Array`."""
 
-_SEARCHED = 64
-"""Longer lists are not searched for `Array` objects; NumPy converts them through ``__array__``."""
-
-
 def creating(original: Any) -> Any:
     """Return ``original`` with results as of `fusejit.numpy`, and the original as an attribute."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        if THRESHOLD.get() == NEVER:
-            return original(*args, **kwargs)
+        if all(map(is_plain, args)) and (not kwargs or all(map(is_plain, kwargs.values()))):
+            return created(original(*args, **kwargs))
         operands: list[Any] = []
-        args = unwrapped(args, operands, _SEARCHED)
+        args = unwrapped(args, operands, SEARCHED)
         if kwargs:
-            kwargs = unwrapped(kwargs, operands, _SEARCHED)
+            kwargs = unwrapped(kwargs, operands, SEARCHED)
         return wrapped(original(*args, **kwargs), operands)
 
     described = described_as(function, original)

@@ -32,11 +32,14 @@ FEWEST_VISITS = 2
 
 MOST_PROGRAMS = 10_000
 
-COMPILE_SECONDS = 0.3, 0.02
+COMPILE_SECONDS = 0.2, 0.02
 """What compiling a window is estimated to take: in any case, and for each operation."""
 
-SECONDS_PER_BYTE = 2e-10
-SECONDS_PER_ELEMENT = 4e-9
+LOAD_SECONDS = 0.5
+"""What loading the compiler is estimated to take, once in a process."""
+
+SECONDS_PER_BYTE = 7e-11
+SECONDS_PER_ELEMENT = 2e-9
 """What NumPy is estimated to take for the bytes of operands, and for elements of `_SLOW`."""
 
 _SLOW_NAMES = (
@@ -137,7 +140,7 @@ class Program:
         return (
             not self.is_refused
             and self.visits > FEWEST_VISITS
-            and self.seconds > once + each * num_operations
+            and self.seconds > once + each * num_operations + (0 if _LOADED else LOAD_SECONDS)
         )
 
     def run(self, arguments: list[Any]) -> None:
@@ -152,6 +155,7 @@ class Program:
             from fusejit.api import decorated_function  # which needs all that compiles
             from fusejit.options import options_from_environment
 
+            _LOADED.append(True)
             options = options_from_environment(fullgraph=True, warn=False, retires=False)
             REPORT.compiled += 1
             self.function = decorated_function(function_of(self.structure), options)
@@ -164,6 +168,9 @@ class Program:
         self.function = None
         REPORT.refused[str(error)] += 1
 
+
+_LOADED: list[bool] = []
+"""Not empty once a window was compiled."""
 
 _PROGRAMS: dict[tuple[Any, ...], Program] = {}
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 import numpy.random as _random
 
-from fusejit.numpy.array import Array, unwrapped, wrapped
+from fusejit.numpy.array import Array, created, is_plain, unwrapped, wrapped
 from fusejit.numpy.creation import creating, described_as
 from fusejit.numpy.protocols import PROTOCOLS
 
@@ -24,6 +24,8 @@ _NO_DRAWS = frozenset(_OTHERS.split())
 
 def _draw(original: Any) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if all(map(is_plain, args)) and (not kwargs or all(map(is_plain, kwargs.values()))):
+            return created(original(self, *args, **kwargs))
         operands: list[Array] = []
         args, kwargs = unwrapped((args, kwargs), operands)
         return wrapped(original(self, *args, **kwargs), operands)

@@ -19,7 +19,7 @@ from numpy._core import umath
 
 from fusejit.numpy.array import NUMBERS, Array, path_of_item
 from fusejit.numpy.programs import CLIP
-from fusejit.numpy.settings import DEFAULT_THRESHOLD, THRESHOLD
+from fusejit.numpy.settings import THRESHOLD
 from fusejit.numpy.window import CURRENT, Paths, Window
 
 # NumPy's settings for floating-point errors; without this name they are compared each time
@@ -35,7 +35,7 @@ RECORDED = frozenset(
 _WRITEABLE, _WARNS = 0x400, 1 << 31  # NPY_ARRAY_WRITEABLE, NPY_ARRAY_WARN_ON_WRITE
 _OUT_BY_NAME = frozenset({numpy.maximum, numpy.minimum})  # a third argument is deprecated
 _PYTHON_NUMBERS = frozenset((bool, int, float, complex))
-_LARGEST_COPIED = DEFAULT_THRESHOLD  # bytes of an ndarray that is copied to be read later
+_LARGEST_COPIED = 32 * 1024  # bytes of an ndarray that is copied to be read later
 _LOOPS: dict[tuple[Any, ...], tuple[Any, bool] | None] = {}
 _CAN_CAST: dict[tuple[Any, Any], bool] = {}
 

@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-DEFAULT_THRESHOLD = 32 * 1024
-"""Smaller arrays gain nothing: NumPy computes one in the time that recording an operation takes."""
+DEFAULT_THRESHOLD = 1024 * 1024
+"""Recording an operation takes some microseconds, a few hundredths of what NumPy takes for one of this
+size. So a program that is never compiled is hardly slower."""
 
 NEVER = sys.maxsize
 """The threshold under which every array is a plain ndarray."""
 
 
-IS_ON = os.environ.get("FUSEJIT_LAZY", "0") not in ("", "0")
+IS_ON = os.environ.get("FUSEJIT_LAZY", "1") not in ("", "0")
 """Whether the functions that make arrays are those of `fusejit.numpy.creation`, or NumPy's own."""
 
 _DEFAULT = int(os.environ.get("FUSEJIT_LAZY_THRESHOLD", DEFAULT_THRESHOLD))

@@ -29,11 +29,8 @@ from fusejit.numpy.programs import Describer, Form, Program, program_of
 from fusejit.numpy.report import REPORT
 from fusejit.numpy.settings import NEVER, threshold
 
-MOST_OPERATIONS = int(os.environ.get("FUSEJIT_LAZY_WINDOW", 0))
-"""Operations after which a window is flushed; 0: nothing is recorded.
-
-Recording costs more than it gains while NumPy runs what is recorded, so it is off by default.
-"""
+MOST_OPERATIONS = int(os.environ.get("FUSEJIT_LAZY_WINDOW", 64))
+"""Operations after which a window is flushed; 0: nothing is recorded."""
 
 COMPILES = os.environ.get("FUSEJIT_LAZY_COMPILES", "1") not in ("", "0")
 """Whether windows that come often are compiled."""

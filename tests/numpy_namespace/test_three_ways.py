@@ -44,6 +44,7 @@ def compiles_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile each window when it first comes, to Python that is not jitted."""
     monkeypatch.setattr(programs, "FEWEST_VISITS", 0)
     monkeypatch.setattr(programs, "COMPILE_SECONDS", (0.0, 0.0))
+    monkeypatch.setattr(programs, "LOAD_SECONDS", 0.0)
     monkeypatch.setattr(programs, "_PROGRAMS", {})
     monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
 
