@@ -25,6 +25,7 @@ _CREATORS = (
 CREATORS = tuple(_CREATORS.split())
 """Functions that may return a new array although no argument is an `Array`."""
 
+
 def creating(original: Any) -> Any:
     """Return ``original`` with results as of `fusejit.numpy`, and the original as an attribute."""
 

@@ -162,9 +162,9 @@ def record_where(frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]
     dtype = numpy.result_type(*operands)
     if arrays[0].nbytes == 0 or dtype.kind not in NUMBERS or _does_not_fit(operands, dtype):
         return None
-    out = numpy.empty(arrays[0].shape, dtype)
-    if out.nbytes < THRESHOLD.get():
+    if arrays[0].size * dtype.itemsize < THRESHOLD.get():
         return None
+    out = CURRENT.window.memory(arrays[0].shape, dtype)
     return record_form(frame, _WHERE, args, out)
 
 
@@ -206,7 +206,7 @@ def record_roll(frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any])
         out[...] = numpy.roll(a, shift, axis)
 
     form = Form(function, 1, f"np.roll({{0}}, {shift}, {axis})")
-    return record_form(frame, form, (array,), numpy.empty_like(source))
+    return record_form(frame, form, (array,), CURRENT.window.memory(source.shape, source.dtype))
 
 
 # ---------------------------------------------------------------------------------- masked stores

@@ -249,7 +249,7 @@ def _allocated(
         if f_order and not flags.f_contiguous:
             f_order = False
     if (c_order or f_order) and not (converts and 1 in shape):
-        return numpy.empty(shape, dtype) if c_order else numpy.empty(shape, dtype, "F")
+        return CURRENT.window.memory(shape, dtype) if c_order else numpy.empty(shape, dtype, "F")
     if converts:
         return None
     make: Any = numpy.nditer

@@ -47,13 +47,10 @@ class Report:
         """Note that recorded operations run."""
         self.flushes[reason] += 1
 
-    def ran(self, count: int) -> None:
-        """Note recorded operations that run."""
+    def ran(self, count: int, left_out: int) -> None:
+        """Note recorded operations that NumPy runs, and those that nobody needs."""
         self.num_run += count
-
-    def left_out(self) -> None:
-        """Note a recorded operation that does not run."""
-        self.num_left_out += 1
+        self.num_left_out += left_out
 
     def __str__(self) -> str:
         lines = [f"{sum(self.operations.values())} operations ran at once"]

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 DEFAULT_THRESHOLD = 1024 * 1024
-"""Recording an operation takes some microseconds, a few hundredths of what NumPy takes for one of this
-size. So a program that is never compiled is hardly slower."""
+"""Recording an operation takes some microseconds, a few hundredths of what NumPy takes for one of
+this size. So a program that is never compiled is hardly slower."""
 
 NEVER = sys.maxsize
 """The threshold under which every array is a plain ndarray."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import atexit
 import operator
 import os
-import sys
 import threading
 import warnings
 import weakref
@@ -26,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from fusejit.numpy.programs import Describer, Form, Program, program_of
+from fusejit.numpy.replay import Scratch, spare_memory, visible, with_shared_memory
 from fusejit.numpy.report import REPORT
 from fusejit.numpy.settings import NEVER, threshold
 
@@ -108,15 +108,12 @@ class CompiledRun:
     is_begun : bool
     """
 
-    __slots__ = ("arguments", "is_begun", "operations", "paths", "program")
+    __slots__ = ("arguments", "is_begun", "operations", "program")
 
-    def __init__(
-        self, program: Program, arguments: list[Any], operations: list[Operation], paths: Paths
-    ) -> None:
+    def __init__(self, program: Program, arguments: list[Any], operations: list[Operation]) -> None:
         self.program = program
         self.arguments = arguments
         self.operations = operations
-        self.paths = paths
         self.is_begun = False
 
     def is_done(self) -> bool:
@@ -160,6 +157,12 @@ class Window:
     thread : Thread
     paths : dict
         From the ids of views that operations use to the subscripts that make them.
+    spare : dict
+        Memory of the last window that nobody uses, by dtype and shape. Results take it that will
+        probably be seen: those at `seen_positions`, where the last window had such results.
+    scratch : dict
+        Memory that results take which nobody sees, by dtype and shape.
+    seen_positions : set of int
     epoch : int
         How many flushes there were; an array is pending while its epoch is this one.
     most : int
@@ -176,6 +179,9 @@ class Window:
         self.operations: list[Operation] = []
         self.running: list[Batch | CompiledRun] = []
         self.paths: Paths = {}
+        self.spare: Scratch = {}
+        self.scratch: Scratch = {}
+        self.seen_positions: set[int] = set()
         self.epoch = 0
         self.most = MOST_OPERATIONS
         self.filters = warnings.filters
@@ -235,20 +241,35 @@ class Window:
             elif self.num_bytes > MOST_BYTES:
                 self.flush("much memory is pending")
 
+    def memory(self, shape: tuple[int, ...], dtype: Any) -> numpy.ndarray[Any, Any]:
+        """Return an array with values of no meaning, in the order of C."""
+        if len(self.operations) in self.seen_positions and self.spare:
+            spare = self.spare.get((dtype, shape))
+            if spare:
+                array: numpy.ndarray[Any, Any] = spare.pop()
+                return array
+        return numpy.empty(shape, dtype)
+
     def flush(self, reason: str) -> None:
         """Run the recorded operations."""
         seen: list[tuple[Place, str]] = []
+        finished: list[Operation] = []
+        touched: list[int] = []
         raised: list[BaseException] = []
         with self.lock:
             while self.operations or self.running:
                 if not self.running:
                     REPORT.flushed(reason)
-                    running = to_run(self.operations, self.paths)
+                    running, is_seen = to_run(self.operations, self.paths, self.scratch)
+                    self.seen_positions = {at for at, seen in enumerate(is_seen) if seen}
+                    finished += self.operations
+                    touched = _touched(running)
                     self.running, self.operations, self.paths = running, [], {}
                 try:
                     copy_context().run(_run, self.running, seen)  # keeps the caller's settings
                 except BaseException as error:
                     raised.append(error)
+            self.spare = spare_memory(finished, touched)
             self.num_inputs = self.num_bytes = 0
             self.epoch += 1
         for place, message in seen:
@@ -342,7 +363,7 @@ def _run_compiled(item: CompiledRun, running: list[Batch | CompiledRun]) -> None
     if item.is_done():
         running.pop()
     elif item.is_begun:
-        running[-1:] = batches(item.operations, item.paths)
+        running[-1:] = batches(item.operations, *visible(item.operations), {})
     else:
         item.is_begun = True
         try:
@@ -367,10 +388,15 @@ def _warn(place: Place, message: str) -> None:
     )
 
 
-def to_run(operations: list[Operation], paths: Paths) -> list[Batch | CompiledRun]:
-    """Return a compiled run of the operations, or batches for NumPy; last one first."""
+def to_run(
+    operations: list[Operation], paths: Paths, scratch: Scratch
+) -> tuple[list[Batch | CompiledRun], list[bool]]:
+    """Return a compiled run of the operations, or batches for NumPy, last one first.
+
+    Also return whether the result of each operation is seen.
+    """
+    is_seen, is_needed = visible(operations)
     if COMPILES:
-        is_seen, is_needed = _visible(operations)
         written = {
             id(o.out if o.out.base is None else o.out.base) for o in operations if not o.is_new
         }
@@ -383,62 +409,42 @@ def to_run(operations: list[Operation], paths: Paths) -> list[Batch | CompiledRu
             program = program_of(described.structure)
             if program.is_due(described.seconds):
                 arguments = [*described.arguments, numpy.zeros(1, numpy.int64)]
-                return [CompiledRun(program, arguments, operations, paths)]
-    return batches(operations, paths)
+                return [CompiledRun(program, arguments, operations)], is_seen
+    return batches(operations, is_seen, is_needed, scratch), is_seen
 
 
-def batches(operations: list[Operation], paths: Paths) -> list[Any]:
-    """Return the operations whose results can be seen, last one first."""
-    _, is_needed = _visible(operations)
+def batches(
+    operations: list[Operation], is_seen: list[bool], is_needed: list[bool], scratch: Scratch
+) -> list[Any]:
+    """Return the operations that have to run, last one first."""
+    kept = [at for at, needed in enumerate(is_needed) if needed or _warns(operations[at])]
+    REPORT.ran(len(kept), len(operations) - len(kept))
+    calls = with_shared_memory(
+        [operations[at].call for at in kept],
+        [operations[at].out for at in kept],
+        [operations[at].is_new and not is_seen[at] for at in kept],
+        scratch,
+    )
     made: list[Any] = []
-    for at in range(len(operations) - 1, -1, -1):
+    for at, call in zip(reversed(kept), reversed(calls), strict=True):
         operation = operations[at]
-        if not is_needed[at] and not _warns(operation):
-            REPORT.left_out()
-            continue
         if not made or made[-1].settings is not operation.settings:
             made.append(Batch([], [], [], operation.settings))
-        made[-1].calls.append(operation.call)
+        made[-1].calls.append(call)
         made[-1].places.append(operation.place())
-        is_form = type(operation.call[0]) is Form
-        made[-1].forms.append(operation.call if is_form else None)
+        made[-1].forms.append(call if type(call[0]) is Form else None)
     for batch in made:
         batch.calls.insert(0, None)
-    REPORT.ran(sum(len(batch.places) for batch in made))
     return made
 
 
-def _visible(operations: list[Operation]) -> tuple[list[bool], list[bool]]:
-    """Return which results can be seen after the window, and which operations have to run.
-
-    A result is seen if anything but operations refers to its memory. An operation has to run if its
-    result is seen, or read by one that has to run.
-    """
-    counts: dict[int, int] = {}
-    views: dict[int, Any] = {}
-    for operation in operations:
-        for item in (operation.out, *operation.call):
-            at = id(item)
-            counts[at] = counts.get(at, 0) + 1
-            if at not in views and type(item) is numpy.ndarray and item.base is not None:
-                views[at] = item
-    item = operation = None  # type: ignore[assignment]  # each would be one reference more
-    for at in views:
-        if sys.getrefcount(views[at]) - counts[at] == _VIEW_REFERENCES:
-            base = id(views[at].base)  # only operations see the base through this view
-            counts[base] = counts.get(base, 0) + 1
-    is_seen = [False] * len(operations)
-    is_needed = [False] * len(operations)
-    read: set[int] = set()
-    for at in range(len(operations) - 1, -1, -1):
-        operation = operations[at]
-        others = sys.getrefcount(operation.out) - counts[id(operation.out)] - _REFERENCES
-        is_seen[at] = bool(others) or not operation.is_new
-        if is_seen[at] or id(operation.out) in read:
-            is_needed[at] = True
-            used = map(id, operation.call)
-            read.update(id(views[at].base) if at in views else at for at in used)
-    return is_seen, is_needed
+def _touched(running: list[Batch | CompiledRun]) -> list[int]:
+    """Return the ids of the arrays that are read or written, in the order of the program."""
+    touched: list[int] = []
+    for item in reversed(running):
+        calls = [item.arguments] if isinstance(item, CompiledRun) else reversed(item.calls[1:])
+        touched += [id(operand) for call in calls for operand in call]
+    return touched
 
 
 def _warns(operation: Operation) -> bool:
@@ -447,33 +453,6 @@ def _warns(operation: Operation) -> bool:
         type(item) is numpy.ndarray and item.dtype.kind in "fc" for item in operation.call
     )
     return may_warn and any(how != "ignore" for how in operation.settings.values())
-
-
-def _measured_references() -> tuple[int, int]:
-    """Return the references to ``out`` and to a view that `_visible` sees beside those known."""
-    global _REFERENCES, _VIEW_REFERENCES
-    for _REFERENCES in range(-3, 9):
-        out = numpy.empty(1)
-        operation = Operation((out,), out, "", True, {}, _warn.__code__, 0, {})
-        del out
-        if _visible([operation])[0] == [False]:
-            break
-    del operation
-    for _VIEW_REFERENCES in range(9):
-        out = numpy.empty(1)
-        view = out[:]
-        operations = [
-            Operation((out,), out, "", True, {}, _warn.__code__, 0, {}),
-            Operation((view,), view, "", False, {}, _warn.__code__, 0, {}),
-        ]
-        del out, view
-        if _visible(operations)[0] == [False, True]:
-            break
-    return _REFERENCES, _VIEW_REFERENCES
-
-
-_REFERENCES, _VIEW_REFERENCES = 0, 0
-_measured_references()
 
 
 def _renew_locks() -> None:
