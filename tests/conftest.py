@@ -25,6 +25,7 @@ SLOW_FILES = (
     "differential/test_argument_values.py",
     "property/test_structured_ops.py",
     "programs/test_programs.py",
+    "mlir/test_real_mlir.py",
     "ordinary/test_ordinary.py",
     "linalg/test_values.py",
     "robustness/test_injections.py",
@@ -53,6 +54,7 @@ SLOW_FILES = (
     "differential/test_composed.py",
     "differential/test_memory.py",
     "linalg/test_bad_inputs.py",
+    "codegen/test_cache.py",
     "robustness/test_signals.py",
     "linalg/test_real_mlir.py",
 )
