@@ -1,4 +1,5 @@
 # make demo   sets up and runs the photograph example
+# make quick  lint, types and the tests listed in tests/quick.txt: two minutes
 # make test   sets up and passes the tests
 # make check  what CI runs: tests, lint, types
 # make deep   the large random campaigns
@@ -7,17 +8,22 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+# Files with slow tests come first (tests/conftest.py), not those with many tests.
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 # Hundreds of tests start processes: without its bytecode each would compile the package again.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test lint types check deep bench clean
+.PHONY: demo quick test lint types check deep bench clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/photo.py
 
+quick: lint types
+	$(PYTEST) @tests/quick.txt
+
 test: $(STAMP)
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	$(PYTEST)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -10,11 +10,70 @@ import gc
 import os
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 os.environ.setdefault("FUSEJIT_RETIRE", "0")
 os.environ.setdefault("FUSEJIT_LAZY", "1")  # what is tested of `fusejit.numpy` is its own arrays
+
+
+SLOW_FILES = (
+    "property/test_random_programs.py",
+    "property/test_mutation_fuzzer.py",
+    "property/test_mutation_fuzzer_second_half.py",
+    "differential/test_argument_values.py",
+    "property/test_structured_ops.py",
+    "programs/test_programs.py",
+    "mlir/test_real_mlir.py",
+    "ordinary/test_ordinary.py",
+    "linalg/test_values.py",
+    "robustness/test_injections.py",
+    "property/test_passes.py",
+    "property/test_policies.py",
+    "robustness/test_cache_processes.py",
+    "differential/test_movement.py",
+    "differential/test_reductions.py",
+    "fuse/test_group.py",
+    "golden/test_public_numba.py",
+    "differential/test_number_subclasses.py",
+    "differential/test_gathers.py",
+    "property/test_boundaries.py",
+    "differential/test_layouts.py",
+    "differential/test_math_functions.py",
+    "differential/test_either.py",
+    "differential/test_masked_reductions.py",
+    "linalg/test_values_by_rule.py",
+    "differential/test_complex.py",
+    "property/test_join_programs.py",
+    "codegen/test_intrinsics.py",
+    "libraries/test_judge.py",
+    "property/test_grouped_programs.py",
+    "property/test_random_slices.py",
+    "linalg/test_traced_calls.py",
+    "differential/test_composed.py",
+    "differential/test_memory.py",
+    "linalg/test_bad_inputs.py",
+    "codegen/test_cache.py",
+    "robustness/test_signals.py",
+    "linalg/test_real_mlir.py",
+)
+"""Files that take longest, slowest first: a worker that is given one last works alone on it.
+
+``pytest --durations=0`` measures them. The order is a matter of balance only.
+"""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Move slow files to the front (xdist keeps the order with ``--no-loadscope-reorder``)."""
+    places = {name: at for at, name in enumerate(SLOW_FILES)}
+    tests = Path(__file__).parent
+
+    def place(item: pytest.Item) -> int:
+        name = item.path.relative_to(tests).as_posix() if tests in item.path.parents else ""
+        return places.get(name, len(places))
+
+    items.sort(key=place)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -120,5 +120,5 @@ PROGRAMS = (
     Program(regions_of_similar_pixels, lambda rng, n: (rng.random((n, n)), 0.2), (6, 90), 180),
     Program(despeckled, lambda rng, n: (rng.random((n, n)), 1), (5, 30), 60),
     Program(clamped_medians, lambda rng, n: (rng.random((n, n)), 1), (4, 15), 60),
-    Program(escape_times, lambda rng, n: (plane(n), 60), (10, 150), 400),
+    Program(escape_times, lambda rng, n: (plane(n), 60), (10, 30), 400),
 )

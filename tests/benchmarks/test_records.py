@@ -1,4 +1,8 @@
-"""Records: JSON there and back, summary, bars, tables, picture, exit status."""
+"""Records: JSON there and back, summary, bars, tables, picture, exit status.
+
+Regression: Benchmarks printed nothing for minutes and the picture's legend was cut off: progress
+was drawn on terminals only.
+"""
 
 import io
 import json

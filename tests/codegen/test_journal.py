@@ -1,4 +1,8 @@
-"""The journal of a kernel: jitted and unjitted, elements or whole arrays are put back."""
+"""The journal of a kernel: jitted and unjitted, elements or whole arrays are put back.
+
+Regression: NumPy ran calls in which a Python integer leaves 64 bits (53 as a float) after a store
+or an effect. Kernels now keep an undo log and roll back.
+"""
 
 from __future__ import annotations
 

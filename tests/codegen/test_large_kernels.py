@@ -1,4 +1,8 @@
-"""Large kernels are compiled at a lower level: the option of LLVM is set for them alone."""
+"""Large kernels are compiled at a lower level: the option of LLVM is set for them alone.
+
+Regression: A residual block compiled for 4.8 s: LLVM's LoopStrengthReduce takes up to two thirds of
+code generation. Large kernels skip it and run at the same speed.
+"""
 
 from __future__ import annotations
 

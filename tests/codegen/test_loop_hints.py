@@ -1,4 +1,8 @@
-"""Metadata of loops: which ask for one vector, which for one element at a time."""
+"""Metadata of loops: which ask for one vector, which for one element at a time.
+
+Regression: Means of rows of 30 compiled for 1.5 s: LLVM unrolled loops around loops that cannot
+become straight-line code. Such loops are no longer unrolled (0.7 s).
+"""
 
 from __future__ import annotations
 

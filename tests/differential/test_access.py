@@ -2,6 +2,9 @@
 
 Each function is given arrays of all kinds one after the other, so that a variant of one meets the
 others: what may not be written, what warns, and what has no elements.
+
+Regression: A writeable array without elements was returned read-only, or the reverse: one variant
+served both. ``np.tile`` and host functions had the same fault.
 """
 
 import warnings

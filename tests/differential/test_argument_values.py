@@ -5,6 +5,10 @@ Each cell of the matrix is one kind of argument, one way of using it, and one pl
 first value of the kind, with the second, and with the first again; and in the other order. Value,
 type, exception and, where Python hands out one object, identity are those of the undecorated
 function.
+
+Regression: A call with another member of an ``IntEnum`` took the branch, axis or text of the first
+one: launchers compared types although the value was a constant of the variant. Without source,
+``isinstance(n, int)`` of an argument was False.
 """
 
 from __future__ import annotations

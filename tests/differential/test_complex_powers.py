@@ -2,6 +2,9 @@
 
 NumPy has short forms for some exponents, which depend on their type: ``z ** 2`` is a square, and
 ``z ** 2.0`` the general power. They differ in signs of zeros and where a part is infinite.
+
+Regression: ``z ** n`` had other zeros, NaN and infinities where ``n`` is an argument or a float:
+the short forms were those of an older NumPy, and of literals only.
 """
 
 from __future__ import annotations

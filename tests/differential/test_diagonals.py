@@ -1,4 +1,8 @@
-"""Diagonals, whose one axis moves along two of the array: values and strides of what reads them."""
+"""Diagonals, whose one axis moves along two of the array: values and strides of what reads them.
+
+Regression: Results of diagonals of three axes had another order: the stride of a diagonal was that
+of the first of its axes.
+"""
 
 from __future__ import annotations
 

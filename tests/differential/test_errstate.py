@@ -1,4 +1,9 @@
-"""The error state that is in force where NumPy itself runs between kernels, and its warnings."""
+"""The error state that is in force where NumPy itself runs between kernels, and its warnings.
+
+Regression: Host calls warned within ``np.errstate(all="ignore")``: the state applied to tracing,
+not to the launcher. A number that the launcher computes gave a FuseWarning where NumPy's warning is
+an exception.
+"""
 
 from __future__ import annotations
 

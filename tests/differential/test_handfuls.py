@@ -1,4 +1,8 @@
-"""Fewer than 8 numbers are added one after the other, as NumPy adds them: the bits are NumPy's."""
+"""Fewer than 8 numbers are added one after the other, as NumPy adds them: the bits are NumPy's.
+
+Regression: Sums, means and variances of fewer than 8 numbers differed in the last bits: they were
+added in a tree (SciPy's ``multinomial`` test).
+"""
 
 from __future__ import annotations
 

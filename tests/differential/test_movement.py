@@ -1,4 +1,7 @@
-"""roll, pad, tile, repeat, triangles, diagonals, grids and linspace against NumPy."""
+"""roll, pad, tile, repeat, triangles, diagonals, grids and linspace against NumPy.
+
+Regression: ``np.geomspace(.., axis=1)`` of numbers returned a result: the axis was not read.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""nansum and its family: NaN left out, in rows, columns and everywhere."""
+"""nansum and its family: NaN left out, in rows, columns and everywhere.
+
+Regression: ``np.nanvar`` and ``np.nanstd`` did not warn where ``ddof`` reaches the count: only
+``np.var`` checked it.
+"""
 
 from __future__ import annotations
 

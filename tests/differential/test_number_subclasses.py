@@ -2,6 +2,9 @@
 
 Beside sizes and numbers of Python's they are the numbers that they are, beside arrays and NumPy's
 scalars an int64 or float64; elements of arrays take them as they take Python's numbers.
+
+Regression: ``np.where(m, I(2**63), 1)`` of an ``I(int)`` wrapped, and an enum member in a host call
+gave a SyntaxError: instances of subclasses were emitted as literals.
 """
 
 from __future__ import annotations

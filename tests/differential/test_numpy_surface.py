@@ -2,6 +2,9 @@
 
 `python -m fusejit_testing.numpy_surface FILE` makes all 12,000 calls and lists in FILE those that
 run as plain NumPy, with a warning; here every 40th is made.
+
+Regression: ``casting=``, ``dtype=`` and ``signature=`` of ufuncs, ``reciprocal`` of integers,
+``repeat`` by counts and ``var(where=)`` were refused. NumPy now runs them between kernels.
 """
 
 from __future__ import annotations

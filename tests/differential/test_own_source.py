@@ -2,6 +2,9 @@
 
 Under ``fullgraph=True`` nothing runs in Python between kernels, so a call that compiles there has
 come out whole.
+
+Regression: ``np.roll(x, (), ())`` of a 0-d array returned, where NumPy raises a ValueError: nothing
+checked for it.
 """
 
 from __future__ import annotations

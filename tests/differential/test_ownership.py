@@ -2,6 +2,11 @@
 
 A view of all elements is another object than a fresh array: ``(x + 1).reshape(-1)`` has a base,
 ``x.flatten()`` has none, in whatever order it lies in memory.
+
+Regression: Arguments came back as copies and ``owndata`` differed: views of whole arrays counted as
+owners, and other orders were allocated as transposes. ``np.float64(x)`` of a float64 array and
+arrays whose ``shape`` was set had the same fault, as had ``np.linspace(0, x, n, axis=1, dtype=..)``
+and ``np.geomspace(axis=-1)``.
 """
 
 from __future__ import annotations

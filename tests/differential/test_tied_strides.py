@@ -1,4 +1,8 @@
-"""Memory order of results for operands with any strides: equal, negative, zero, overlapping."""
+"""Memory order of results for operands with any strides: equal, negative, zero, overlapping.
+
+Regression: A transposed ``sliding_window_view`` plus 1 had another order: of equal strides the
+outer one counted as larger.
+"""
 
 from __future__ import annotations
 

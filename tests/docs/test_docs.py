@@ -204,3 +204,23 @@ def test_examples_of_changes_are_those_that_were_made() -> None:
                 assert line[1:] in rest, f"{name}: {line[1:]}"
                 checked += 1
     assert checked > 30
+
+
+# ----------------------------------------------------------------------------- which tests to run
+def test_make_quick_touches_every_part() -> None:
+    files = (ROOT / "tests" / "quick.txt").read_text("utf-8").split()
+    assert all((ROOT / f).exists() for f in files)
+    parts = {f.split("/")[1] for f in files}
+    rooms = ("tracer", "ir", "fuse", "codegen", "structured", "linalg", "numpy_namespace")
+    assert parts >= {*rooms, "benchmarks", "docs", "differential", "regressions", "robustness"}
+
+
+def test_the_table_of_tests_names_what_exists() -> None:
+    section = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("## Which tests to run")[2]
+    rows = [
+        line.split("|")[1:3] for line in section.partition("\n## ")[0].splitlines() if "|" in line
+    ]
+    named = {name for row in rows for cell in row for name in re.findall(r"`([\w/.*]+)`", cell)}
+    assert all(any(ROOT.glob(name)) for name in named), named
+    packages = {f.parent.name for f in (ROOT / "fusejit").glob("*/__init__.py")}
+    assert {name.removeprefix("fusejit/") for name in named} >= packages

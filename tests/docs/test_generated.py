@@ -31,6 +31,7 @@ from fusejit.tracer.library.own_source import NAMES, handler_of
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.values.operator_names import METHODS, OPERATORS
 from fusejit_testing.linalg_table import linalg_ops
+from fusejit_testing.mended_table import regressions
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -405,6 +406,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "host functions": host_functions,
     "methods": methods,
     "linalg ops": linalg_ops,
+    "regressions": regressions,
 }
 
 

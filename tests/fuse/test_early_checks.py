@@ -1,5 +1,9 @@
 # ruff: noqa: E501
-"""Checks move in front of what is computed without them, and no further."""
+"""Checks move in front of what is computed without them, and no further.
+
+Regression: With ``fusion="none"`` a result was written past its end before the check of its length,
+because it shared the memory of its reshape.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The rule for memory that several writes fill, on written graphs."""
+"""The rule for memory that several writes fill, on written graphs.
+
+Regression: ``x[i] = np.concatenate(..)`` wrote rows 0 to n-1, because ``Scatter`` was a kind of
+``Store``. They are now siblings under ``Write``.
+"""
 
 import pytest
 

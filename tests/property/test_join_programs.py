@@ -1,4 +1,8 @@
-"""Every way to make an array by several stores, crossed with every way to use it, against NumPy."""
+"""Every way to make an array by several stores, crossed with every way to use it, against NumPy.
+
+Regression: ``x[i] = np.concatenate(..)`` wrote rows 0 to n-1 (also roll, pad, stack, lists,
+``np.insert``, ``np.isin``): a pass dropped the integer index of a ``Scatter``.
+"""
 
 from __future__ import annotations
 

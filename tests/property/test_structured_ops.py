@@ -71,6 +71,6 @@ def test_a_refusal_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*args: Any) -> Any:
         raise ValueError("planted")
 
-    monkeypatch.setattr(structured_ops, "require_starts", refused)
+    monkeypatch.setattr(structured_ops, "check_starts", refused)
     failures = failures_of(range(2, 6), 0, Tally())
     assert len(failures) == 4

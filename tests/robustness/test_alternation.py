@@ -1,4 +1,8 @@
-"""A call site that gives other dtypes in turn: several launchers are asked, one after the other."""
+"""A call site that gives other dtypes in turn: several launchers are asked, one after the other.
+
+Regression: Calls with columns of floats and of integers in turn missed the dispatch each time: 4
+us, and 70 us for those that run in Python.
+"""
 
 import numpy as np
 import pytest

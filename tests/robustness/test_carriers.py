@@ -1,4 +1,9 @@
-"""The function that stands for a decorated one, while Python runs it: one frame behind a guard."""
+"""The function that stands for a decorated one, while Python runs it: one frame behind a guard.
+
+Regression: Small helpers and methods that Python runs cost 0.3 to 10 us a call: entry stub,
+dispatcher and guard were Python frames. The entry stub now holds the user's statements after a
+native guard.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Faults put into each stage, from the trace to the launch: NumPy runs the call, effects once."""
+"""Faults put into each stage, from the trace to the launch: NumPy runs the call, effects once.
+
+Regression: An internal error between capture and launch reached the user. It now gives a report
+with IR and versions and one warning, and NumPy runs the call.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Forked children of a process that compiled and ran a parallel kernel."""
+"""Forked children of a process that compiled and ran a parallel kernel.
+
+Regression: A fork of another thread printed a warning of Numba: only the thread that started TBB
+can stop it. Kernels of that child are serial.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""A decorated function is still a function: calls, signature, pickling, nesting."""
+"""A decorated function is still a function: calls, signature, pickling, nesting.
+
+Regression: Recursion was an UnsupportedError; a function that calls itself more than 16 times in a
+trace is now split at those calls. ``@fuse_jit`` above ``staticmethod``, ``property``, ``partial``,
+generators and classes was refused.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import graphlib
 from collections.abc import Callable
 from inspect import ismodule
@@ -72,10 +73,17 @@ ALLOWED = {
 }
 
 
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    """A file of the package, parsed once for all tests."""
+    return ast.parse(path.read_text("utf-8"))
+
+
+@functools.cache
 def imports_of(path: Path) -> set[str]:
     """Dotted names that a file imports; those under ``if TYPE_CHECKING`` too."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -115,17 +123,20 @@ def module_of(path: Path) -> str:
     )
 
 
+MODULES = {module_of(path) for path in FILES}
+
+
+@functools.cache
 def imported_first(path: Path) -> set[str]:
     """The modules of the package that must be there before a file can be imported."""
-    modules = {module_of(each) for each in FILES}
     found = set()
-    for node in ast.parse(path.read_text()).body:  # what functions and type checkers need is later
+    for node in parsed(path).body:  # what functions and type checkers need is later
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= {name if name in modules else str(node.module) for name in names}
-    return (found & modules) - {module_of(path)}
+            found |= {name if name in MODULES else str(node.module) for name in names}
+    return (found & MODULES) - {module_of(path)}
 
 
 def room_of(module: str) -> str:

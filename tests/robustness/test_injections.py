@@ -3,6 +3,10 @@
 `threading.Thread.start` and `threading.Event.wait`, which it used for that, put a RuntimeError in
 the place of what was raised in them: then the call ran as plain NumPy, and a user's time limit, or
 Ctrl-C, was lost. Seen once in some hundred interruptions at random times.
+
+Regression: The first call hung after Ctrl-C during an import: Python's import, interrupted in its
+own lock code, keeps the lock. An exception of a handler that fusejit's own code holds counted as an
+internal error, because the innermost frame decided.
 """
 
 import contextlib

@@ -1,4 +1,7 @@
-"""A handler of a signal ends a kernel that would run for hours; what it has stored stays."""
+"""A handler of a signal ends a kernel that would run for hours; what it has stored stays.
+
+Regression: Ctrl-C waited for the end of a kernel, because kernels never checked for signals.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Parts that are given lists and dictionaries which grow, and helpers that are called in a loop."""
+"""Parts that are given lists and dictionaries which grow, and helpers that are called in a loop.
+
+Regression: Union-find over an image ran at 0.005x: each length of a dictionary left a variant that
+all later calls checked. Runge-Kutta from ``states[-1]`` ran at 0.56x: a segment waited for each
+length of a list.
+"""
 
 import numpy as np
 import pytest

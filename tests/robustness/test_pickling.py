@@ -1,4 +1,7 @@
-"""Decorated functions travel to other processes as function and options."""
+"""Decorated functions travel to other processes as function and options.
+
+Regression: Decorated functions of ``__main__`` were not pickled by value.
+"""
 
 from __future__ import annotations
 

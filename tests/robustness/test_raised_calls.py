@@ -1,4 +1,8 @@
-"""Calls that raise are run by Python at once, and nothing else is for long."""
+"""Calls that raise are run by Python at once, and nothing else is for long.
+
+Regression: Calls that raise cost 4 to 40 us: each was given to every variant and looked up in
+tables. A native guard now knows the signatures that raised (about 1 us).
+"""
 
 from __future__ import annotations
 

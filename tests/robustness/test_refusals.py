@@ -1,4 +1,8 @@
-"""What fusejit does not trace: Python's, or under fullgraph an error that names what to do."""
+"""What fusejit does not trace: Python's, or under fullgraph an error that names what to do.
+
+Regression: ``UnsupportedError``, ``ConcretizationError`` and ``InternalError`` reached users in
+default mode. Python now runs the statement or the function.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What costs more compiled than it gains is Python's: which parts, and when they come back."""
+"""What costs more compiled than it gains is Python's: which parts, and when they come back.
+
+Regression: Loops over lists, texts and ``zip`` ran at 0.01x as segments of a few statements: no
+cost model decided whether compiling is faster.
+"""
 
 from __future__ import annotations
 

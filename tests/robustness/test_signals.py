@@ -1,4 +1,9 @@
-"""What handlers of signals raise reaches the user, and everything works afterwards."""
+"""What handlers of signals raise reaches the user, and everything works afterwards.
+
+Regression: Ctrl-C during the import of Numba broke the process, because Numba cannot be imported
+twice. Ctrl-C just before a wait for the compiler was handled only after it. The exception of a
+handler became an InternalError.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The clock decides between a variant and Python where both give the same bits."""
+"""The clock decides between a variant and Python where both give the same bits.
+
+Regression: A segment with a short ``while`` ran at 0.74x: its number of iterations was a guess. The
+clock now decides after 16 calls where both forms have equal bits.
+"""
 
 import functools
 
