@@ -3,7 +3,8 @@
 Without that setting all names are NumPy's own objects, and with it nearly all. Those that make
 arrays (`fusejit.numpy.creation`) return an `Array` where the result is large, and a plain ndarray
 where it is small. NumPy's functions take an `Array` and return one, because it implements their
-protocols (`fusejit.numpy.array`).
+protocols (`fusejit.numpy.array`). Operations on it are recorded (`fusejit.numpy.window`), and
+windows of them are compiled (`fusejit.numpy.programs`).
 
 Inside of functions with `fuse_jit`, calls compile as those of NumPy.
 
@@ -13,7 +14,7 @@ Examples
 >>> import fusejit.numpy as np
 >>> np.exp is numpy.exp, np.linalg is numpy.linalg
 (True, True)
->>> isinstance(np.zeros(10_000), numpy.ndarray)
+>>> isinstance(np.zeros(200_000), numpy.ndarray)
 True
 """
 

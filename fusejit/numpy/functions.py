@@ -162,7 +162,7 @@ def record_where(frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]
     dtype = numpy.result_type(*operands)
     if arrays[0].nbytes == 0 or dtype.kind not in NUMBERS or _does_not_fit(operands, dtype):
         return None
-    if arrays[0].size * dtype.itemsize < THRESHOLD.get():
+    if max(arrays[0].size * dtype.itemsize, arrays[0].nbytes) < THRESHOLD.get():
         return None
     out = CURRENT.window.memory(arrays[0].shape, dtype)
     return record_form(frame, _WHERE, args, out)

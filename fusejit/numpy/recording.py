@@ -142,8 +142,8 @@ def record_ufunc(
             shape, size = broadcast.shape, broadcast.size
             break
     if out is None:
-        if not size or size * dtype.itemsize < THRESHOLD.get():
-            return None
+        if not size or max(size * dtype.itemsize, first.nbytes) < THRESHOLD.get():
+            return None  # masks of large arrays may be smaller
         made = _allocated(arrays, shape, dtype, converts)
         if made is None:
             return None

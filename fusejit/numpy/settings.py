@@ -16,7 +16,7 @@ NEVER = sys.maxsize
 """The threshold under which every array is a plain ndarray."""
 
 
-IS_ON = os.environ.get("FUSEJIT_LAZY", "1") not in ("", "0")
+IS_ON = os.environ.get("FUSEJIT_LAZY", "0") not in ("", "0")
 """Whether the functions that make arrays are those of `fusejit.numpy.creation`, or NumPy's own."""
 
 _DEFAULT = int(os.environ.get("FUSEJIT_LAZY_THRESHOLD", DEFAULT_THRESHOLD))

@@ -47,9 +47,10 @@ def test_eager_makes_ndarrays():
 @pytest.mark.parametrize(
     ("variables", "small", "large"),
     [
-        ({}, "ndarray", "Array"),
+        ({}, "ndarray", "ndarray"),
         ({"FUSEJIT_LAZY": "0"}, "ndarray", "ndarray"),
-        ({"FUSEJIT_LAZY_THRESHOLD": "8"}, "Array", "Array"),
+        ({"FUSEJIT_LAZY": "1"}, "ndarray", "Array"),
+        ({"FUSEJIT_LAZY": "1", "FUSEJIT_LAZY_THRESHOLD": "8"}, "Array", "Array"),
     ],
 )
 def test_environment_variables(variables, small, large):
