@@ -295,20 +295,22 @@ class LauncherNames:
                 return name
         return None
 
-    def allocation(self, slot: Slot) -> str:
+    def allocation(self, slot: Slot, are_checked: bool) -> str:
+        """The call that allocates; ``are_checked``: the launcher knows that no size is negative."""
         dtype = self.bind("dtype", slot.dtype)
         like = self.like_argument(slot)
+        sizes = shape_text(slot.extents, not are_checked)
         rank = len(slot.extents)
         order = slot.order or tuple(range(rank))
         if order == tuple(range(rank)):
-            shape = f"{self.array(like)}.shape" if like else shape_text(slot.extents)
+            shape = f"{self.array(like)}.shape" if like else sizes
             return f"empty({shape}, {dtype})"
         if order == tuple(reversed(range(rank))):
-            shape = f"{self.array(like)}.shape" if like else shape_text(slot.extents)
+            shape = f"{self.array(like)}.shape" if like else sizes
             return f"empty({shape}, {dtype}, 'F')"
         # in that order of memory, and owning it, which the transpose of another array would not
         like_order = self.bind("ordered", ordered(slot.dtype, order))
-        return f"empty_like({like_order}, {dtype}, 'K', False, {shape_text(slot.extents)})"
+        return f"empty_like({like_order}, {dtype}, 'K', False, {sizes})"
 
     def kept(self) -> list[str]:
         """What the launcher itself has to put back where a kernel undoes its stores.
@@ -383,8 +385,16 @@ def affine_text(expr: AffineExpr) -> str:
     return str(Polynomial.from_affine(expr))
 
 
-def shape_text(extents: Sequence[AffineExpr]) -> str:
-    return "(" + "".join(f"{affine_text(e)}, " for e in extents).rstrip() + ")"
+def shape_text(extents: Sequence[AffineExpr], bounds: bool = False) -> str:
+    """A shape; ``bounds``: sizes that may be negative are 0 then."""
+
+    def text(extent: AffineExpr) -> str:
+        may_be_negative = bounds and (
+            extent.constant < 0 or any(coefficient < 0 for _, coefficient in extent.terms)
+        )
+        return f"max({affine_text(extent)}, 0)" if may_be_negative else affine_text(extent)
+
+    return "(" + "".join(f"{text(e)}, " for e in extents).rstrip() + ")"
 
 
 def is_c_or_f(slot: Slot) -> bool:

@@ -160,5 +160,6 @@ class LauncherSteps(LauncherNames):
             if slot.name in self.allocated or slot.name in self.made_by_host:
                 continue
             if not any(unknown & e.symbols() for e in slot.extents):
-                self.put(f"{slot.name} = {self.allocation(slot)}")
+                # kernels check what they know of sizes that a step before them has found
+                self.put(f"{slot.name} = {self.allocation(slot, not symbols)}")
                 self.allocated.add(slot.name)
