@@ -225,10 +225,21 @@ _LLVM_FLOAT = {
     "copysign": "llvm.copysign",
     "maximum": "llvm.maximum",
     "minimum": "llvm.minimum",
-    "fmax": "llvm.maximumnum",
-    "fmin": "llvm.minimumnum",
+    "fmax": "llvm.maximum",  # of numbers: see `_without_nan`
+    "fmin": "llvm.minimum",
 }
 _INTEGER_COMPARE = {"maximum": ">=", "fmax": ">=", "minimum": "<=", "fmin": "<="}
+
+
+def _without_nan(builder: Any, left: Any, right: Any) -> tuple[Any, Any]:
+    """The operands, a NaN replaced by the other one.
+
+    ``llvm.maximumnum`` does that itself, but on x86 LLVM 22 returns the NaN where it knows that the
+    other operand, an integer that was converted, is none.
+    """
+    left_is_nan = builder.fcmp_unordered("uno", left, left)
+    right_is_nan = builder.fcmp_unordered("uno", right, right)
+    return builder.select(left_is_nan, right, left), builder.select(right_is_nan, left, right)
 
 
 def _llvm_intrinsic(name: str) -> Any:
@@ -249,6 +260,8 @@ def _llvm_intrinsic(name: str) -> Any:
             callee = builder.module.declare_intrinsic(llvm_name, [element], function_type)
             if compare:
                 prefer_widest(builder.function)
+            if name in ("fmax", "fmin"):
+                values = _without_nan(builder, *values)
             return builder.call(callee, values)
 
         def select_integer(context: Any, builder: Any, signature: Any, values: Any) -> Any:
