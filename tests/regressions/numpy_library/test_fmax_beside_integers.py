@@ -1,4 +1,4 @@
-"""`np.fmax(x, np.arange(n) % 50)` kept NaN: LLVM's intrinsic is wrong beside a converted integer."""
+"""`np.fmax(x, np.arange(n) % 50)` kept NaN: LLVM is wrong beside an integer that is converted."""
 
 from __future__ import annotations
 
