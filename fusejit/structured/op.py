@@ -100,6 +100,8 @@ class StructuredOp:
             If ranks or extents disagree, a subscript leaves its operand, or ``out`` overlaps an
             input. Nothing has been written then.
         """
+        if _ACTIVE and _ACTIVE[0].get() is None:
+            return self.entry(*args, **kwargs)
         return (self.entry if _active_trace() is None else self.in_python)(*args, **kwargs)
 
     @functools.cached_property
@@ -200,9 +202,17 @@ class InPython:
         return self.op.reference(*args, **kwargs) if result is NotImplemented else result
 
 
+_ACTIVE: list[Any] = []
+"""The context variable of the active trace, once the tracer is loaded."""
+
+
 def _active_trace() -> Any:
     context = sys.modules.get("fusejit.tracer.runtime.context")
-    return None if context is None else context.active_trace()
+    if context is None:
+        return None
+    if not _ACTIVE:
+        _ACTIVE.append(context.ACTIVE)
+    return context.active_trace()
 
 
 def _entry(op: StructuredOp) -> Any:
