@@ -27,6 +27,7 @@ import numpy
 from fusejit.numpy import method_table as method_table
 from fusejit.numpy.array import Array as Array
 from fusejit.numpy.creation import Grid, creators
+from fusejit.numpy.explain import explain as explain
 from fusejit.numpy.report import report as report
 from fusejit.numpy.settings import IS_ON
 from fusejit.numpy.settings import threshold as threshold

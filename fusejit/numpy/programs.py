@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import linecache
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -298,6 +298,21 @@ class Describer:
 _NUMBER_BOUND = "number"
 
 
+def described_window(
+    operations: Sequence[Any],
+    paths: dict[int, Any],
+    is_seen: Sequence[bool],
+    is_needed: Sequence[bool],
+) -> Described | None:
+    """Return a window as structure and arguments; None if a function could not express it."""
+    written = {id(o.out if o.out.base is None else o.out.base) for o in operations if not o.is_new}
+    describer = Describer(paths, written)
+    for operation, seen, needed in zip(operations, is_seen, is_needed, strict=True):
+        if needed:
+            describer.add(operation.call, operation.out, operation.is_new, seen)
+    return describer.described()
+
+
 # ----------------------------------------------------------------------------------------- source
 class _Writer:
     """Writes the source of the function of a structure."""
@@ -332,14 +347,17 @@ class _Writer:
                 self._lines.append(f"{_value(function, [*operands, f'out={out}'])}")
             return
         name = self._slot()
-        value = _value(function, operands)
         memory = f"m{name[1:]}"
         if token != DEAD:
             self._memory.append(memory)
         if token == STORED:  # later operations write its memory, perhaps through views
-            self._lines += [f"{memory}[...] = {value}", f"{name} = {memory}"]
+            if type(function) is numpy.ufunc:
+                self._lines.append(_value(function, [*operands, f"out={memory}"]))
+            else:
+                self._lines.append(f"{memory}[...] = {_value(function, operands)}")
+            self._lines.append(f"{name} = {memory}")
             return
-        self._lines.append(f"{name} = {value}")
+        self._lines.append(f"{name} = {_value(function, operands)}")
         if token == LIVE:
             self._after.append(f"{memory}[...] = {name}")
 
@@ -412,4 +430,5 @@ def function_of(structure: tuple[Any, ...]) -> Callable[..., Any]:
     scope: dict[str, Any] = {"np": numpy, "__name__": __name__}
     exec(compile(source, filename, "exec"), scope)
     function: Callable[..., Any] = scope["window"]
+    function.__doc__ = source
     return function

@@ -344,8 +344,11 @@ def record_store(frame: FrameType, array: Array, index: Any, value: Any) -> bool
     if type(target) is not ndarray or target.dtype.kind not in NUMBERS:
         return False
     owners = [owner]
-    views = {} if owner._path is None else {id(target): path_of_item(array, index)}
+    path = None if owner._path is None else path_of_item(array, index)
     kind = type(value)
+    if kind is Array and value._owner is owner and path is not None and value._path == path:
+        return True  # what ``x[i] += y`` stores was written to x before
+    views = {} if path is None else {id(target): path}
     if kind is Array:
         source = value._array
         of = value if value._owner is None else value._owner

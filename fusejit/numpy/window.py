@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from fusejit.numpy.programs import Describer, Form, Program, program_of
+from fusejit.numpy.programs import Form, Program, described_window, program_of
 from fusejit.numpy.replay import Scratch, spare_memory, visible, with_shared_memory
 from fusejit.numpy.report import REPORT
 from fusejit.numpy.settings import NEVER, threshold
@@ -397,14 +397,7 @@ def to_run(
     """
     is_seen, is_needed = visible(operations)
     if COMPILES:
-        written = {
-            id(o.out if o.out.base is None else o.out.base) for o in operations if not o.is_new
-        }
-        describer = Describer(paths, written)
-        for operation, seen, needed in zip(operations, is_seen, is_needed, strict=True):
-            if needed:
-                describer.add(operation.call, operation.out, operation.is_new, seen)
-        described = describer.described()
+        described = described_window(operations, paths, is_seen, is_needed)
         if described is not None:
             program = program_of(described.structure)
             if program.is_due(described.seconds):

@@ -37,13 +37,13 @@ def test_operations_wait_until_a_value_is_needed():
     y[:, 1:] = x[:, 1:]
     z = y.astype("f4").copy()
     z -= x > 1
-    assert num_pending() == 10
+    assert num_pending() == 9
     assert (z.shape, z.dtype, z.strides, z.base, len(z)) == ((2, 3), "f4", (12, 4), None, 2)
     assert y.T.reshape(3, 2).base is y
     assert np.shape(y) == (2, 3)
     assert np.shares_memory(y, np.transpose(y))
     assert y.flags.c_contiguous
-    assert num_pending() == 10
+    assert num_pending() == 9
     real = numpy.arange(6.0).reshape(2, 3)
     expected = numpy.sin(real) * 2 + real
     expected[0] += 1
@@ -388,3 +388,35 @@ def test_interrupts_lose_no_operation():
     finally:
         signal.signal(signal.SIGALRM, before)
     assert struck > 50
+
+
+def test_explain_shows_what_waits_and_runs_nothing():
+    with np.window(64):
+        x = np.linspace(0, 1, 5000)
+        y = np.sqrt(x * x + 1)
+        y[1:-1] += x[:-2]
+        text = np.explain()
+        assert num_pending() == 4  # the store of y[1:-1] into itself is none
+        assert "np.sqrt(x2, out=m3)" in text
+        assert "1 kernel" in text
+        assert y[0] == 1
+        assert np.explain() == "no operation waits"
+
+
+@pytest.mark.usefixtures("compiles_at_once")
+def test_forms_are_compiled():
+    """Reductions, ``where``, ``roll``, ``clip`` and masked stores, each after other operations."""
+    for run in range(2):
+        results = []
+        for namespace in (numpy, np):
+            with np.threshold(0), np.window(64):
+                x = namespace.linspace(-1, 2, 60).reshape(6, 10) + run
+                x[x > 1] = 0.5
+                y = namespace.roll(x * 2, (1, -2), (0, 1))
+                z = namespace.where(y > 0, y, -1.5).clip(-1, 1)
+                results.append([z.max(), (z + x).min(axis=0), np.abs(z - y).max(), z.tolist()])
+        for expected, found in zip(*results, strict=True):
+            numpy.testing.assert_array_equal(expected, found)
+    report = np.report()
+    assert report.runs >= 4, report
+    assert not report.refused, report

@@ -8,7 +8,6 @@ import numpy
 import pytest
 
 import fusejit.numpy as np
-from fusejit.numpy import programs
 from fusejit_testing.programs.namespace_programs import ProgramMaker, outcome
 
 NUM_LINES = 30
@@ -37,16 +36,6 @@ def compiled_differences(seed: int) -> str:
             if outcome(lines, np) != expected:
                 return "\n".join([f"seed {seed}, compiled:", *lines])
     return ""
-
-
-@pytest.fixture
-def compiles_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compile each window when it first comes, to Python that is not jitted."""
-    monkeypatch.setattr(programs, "FEWEST_VISITS", 0)
-    monkeypatch.setattr(programs, "COMPILE_SECONDS", (0.0, 0.0))
-    monkeypatch.setattr(programs, "LOAD_SECONDS", 0.0)
-    monkeypatch.setattr(programs, "_PROGRAMS", {})
-    monkeypatch.setenv("FUSEJIT_UNJITTED", "1")
 
 
 def check(first: int, count: int) -> None:
