@@ -97,7 +97,7 @@ def reduced(
         or not source.size
         or not source.flags.c_contiguous
         or source.dtype.kind not in ("fc" if name == "mean" else "biuf")
-        or source.dtype.itemsize < 4
+        or (source.dtype.itemsize < 4 and source.dtype != bool)
     ):
         return NotImplemented
     axis = args[0] if args else kwargs.get("axis")

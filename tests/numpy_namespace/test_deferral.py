@@ -415,6 +415,7 @@ def test_forms_are_compiled():
                 y = namespace.roll(x * 2, (1, -2), (0, 1))
                 z = namespace.where(y > 0, y, -1.5).clip(-1, 1)
                 results.append([z.max(), (z + x).min(axis=0), np.abs(z - y).max(), z.tolist()])
+                results[-1] += [np.sum(z > 0), (z > y).any(), np.all(z + 3 > x, axis=1)]
         for expected, found in zip(*results, strict=True):
             numpy.testing.assert_array_equal(expected, found)
     report = np.report()
