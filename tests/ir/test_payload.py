@@ -76,6 +76,8 @@ def test_a_positive_zero_is_larger_than_a_negative_one(dtype):
 def test_the_identity_of_a_combiner_changes_nothing(combiner, dtype):
     if combiner.name in ("and", "or"):  # they combine bools only
         dtype = BOOL
+    if combiner.name in ("bitwise_and", "bitwise_or") and dtype.kind not in "iu":
+        return
     if combiner.of_numbers and dtype.kind != "f":
         return
     if dtype.kind == "c":  # sums of them are sums of their parts

@@ -163,6 +163,8 @@ def payload_yields_the_results(op: Op) -> Iterator[str]:
             yield f"{payload.dtype_of(ref)} is yielded for {result!r} of {result.type.dtype}"
         if init.combiner in ("and", "or") and result.type.dtype != _BOOL:
             yield f"{init.combiner} combines bools, not {result.type.dtype}"
+        if init.combiner in ("bitwise_and", "bitwise_or") and result.type.dtype.kind not in "iu":
+            yield f"{init.combiner} combines integers, not {result.type.dtype}"
         if init.combiner in _OF_NUMBERS and result.type.dtype.kind != "f":
             yield f"{init.combiner} combines floats, not {result.type.dtype}"
 
