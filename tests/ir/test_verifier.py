@@ -297,6 +297,11 @@ BODIES = [
         "payload yields the results: and combines bools, not float64",
     ),
     (
+        '%a = generic "f" domain (s0) iterators (reduction) ins (%x) '
+        "outs (bitwise_and [(d0) -> ()]) { yield in0 } : f64",
+        "payload yields the results: bitwise_and combines integers, not float64",
+    ),
+    (
         '%a = generic "f" domain (s0) ins (%x) outs (write) { yield in0 } : s1 x f64',
         "result types match their maps: axis 0 of %a is s1, d0 has s0",
     ),
