@@ -51,7 +51,7 @@ class Times:
     Parameters
     ----------
     name
-    theirs, ours
+    numpy_seconds, warm
         Medians with NumPy and with fusejit's namespace, the disk cache warm.
     cold
         The first run with fusejit's namespace and an empty disk cache.
@@ -60,24 +60,24 @@ class Times:
     """
 
     name: str
-    theirs: float
-    ours: float
+    numpy_seconds: float
+    warm: float
     cold: float
     difference: str = ""
 
     @property
     def ratio(self) -> float:
         """Above 1: faster than NumPy."""
-        return self.theirs / self.ours
+        return self.numpy_seconds / self.warm
 
     @property
     def cold_ratio(self) -> float:
         """The same of the first run."""
-        return self.theirs / self.cold
+        return self.numpy_seconds / self.cold
 
     def misses(self) -> list[str]:
         """Which bars it misses."""
-        slower = ["slower"] if self.ours > SLOWER * self.theirs else []
+        slower = ["slower"] if self.warm > SLOWER * self.numpy_seconds else []
         return slower + (["output differs"] if self.difference else [])
 
 
@@ -115,15 +115,15 @@ def measured(script: Script, size: str, rounds: int, clock: str = "perf_counter"
                 outputs[which] += printed
     expected = outputs[0][0]
     found = [difference(expected, each) for each in (*outputs[0], *outputs[1])]
-    theirs, ours = map(statistics.median, times)
-    return Times(script.name, theirs, ours, cold, next(filter(None, found), ""))
+    numpy_seconds, warm = map(statistics.median, times)
+    return Times(script.name, numpy_seconds, warm, cold, next(filter(None, found), ""))
 
 
 def row(times: Times) -> str:
     """The row of one script."""
     return (
-        f"{times.name:24s} NumPy {times.theirs:8.4f} s   cold {times.cold:8.4f} s   "
-        f"warm {times.ours:8.4f} s   {times.ratio:6.2f}x   "
+        f"{times.name:24s} NumPy {times.numpy_seconds:8.4f} s   cold {times.cold:8.4f} s   "
+        f"warm {times.warm:8.4f} s   {times.ratio:6.2f}x   "
         f"output {'differs' if times.difference else 'agrees'}   {', '.join(times.misses())}"
     ).rstrip()
 

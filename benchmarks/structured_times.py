@@ -1,9 +1,9 @@
 """``python -m benchmarks.structured_times [NAME..]``: ops of fusejit.linalg beside NumPy and torch.
 
 Each case runs its forms in turn, in one process. A row has the median of each form and the ratio of
-the other's time to ours: above 1 we are faster. Contractions stand beside `np.matmul` on the same
-data (packed ones beside the product of the matrices that were packed), convolutions beside torch,
-if it is installed, and beside NumPy's windows and einsum.
+the other's time to the time of fusejit, above 1 where fusejit is faster. Contractions stand beside
+`np.matmul` on the same data (packed ones beside the product of the matrices that were packed),
+convolutions beside torch, if it is installed, and beside NumPy's windows and einsum.
 """
 
 import statistics
@@ -24,11 +24,11 @@ Form = Callable[[], object]
 
 @dataclass(frozen=True)
 class Case:
-    """One op on one shape: ours, and others by name."""
+    """One op on one shape: the form of fusejit, and others by name."""
 
     name: str
     shape: str
-    ours: Form
+    fusejit: Form
     others: dict[str, Form]
 
 
@@ -44,8 +44,8 @@ def contractions() -> Iterator[Case]:
     stack, stack2, vectors = array(b, n // 2, n // 2), array(b, n // 2, n // 2), array(b, n // 2)
     long = array(1_000_000)
 
-    def case(name: str, ours: Form, numpy: Form, shape: str) -> Case:
-        return Case(name, shape, ours, {"np.matmul": numpy})
+    def case(name: str, fusejit: Form, numpy: Form, shape: str) -> Case:
+        return Case(name, shape, fusejit, {"np.matmul": numpy})
 
     yield case("dot", lambda: linalg.dot(long, long), lambda: np.matmul(long, long), "1e6")
     yield case("matvec", lambda: linalg.matvec(square, vector), lambda: square @ vector, f"{n}")
@@ -140,7 +140,7 @@ def convolutions() -> Iterator[Case]:
 
 def medians(case: Case) -> dict[str, float]:
     """The median time of each form, run in turn."""
-    forms = {"fusejit": case.ours, **case.others}
+    forms = {"fusejit": case.fusejit, **case.others}
     for form in forms.values():
         for _ in range(WARM_UP):
             form()
@@ -160,9 +160,9 @@ def main(names: list[str]) -> None:
         if names and case.name not in names:
             continue
         found = medians(case)
-        ours = found.pop("fusejit")
-        rest = "   ".join(f"{n} {t * 1e6:9.1f} us {t / ours:6.2f}x" for n, t in found.items())
-        print(f"{case.name:28s} {case.shape:20s} {ours * 1e6:9.1f} us   {rest}", flush=True)
+        seconds = found.pop("fusejit")
+        rest = "   ".join(f"{n} {t * 1e6:9.1f} us {t / seconds:6.2f}x" for n, t in found.items())
+        print(f"{case.name:28s} {case.shape:20s} {seconds * 1e6:9.1f} us   {rest}", flush=True)
 
 
 if __name__ == "__main__":
