@@ -411,7 +411,7 @@ def test_reductions_of_extrema_vectorise_and_do_not_depend_on_the_order(
         results = {dtype(kernel(x)).tobytes() for x in shuffled}
         assert len(results) == 1
         assert np.array_equal(np.frombuffer(results.pop(), dtype)[0], expected, equal_nan=True)
-    if probe().vector_bits >= 256:
+    if probe().vector_bits >= 256 and name in ("maximum", "minimum"):  # fmax and fmin: one by one
         (text,) = kernel.inspect_asm().values()
         assert re.search(r"v(max|min)p[sd]|vrangep[sd]", text)
 

@@ -234,8 +234,9 @@ _INTEGER_COMPARE = {"maximum": ">=", "fmax": ">=", "minimum": "<=", "fmin": "<="
 def _without_nan(builder: Any, left: Any, right: Any) -> tuple[Any, Any]:
     """The operands, a NaN replaced by the other one.
 
-    ``llvm.maximumnum`` does that itself, but on x86 LLVM 22 returns the NaN where it knows that the
-    other operand, an integer that was converted, is none.
+    ``llvm.maximumnum`` does that itself, and reductions of it vectorise. But on x86 LLVM 22 gets a
+    single one wrong, outside of vectors: it returns the NaN where it knows that the other operand,
+    an integer that was converted, is none.
     """
     left_is_nan = builder.fcmp_unordered("uno", left, left)
     right_is_nan = builder.fcmp_unordered("uno", right, right)
