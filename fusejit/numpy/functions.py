@@ -185,7 +185,7 @@ def _are_alike(arrays: list[ndarray[Any, Any]]) -> bool:
 
 
 def record_roll(frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Array | None:
-    """Record ``np.roll(a, shift, axis)`` by integers."""
+    """Record ``np.roll(a, shift, axis)`` by integers. Without an axis the result is a view."""
     if not CURRENT.window.most or not kwargs.keys() <= {"shift", "axis"}:
         return None
     given = dict(zip(("a", "shift", "axis"), args, strict=False)) | kwargs
@@ -195,7 +195,7 @@ def record_roll(frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any])
         return None
     source, is_plain = array._array, all(type(i) is int for i in items if i is not None)
     axes = _axes(axis, source.ndim)
-    if shift is None or not is_plain or axes is None or not _are_alike([source]):
+    if shift is None or axis is None or not is_plain or axes is None or not _are_alike([source]):
         return None
     if type(shift) is tuple and (type(axis) is not tuple or len(axis) != len(shift)):
         return None

@@ -403,6 +403,13 @@ def test_explain_shows_what_waits_and_runs_nothing():
         assert np.explain() == "no operation waits"
 
 
+def test_roll_without_an_axis_is_a_view():
+    with np.threshold(0), np.window(64):
+        x = np.arange(6).reshape(2, 3)
+        assert np.roll(x, 1).base.shape == numpy.roll(numpy.zeros((2, 3)), 1).base.shape
+        assert np.roll(x, 1, axis=0).base is None
+
+
 @pytest.mark.usefixtures("compiles_at_once")
 def test_forms_are_compiled():
     """Reductions, ``where``, ``roll``, ``clip`` and masked stores, each after other operations."""

@@ -434,6 +434,17 @@ def test_values_read_whole_elements_of_outputs_that_are_combined():
         np.testing.assert_array_equal(results[1], [-3, -4])  # a signed cast of True is -1
 
 
+def test_a_complex_number_is_where_a_single_starts():
+    """`init=1 + 0.5j` of one complex64 was an internal error: its parts were float64."""
+    op = formula("""
+        def op(A: Tensor["T", "M"], O: Output[np.dtype(np.complex64)]):
+            O[()] += cast(np.complex64, A[2])
+    """)
+    a = np.arange(3, dtype=np.float32)
+    assert_same(op.reference(a, init=1 + 0.5j), op(a, init=1 + 0.5j))
+    assert not op.entry.variants.declined
+
+
 def test_bits_of_integers_are_combined():
     """`O[i] |= A[i, j]` of integers was refused."""
     some = formula("def op(A: Tensor['T', 'M', 'N'], O: Output['T', 'M']):\n    O[m] |= A[m, n]")

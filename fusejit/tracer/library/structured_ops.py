@@ -252,7 +252,7 @@ class _Emission:
                 )
             given = operand.array
         if len(output.dtypes) > 1:
-            return part_of(given, "imag" if part else "real")
+            given = part_of(given, "imag" if part else "real")
         return given if given.dtype == dtype else copy_of(given, dtype, None, "astype")
 
     def _finished(self, output: Accumulated, parts: list[TracedArray]) -> Any:
