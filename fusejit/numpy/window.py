@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from fusejit.interrupts import is_from_handler
 from fusejit.numpy.programs import Form, Program, described_window, program_of
 from fusejit.numpy.replay import Scratch, spare_memory, visible, with_shared_memory
 from fusejit.numpy.report import REPORT
@@ -369,6 +370,8 @@ def _run_compiled(item: CompiledRun, running: list[Batch | CompiledRun]) -> None
         try:
             item.program.run(item.arguments)
         except Exception as error:
+            if is_from_handler(error):
+                raise
             item.program.refuse(error)
 
 

@@ -13,6 +13,7 @@ import numpy
 import pytest
 
 import fusejit.numpy as np
+from fusejit.numpy import programs
 from fusejit.numpy.window import CURRENT
 
 pytestmark = pytest.mark.usefixtures("everything_is_an_array")
@@ -428,3 +429,32 @@ def test_forms_are_compiled():
     report = np.report()
     assert report.runs >= 4, report
     assert not report.refused, report
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers")
+@pytest.mark.usefixtures("compiles_at_once")
+def test_what_a_signal_handler_raises_leaves_a_compiled_window(monkeypatch):
+    """It was swallowed, and the window was not compiled any more."""
+
+    class Interrupted(Exception):
+        pass
+
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    def run(self: object, arguments: object) -> None:
+        signal.raise_signal(signal.SIGALRM)
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    monkeypatch.setattr(programs.Program, "run", run)
+    try:
+        with np.threshold(0), np.window(64):
+            x = np.zeros(3)
+            x += 1
+            with pytest.raises(Interrupted):
+                x.tolist()
+            assert x.tolist() == [1, 1, 1]
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert not np.report().refused
