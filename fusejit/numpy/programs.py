@@ -3,8 +3,9 @@
 A window is described by its structure: which functions read which results, arguments and views,
 and which results can be seen afterwards. Dtypes, sizes and numbers are not part of it; `fuse_jit`
 handles these. Windows of one structure share a `Program`. NumPy runs the first ones. Once they have
-cost enough time, the window is written as the source of a straight-line function and compiled. The
-decision depends on counts and sizes alone, so that two runs of a script give the same bits.
+cost enough time, the window is written as the source of a straight-line function and compiled, in a
+helper process if there is one (`fusejit.numpy.ahead`). The decision depends on counts and sizes
+alone, so that two runs of a script give the same bits.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy
 from numpy._core import umath
 
+from fusejit.numpy import ahead
 from fusejit.numpy.report import REPORT
 
 ARGUMENT, NUMBER, DEAD, LIVE, STORED = -1, -2, -3, -4, -5
@@ -32,21 +34,33 @@ FEWEST_VISITS = 2
 
 MOST_PROGRAMS = 10_000
 
-COMPILE_SECONDS = 0.2, 0.02
-"""What compiling a window is estimated to take: in any case, and for each operation."""
+ASK_SECONDS = 0.02
+"""The estimated time of windows from which the helper process compiles their function."""
 
-LOAD_SECONDS = 0.5
-"""What loading the compiler is estimated to take, once in a process."""
+COMPILE_SECONDS = 0.03, 0.003
+"""What taking a compiled function into use is estimated to cost: in any case, and for each
+operation. A structure has to have taken NumPy as long."""
 
-SECONDS_PER_BYTE = 7e-11
-SECONDS_PER_ELEMENT = 2e-9
-"""What NumPy is estimated to take for the bytes of operands, and for elements of `_SLOW`."""
+LOAD_SECONDS = 1.0
+"""The time that all windows have to have taken before the compiler is loaded, which takes some
+tenths of a second."""
 
-_SLOW_NAMES = (
-    "exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh "
-    "arcsinh arccosh arctanh power hypot cbrt remainder floor_divide fmod"
-)
-_SLOW = frozenset(getattr(numpy, name) for name in _SLOW_NAMES.split())
+SECONDS_PER_BYTE = 4e-11
+"""What NumPy is estimated to take for the bytes of operands and results."""
+
+_NANOSECONDS = {
+    1.0: "exp exp2 expm1 log log2 log10 log1p sqrt tan arcsin arccos arctan sinh cosh tanh "
+    "arcsinh arccosh arctanh arctan2 power cbrt",
+    8.0: "sin cos remainder",
+    12.0: "hypot fmod logaddexp logaddexp2 floor_divide",
+}
+_SECONDS_PER_ELEMENT = {
+    getattr(numpy, name): 1e-9 * each
+    for each, names in _NANOSECONDS.items()
+    for name in names.split()
+}
+"""What these functions are estimated to take beyond that."""
+
 _NAMES: dict[Any, str] = {
     f: name for name, f in vars(numpy).items() if type(f) is numpy.ufunc and f.__name__ == name
 }
@@ -116,6 +130,8 @@ class Program:
         Windows so far.
     seconds : float
         The estimated time of those that NumPy ran.
+    question : int
+        The number of the question to the helper process; 0 if there is none.
     function : callable or None
         The compiled function.
     is_refused : bool
@@ -126,6 +142,7 @@ class Program:
         self.structure = structure
         self.visits = 0
         self.seconds = 0.0
+        self.question = 0
         self.function: Callable[..., Any] | None = None
         self.is_refused = False
 
@@ -135,13 +152,25 @@ class Program:
             return True
         self.visits += 1
         self.seconds += seconds
+        _PROCESS.seconds += seconds
         once, each = COMPILE_SECONDS
         num_operations = sum(not isinstance(t, int | tuple) for t in self.structure)
         return (
             not self.is_refused
             and self.visits > FEWEST_VISITS
-            and self.seconds > once + each * num_operations + (0 if _LOADED else LOAD_SECONDS)
+            and self.seconds > once + each * num_operations
+            and (_PROCESS.has_compiled or _PROCESS.seconds > LOAD_SECONDS)
         )
+
+    def prepare(self, arguments: list[Any]) -> None:
+        """Ask the helper process for the function, if it will probably be due soon."""
+        if (
+            not self.question
+            and not self.is_refused
+            and self.visits >= FEWEST_VISITS
+            and self.seconds > ASK_SECONDS
+        ):
+            self.question = ahead.ask(source_of(self.structure), arguments)
 
     def run(self, arguments: list[Any]) -> None:
         """Run the compiled function; compile it before its first run.
@@ -153,12 +182,12 @@ class Program:
         """
         if self.function is None:
             from fusejit.api import decorated_function  # which needs all that compiles
-            from fusejit.options import options_from_environment
 
-            _LOADED.append(True)
-            options = options_from_environment(fullgraph=True, warn=False, retires=False)
+            ahead.wait(self.question)
+            _PROCESS.has_compiled = True
             REPORT.compiled += 1
-            self.function = decorated_function(function_of(self.structure), options)
+            function = function_of_source(source_of(self.structure))
+            self.function = decorated_function(function, window_options())
         self.function(*arguments)
         REPORT.runs += 1
 
@@ -169,8 +198,28 @@ class Program:
         REPORT.refused[str(error)] += 1
 
 
-_LOADED: list[bool] = []
-"""Not empty once a window was compiled."""
+def window_options() -> Any:
+    """The options of `fuse_jit` for windows."""
+    from fusejit.options import options_from_environment
+
+    return options_from_environment(fullgraph=True, warn=False, retires=False)
+
+
+class _Process:
+    """What this process has done.
+
+    Attributes
+    ----------
+    seconds : float
+        The estimated time of windows that NumPy ran.
+    has_compiled : bool
+    """
+
+    seconds = 0.0
+    has_compiled = False
+
+
+_PROCESS = _Process()
 
 _PROGRAMS: dict[tuple[Any, ...], Program] = {}
 
@@ -233,8 +282,7 @@ class Describer:
                 self._tokens.append(NUMBER)
                 self._arguments.append(operand)
         self._seconds += num_bytes * SECONDS_PER_BYTE
-        if function in _SLOW:
-            self._seconds += out.size * SECONDS_PER_ELEMENT
+        self._seconds += out.size * _SECONDS_PER_ELEMENT.get(function, 0.0)
         if not is_new:
             self._array(out)
             return
@@ -326,7 +374,7 @@ class _Writer:
         self._num_slots = 0
 
     def source(self) -> str:
-        """The function ``window``."""
+        """The source."""
         for function in self._tokens:
             self._operation(function)
         parameters = ", ".join([*self._parameters, *self._memory, "done"])
@@ -422,9 +470,13 @@ def _value(function: Any, operands: list[str]) -> str:
 _counter = iter(range(10**9))
 
 
-def function_of(structure: tuple[Any, ...]) -> Callable[..., Any]:
-    """The function of a structure: of its arguments, and of an array that it writes last."""
-    source = _Writer(structure).source()
+def source_of(structure: tuple[Any, ...]) -> str:
+    """The function ``window`` of a structure: of its arguments, and of an array it writes last."""
+    return _Writer(structure).source()
+
+
+def function_of_source(source: str) -> Callable[..., Any]:
+    """The function of a source."""
     filename = f"<window {next(_counter)} of fusejit.numpy>"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     scope: dict[str, Any] = {"np": numpy, "__name__": __name__}

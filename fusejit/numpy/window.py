@@ -403,9 +403,10 @@ def to_run(
         described = described_window(operations, paths, is_seen, is_needed)
         if described is not None:
             program = program_of(described.structure)
+            arguments = [*described.arguments, numpy.zeros(1, numpy.int64)]
             if program.is_due(described.seconds):
-                arguments = [*described.arguments, numpy.zeros(1, numpy.int64)]
                 return [CompiledRun(program, arguments, operations)], is_seen
+            program.prepare(arguments)
     return batches(operations, is_seen, is_needed, scratch), is_seen
 
 
