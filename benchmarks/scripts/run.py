@@ -23,7 +23,7 @@ from contextlib import chdir, contextmanager, redirect_stdout
 
 from benchmarks.scripts import Script, by_name
 
-MOST = 20
+MOST = 200
 LOADED_LATE = ("numpy.random", "numpy.fft", "numpy.linalg", "numpy.ma", "numpy.polynomial")
 
 

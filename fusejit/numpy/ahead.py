@@ -5,8 +5,8 @@ kernels and keeps them in the disk cache. When the window is due, this process f
 which takes some hundredths of a second. Whether a window is due does not depend on the helper: if
 that is not finished this process waits for it, and if there is none it compiles by itself.
 
-The helper starts with the first question, runs with lower priority, and ends with this process. What
-it has compiled is noted in the disk cache; later processes do not ask for it again.
+The helper starts with the first question, runs with lower priority, and ends with this process.
+What it has compiled is noted in the disk cache; later processes do not ask for it again.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ _INHERITED: list[Helper | None] = []
 
 
 def ask(source: str, arguments: list[Any]) -> int:
-    """Have a window compiled; return the number for `wait`, or 0 if there is nothing to wait for."""
+    """Have a window compiled; return the number for `wait`, 0 if there is nothing to wait for."""
     note = _note(source, arguments)
     with _LOCK:
         if not _HELPERS:

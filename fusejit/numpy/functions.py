@@ -13,7 +13,14 @@ from numpy import ndarray
 
 from fusejit.numpy.array import NUMBERS, Array, owner_of
 from fusejit.numpy.programs import CLIP, Form
-from fusejit.numpy.recording import is_number, is_writeable, path_of, record, record_ufunc
+from fusejit.numpy.recording import (
+    is_number,
+    is_writeable,
+    memory_for,
+    path_of,
+    record,
+    record_ufunc,
+)
 from fusejit.numpy.settings import THRESHOLD
 from fusejit.numpy.window import CURRENT, Paths
 
@@ -164,7 +171,7 @@ def record_where(frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]
         return None
     if max(arrays[0].size * dtype.itemsize, arrays[0].nbytes) < THRESHOLD.get():
         return None
-    out = CURRENT.window.memory(arrays[0].shape, dtype)
+    out = memory_for(frame, arrays[0].shape, dtype)
     return record_form(frame, _WHERE, args, out)
 
 
@@ -206,7 +213,7 @@ def record_roll(frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any])
         out[...] = numpy.roll(a, shift, axis)
 
     form = Form(function, 1, f"np.roll({{0}}, {shift}, {axis})")
-    return record_form(frame, form, (array,), CURRENT.window.memory(source.shape, source.dtype))
+    return record_form(frame, form, (array,), memory_for(frame, source.shape, source.dtype))
 
 
 # ---------------------------------------------------------------------------------- masked stores

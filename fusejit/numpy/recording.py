@@ -8,6 +8,7 @@ raises its own error at the user's line.
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 import warnings
 from types import FrameType
@@ -144,7 +145,7 @@ def record_ufunc(
     if out is None:
         if not size or max(size * dtype.itemsize, first.nbytes) < THRESHOLD.get():
             return None  # masks of large arrays may be smaller
-        made = _allocated(arrays, shape, dtype, converts)
+        made = _allocated(frame, arrays, shape, dtype, converts)
         if made is None:
             return None
         result = owner = Array(made)
@@ -231,7 +232,11 @@ def _can_cast(source: Any, target: Any) -> bool:
 
 
 def _allocated(
-    arrays: list[ndarray[Any, Any]], shape: tuple[int, ...], dtype: Any, converts: bool
+    frame: FrameType,
+    arrays: list[ndarray[Any, Any]],
+    shape: tuple[int, ...],
+    dtype: Any,
+    converts: bool,
 ) -> ndarray[Any, Any] | None:
     """Return memory in the layout that NumPy gives the result of an elementwise operation.
 
@@ -244,12 +249,12 @@ def _allocated(
             c_order = f_order = False
             break
         flags = array.flags
-        if not flags.c_contiguous:
+        if not flags.c_contiguous and not _is_in_c_order(array):
             c_order = False
         if f_order and not flags.f_contiguous:
             f_order = False
     if (c_order or f_order) and not (converts and 1 in shape):
-        return CURRENT.window.memory(shape, dtype) if c_order else numpy.empty(shape, dtype, "F")
+        return memory_for(frame, shape, dtype) if c_order else numpy.empty(shape, dtype, "F")
     if converts:
         return None
     make: Any = numpy.nditer
@@ -262,6 +267,18 @@ def _allocated(
     )
     made: ndarray[Any, Any] = iterator.operands[-1]
     return made
+
+
+def _is_in_c_order(array: ndarray[Any, Any]) -> bool:
+    """Whether each axis has a longer stride than the next one, as in slices of C-ordered arrays."""
+    strides = array.strides
+    falling = all(one > other for one, other in itertools.pairwise(strides))
+    return falling and strides[-1] > 0 and 1 not in array.shape
+
+
+def memory_for(frame: FrameType, shape: tuple[int, ...], dtype: Any) -> ndarray[Any, Any]:
+    """Return memory for a result, in the order of C."""
+    return CURRENT.window.memory.new(shape, dtype, frame.f_code, frame.f_lasti)
 
 
 _KNOWN: list[Any] = [None, None]  # the object that holds NumPy's settings, and what it says
@@ -326,7 +343,10 @@ def record_copy(frame: FrameType, array: Array, dtype: Any, order: str) -> Array
         or source.size * dtype.itemsize < THRESHOLD.get()
     ):
         return None
-    made = numpy.empty_like(source, dtype, order=order)  # type: ignore[call-overload]
+    if source.flags.c_contiguous and order != "F":
+        made = memory_for(frame, source.shape, dtype)
+    else:
+        made = numpy.empty_like(source, dtype, order=order)  # type: ignore[call-overload]
     result = Array(made)
     call = (operator.setitem, made, ..., source)
     views = path_of(array)

@@ -15,15 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy
 
-Scratch = dict[tuple[Any, ...], list[Any]]
-"""Arrays by dtype and shape."""
+from fusejit.numpy.memory import Memory
 
 
 def with_shared_memory(
     calls: Sequence[tuple[Any, ...]],
     outs: Sequence[Any],
     is_hidden: Sequence[bool],
-    scratch: Scratch,
+    scratch: Memory,
 ) -> list[tuple[Any, ...]]:
     """Return the calls with other memory for hidden results.
 
@@ -35,8 +34,8 @@ def with_shared_memory(
         What each call writes.
     is_hidden : sequence of bool
         Whether a call makes a new result that nobody sees after the window.
-    scratch : dict
-        Memory that was used in the last window; replaced by that of this one.
+    scratch : Memory
+        Where that memory comes from, and where it is afterwards.
     """
     bases = {id(item.base) for call in calls for item in call if type(item) is numpy.ndarray}
     hidden = {
@@ -45,11 +44,9 @@ def with_shared_memory(
         if hides and id(out) not in bases and out.flags.c_contiguous
     }
     if not hidden:
-        scratch.clear()
         return list(calls)
     last_use = {id(item): at for at, call in enumerate(calls) for item in call}
     memory: dict[int, Any] = {}
-    used: Scratch = {}
     made = []
     for at, (call, out) in enumerate(zip(calls, outs, strict=True)):
         ending = {
@@ -58,28 +55,20 @@ def with_shared_memory(
             if id(item) in hidden and last_use[id(item)] == at and item is not out
         }
         if id(out) in hidden and is_hidden[at]:
-            memory[id(out)] = _memory_for(out, call[0], ending, (used, scratch))
+            memory[id(out)] = _memory_for(out, call[0], ending, scratch)
         for array in ending.values():
-            used.setdefault((array.dtype, array.shape), []).append(array)
+            scratch.keep(array, is_written=True)
         made.append(_with_memory(call, out, memory))
-    scratch.clear()
-    scratch.update(used)
     return made
 
 
-def _memory_for(
-    out: Any, function: Any, ending: dict[int, Any], free: tuple[Scratch, Scratch]
-) -> Any:
+def _memory_for(out: Any, function: Any, ending: dict[int, Any], scratch: Memory) -> Any:
     """The memory for a hidden result; an operand that is taken leaves ``ending``."""
     if type(function) is numpy.ufunc or type(function) is partial:
         for key, array in ending.items():
             if array.shape == out.shape and array.dtype == out.dtype:
                 return ending.pop(key)
-    for each in free:
-        unused = each.get((out.dtype, out.shape))
-        if unused:
-            return unused.pop()
-    return numpy.empty(out.shape, out.dtype)
+    return scratch.scratch(out.shape, out.dtype)
 
 
 def _with_memory(call: tuple[Any, ...], out: Any, memory: dict[int, Any]) -> tuple[Any, ...]:
@@ -129,11 +118,13 @@ def _references(operations: Sequence[Any]) -> tuple[dict[int, int], dict[int, An
     return counts, views
 
 
-def spare_memory(operations: Sequence[Any], touched: list[int]) -> dict[tuple[Any, ...], list[Any]]:
-    """Return the arrays that nothing but these operations refers to, by dtype and shape.
+def keep_memory(operations: Sequence[Any], touched: list[int], memory: Memory) -> None:
+    """Keep the arrays that nothing but these operations refers to.
 
-    The next window takes them for its results, the last one first. Memory that was written lately
-    costs no page faults, and may be in a cache.
+    Parameters
+    ----------
+    touched : list of int
+        The ids of the arrays that were read or written, in order. The last one is taken first.
     """
     counts, _ = _references(operations)
     arrays = {
@@ -142,15 +133,12 @@ def spare_memory(operations: Sequence[Any], touched: list[int]) -> dict[tuple[An
         for item in operation.call
         if type(item) is numpy.ndarray and item.base is None and item.ndim
     }
-    spare: dict[tuple[Any, ...], list[Any]] = {}
     last = {at: position for position, at in enumerate(touched)}
-    for at in sorted(arrays.keys() & last.keys(), key=last.__getitem__):
+    for at in sorted(arrays, key=lambda at: last.get(at, -1)):
         if sys.getrefcount(arrays[at]) - counts[at] == _VIEW_REFERENCES:
             flags = arrays[at].flags
             if flags.c_contiguous and flags.owndata and flags.writeable:
-                key = arrays[at].dtype, arrays[at].shape
-                spare.setdefault(key, []).append(arrays[at])
-    return spare
+                memory.keep(arrays[at], is_written=at in last)
 
 
 class _Sample(NamedTuple):

@@ -25,8 +25,9 @@ from typing import Any, NamedTuple
 import numpy
 
 from fusejit.interrupts import is_from_handler
+from fusejit.numpy.memory import Memory
 from fusejit.numpy.programs import Form, Program, described_window, program_of
-from fusejit.numpy.replay import Scratch, spare_memory, visible, with_shared_memory
+from fusejit.numpy.replay import keep_memory, visible, with_shared_memory
 from fusejit.numpy.report import REPORT
 from fusejit.numpy.settings import NEVER, threshold
 
@@ -158,12 +159,8 @@ class Window:
     thread : Thread
     paths : dict
         From the ids of views that operations use to the subscripts that make them.
-    spare : dict
-        Memory of the last window that nobody uses, by dtype and shape. Results take it that will
-        probably be seen: those at `seen_positions`, where the last window had such results.
-    scratch : dict
-        Memory that results take which nobody sees, by dtype and shape.
-    seen_positions : set of int
+    memory : Memory
+        Where the memory of results comes from.
     epoch : int
         How many flushes there were; an array is pending while its epoch is this one.
     most : int
@@ -180,9 +177,7 @@ class Window:
         self.operations: list[Operation] = []
         self.running: list[Batch | CompiledRun] = []
         self.paths: Paths = {}
-        self.spare: Scratch = {}
-        self.scratch: Scratch = {}
-        self.seen_positions: set[int] = set()
+        self.memory = Memory()
         self.epoch = 0
         self.most = MOST_OPERATIONS
         self.filters = warnings.filters
@@ -242,18 +237,9 @@ class Window:
             elif self.num_bytes > MOST_BYTES:
                 self.flush("much memory is pending")
 
-    def memory(self, shape: tuple[int, ...], dtype: Any) -> numpy.ndarray[Any, Any]:
-        """Return an array with values of no meaning, in the order of C."""
-        if len(self.operations) in self.seen_positions and self.spare:
-            spare = self.spare.get((dtype, shape))
-            if spare:
-                array: numpy.ndarray[Any, Any] = spare.pop()
-                return array
-        return numpy.empty(shape, dtype)
-
     def flush(self, reason: str) -> None:
         """Run the recorded operations."""
-        seen: list[tuple[Place, str]] = []
+        warned: list[tuple[Place, str]] = []
         finished: list[Operation] = []
         touched: list[int] = []
         raised: list[BaseException] = []
@@ -261,19 +247,21 @@ class Window:
             while self.operations or self.running:
                 if not self.running:
                     REPORT.flushed(reason)
-                    running, is_seen = to_run(self.operations, self.paths, self.scratch)
-                    self.seen_positions = {at for at, seen in enumerate(is_seen) if seen}
+                    running, is_seen = to_run(self.operations, self.paths, self.memory)
+                    for operation, seen in zip(self.operations, is_seen, strict=True):
+                        self.memory.note(operation.code, operation.instruction, seen)
                     finished += self.operations
                     touched = _touched(running)
                     self.running, self.operations, self.paths = running, [], {}
                 try:
-                    copy_context().run(_run, self.running, seen)  # keeps the caller's settings
+                    copy_context().run(_run, self.running, warned)  # keeps the caller's settings
                 except BaseException as error:
                     raised.append(error)
-            self.spare = spare_memory(finished, touched)
+            keep_memory(finished, touched, self.memory)
+            self.memory.flushed()
             self.num_inputs = self.num_bytes = 0
             self.epoch += 1
-        for place, message in seen:
+        for place, message in warned:
             _warn(place, message)
         if raised:
             raise raised[0]
@@ -364,7 +352,7 @@ def _run_compiled(item: CompiledRun, running: list[Batch | CompiledRun]) -> None
     if item.is_done():
         running.pop()
     elif item.is_begun:
-        running[-1:] = batches(item.operations, *visible(item.operations), {})
+        running[-1:] = batches(item.operations, *visible(item.operations), Memory())
     else:
         item.is_begun = True
         try:
@@ -392,7 +380,7 @@ def _warn(place: Place, message: str) -> None:
 
 
 def to_run(
-    operations: list[Operation], paths: Paths, scratch: Scratch
+    operations: list[Operation], paths: Paths, memory: Memory
 ) -> tuple[list[Batch | CompiledRun], list[bool]]:
     """Return a compiled run of the operations, or batches for NumPy, last one first.
 
@@ -407,11 +395,11 @@ def to_run(
             if program.is_due(described.seconds):
                 return [CompiledRun(program, arguments, operations)], is_seen
             program.prepare(arguments)
-    return batches(operations, is_seen, is_needed, scratch), is_seen
+    return batches(operations, is_seen, is_needed, memory), is_seen
 
 
 def batches(
-    operations: list[Operation], is_seen: list[bool], is_needed: list[bool], scratch: Scratch
+    operations: list[Operation], is_seen: list[bool], is_needed: list[bool], memory: Memory
 ) -> list[Any]:
     """Return the operations that have to run, last one first."""
     kept = [at for at, needed in enumerate(is_needed) if needed or _warns(operations[at])]
@@ -420,7 +408,7 @@ def batches(
         [operations[at].call for at in kept],
         [operations[at].out for at in kept],
         [operations[at].is_new and not is_seen[at] for at in kept],
-        scratch,
+        memory,
     )
     made: list[Any] = []
     for at, call in zip(reversed(kept), reversed(calls), strict=True):
