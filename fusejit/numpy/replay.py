@@ -137,7 +137,8 @@ def keep_memory(operations: Sequence[Any], touched: list[int], memory: Memory) -
     for at in sorted(arrays, key=lambda at: last.get(at, -1)):
         if sys.getrefcount(arrays[at]) - counts[at] == _VIEW_REFERENCES:
             flags = arrays[at].flags
-            if flags.c_contiguous and flags.owndata and flags.writeable:
+            one = 1 in arrays[at].shape  # then strides may differ from those of `numpy.empty`
+            if flags.c_contiguous and flags.owndata and flags.writeable and not one:
                 memory.keep(arrays[at], is_written=at in last)
 
 
