@@ -67,8 +67,8 @@ class Array:
     _owner : Array or None
         Of a view: the `Array` whose memory this is.
     _path : tuple or None
-        Of a view: the subscripts that make it of the owner, one after the other; None if it was
-        made in another way. Of an owner: ``()``, or None once its shape or type was assigned.
+        Of a view: the subscripts and attributes that make it of the owner, one after the other; None
+        if it was made in another way. Of an owner: ``()``, or None once its shape or type was assigned.
     _is_foreign : bool
         Of an owner: whether others can write or read the memory. Then nothing that uses it is
         recorded.

@@ -27,6 +27,7 @@ from fusejit.numpy.array import (
     wrapped,
 )
 from fusejit.numpy.functions import REDUCTIONS, record_clip, record_masked_store, reduced
+from fusejit.numpy.programs import PATH_ATTRIBUTES
 from fusejit.numpy.protocols import PROTOCOLS
 from fusejit.numpy.recording import (
     is_basic,
@@ -221,6 +222,8 @@ def _view_attribute(name: str) -> property:
     def get(self: Array) -> Any:
         result = wrapped(read(self._array), (self,))
         if shows_no_values(result, (self,)):
+            if name in PATH_ATTRIBUTES and result is not self:
+                result._path = path_of_item(self, name)
             return result
         settle(self)
         return wrapped(read(self._array), (self,))

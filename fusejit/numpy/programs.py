@@ -68,6 +68,10 @@ CLIP: Any = vars(umath)["clip"]
 _NAMES[CLIP] = "clip"
 
 
+PATH_ATTRIBUTES = frozenset(("T", "real", "imag"))
+"""Attributes that stand in paths of views beside subscripts."""
+
+
 class Form:
     """A function of NumPy beside ufuncs, with its options.
 
@@ -322,11 +326,12 @@ class Describer:
             slot = ARGUMENT
             self._arguments.append(base)
             self._slots[id(base)] = len(self._slots)
-        steps = tuple(
-            tuple(map(self._subscript, index if type(index) is tuple else (index,)))
-            for index in path
-        )
-        self._tokens.append((slot, steps))
+        self._tokens.append((slot, tuple(map(self._step, path))))
+
+    def _step(self, index: Any) -> Any:
+        if type(index) is str:
+            return index
+        return tuple(map(self._subscript, index if type(index) is tuple else (index,)))
 
     def _subscript(self, item: Any) -> Any:
         if type(item) is slice:
@@ -422,12 +427,14 @@ class _Writer:
         if type(first) is type:
             return repr(second)
         base = self._operand(first)
-        text = "".join(f"[{self._subscripts(step)}]" for step in second)
+        text = "".join(map(self._step, second))
         name = self._slot()
         self._lines.append(f"{name} = {base}{text}")
         return name
 
-    def _subscripts(self, step: tuple[Any, ...]) -> str:
+    def _step(self, step: Any) -> str:
+        if type(step) is str:
+            return f".{step}"
         texts = []
         for item in step:
             if type(item) is tuple:
@@ -435,7 +442,7 @@ class _Writer:
                 texts.append(f"{start or ''}:{stop or ''}" + (f":{by}" if by else ""))
             else:
                 texts.append(self._bound(item))
-        return ", ".join(texts) + ("," if len(texts) == 1 else "")
+        return f"[{', '.join(texts)}{',' if len(texts) == 1 else ''}]"
 
     def _bound(self, number: Any) -> str:
         if number == _NUMBER_BOUND:

@@ -100,6 +100,7 @@ def record_ufunc(
     kinds: list[Any] = []
     arrays: list[ndarray[Any, Any]] = []
     views: Paths = {}
+    reads_foreign = False
     for value in inputs:
         kind = type(value)
         if kind is Array:
@@ -109,8 +110,9 @@ def record_ufunc(
             elif owner._path is not None:
                 views[id(value._array)] = value._path
             if owner._is_foreign:
-                return None
-            owners.append(owner)
+                reads_foreign = True
+            else:
+                owners.append(owner)
             value = value._array
             kinds.append(value.dtype)
             if value.ndim:
@@ -119,14 +121,19 @@ def record_ufunc(
             kinds.append(kind)
         elif issubclass(kind, numpy.generic):
             kinds.append(value.dtype)
-        elif kind is ndarray and value.nbytes <= _LARGEST_COPIED:
-            value = value.copy("K")  # later stores do not reach it
+        elif kind is ndarray:
+            if value.nbytes <= _LARGEST_COPIED:
+                value = value.copy("K")  # later stores do not reach it
+            else:
+                reads_foreign = True
             kinds.append(value.dtype)
             if value.ndim:
                 arrays.append(value)
         else:
             return None
         values.append(value)
+    if reads_foreign and (out is not None or not any(map(window.is_pending, owners))):
+        return None
     key = (ufunc, *kinds)
     loop = _LOOPS[key] if key in _LOOPS else loop_of(ufunc, tuple(kinds))
     if loop is None or not arrays or (int in kinds and not _fits(values, kinds)):
@@ -168,9 +175,11 @@ def record_ufunc(
         call: tuple[Any, ...] = (functools.partial(ufunc, out=made), *values)
     else:
         call = (ufunc, *values, made)
-    if record(window, frame, call, made, ufunc.__name__, out is None, owners, views):
-        return result
-    return None
+    if not record(window, frame, call, made, ufunc.__name__, out is None, owners, views):
+        return None
+    if reads_foreign:  # its values may change as soon as this returns
+        window.flush("others may write an operand")
+    return result
 
 
 def record(

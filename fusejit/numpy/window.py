@@ -237,6 +237,10 @@ class Window:
             elif self.num_bytes > MOST_BYTES:
                 self.flush("much memory is pending")
 
+    def is_pending(self, owner: Any) -> bool:
+        """Whether recorded operations use the memory of an `Array` that owns it."""
+        return owner._window is self and bool(owner._epoch == self.epoch)
+
     def flush(self, reason: str) -> None:
         """Run the recorded operations."""
         warned: list[tuple[Place, str]] = []
