@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 
 from fusejit.numpy.programs import described_window, function_of_source, source_of
-from fusejit.numpy.replay import visible
+from fusejit.numpy.replay import uses_of, visible
 from fusejit.numpy.window import CURRENT
 
 
@@ -26,7 +26,7 @@ def explain() -> str:
         operations = window.operations
         if not operations:
             return "no operation waits"
-        described = described_window(operations, window.paths, *visible(operations))
+        described = described_window(operations, window.paths, *visible(uses_of(operations)))
         if described is None:
             return f"{len(operations)} operations wait; no function could express them"
         function = function_of_source(source_of(described.structure))

@@ -22,6 +22,7 @@ def with_shared_memory(
     calls: Sequence[tuple[Any, ...]],
     outs: Sequence[Any],
     is_hidden: Sequence[bool],
+    uses: Uses,
     scratch: Memory,
 ) -> list[tuple[Any, ...]]:
     """Return the calls with other memory for hidden results.
@@ -34,10 +35,12 @@ def with_shared_memory(
         What each call writes.
     is_hidden : sequence of bool
         Whether a call makes a new result that nobody sees after the window.
+    uses : Uses
+        Of the window.
     scratch : Memory
         Where that memory comes from, and where it is afterwards.
     """
-    bases = {id(item.base) for call in calls for item in call if type(item) is numpy.ndarray}
+    bases = {id(view.base) for view in uses.views.values()}
     hidden = {
         id(out)
         for out, hides in zip(outs, is_hidden, strict=True)
@@ -79,60 +82,82 @@ def _with_memory(call: tuple[Any, ...], out: Any, memory: dict[int, Any]) -> tup
 
 
 # ------------------------------------------------------------------------------------ visibility
-def visible(operations: Sequence[Any]) -> tuple[list[bool], list[bool]]:
+class Uses(NamedTuple):
+    """How the operations of a window use arrays, by the ids of these.
+
+    Attributes
+    ----------
+    operations : sequence of Operation
+    counts : dict
+        How many references operations have to what they use.
+    arrays : dict
+        Arrays that own their memory.
+    views : dict
+        The other arrays.
+    """
+
+    operations: Sequence[Any]
+    counts: dict[int, int]
+    arrays: dict[int, Any]
+    views: dict[int, Any]
+
+
+def uses_of(operations: Sequence[Any]) -> Uses:
+    """Return how operations use arrays."""
+    counts: dict[int, int] = {}
+    arrays: dict[int, Any] = {}
+    views: dict[int, Any] = {}
+    for operation in operations:
+        for item in (operation.out, *operation.call):
+            at = id(item)
+            if at in counts:
+                counts[at] += 1
+                continue
+            counts[at] = 1
+            if type(item) is numpy.ndarray:
+                if item.base is not None:
+                    views[at] = item
+                elif item.ndim:
+                    arrays[at] = item
+    item = operation = None  # each would be one reference more
+    for at in views:
+        if sys.getrefcount(views[at]) - counts[at] == _VIEW_REFERENCES:
+            base = id(views[at].base)  # only operations see the base through this view
+            counts[base] = counts.get(base, 0) + 1
+    return Uses(operations, counts, arrays, views)
+
+
+def visible(uses: Uses) -> tuple[list[bool], list[bool]]:
     """Return which results can be seen after the window, and which operations have to run.
 
     A result is seen if anything but operations refers to its memory. An operation has to run if its
     result is seen, or read by one that has to run.
     """
-    counts, views = _references(operations)
+    operations, counts, arrays, views = uses
     is_seen = [False] * len(operations)
     is_needed = [False] * len(operations)
     read: set[int] = set()
     for at in range(len(operations) - 1, -1, -1):
         operation = operations[at]
-        others = sys.getrefcount(operation.out) - counts[id(operation.out)] - _REFERENCES
-        is_seen[at] = bool(others) or not operation.is_new
-        if is_seen[at] or id(operation.out) in read:
+        out = id(operation.out)
+        known = counts[out] + _REFERENCES + (out in arrays or out in views)
+        is_seen[at] = not operation.is_new or sys.getrefcount(operation.out) != known
+        if is_seen[at] or out in read:
             is_needed[at] = True
             used = map(id, operation.call)
             read.update(id(views[at].base) if at in views else at for at in used)
     return is_seen, is_needed
 
 
-def _references(operations: Sequence[Any]) -> tuple[dict[int, int], dict[int, Any]]:
-    """Return how many references operations have to what they use, by id, and the views."""
-    counts: dict[int, int] = {}
-    views: dict[int, Any] = {}
-    for operation in operations:
-        for item in (operation.out, *operation.call):
-            at = id(item)
-            counts[at] = counts.get(at, 0) + 1
-            if at not in views and type(item) is numpy.ndarray and item.base is not None:
-                views[at] = item
-    item = operation = None  # each would be one reference more
-    for at in views:
-        if sys.getrefcount(views[at]) - counts[at] == _VIEW_REFERENCES:
-            base = id(views[at].base)  # only operations see the base through this view
-            counts[base] = counts.get(base, 0) + 1
-    return counts, views
-
-
-def keep_memory(operations: Sequence[Any], touched: list[int], memory: Memory) -> None:
-    """Keep the arrays that nothing but these operations refers to.
+def keep_memory(uses: Uses, touched: list[int], memory: Memory) -> None:
+    """Keep the arrays that nothing but the operations of a window refers to.
 
     Parameters
     ----------
     touched : list of int
         The ids of the arrays that were read or written, in order. The last one is taken first.
     """
-    counts, _ = _references(operations)
-    arrays = {
-        id(item): item
-        for operation in operations
-        for item in operation.call
-        if type(item) is numpy.ndarray and item.base is None and item.ndim
-    }
+    _, counts, arrays, _ = uses
     last = {at: position for position, at in enumerate(touched)}
     for at in sorted(arrays, key=lambda at: last.get(at, -1)):
         if sys.getrefcount(arrays[at]) - counts[at] == _VIEW_REFERENCES:
@@ -149,13 +174,13 @@ class _Sample(NamedTuple):
 
 
 def _measured_references() -> tuple[int, int]:
-    """Return the references to ``out`` and to a view that `_visible` sees beside those known."""
+    """Return the references to ``out`` and to a view that `visible` sees beside those known."""
     global _REFERENCES, _VIEW_REFERENCES
     for _REFERENCES in range(-3, 9):
         out = numpy.empty(1)
         operation = _Sample((out,), out, True)
         del out
-        if visible([operation])[0] == [False]:
+        if visible(uses_of([operation]))[0] == [False]:
             break
     del operation
     for _VIEW_REFERENCES in range(9):
@@ -166,7 +191,7 @@ def _measured_references() -> tuple[int, int]:
             _Sample((view,), view, False),
         ]
         del out, view
-        if visible(operations)[0] == [False, True]:
+        if visible(uses_of(operations))[0] == [False, True]:
             break
     return _REFERENCES, _VIEW_REFERENCES
 

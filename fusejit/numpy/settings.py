@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-DEFAULT_THRESHOLD = 1024 * 1024
+DEFAULT_THRESHOLD = 1_000_000
 """Recording an operation takes some microseconds, a few hundredths of what NumPy takes for one of
 this size. So a program that is never compiled is hardly slower."""
 

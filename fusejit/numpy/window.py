@@ -27,7 +27,7 @@ import numpy
 from fusejit.interrupts import is_from_handler
 from fusejit.numpy.memory import Memory
 from fusejit.numpy.programs import Form, Program, described_window, program_of
-from fusejit.numpy.replay import keep_memory, visible, with_shared_memory
+from fusejit.numpy.replay import Uses, keep_memory, uses_of, visible, with_shared_memory
 from fusejit.numpy.report import REPORT
 from fusejit.numpy.settings import NEVER, threshold
 
@@ -244,24 +244,24 @@ class Window:
     def flush(self, reason: str) -> None:
         """Run the recorded operations."""
         warned: list[tuple[Place, str]] = []
-        finished: list[Operation] = []
+        uses = _NO_USES
         touched: list[int] = []
         raised: list[BaseException] = []
         with self.lock:
             while self.operations or self.running:
                 if not self.running:
                     REPORT.flushed(reason)
-                    running, is_seen = to_run(self.operations, self.paths, self.memory)
+                    uses = uses_of(self.operations)
+                    running, is_seen = to_run(self.operations, self.paths, uses, self.memory)
                     for operation, seen in zip(self.operations, is_seen, strict=True):
                         self.memory.note(operation.code, operation.instruction, seen)
-                    finished += self.operations
                     touched = _touched(running)
                     self.running, self.operations, self.paths = running, [], {}
                 try:
                     copy_context().run(_run, self.running, warned)  # keeps the caller's settings
                 except BaseException as error:
                     raised.append(error)
-            keep_memory(finished, touched, self.memory)
+            keep_memory(uses, touched, self.memory)
             self.memory.flushed()
             self.num_inputs = self.num_bytes = 0
             self.epoch += 1
@@ -272,6 +272,7 @@ class Window:
 
 
 _new: Any = tuple.__new__
+_NO_USES = Uses([], {}, {}, {})
 _WINDOWS: weakref.WeakSet[Window] = weakref.WeakSet()
 
 
@@ -356,7 +357,8 @@ def _run_compiled(item: CompiledRun, running: list[Batch | CompiledRun]) -> None
     if item.is_done():
         running.pop()
     elif item.is_begun:
-        running[-1:] = batches(item.operations, *visible(item.operations), Memory())
+        uses = uses_of(item.operations)
+        running[-1:] = batches(item.operations, *visible(uses), uses, Memory())
     else:
         item.is_begun = True
         try:
@@ -384,13 +386,13 @@ def _warn(place: Place, message: str) -> None:
 
 
 def to_run(
-    operations: list[Operation], paths: Paths, memory: Memory
+    operations: list[Operation], paths: Paths, uses: Uses, memory: Memory
 ) -> tuple[list[Batch | CompiledRun], list[bool]]:
     """Return a compiled run of the operations, or batches for NumPy, last one first.
 
     Also return whether the result of each operation is seen.
     """
-    is_seen, is_needed = visible(operations)
+    is_seen, is_needed = visible(uses)
     if COMPILES:
         described = described_window(operations, paths, is_seen, is_needed)
         if described is not None:
@@ -399,11 +401,15 @@ def to_run(
             if program.is_due(described.seconds):
                 return [CompiledRun(program, arguments, operations)], is_seen
             program.prepare(arguments)
-    return batches(operations, is_seen, is_needed, memory), is_seen
+    return batches(operations, is_seen, is_needed, uses, memory), is_seen
 
 
 def batches(
-    operations: list[Operation], is_seen: list[bool], is_needed: list[bool], memory: Memory
+    operations: list[Operation],
+    is_seen: list[bool],
+    is_needed: list[bool],
+    uses: Uses,
+    memory: Memory,
 ) -> list[Any]:
     """Return the operations that have to run, last one first."""
     kept = [at for at, needed in enumerate(is_needed) if needed or _warns(operations[at])]
@@ -412,6 +418,7 @@ def batches(
         [operations[at].call for at in kept],
         [operations[at].out for at in kept],
         [operations[at].is_new and not is_seen[at] for at in kept],
+        uses,
         memory,
     )
     made: list[Any] = []
