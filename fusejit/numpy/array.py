@@ -27,7 +27,7 @@ _PLAIN = (
     *(type(None), type(NotImplemented)),
 )
 
-_ATOMS = frozenset(
+ATOMS = frozenset(
     [bool, int, float, complex, str, bytes, type(None), type, slice, range]
     + [numpy.ndarray, *(type(numpy.dtype(char)) for char in numpy.typecodes["All"])]
     + [kind for kind in numpy.sctypeDict.values() if issubclass(kind, numpy.number | numpy.bool)]
@@ -41,11 +41,11 @@ SEARCHED = 64
 def is_plain(argument: Any) -> bool:
     """Whether an argument is no `Array` and holds none."""
     kind = type(argument)
-    if kind in _ATOMS:
+    if kind in ATOMS:
         return True
     if kind is not list and kind is not tuple:
         return False
-    if len(argument) > SEARCHED or _ATOMS.issuperset(map(type, argument)):
+    if len(argument) > SEARCHED or ATOMS.issuperset(map(type, argument)):
         return True
     return all(map(is_plain, argument))
 
@@ -67,8 +67,9 @@ class Array:
     _owner : Array or None
         Of a view: the `Array` whose memory this is.
     _path : tuple or None
-        Of a view: the subscripts and attributes that make it of the owner, one after the other; None
-        if it was made in another way. Of an owner: ``()``, or None once its shape or type was assigned.
+        Of a view: the subscripts and attributes that make it of the owner, one after the other;
+        None if it was made in another way. Of an owner: ``()``, or None once its shape or type was
+        assigned.
     _is_foreign : bool
         Of an owner: whether others can write or read the memory. Then nothing that uses it is
         recorded.
@@ -236,11 +237,12 @@ def created(result: Any) -> Any:
 
     Small results pass quickly. The caller may have one name for the result.
     """
-    if type(result) is numpy.ndarray and result.nbytes < THRESHOLD.get():
-        return result
-    if type(result) is numpy.ndarray:
+    kind = type(result)
+    if kind is numpy.ndarray:
+        if result.nbytes < THRESHOLD.get():
+            return result
         return _wrapped_array(result, (), _NAMED_REFERENCES)
-    return wrapped(result, ())
+    return result if kind in ATOMS else wrapped(result, ())
 
 
 def owner_of(array: Array) -> Array:

@@ -11,18 +11,31 @@ from typing import Any, TypeVar
 
 import numpy
 
-from fusejit.numpy.array import SEARCHED, created, is_plain, unwrapped, wrapped
+from fusejit.numpy.array import ATOMS, SEARCHED, created, is_plain, unwrapped, wrapped
+from fusejit.numpy.settings import THRESHOLD
+
+threshold = THRESHOLD.get
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_CREATORS = (
-    "arange array asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray bmat "
-    "copy empty empty_like eye frombuffer fromfile fromfunction fromiter fromregex fromstring full "
-    "full_like genfromtxt geomspace hamming hanning bartlett blackman kaiser identity indices "
-    "linspace load loadtxt logspace meshgrid ones ones_like require tri vander zeros "
-    "zeros_like"
+_OF_NUMBERS = (
+    "arange bartlett blackman empty eye full geomspace hamming hanning identity indices kaiser "
+    "linspace logspace ones tri zeros"
 )
-CREATORS = tuple(_CREATORS.split())
+"""Functions of numbers. NumPy finds an `Array` among their arguments by itself."""
+
+_OF_ARRAYS = (
+    "array asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray copy empty_like "
+    "full_like ones_like require vander zeros_like"
+)
+"""Functions whose first argument may be an `Array`, or a list that holds one."""
+
+_OTHERS = (
+    "bmat frombuffer fromfile fromfunction fromiter fromregex fromstring genfromtxt load loadtxt "
+    "meshgrid"
+)
+
+CREATORS = (*_OF_NUMBERS.split(), *_OF_ARRAYS.split(), *_OTHERS.split())
 """Functions that may return a new array although no argument is an `Array`."""
 
 
@@ -38,6 +51,40 @@ def creating(original: Any) -> Any:
             kwargs = unwrapped(kwargs, operands, SEARCHED)
         return wrapped(original(*args, **kwargs), operands)
 
+    return _function(function, original)
+
+
+def creating_of_arrays(original: Any) -> Any:
+    """Return a function of `_OF_ARRAYS`, quick where the first argument is plain."""
+    slow = creating(original)
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        first = args[0] if args else None
+        while (type(first) is list or type(first) is tuple) and first:
+            first = first[0]
+        if type(first) not in ATOMS or first is None:
+            return slow(*args, **kwargs)
+        result = original(*args, **kwargs)
+        if type(result) is numpy.ndarray and result.nbytes < threshold():
+            return result
+        return created(result)
+
+    return _function(function, original)
+
+
+def creating_of_numbers(original: Any) -> Any:
+    """Return a function of `_OF_NUMBERS`, which takes little longer than the original."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
+        if type(result) is numpy.ndarray and result.nbytes < threshold():
+            return result
+        return created(result)
+
+    return _function(function, original)
+
+
+def _function(function: Callable[..., Any], original: Any) -> Any:
     described = described_as(function, original)
     if hasattr(type(original), "__get__") and not hasattr(original, "__self__"):
         return described
@@ -66,7 +113,11 @@ def described_as(function: _F, original: Any) -> _F:
 
 def creators() -> dict[str, Any]:
     """Return the namespace's own functions by name."""
-    return {name: creating(getattr(numpy, name)) for name in CREATORS if name in numpy.__all__}
+    made = {name: creating_of_numbers(getattr(numpy, name)) for name in _OF_NUMBERS.split()}
+    made |= {name: creating_of_arrays(getattr(numpy, name)) for name in _OF_ARRAYS.split()}
+    return made | {
+        name: creating(getattr(numpy, name)) for name in _OTHERS.split() if name in numpy.__all__
+    }
 
 
 class Grid:

@@ -66,20 +66,14 @@ def record_form(
 
 
 # -------------------------------------------------------------------------------------- reductions
-_REDUCTIONS = {
-    "sum": numpy.add,
-    "prod": numpy.multiply,
-    "max": numpy.maximum,
-    "min": numpy.minimum,
-    "any": numpy.logical_or,
-    "all": numpy.logical_and,
-}
-REDUCTIONS = (*_REDUCTIONS, "mean")
+REDUCTIONS = ("sum", "prod", "max", "min", "any", "all", "mean", "std", "var", "argmax", "argmin")
 """Names of methods that are recorded if the values that they reduce are pending."""
 
 REDUCTION_OF: dict[Any, str] = {getattr(numpy, name): name for name in REDUCTIONS}
 REDUCTION_OF |= {numpy.amax: "max", numpy.amin: "min"}
 
+_OF_FLOATS = frozenset(("mean", "std", "var"))
+_OF_ONE_AXIS = frozenset(("argmax", "argmin"))
 _DTYPES: dict[tuple[Any, Any], Any] = {}
 
 
@@ -103,7 +97,7 @@ def reduced(
         or (args and "axis" in kwargs)
         or not source.size
         or not source.flags.c_contiguous
-        or source.dtype.kind not in ("fc" if name == "mean" else "biuf")
+        or source.dtype.kind not in ("f" if name in _OF_FLOATS else "biuf")
         or (source.dtype.itemsize < 4 and source.dtype != bool)
     ):
         return NotImplemented
@@ -112,31 +106,28 @@ def reduced(
     axes = _axes(axis, source.ndim)
     if axes is None or type(keepdims) is not bool:
         return NotImplemented
-    ufunc: Any = _REDUCTIONS["sum" if name == "mean" else name]
-    key = ufunc, source.dtype
+    if name in _OF_ONE_AXIS and (type(axis) is tuple or (axis is None and keepdims)):
+        return NotImplemented
+    numpy_function = getattr(numpy, name)
+    key = name, source.dtype
     if key not in _DTYPES:
-        _DTYPES[key] = ufunc.reduce(numpy.zeros(1, source.dtype)).dtype
+        _DTYPES[key] = numpy_function(numpy.zeros(1, source.dtype)).dtype
     kept = [1 if at in axes else n for at, n in enumerate(source.shape)]
     shape = tuple(n for at, n in enumerate(kept) if keepdims or at not in axes)
     out = numpy.empty(shape, _DTYPES[key])
-    if out.nbytes >= THRESHOLD.get() and shape:
-        return NotImplemented  # the result would be an `Array`: NumPy computes it
+    asked: Any = axis if name in _OF_ONE_AXIS else axes
 
     def function(a: Any, out: Any) -> None:
-        ufunc.reduce(a, axes, None, out, keepdims)
+        numpy_function(a, axis=asked, out=out, keepdims=keepdims)
 
-    options = f"axis={axes}" + (", keepdims=True" if keepdims else "")
-    text = f"np.{'sum' if name == 'mean' else name}({{0}}, {options})"
-    if record_form(frame, Form(function, 1, text), (array,), out) is None:
+    options = f"axis={asked}" + (", keepdims=True" if keepdims else "")
+    recorded = record_form(frame, Form(function, 1, f"np.{name}({{0}}, {options})"), (array,), out)
+    if recorded is None:
         return NotImplemented
+    if shape and out.nbytes >= THRESHOLD.get():
+        return recorded
     window.flush("a value is needed")
-    result = out if shape else out[()]
-    if name == "mean":
-        count = source.size // max(out.size, 1)
-        if not shape:
-            return result.dtype.type(result / count)
-        numpy.true_divide(result, count, out=result, casting="unsafe")
-    return result
+    return out if shape else out[()]
 
 
 def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:

@@ -75,10 +75,10 @@ UNARY = {
 """Operators of one operand."""
 
 _METHODS = (
-    "argmax argmin argpartition argsort byteswap choose compress conj conjugate "
+    "argpartition argsort byteswap choose compress conj conjugate "
     "cumprod cumsum dot dump dumps fill flatten getfield item nonzero partition "
-    "put repeat round searchsorted setfield setflags sort std take to_device tobytes "
-    "tofile trace var __delitem__ __contains__ __bool__ __int__ __float__ __complex__ __index__ "
+    "put repeat round searchsorted setfield setflags sort take to_device tobytes "
+    "tofile trace __delitem__ __contains__ __bool__ __int__ __float__ __complex__ __index__ "
     "__repr__ __str__ __format__ __copy__ __deepcopy__ __reduce__ __reduce_ex__ "
     "__setstate__ __array_wrap__ __dlpack__"
 )

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy
 import numpy.random as _random
 
-from fusejit.numpy.array import Array, created, is_plain, unwrapped, wrapped
-from fusejit.numpy.creation import creating, described_as
+from fusejit.numpy.array import ATOMS, Array, created, unwrapped, wrapped
+from fusejit.numpy.creation import creating, described_as, threshold
 from fusejit.numpy.protocols import PROTOCOLS
 
 __all__ = list(_random.__all__)
@@ -24,8 +24,11 @@ _NO_DRAWS = frozenset(_OTHERS.split())
 
 def _draw(original: Any) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if all(map(is_plain, args)) and (not kwargs or all(map(is_plain, kwargs.values()))):
-            return created(original(self, *args, **kwargs))
+        if not kwargs and (not args or type(args[0]) in ATOMS):  # NumPy converts the others
+            result = original(self, *args)
+            if type(result) is numpy.ndarray and result.nbytes < threshold():
+                return result
+            return created(result)
         operands: list[Array] = []
         args, kwargs = unwrapped((args, kwargs), operands)
         return wrapped(original(self, *args, **kwargs), operands)

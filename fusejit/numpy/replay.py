@@ -48,37 +48,39 @@ def with_shared_memory(
     }
     if not hidden:
         return list(calls)
-    last_use = {id(item): at for at, call in enumerate(calls) for item in call}
+    every = [[*map(id, call)] for call in calls]
+    last_use = {key: at for at, keys in enumerate(every) for key in keys if key in hidden}
     memory: dict[int, Any] = {}
     made = []
-    for at, (call, out) in enumerate(zip(calls, outs, strict=True)):
-        ending = {
-            id(item): memory.get(id(item), item)
-            for item in call
-            if id(item) in hidden and last_use[id(item)] == at and item is not out
-        }
-        if id(out) in hidden and is_hidden[at]:
-            memory[id(out)] = _memory_for(out, call[0], ending, scratch)
-        for array in ending.values():
-            scratch.keep(array, is_written=True)
-        made.append(_with_memory(call, out, memory))
+    for at, (call, out, keys) in enumerate(zip(calls, outs, every, strict=True)):
+        ending = [key for key in keys if last_use.get(key) == at and key in memory]
+        if is_hidden[at] and id(out) in hidden:
+            memory[id(out)] = _memory_for(out, call[0], ending, memory, scratch)
+        for key in ending:
+            scratch.keep(memory[key], is_written=True)
+        made.append(_with_memory(call, keys, memory))
     return made
 
 
-def _memory_for(out: Any, function: Any, ending: dict[int, Any], scratch: Memory) -> Any:
+def _memory_for(
+    out: Any, function: Any, ending: list[int], memory: dict[int, Any], scratch: Memory
+) -> Any:
     """The memory for a hidden result; an operand that is taken leaves ``ending``."""
     if type(function) is numpy.ufunc or type(function) is partial:
-        for key, array in ending.items():
+        for at, key in enumerate(ending):
+            array = memory[key]
             if array.shape == out.shape and array.dtype == out.dtype:
-                return ending.pop(key)
+                del ending[at]
+                return array
     return scratch.scratch(out.shape, out.dtype)
 
 
-def _with_memory(call: tuple[Any, ...], out: Any, memory: dict[int, Any]) -> tuple[Any, ...]:
+def _with_memory(call: tuple[Any, ...], keys: list[int], memory: dict[int, Any]) -> tuple[Any, ...]:
     function = call[0]
-    if type(function) is partial and id(out) in memory:
-        function = partial(function.func, out=memory[id(out)])
-    return (function, *(memory.get(id(item), item) for item in call[1:]))
+    if type(function) is partial and id(function.keywords["out"]) in memory:
+        function = partial(function.func, out=memory[id(function.keywords["out"])])
+    operands = [memory.get(key, item) for key, item in zip(keys[1:], call[1:], strict=True)]
+    return (function, *operands)
 
 
 # ------------------------------------------------------------------------------------ visibility
