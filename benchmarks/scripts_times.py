@@ -1,15 +1,19 @@
-"""``python -m benchmarks.scripts_times [--size small|large] [NAME..]``: one import line changed.
+"""``python -m benchmarks.scripts_times [--size SIZE] [NAME..]``: scripts with one line changed.
 
 Each script of `benchmarks.scripts` runs in new processes, in turn with ``import numpy as np`` and
 with ``import fusejit.numpy as np``, deferred. The clock runs while the script's body runs: starting
 Python and importing are not counted. "cold" is the first deferred run, with an empty disk cache.
 "warm" and "NumPy" are medians of the later runs. The ratio is NumPy / warm, above 1 where fusejit
-is faster. At size small a process runs the script again for a tenth of a second, at most 20 times,
-and the mean counts, with compilation.
+is faster.
+
+Sizes are small, large and long. At size large the main arrays have about a million numbers. Size
+long is the same again and again in one process, for some `SECONDS` of NumPy's time: what a program
+gains that does such work for longer. The mean counts, with compilation. At size small a process
+runs the script for a tenth of a second, at most 20 times.
 
 A row also says whether all runs print the same numbers to 12 digits. The last lines sum up and name
 the scripts that miss a bar: a script must take at most 1.05 times NumPy's time. The geometric mean
-at size large must be at least 3.
+of those with large arrays must be at least 3.
 
 ``--clock process_time`` counts the processor time of all threads, which other processes disturb
 less. Kernels that run on several threads then look slower than they are.
@@ -21,6 +25,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -34,8 +39,9 @@ from benchmarks.scripts.outputs import difference
 
 MODULES = ("numpy", "fusejit.numpy")
 DEFERRED = {"FUSEJIT_LAZY": "1", "FUSEJIT_LAZY_WINDOW": "64"}
-ROUNDS = {"small": 7, "large": 3}
-AT_LEAST = {"small": 0.1, "large": 0.0}  # seconds of runs in one process
+ROUNDS = {"small": 7, "large": 3, "long": 1}
+SECONDS = {"small": 0.1, "large": 0.0, "long": 8.0}  # of NumPy's runs in one process
+MOST_RUNS = {"small": 20, "large": 1, "long": 1000}
 LIMIT = 120.0  # seconds for one run
 SLOWER = 1.05
 
@@ -82,12 +88,12 @@ class Times:
 
 
 def ran(
-    script: Script, size: str, module: str, cache_folder: str, clock: str = "perf_counter"
+    script: Script, size: str, module: str, cache_folder: str, count: int, clock: str
 ) -> tuple[float, list[str]]:
-    """Run a script in a process of its own; return its seconds and its outputs."""
-    number = str(script.large) if size == "large" else ""
+    """Run a script ``count`` times in a new process; return its mean seconds and its outputs."""
+    number = "" if size == "small" else str(script.large)
     command = [sys.executable, "-m", "benchmarks.scripts.run", script.name, number, module]
-    command += [str(AT_LEAST[size]), clock]
+    command += [str(count), clock]
     environment = {**DEFERRED, **os.environ, "FUSEJIT_CACHE_DIR": cache_folder}
     try:
         done = subprocess.run(
@@ -106,11 +112,13 @@ def measured(script: Script, size: str, rounds: int, clock: str = "perf_counter"
     with tempfile.TemporaryDirectory(prefix="fusejit-scripts-") as folder:
         outputs: list[list[str]] = [[], []]
         times: list[list[float]] = [[], []]
-        cold, printed = ran(script, size, MODULES[1], folder, clock)
+        once, _ = ran(script, size, MODULES[0], folder, 1, clock)
+        count = max(1, min(MOST_RUNS[size], math.ceil(SECONDS[size] / once)))
+        cold, printed = ran(script, size, MODULES[1], folder, count, clock)
         outputs[1] += printed
         for number in range(rounds):
             for which in (0, 1) if number % 2 == 0 else (1, 0):
-                seconds, printed = ran(script, size, MODULES[which], folder, clock)
+                seconds, printed = ran(script, size, MODULES[which], folder, count, clock)
                 times[which].append(seconds)
                 outputs[which] += printed
     expected = outputs[0][0]
@@ -155,7 +163,7 @@ def summary(every: Sequence[Times]) -> list[str]:
 def main(arguments: Sequence[str]) -> None:
     """Run the scripts one after the other and print their rows."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scripts_times")
-    parser.add_argument("--size", choices=("small", "large"), default="large")
+    parser.add_argument("--size", choices=(*ROUNDS,), default="large")
     parser.add_argument("--rounds", type=int, help="runs of each form after the cold one")
     parser.add_argument("--clock", choices=("perf_counter", "process_time"), default="perf_counter")
     parser.add_argument("names", nargs="*", metavar="NAME")

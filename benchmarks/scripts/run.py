@@ -1,9 +1,9 @@
-"""``python -m benchmarks.scripts.run NAME SIZE MODULE SECONDS CLOCK``: execute a script here.
+"""``python -m benchmarks.scripts.run NAME SIZE MODULE COUNT CLOCK``: execute a script here.
 
 ``SIZE`` is a number, or empty for the script's own default; ``MODULE`` is ``numpy`` or
-``fusejit.numpy``. The script runs again until ``SECONDS`` have passed, at most `MOST` times. Prints
-a line of JSON: the mean seconds of the script's body, and each output that occurred. The script's
-imports, and the parts of NumPy that load when they are first used, come before the clock starts.
+``fusejit.numpy``. The script runs ``COUNT`` times in this process. Prints a line of JSON: the mean
+seconds of the script's body, and each output that occurred. The script's imports, and the parts of
+NumPy that load when they are first used, come before the clock starts.
 ``CLOCK`` is a function of `time`: ``perf_counter``, or ``process_time`` on a busy machine.
 Files that the script writes go to a new folder.
 """
@@ -20,6 +20,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, redirect_stdout
+from functools import cache
+from types import CodeType
 
 from benchmarks.scripts import Script, by_name
 
@@ -36,18 +38,25 @@ def _arguments(*arguments: str) -> Iterator[None]:
         sys.argv = before
 
 
-def run(
-    script: Script, size: str, module: str, clock: Callable[[], float] = time.perf_counter
-) -> tuple[float, str]:
-    """Execute a script and return the seconds of its body and the text that it printed."""
+@cache
+def _compiled(script: Script, module: str) -> CodeType:
+    """Import what a script imports, and return its code."""
     tree = ast.parse(script.source(module))
     path = str(script.path)
-    code = compile(tree, path, "exec")
     imports: list[ast.stmt] = []
     imports += (node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom))
     exec(compile(ast.Module(imports, []), path, "exec"), {})
     for name in LOADED_LATE:
         importlib.import_module(name)
+    return compile(tree, path, "exec")
+
+
+def run(
+    script: Script, size: str, module: str, clock: Callable[[], float] = time.perf_counter
+) -> tuple[float, str]:
+    """Execute a script and return the seconds of its body and the text that it printed."""
+    code = _compiled(script, module)
+    path = str(script.path)
     scope = {"__name__": "__main__", "__file__": path}
     printed = io.StringIO()
     with (
@@ -63,12 +72,12 @@ def run(
 
 
 def run_again(
-    script: Script, size: str, module: str, at_least: float, clock: Callable[[], float]
+    script: Script, size: str, module: str, count: int, clock: Callable[[], float]
 ) -> tuple[float, list[str]]:
-    """Return the mean seconds of runs that take ``at_least`` seconds, and each output once."""
+    """Return the mean seconds of runs, and each output once."""
     times: list[float] = []
     outputs: list[str] = []
-    while not times or (sum(times) < at_least and len(times) < MOST):
+    for _ in range(count):
         seconds, output = run(script, size, module, clock)
         times.append(seconds)
         if output not in outputs:
@@ -78,6 +87,6 @@ def run_again(
 
 if __name__ == "__main__":
     os.environ.setdefault("MPLBACKEND", "Agg")
-    name, size, module, at_least, clock = sys.argv[1:]
+    name, size, module, count, clock = sys.argv[1:]
     script = by_name()[name]
-    print(json.dumps(run_again(script, size, module, float(at_least), getattr(time, clock))))
+    print(json.dumps(run_again(script, size, module, int(count), getattr(time, clock))))

@@ -89,12 +89,12 @@ def ask(source: str, arguments: list[Any]) -> int:
     """Have a window compiled; return the number for `wait`, 0 if there is nothing to wait for."""
     note = _note(source, arguments)
     with _LOCK:
+        if _HELPERS == [None] or _notes().get(note) is not None:
+            return 0
         if not _HELPERS:
             _HELPERS.append(_started())
         helper = _HELPERS[0]
         if helper is None or helper.num_asked - helper.num_answered >= MOST_WAITING:
-            return 0
-        if _notes().get(note) is not None:
             return 0
         try:
             return helper.ask(source, arguments, note)

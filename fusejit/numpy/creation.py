@@ -59,10 +59,7 @@ def creating_of_arrays(original: Any) -> Any:
     slow = creating(original)
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        first = args[0] if args else None
-        while (type(first) is list or type(first) is tuple) and first:
-            first = first[0]
-        if type(first) not in ATOMS or first is None:
+        if not args or not starts_plain(args):
             return slow(*args, **kwargs)
         result = original(*args, **kwargs)
         if type(result) is numpy.ndarray and result.nbytes < threshold():
@@ -70,6 +67,14 @@ def creating_of_arrays(original: Any) -> Any:
         return created(result)
 
     return _function(function, original)
+
+
+def starts_plain(args: tuple[Any, ...]) -> bool:
+    """Whether the first argument is no `Array`, nor a list that begins with one."""
+    first: Any = args
+    while (type(first) is list or type(first) is tuple) and first:
+        first = first[0]
+    return type(first) in ATOMS or not args
 
 
 def creating_of_numbers(original: Any) -> Any:

@@ -34,8 +34,9 @@ FEWEST_VISITS = 2
 
 MOST_PROGRAMS = 10_000
 
-ASK_SECONDS = 0.02
-"""The estimated time of windows from which the helper process compiles their function."""
+ASK_SECONDS = 0.02, 0.3
+"""The estimated time of windows of a structure, and of all windows, from which the helper process
+compiles functions."""
 
 COMPILE_SECONDS = 0.03, 0.003
 """What taking a compiled function into use is estimated to cost: in any case, and for each
@@ -172,7 +173,8 @@ class Program:
             not self.question
             and not self.is_refused
             and self.visits >= FEWEST_VISITS
-            and self.seconds > ASK_SECONDS
+            and self.seconds > ASK_SECONDS[0]
+            and _PROCESS.seconds > ASK_SECONDS[1]
         ):
             self.question = ahead.ask(source_of(self.structure), arguments)
 

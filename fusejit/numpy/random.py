@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy
 import numpy.random as _random
 
-from fusejit.numpy.array import ATOMS, Array, created, unwrapped, wrapped
-from fusejit.numpy.creation import creating, described_as, threshold
+from fusejit.numpy.array import Array, created, unwrapped, wrapped
+from fusejit.numpy.creation import creating, described_as, starts_plain, threshold
 from fusejit.numpy.protocols import PROTOCOLS
 
 __all__ = list(_random.__all__)
@@ -24,8 +24,8 @@ _NO_DRAWS = frozenset(_OTHERS.split())
 
 def _draw(original: Any) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and (not args or type(args[0]) in ATOMS):  # NumPy converts the others
-            result = original(self, *args)
+        if starts_plain(args) and (not kwargs or Array not in map(type, kwargs.values())):
+            result = original(self, *args, **kwargs)  # NumPy converts other arguments
             if type(result) is numpy.ndarray and result.nbytes < threshold():
                 return result
             return created(result)
