@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import linecache
 import operator
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -34,7 +35,7 @@ FEWEST_VISITS = 2
 
 MOST_PROGRAMS = 10_000
 
-ASK_SECONDS = 0.02, 0.3
+ASK_SECONDS = 0.02, 0.5
 """The estimated time of windows of a structure, and of all windows, from which the helper process
 compiles functions."""
 
@@ -189,12 +190,16 @@ class Program:
         if self.function is None:
             from fusejit.api import decorated_function  # which needs all that compiles
 
+            begin = time.perf_counter()
             ahead.wait(self.question)
             _PROCESS.has_compiled = True
             REPORT.compiled += 1
             function = function_of_source(source_of(self.structure))
             self.function = decorated_function(function, window_options())
-        self.function(*arguments)
+            self.function(*arguments)
+            REPORT.compile_seconds += time.perf_counter() - begin
+        else:
+            self.function(*arguments)
         REPORT.runs += 1
 
     def refuse(self, error: Exception) -> None:

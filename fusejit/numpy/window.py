@@ -28,7 +28,7 @@ from fusejit.interrupts import is_from_handler
 from fusejit.numpy.memory import Memory
 from fusejit.numpy.programs import Form, Program, described_window, program_of
 from fusejit.numpy.replay import Uses, keep_memory, uses_of, visible, with_shared_memory
-from fusejit.numpy.report import REPORT
+from fusejit.numpy.report import REPORT, line_of
 from fusejit.numpy.settings import NEVER, threshold
 
 MOST_OPERATIONS = int(os.environ.get("FUSEJIT_LAZY_WINDOW", 64))
@@ -90,11 +90,7 @@ class Place(NamedTuple):
 
     def line(self) -> int:
         """Return the line in the file of the code."""
-        at = self.instruction // 2
-        for number, (line, *_) in enumerate(self.code.co_positions()):
-            if number == at and line is not None:
-                return line
-        return self.code.co_firstlineno
+        return line_of(self.code, self.instruction)
 
 
 class CompiledRun:
@@ -253,8 +249,7 @@ class Window:
                     REPORT.flushed(reason)
                     uses = uses_of(self.operations)
                     running, is_seen = to_run(self.operations, self.paths, uses, self.memory)
-                    for operation, seen in zip(self.operations, is_seen, strict=True):
-                        self.memory.note(operation.code, operation.instruction, seen)
+                    self._note(is_seen, type(running[-1]) is CompiledRun if running else False)
                     touched = _touched(running)
                     self.running, self.operations, self.paths = running, [], {}
                 try:
@@ -269,6 +264,16 @@ class Window:
             _warn(place, message)
         if raised:
             raise raised[0]
+
+    def _note(self, is_seen: list[bool], is_compiled: bool) -> None:
+        """Note what becomes of the operations."""
+        for operation, seen in zip(self.operations, is_seen, strict=True):
+            self.memory.note(operation.code, operation.instruction, seen)
+            line = REPORT.line(operation.code, operation.instruction)
+            line.recorded += 1
+            line.compiled += is_compiled
+            if is_compiled and not seen:
+                line.num_bytes += 2 * operation.out.nbytes
 
 
 _new: Any = tuple.__new__
@@ -413,7 +418,7 @@ def batches(
 ) -> list[Any]:
     """Return the operations that have to run, last one first."""
     kept = [at for at, needed in enumerate(is_needed) if needed or _warns(operations[at])]
-    REPORT.ran(len(kept), len(operations) - len(kept))
+    REPORT.num_left_out += len(operations) - len(kept)
     calls = with_shared_memory(
         [operations[at].call for at in kept],
         [operations[at].out for at in kept],

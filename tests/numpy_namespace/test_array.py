@@ -407,5 +407,28 @@ def test_a_report_counts_operations():
         x.tolist()
     report = np.report()
     assert report.operations == {"tolist": 1}
-    assert (report.recorded, report.num_run, report.flushes) == (3, 3, {"a value is needed": 1})
+    assert (report.recorded, report.num_left_out) == (3, 0)
+    assert report.flushes == {"a value is needed": 1}
     assert "3 operations recorded" in str(report)
+
+
+def test_a_report_tells_of_each_line():
+    np.report().clear()
+    with np.window(64):
+        x = np.ones(5000)
+        x += x * 2
+        y = x.sum()
+        np.sort(x)
+        del y
+    first, second, third = str(np.report()).splitlines()[-6::2]
+    assert [text.partition(": ")[2] for text in (first, second, third)] == [
+        "x += x * 2",
+        "y = x.sum()",
+        "np.sort(x)",
+    ]
+    counts = str(np.report()).splitlines()[-5::2]
+    assert counts == [
+        "  2 recorded, 0 of them ran in compiled windows",
+        "  1 recorded, 0 of them ran in compiled windows; a flush: a value is needed",
+        "  1 at once: sort",
+    ]
