@@ -13,7 +13,6 @@ Medians of rounds in turn. Whole scripts are timed by ``python -m benchmarks.scr
 
 from __future__ import annotations
 
-import os
 import statistics
 import subprocess
 import sys
@@ -23,7 +22,6 @@ from typing import Any
 
 ROUNDS = 30
 COMMAND = [sys.executable, "-m", "benchmarks.namespace_times"]
-ENVIRONMENT = {"FUSEJIT_LAZY": "1", "FUSEJIT_LAZY_WINDOW": "64"}
 
 _SMALL = """
 x = np.linspace(0.0, 1.0, 100)
@@ -142,10 +140,7 @@ def peak_memory() -> float:
 
 
 def _in_process(*arguments: str) -> str:
-    environment = {**ENVIRONMENT, **os.environ}
-    done = subprocess.run(
-        [*COMMAND, *arguments], env=environment, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 
