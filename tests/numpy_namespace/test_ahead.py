@@ -91,7 +91,8 @@ def test_windows_ask_ahead_of_their_use(monkeypatch: pytest.MonkeyPatch) -> None
             y = x * 2 + 1
         assert y.tolist() == [1, 3, 5, 7, 9, 11]
     helper = ahead._HELPERS[0]
-    assert helper is not None and helper.num_answered == 1
+    assert helper is not None
+    assert helper.num_answered == 1
     assert np.report().runs == 3
 
 
