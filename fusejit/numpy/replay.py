@@ -43,7 +43,7 @@ def with_shared_memory(
     memory: dict[int, Any] = {}
     made = []
     for at, (call, out, keys) in enumerate(zip(calls, outs, every, strict=True)):
-        ending = [key for key in keys if last_use.get(key) == at and key in memory]
+        ending = [key for key in dict.fromkeys(keys) if last_use.get(key) == at and key in memory]
         if is_hidden[at] and id(out) in hidden:
             memory[id(out)] = _memory_for(out, call[0], ending, memory, scratch)
         for key in ending:

@@ -536,3 +536,20 @@ def test_threads_that_begin_with_an_array_at_the_same_moment(monkeypatch):
         for thread in threads:
             thread.join()
         assert x.tolist() == [[1.0] * 10] * 2
+
+
+def test_an_operand_that_is_read_twice_leaves_one_piece_of_memory():
+    """It was given to two later results, if it was read for the last time."""
+    with np.threshold(0), np.window(64):
+        x = np.arange(6.0)
+        for _ in range(3):
+            y = x + 1
+            y = y * y
+            a = y + 1
+            b = y + 2
+            c = y + 3
+            sums = a + b + c
+        assert sums.tolist() == [3 * (n + 1) ** 2 + 6 for n in range(6)]
+        assert not np.shares_memory(a, b)
+        assert not np.shares_memory(b, c)
+        assert not np.shares_memory(a, c)
