@@ -61,6 +61,7 @@ def _define(rows: str, what: str, has_strides: bool = True) -> None:
                 attributes=attributes,
                 domain=" ".join(domain),
                 zero_points=("IZp", "KZp") if ending else (),
+                library_call=None if ending else "convolution",
             )
             register(StructuredOp(made))
 

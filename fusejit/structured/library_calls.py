@@ -1,4 +1,4 @@
-"""Routines that compute structured ops: BLAS for contractions, and those that users register.
+"""Routines that compute structured ops: BLAS for contractions and convolutions, and those of users.
 
 An op whose definition names a routine is computed by it where the routine's ``legal`` says that it
 may be, and by the op's own loops elsewhere.
@@ -24,7 +24,8 @@ class LibraryCall:
     Attributes
     ----------
     function : callable
-        ``function(binding, *inputs)`` for one that is traced, else ``function(*inputs)``.
+        ``function(binding, *inputs)`` for one that is traced, else ``function(*inputs)``. A traced
+        one returns `NotImplemented` where it should not compute operands of these extents.
     legal : callable
         Whether it computes the op for the dtypes, maps and attributes of a `Binding`.
     is_traced : bool
@@ -105,11 +106,12 @@ def _is_contraction(binding: Binding) -> bool:
     )
 
 
-def contracted(binding: Binding, first: Any, second: Any) -> Any:
+def contracted(binding: Binding, first: Any, second: Any, order_of_sum: Sequence[str] = ()) -> Any:
     """The contraction as a product of matrices, or of stacks of matrices.
 
     The dims of each factor that the other one lacks become one axis, and so do the dims that are
-    summed. They are views where each is one dim, and copies elsewhere.
+    summed. They are views where each is one dim, and copies elsewhere. ``order_of_sum`` has the
+    dims that are summed in the order in which they become one axis.
     """
     left, right, out = _dims(binding)
     if [d for d in out if d in left] and _comes_later(out, left, right):
@@ -117,7 +119,8 @@ def contracted(binding: Binding, first: Any, second: Any) -> Any:
     batch = [d for d in out if d in left and d in right]
     rows = [d for d in out if d in left and d not in right]
     columns = [d for d in out if d in right and d not in left]
-    depth = [d for d in binding.dims if d in left and d in right and d not in out]
+    sums = order_of_sum or binding.dims
+    depth = [d for d in sums if d in left and d in right and d not in out]
     shapes = (*first.shape, *second.shape)
     sizes = dict(zip((*left, *right), shapes, strict=True))
     row_axis = bool(rows or (batch and columns))
@@ -158,3 +161,61 @@ def _arranged(
 
 
 ROUTINES["contraction"] = LibraryCall("contraction", contracted, _is_contraction, is_traced=True)
+
+
+# ------------------------------------------------------------------------------------ convolutions
+MOST_COLUMN_BYTES = 2**28
+"""A convolution copies its windows for BLAS only if the copy is not larger than this."""
+
+
+def _is_convolution_of_channels(binding: Binding) -> bool:
+    """Whether windows of the image and the kernel are matrices of which BLAS has enough to do.
+
+    Beside the window a channel is summed, and the kernel has filters of its own.
+    """
+    if not _is_contraction(binding):
+        return False
+    first, second, out = _dims(binding)
+    image = binding.definition.accesses[0]
+    plain = {d for s in image.subscripts if len(s.names(DIM)) == 1 for d in s.names(DIM)}
+    return bool(plain - {*out}) and bool({*second} - {*first})
+
+
+def convolved(binding: Binding, image: Any, kernel: Any) -> Any:
+    """The convolution as the product of a matrix with a row for each window, and of the kernel.
+
+    Source: K. Chellapilla, S. Puri, P. Simard, "High performance convolutional neural networks for
+    document processing", 2006 (known as im2col).
+    """
+    windows = _windows(binding, image, kernel)
+    if windows is None or math.prod(windows.shape) * image.dtype.itemsize > MOST_COLUMN_BYTES:
+        return NotImplemented
+    _, kernel_dims, _ = _dims(binding)
+    return contracted(binding, windows, kernel, kernel_dims)
+
+
+def _windows(binding: Binding, image: Any, kernel: Any) -> Any:
+    """A view of the image with an axis for each dim of its subscripts; None if no window fits."""
+    _, kernel_dims, _ = _dims(binding)
+    dims = [s.names(DIM) for s in binding.definition.accesses[0].subscripts]
+    axes = [axis for axis, names in enumerate(dims) if len(names) == 2]
+    strides = binding.attributes.get("strides", (1,) * len(axes))
+    dilations = binding.attributes.get("dilations", (1,) * len(axes))
+    extents = [kernel.shape[kernel_dims.index(dims[axis][1])] for axis in axes]
+    lengths = tuple((n - 1) * step + 1 for n, step in zip(extents, dilations, strict=True))
+    if any(length > image.shape[axis] for axis, length in zip(axes, lengths, strict=True)):
+        return None
+    view = np.lib.stride_tricks.sliding_window_view(image, lengths, axis=tuple(axes))
+    steps = [slice(None)] * view.ndim
+    for k, axis in enumerate(axes):
+        steps[axis] = slice(None, None, strides[k])
+        steps[len(dims) + k] = slice(None, None, dilations[k])
+    order = []
+    for axis in range(len(dims)):
+        order += [axis, len(dims) + axes.index(axis)] if axis in axes else [axis]
+    return view[tuple(steps)].transpose(order)
+
+
+ROUTINES["convolution"] = LibraryCall(
+    "convolution", convolved, _is_convolution_of_channels, is_traced=True
+)

@@ -172,7 +172,9 @@ class _Emission:
         """Emit the op; its result, or its results as a tuple."""
         routine = routine_for(self.binding)
         if routine is not None:
-            return self._by_routine(routine)
+            result = self._by_routine(routine)
+            if result is not NotImplemented:
+                return result
         instances = instantiate(self.binding)
         tokens = {name: o.token for name, o in self.starts.items()}
         tokens |= {name: o.dtype for name, o in self.outs.items()}
@@ -210,6 +212,8 @@ class _Emission:
         if routine.is_traced:
             before = len(self.trace.block.ops)
             result = routine.function(self.binding, *inputs)
+            if result is NotImplemented:
+                return result
             for op in self.trace.block.ops[before:]:
                 if isinstance(op, GenericOp) and op.library_call is not None:
                     op.name, op.is_named = definition.name, True

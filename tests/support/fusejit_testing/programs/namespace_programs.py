@@ -188,7 +188,7 @@ class ProgramMaker:
         name = self.choose(self.binary_ufuncs)
         call = f"np.{name}({self.operand()}, {self.operand()}"
         out = self.choose(("", "", f", out={self.name()}", f", out={self.choose(FOREIGN)}"))
-        where = self.choose(("", "", "", f", where={self.name()} > 1, out={self.name()}"))
+        where = self.choose(("", "", "", f", where={self.name()} > 1, out={self.name()}[...]"))
         if name == "less":  # of 300 and uint8, with ``where``: NumPy 2.4 may crash
             where = ""
         options = where or out
