@@ -1,13 +1,12 @@
-"""Tables in the documents are made from the tables of the code, and both are held together here.
+"""Tables in the documents are generated from tables in the code.
 
-What stands between ``<!-- begin: NAME -->`` and ``<!-- end: NAME -->`` is made by the function
-of that name. ``FUSEJIT_UPDATE_DOCS=1 pytest tests/docs`` writes it anew. (The ulp table of
-docs/semantics.md is measured by tests/codegen/test_accuracy.py.)
+The function NAME writes the text between ``<!-- begin: NAME -->`` and ``<!-- end: NAME -->``.
+``FUSEJIT_UPDATE_DOCS=1 pytest tests/docs`` updates all of them. (tests/codegen/test_accuracy.py
+measures the ulp table of docs/semantics.md.)
 """
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -30,6 +29,7 @@ from fusejit.tracer.host.host_functions import ROWS
 from fusejit.tracer.library.own_source import NAMES, handler_of
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.values.operator_names import METHODS, OPERATORS
+from fusejit_testing.file_list import first_line, packages_below
 from fusejit_testing.linalg_table import linalg_ops
 from fusejit_testing.mended_table import regressions
 
@@ -363,30 +363,14 @@ def kernel_passes() -> str:
     return "".join(f"{at}. {name}\n" for at, (name, _) in enumerate(KERNEL_PASSES, 1))
 
 
-def layout() -> str:
-    """Every file of the package with the first line of its docstring."""
-    lines: list[str] = []
-    package = ROOT / "fusejit"
-    parts = ("tracer", "fuse", "ir", "codegen", "explain", "mlir", "structured", "linalg", "numpy")
-    inner = [f for part in parts for f in _folders(package / part)]
-    for folder in (package, *inner, *_folders(ROOT / "tests" / "support" / "fusejit_testing")):
-        name, what = folder.relative_to(ROOT).as_posix(), _first_line(folder / "__init__.py")
-        lines.append(f"    {name}/  {what}".rstrip())
-        for path in sorted(folder.glob("*.py")):
-            if path.name != "__init__.py":
-                lines.append(f"      {path.name:<24}{_first_line(path)}".rstrip())
-    return "\n".join(lines) + "\n"
-
-
-def _folders(folder: Path) -> list[Path]:
-    """A folder and those in it that hold modules, each in front of what it contains."""
-    inner = [f for f in sorted(folder.iterdir()) if f.is_dir() and (f / "__init__.py").exists()]
-    return [folder, *(each for f in inner for each in _folders(f))]
-
-
-def _first_line(path: Path) -> str:
-    doc = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
-    return doc.partition("\n")[0]
+def folders() -> str:
+    """The folders of the package, each with the first line of its docstring."""
+    rows = []
+    for folder in packages_below(ROOT / "fusejit"):
+        if folder != ROOT / "fusejit":
+            what = first_line(folder).replace("``", "`").replace("|", "\\|").rstrip(".")
+            rows.append((f"`{folder.relative_to(ROOT / 'fusejit').as_posix()}`", what))
+    return table(("folder", "contents"), rows)
 
 
 HOST_FUNCTIONS = {
@@ -397,7 +381,7 @@ IN_KERNELS_TOO = {np.sort, np.median, np.bincount}
 SECTIONS: dict[str, Callable[[], str]] = {
     "passes": passes,
     "kernel passes": kernel_passes,
-    "layout": layout,
+    "folders": folders,
     "environment": environment,
     "dtypes": dtypes,
     "scalar ops": scalar_ops,
