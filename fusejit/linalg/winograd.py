@@ -97,7 +97,7 @@ def _output(
     output: Output[T, N, TH * steps[0], TW * steps[1], F],
     steps=(1, 1),
 ):
-    """Inverse transform ``init + scale * (AT y A)``: tiles (a, a, H/m, W/m, N, F) give (N, H, W, F)."""
+    """Output transform ``init + scale * (AT y A)``: (N, H, W, F) of (a, a, H/m, W/m, N, F)."""
     product = L[i, p] * value[p, q, y, x, n, f] * R[j, q]
     output[n, y * steps[0] + i, x * steps[1] + j, f] += product
 

@@ -31,7 +31,6 @@ from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.values.operator_names import METHODS, OPERATORS
 from fusejit_testing.file_list import first_line, packages_below
 from fusejit_testing.linalg_table import linalg_ops
-from fusejit_testing.mended_table import regressions
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -390,7 +389,6 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "host functions": host_functions,
     "methods": methods,
     "linalg ops": linalg_ops,
-    "regressions": regressions,
 }
 
 

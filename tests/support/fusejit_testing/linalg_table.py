@@ -1,4 +1,4 @@
-"""The tables of docs/linalg.md: the operands of each op and their subscripts, or an example call."""
+"""The tables of docs/linalg.md: the operands and subscripts of each op, or an example call."""
 
 from __future__ import annotations
 
