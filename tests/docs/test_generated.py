@@ -240,9 +240,9 @@ CALLS: dict[Any, str] = {
 """NumPy functions that are not rows of the scalar op table."""
 
 ON_NUMBERS = {
-    "x * math.sqrt(a)": "`math.sqrt exp log sin cos tan tanh floor ceil fabs` of numbers",
-    "x * min(a, len(v))": "`min max abs round int float bool pow` of numbers, `len` of arrays",
-    "x[: len(v) // 2] + len(v) % 3": "`+ - * / // % **` and comparisons of numbers",
+    "x * math.sqrt(a)": "`math.sqrt exp log sin cos tan tanh floor ceil fabs`",
+    "x * min(a, len(v))": "`min max abs round int float bool pow`, `len` of arrays",
+    "x[: len(v) // 2] + len(v) % 3": "`+ - * / // % **` and comparisons",
 }
 
 
@@ -253,12 +253,6 @@ def name_of(function: Any) -> str:
         return f"np.{owner.__name__}.{function.__name__}"
     module = getattr(function, "__module__", "numpy") or "numpy"
     return f"np.{module.removeprefix('numpy').lstrip('.')}.{function.__name__}".replace("..", ".")
-
-
-def first_sentence(handler: Any) -> str:
-    """What a handler's docstring says, where it says more than the name."""
-    line = (handler.__doc__ or "").strip().partition("\n")[0].replace("``", "`").rstrip(".")
-    return "" if re.fullmatch(r"`np\.\w+`", line) else line.replace("|", "\\|")
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -299,32 +293,45 @@ def symbol_of(row: ScalarOp) -> str:
 
 
 def scalar_ops() -> str:
-    """The elementwise functions: rows of the scalar op table."""
-    rows = []
+    """The elementwise functions, grouped by the classes of dtypes and by accuracy."""
+    groups: dict[tuple[str, str], list[str]] = {}
     for row in SCALAR_OPS.values():
         if row.function is not None:  # steps of complex arithmetic
             continue
-        name = "np.where" if row.ufunc is None else f"np.{row.name}"
+        name = "where" if row.ufunc is None else row.name
         classes = {*row.templates, *("c" if row.name in RULES else "")}
         kinds = ", ".join(_CLASSES[k] for k in "biufc" if k in classes)
-        if row.ufunc is None:
-            kinds = "all"
-        bits = "NumPy's bits" if row.exact else "at most 4 ulp, see below"
+        kinds = "all" if row.ufunc is None or classes == set("biufc") else kinds
+        bits = "NumPy's bits" if row.exact else "at most 4 ulp"
         if row.name == "power":
-            bits += "; of integers NumPy's bits"
+            bits += "; integers: NumPy's bits"
         if row.name in EXTREMA:
-            bits = "NumPy's bits but for the sign of a zero"
-        rows.append((f"`{name}`", symbol_of(row), kinds, bits))
-    return table(("function", "operator", "computed in", "result"), rows)
+            bits = "NumPy's bits except the sign of a zero"
+        symbol = symbol_of(row)
+        text = f"`{name}`" + f" ({symbol})" * bool(symbol)
+        groups.setdefault((kinds, bits), []).append(text)
+    rows = ((", ".join(names), kinds, bits) for (kinds, bits), names in groups.items())
+    return table(("functions", "computed in", "result"), rows)
+
+
+_GROUPS = {
+    "elementwise": "Elementwise",
+    "indexing": "Indexing",
+    "library": "Creating, joining and rearranging",
+    "reductions": "Reductions, scans and products",
+    "values": "Shapes, types, parts of complex numbers",
+}
+"""Folders of `fusejit.tracer` with handlers of NumPy functions."""
 
 
 def functions() -> str:
-    """The other functions of the dispatch table, each with a call."""
-    rows = []
-    for function, call in CALLS.items():
-        rows.append((f"`{name_of(function)}`", f"`{call}`", first_sentence(HANDLERS[function])))
-    rows += [(text, f"`{call}`", "computed by the launcher") for call, text in ON_NUMBERS.items()]
-    return table(("function", "for example", ""), rows)
+    """The other functions of the dispatch table, by the folder of their handler."""
+    groups: dict[str, list[str]] = {folder: [] for folder in _GROUPS}
+    for function in CALLS:
+        folder = HANDLERS[function].__module__.split(".")[2].replace("runtime", "values")
+        groups[folder].append(f"`{name_of(function).removeprefix('np.')}`")
+    lines = [f"- {_GROUPS[folder]}: {', '.join(names)}" for folder, names in groups.items()]
+    return "\n".join([*lines, f"- Of Python numbers, in the launcher: {', '.join(ON_NUMBERS.values())}"]) + "\n"
 
 
 def own_source() -> str:
