@@ -331,7 +331,8 @@ def functions() -> str:
         folder = HANDLERS[function].__module__.split(".")[2].replace("runtime", "values")
         groups[folder].append(f"`{name_of(function).removeprefix('np.')}`")
     lines = [f"- {_GROUPS[folder]}: {', '.join(names)}" for folder, names in groups.items()]
-    return "\n".join([*lines, f"- Of Python numbers, in the launcher: {', '.join(ON_NUMBERS.values())}"]) + "\n"
+    lines.append(f"- Of Python numbers, in the launcher: {', '.join(ON_NUMBERS.values())}")
+    return "\n".join(lines) + "\n"
 
 
 def own_source() -> str:
