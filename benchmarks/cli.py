@@ -5,6 +5,7 @@ Exit status: 0 all right; 1 a wrong result or a failing engine (JAX, PyTorch and
 """
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -35,6 +36,12 @@ QUICK_SIZES = (100, 10_000, 1_000_000)
 BAR_ENGINES = ("numpy", "fusejit", "copy", *bars.RIVALS)
 SUITE_PARTS: dict[str, tuple[bars.Part, ...]] = {"fusion": ("B",), "programs": ("C",)}
 SUITE_ENGINES = {"fusion": FUSION_ENGINES, "programs": PROGRAM_ENGINES}
+OTHER_SUITES = {
+    "namespace": "benchmarks.namespace_times",
+    "structured": "benchmarks.structured_times",
+}
+"""Suites that have a table of their own, by the module that prints it."""
+
 FIRST_CALL_SIZE = 1_000
 FIRST_CALL_WORKLOADS = ("add", "chain8", "trig_mix", "sum_rows", "softmax", "heat_step", "sobel")
 PIPE_WIDTH = 180
@@ -43,7 +50,9 @@ PIPE_WIDTH = 180
 def parser() -> argparse.ArgumentParser:
     """All options."""
     p = argparse.ArgumentParser("benchmarks", description="fusejit against NumPy and others.")
-    p.add_argument("--suite", choices=SUITES, help="which workloads (default all)")
+    p.add_argument(
+        "--suite", choices=(*SUITES, *OTHER_SUITES), help="which workloads (default all)"
+    )
     p.add_argument("--family", type=_words, default=(), help="families, with commas")
     p.add_argument("--workload", type=_words, default=(), help="workloads, with commas")
     p.add_argument("--sizes", type=_sizes, default=(), help="element counts: 100,1e6,10**7")
@@ -67,6 +76,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmarks; returns the exit status."""
     command = parser()
     options = command.parse_args(arguments)
+    if options.suite in OTHER_SUITES:
+        importlib.import_module(OTHER_SUITES[options.suite]).main(list(options.workload))
+        return 0
     console = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False)
     suite = options.suite or ("bars" if options.bars else "all")
     try:

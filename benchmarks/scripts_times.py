@@ -17,7 +17,7 @@ of those with large arrays must be at least 3.
 
 ``--clock process_time`` counts the processor time of all threads, which other processes disturb
 less. Kernels that run on several threads then look slower than they are.
-``FUSEJIT_LAZY_WINDOW`` (64 by default here) and the other variables of fusejit may be set for all.
+``FUSEJIT_LAZY_WINDOW`` and the other variables of fusejit may be set for all.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ from benchmarks.scripts import SCRIPTS, Script, by_name
 from benchmarks.scripts.outputs import difference
 
 MODULES = ("numpy", "fusejit.numpy")
-DEFERRED = {"FUSEJIT_LAZY": "1", "FUSEJIT_LAZY_WINDOW": "64"}
 ROUNDS = {"small": 7, "large": 3, "long": 1}
 SECONDS = {"small": 0.1, "large": 0.0, "long": 8.0}  # of NumPy's runs in one process
 MOST_RUNS = {"small": 20, "large": 1, "long": 1000}
@@ -94,7 +93,7 @@ def ran(
     number = "" if size == "small" else str(script.large)
     command = [sys.executable, "-m", "benchmarks.scripts.run", script.name, number, module]
     command += [str(count), clock]
-    environment = {**DEFERRED, **os.environ, "FUSEJIT_CACHE_DIR": cache_folder}
+    environment = {**os.environ, "FUSEJIT_CACHE_DIR": cache_folder}
     try:
         done = subprocess.run(
             command, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False

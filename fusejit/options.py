@@ -16,10 +16,12 @@
 | FUSEJIT_UNJITTED        | 1: kernels run as plain Python, for debuggers       | 0                |
 | FUSEJIT_NO_LIBMVEC      | 1: no vector math library                           | 0                |
 | FUSEJIT_NO_SVML         | 1: NumPy's SVML is not used                         | 0                |
-| FUSEJIT_LAZY            | 1: `fusejit.numpy` defers operations and fuses them | 0                |
+| FUSEJIT_LAZY            | 0: `fusejit.numpy` is NumPy under another name      | 1                |
+| FUSEJIT_LAZY_AHEAD      | 0: `fusejit.numpy` starts no process that compiles  | 1                |
 | FUSEJIT_LAZY_COMPILES   | 0: NumPy runs what `fusejit.numpy` has deferred     | 1                |
 | FUSEJIT_LAZY_THRESHOLD  | bytes from which on arrays of it are an `Array`     | 1048576          |
 | FUSEJIT_LAZY_WINDOW     | operations that `fusejit.numpy` may defer           | 64               |
+| FUSEJIT_REPORT          | 1: print what `fusejit.numpy` did when Python exits | 0                |
 | FUSEJIT_VECTOR_BITS     | widest vector registers to use (128, 256, 512)      | the machine's    |
 """
 

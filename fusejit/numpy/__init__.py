@@ -1,10 +1,10 @@
-"""NumPy with arrays of its own: ``import fusejit.numpy as np``, with ``FUSEJIT_LAZY=1``.
+"""NumPy that defers and fuses: ``import fusejit.numpy as np``.
 
-Without that setting all names are NumPy's own objects, and with it nearly all. Those that make
-arrays (`fusejit.numpy.creation`) return an `Array` where the result is large, and a plain ndarray
-where it is small. NumPy's functions take an `Array` and return one, because it implements their
-protocols (`fusejit.numpy.array`). Operations on it are recorded (`fusejit.numpy.window`), and
-windows of them are compiled (`fusejit.numpy.programs`).
+Nearly all names are NumPy's own objects. Those that make arrays (`fusejit.numpy.creation`) return
+an `Array` where the result is large, and a plain ndarray where it is small; with ``FUSEJIT_LAZY=0``
+in the environment these are NumPy's own too. NumPy's functions take an `Array` and return one,
+because it implements their protocols (`fusejit.numpy.array`). Operations on it are recorded
+(`fusejit.numpy.window`), and windows of them are compiled (`fusejit.numpy.programs`).
 
 Inside of functions with `fuse_jit`, calls compile as those of NumPy.
 

@@ -146,17 +146,9 @@ if hasattr(os, "register_at_fork"):
 # ---------------------------------------------------------------------------------------- notes
 def _note(source: str, arguments: list[Any]) -> str:
     """The key of a window in the disk cache. It is only a hint, so it need not name all."""
-    kinds = [_kind(argument) for argument in arguments]
+    kinds = [str(getattr(argument, "dtype", type(argument))) for argument in arguments]
     parts = source, kinds, sys.implementation.cache_tag, numpy.__version__, fusejit.__version__
     return hashlib.sha256(repr(parts).encode()).hexdigest()
-
-
-def _kind(argument: Any) -> Any:
-    """What of an argument may lead to another kernel."""
-    if type(argument) is not numpy.ndarray:
-        return type(argument).__name__
-    flags, ones = argument.flags, [n == 1 for n in argument.shape]
-    return argument.dtype.str, ones, flags.c_contiguous, flags.f_contiguous
 
 
 def _notes() -> Any:
@@ -189,7 +181,7 @@ def _like(described: Any) -> Any:
 
 def serve() -> None:
     """Compile what comes in on standard input until it ends; print a number for each."""
-    from fusejit.numpy.programs import function_of_source, window_options
+    from fusejit.numpy.programs import function_of, window_options
     from fusejit.stages import trace
 
     if hasattr(os, "nice"):
@@ -203,7 +195,7 @@ def serve() -> None:
             return
         try:
             arguments = tuple(map(_like, described))
-            function = function_of_source(source)
+            function = function_of(source)
             trace(function, arguments, {}, window_options()).fuse().lower().compile()
             _notes().put(note, {}, b"")
         except Exception:

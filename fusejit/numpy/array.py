@@ -126,8 +126,8 @@ def unwrapped(
 ) -> Any:
     """Replace each `Array` in ``value`` by its ndarray, and append it to ``operands``.
 
-    Lists, tuples and dicts of up to ``most`` items are searched. A container without an `Array`
-    is returned itself. ``settles``: pending operations on each `Array` run first.
+    Lists, tuples and dicts of up to ``most`` items are searched. ``settles``: pending operations on
+    each `Array` run first.
     """
     kind = type(value)
     if kind is Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy
 
-from fusejit.numpy.programs import described_window, function_of_source, source_of
+from fusejit.numpy.programs import described_window, function_of
 from fusejit.numpy.replay import uses_of, visible
 from fusejit.numpy.window import CURRENT
 
@@ -29,7 +29,7 @@ def explain() -> str:
         described = described_window(operations, window.paths, *visible(uses_of(operations)))
         if described is None:
             return f"{len(operations)} operations wait; no function could express them"
-        function = function_of_source(source_of(described.structure))
+        function = function_of(described.source)
         decorated = decorated_function(function, options_from_environment(warn=False))
         explanation = decorated.explain(*described.arguments, numpy.zeros(1, numpy.int64))
     return f"{function.__doc__}\n{explanation}"

@@ -32,19 +32,9 @@ def record_form(
     out: ndarray[Any, Any],
     owner: Array | None = None,
 ) -> Array | None:
-    """Record a form.
+    """Record a form of arrays and numbers; None if it has to run at once.
 
-    Parameters
-    ----------
-    operands : tuple
-        Each `Array` and number.
-    out : ndarray
-        The result: new memory, or a view of the memory of ``owner``.
-
-    Returns
-    -------
-    array : Array or None
-        The result; None if it has to run at once.
+    ``out`` is new memory, or a view of the memory of ``owner``.
     """
     owners: list[Array] = []
     views: Paths = {}
@@ -121,7 +111,7 @@ def reduced(
         numpy_function(a, axis=asked, out=out, keepdims=keepdims)
 
     options = f"axis={asked}" + (", keepdims=True" if keepdims else "")
-    recorded = record_form(frame, Form(function, 1, f"np.{name}({{0}}, {options})"), (array,), out)
+    recorded = record_form(frame, Form(function, f"np.{name}({{0}}, {options})"), (array,), out)
     if recorded is None:
         return NotImplemented
     if shape and out.nbytes >= THRESHOLD.get():
@@ -146,7 +136,7 @@ def _where_into(condition: Any, x: Any, y: Any, out: Any) -> None:
     out[...] = numpy.where(condition, x, y)
 
 
-_WHERE = Form(_where_into, 3, "np.where({0}, {1}, {2})")
+_WHERE = Form(_where_into, "np.where({0}, {1}, {2})")
 
 
 def record_where(frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Array | None:
@@ -203,7 +193,7 @@ def record_roll(frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any])
     def function(a: Any, out: Any) -> None:
         out[...] = numpy.roll(a, shift, axis)
 
-    form = Form(function, 1, f"np.roll({{0}}, {shift}, {axis})")
+    form = Form(function, f"np.roll({{0}}, {shift}, {axis})")
     return record_form(frame, form, (array,), memory_for(frame, source.shape, source.dtype))
 
 
@@ -212,7 +202,7 @@ def _put_mask(mask: Any, value: Any, out: Any) -> None:
     numpy.putmask(out, mask, value)
 
 
-_STORE = Form(_put_mask, 2, "{out}[{0}] = {1}")
+_STORE = Form(_put_mask, "{out}[{0}] = {1}")
 
 
 def record_masked_store(frame: FrameType, array: Array, mask: Array, value: Any) -> bool:

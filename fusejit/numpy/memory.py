@@ -46,13 +46,10 @@ class Memory:
     def new(
         self, shape: tuple[int, ...], dtype: Any, code: CodeType, instruction: int
     ) -> numpy.ndarray[Any, Any]:
-        """Return an array for a result.
+        """Return an array for a result of an instruction.
 
-        Parameters
-        ----------
-        code, instruction
-            Where it is recorded. Whether the last result of there was seen tells whether this one
-            will be; of the first one, whether it gets a name.
+        Whether the last result of there was seen tells whether this one will be; of the first one,
+        whether it gets a name.
         """
         site = id(code), instruction
         is_seen = self._is_seen.get(site)

@@ -1,11 +1,11 @@
 """`Program`: the operations of a window as a function that `fuse_jit` compiles.
 
-A window is described by its structure: which functions read which results, arguments and views,
-and which results can be seen afterwards. Dtypes, sizes and numbers are not part of it; `fuse_jit`
-handles these. Windows of one structure share a `Program`. NumPy runs the first ones. Once they have
-cost enough time, the window is written as the source of a straight-line function and compiled, in a
-helper process if there is one (`fusejit.numpy.ahead`). The decision depends on counts and sizes
-alone, so that two runs of a script give the same bits.
+A window is written as the source of a straight-line function: which functions read which results,
+arguments and views, and which results can be seen afterwards. Dtypes, sizes and numbers are no part
+of it; `fuse_jit` handles these. Windows of one source share a `Program`. NumPy runs the first ones.
+Once they have cost enough time, the function is compiled, in a helper process if there is one
+(`fusejit.numpy.ahead`). The decision depends on counts and sizes alone, so that two runs of a
+script give the same bits.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import operator
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy
@@ -23,25 +24,21 @@ from numpy._core import umath
 from fusejit.numpy import ahead
 from fusejit.numpy.report import REPORT
 
-ARGUMENT, NUMBER, DEAD, LIVE, STORED = -1, -2, -3, -4, -5
-"""Tokens of a structure beside the numbers of slots: an array or a number that becomes an argument;
-a new result that nobody sees afterwards, one that is seen, and one that later operations write."""
-
 LARGEST_LITERAL = 8
-"""Integers in subscripts up to this are part of the structure; larger ones are arguments."""
+"""Integers in subscripts up to this are part of the source; larger ones are arguments."""
 
 FEWEST_VISITS = 2
-"""Windows of a structure that NumPy runs in any case."""
+"""Windows of a program that NumPy runs in any case."""
 
 MOST_PROGRAMS = 10_000
 
 ASK_SECONDS = 0.02, 0.5
-"""The estimated time of windows of a structure, and of all windows, from which the helper process
+"""The estimated time of windows of a program, and of all windows, from which the helper process
 compiles functions."""
 
 COMPILE_SECONDS = 0.03, 0.003
 """What taking a compiled function into use is estimated to cost: in any case, and for each
-operation. A structure has to have taken NumPy as long."""
+operation. A program has to have taken NumPy as long."""
 
 LOAD_SECONDS = 1.0
 """The time that all windows have to have taken before the compiler is loaded, which takes some
@@ -85,16 +82,14 @@ class Form:
     ----------
     function : callable
         ``function(*operands, out)`` writes the result.
-    num_operands : int
     template : str
         The source of the result, or of a store into ``{out}``. Forms of one template are equal.
     """
 
-    __slots__ = ("function", "num_operands", "template")
+    __slots__ = ("function", "template")
 
-    def __init__(self, function: Callable[..., Any], num_operands: int, template: str) -> None:
+    def __init__(self, function: Callable[..., Any], template: str) -> None:
         self.function = function
-        self.num_operands = num_operands
         self.template = template
 
     def __call__(self, *operands: Any) -> None:
@@ -108,63 +103,44 @@ class Form:
 
 
 class Described(NamedTuple):
-    """A window in two halves: the structure, and the arguments of its function.
+    """A window as the source of a function, its arguments, and the time NumPy is estimated to take.
 
-    Attributes
-    ----------
-    structure : tuple
-        For each operation: the function (the dtype of a copy, None of a store), a token for each
-        operand, and a token for its result.
-    arguments : list
-        Arrays and numbers, in the order of their tokens; then the memory of live results.
-    seconds : float
-        What NumPy is estimated to take.
+    The last parameter of the function is an array that it writes when all is done; its arguments
+    are arrays and numbers, then the memory of live results.
     """
 
-    structure: tuple[Any, ...]
+    source: str
     arguments: list[Any]
+    num_operations: int
     seconds: float
 
 
 class Program:
-    """What is known of the windows of one structure.
+    """What is known of the windows of one source: how many, and their estimated time by NumPy.
 
-    Attributes
-    ----------
-    structure : tuple
-    visits : int
-        Windows so far.
-    seconds : float
-        The estimated time of those that NumPy ran.
-    question : int
-        The number of the question to the helper process; 0 if there is none.
-    function : callable or None
-        The compiled function.
-    is_refused : bool
-        Whether it could not be compiled.
+    ``question`` is the number of the question to the helper process, or 0.
     """
 
-    def __init__(self, structure: tuple[Any, ...]) -> None:
-        self.structure = structure
+    def __init__(self, source: str) -> None:
+        self.source = source
         self.visits = 0
         self.seconds = 0.0
         self.question = 0
         self.function: Callable[..., Any] | None = None
         self.is_refused = False
 
-    def is_due(self, seconds: float) -> bool:
+    def is_due(self, described: Described) -> bool:
         """Count a window; return whether the compiled function is to run it."""
         if self.function is not None:
             return True
         self.visits += 1
-        self.seconds += seconds
-        _PROCESS.seconds += seconds
+        self.seconds += described.seconds
+        _PROCESS.seconds += described.seconds
         once, each = COMPILE_SECONDS
-        num_operations = sum(not isinstance(t, int | tuple) for t in self.structure)
         return (
             not self.is_refused
             and self.visits > FEWEST_VISITS
-            and self.seconds > once + each * num_operations
+            and self.seconds > once + each * described.num_operations
             and (_PROCESS.has_compiled or _PROCESS.seconds > LOAD_SECONDS)
         )
 
@@ -177,7 +153,7 @@ class Program:
             and self.seconds > ASK_SECONDS[0]
             and _PROCESS.seconds > ASK_SECONDS[1]
         ):
-            self.question = ahead.ask(source_of(self.structure), arguments)
+            self.question = ahead.ask(self.source, arguments)
 
     def run(self, arguments: list[Any]) -> None:
         """Run the compiled function; compile it before its first run.
@@ -194,7 +170,7 @@ class Program:
             ahead.wait(self.question)
             _PROCESS.has_compiled = True
             REPORT.compiled += 1
-            function = function_of_source(source_of(self.structure))
+            function = function_of(self.source)
             self.function = decorated_function(function, window_options())
             self.function(*arguments)
             REPORT.compile_seconds += time.perf_counter() - begin
@@ -216,38 +192,24 @@ def window_options() -> Any:
     return options_from_environment(fullgraph=True, warn=False, retires=False)
 
 
-class _Process:
-    """What this process has done.
+_PROCESS = SimpleNamespace(seconds=0.0, has_compiled=False)
+"""The estimated time of windows that NumPy ran in this process, and whether it has compiled one."""
 
-    Attributes
-    ----------
-    seconds : float
-        The estimated time of windows that NumPy ran.
-    has_compiled : bool
-    """
-
-    seconds = 0.0
-    has_compiled = False
+_PROGRAMS: dict[str, Program] = {}
 
 
-_PROCESS = _Process()
-
-_PROGRAMS: dict[tuple[Any, ...], Program] = {}
-
-
-def program_of(structure: tuple[Any, ...]) -> Program:
-    """The program of a structure."""
-    found = _PROGRAMS.get(structure)
+def program_of(source: str) -> Program:
+    """The program of a source."""
+    found = _PROGRAMS.get(source)
     if found is None:
         if len(_PROGRAMS) >= MOST_PROGRAMS:
             del _PROGRAMS[next(iter(_PROGRAMS))]
-        found = _PROGRAMS[structure] = Program(structure)
+        found = _PROGRAMS[source] = Program(source)
     return found
 
 
-# ------------------------------------------------------------------------------------ description
-class Describer:
-    """Describes a window, operation by operation.
+class _Writer:
+    """Writes the function of a window, operation by operation, and collects its arguments.
 
     Parameters
     ----------
@@ -260,12 +222,15 @@ class Describer:
     def __init__(self, paths: dict[int, Any], written: set[int]) -> None:
         self._paths = paths
         self._written = written
-        self._slots: dict[int, int] = {}
-        self._tokens: list[Any] = []
-        self._memory: list[Any] = []
-        self._arguments: list[Any] = []
-        self._opaque: set[int] = set()
+        self._names: dict[int, str] = {}
         self._made: set[int] = set()
+        self._opaque: set[int] = set()
+        self._parameters: list[str] = []
+        self._arguments: list[Any] = []
+        self._memory: list[Any] = []
+        self._memory_names: list[str] = []
+        self._lines: list[str] = []
+        self._after: list[str] = []
         self._seconds = 0.0
 
     def add(self, call: tuple[Any, ...], out: Any, is_new: bool, is_seen: bool) -> None:
@@ -278,84 +243,102 @@ class Describer:
             del operands[:2]
         else:
             del operands[-1]
-        self._tokens.append(function)
-        num_bytes = out.nbytes
-        for operand in operands:
-            if type(operand) is numpy.ndarray:
-                if operand.ndim:
-                    num_bytes += operand.nbytes
-                    self._array(operand)
-                    continue
-                operand = operand[()]
-            if function is numpy.power and numpy.isfinite(operand):
-                self._tokens.append((type(operand), operand))
-            else:
-                self._tokens.append(NUMBER)
-                self._arguments.append(operand)
-        self._seconds += num_bytes * SECONDS_PER_BYTE
-        self._seconds += out.size * _SECONDS_PER_ELEMENT.get(function, 0.0)
+        texts = [self._operand(function, operand) for operand in operands]
+        self._seconds += (
+            sum(o.nbytes for o in (out, *operands) if type(o) is numpy.ndarray) * SECONDS_PER_BYTE
+            + _SECONDS_PER_ELEMENT.get(function, 0.0) * out.size
+        )
         if not is_new:
-            self._array(out)
+            self._lines.append(_store(function, texts, self._array(out)))
             return
-        self._slots[id(out)] = len(self._slots)
+        name = self._new_name(out)
         self._made.add(id(out))
-        if is_seen:
-            self._tokens.append(STORED if id(out) in self._written else LIVE)
-            self._memory.append(out)
+        if not is_seen:
+            self._lines.append(f"{name} = {_value(function, texts)}")
+            return
+        memory = f"m{name[1:]}"
+        self._memory.append(out)
+        self._memory_names.append(memory)
+        if id(out) not in self._written:
+            self._lines.append(f"{name} = {_value(function, texts)}")
+            self._after.append(f"{memory}[...] = {name}")
+            return
+        if type(function) is numpy.ufunc:
+            self._lines.append(_store(function, texts, memory))
         else:
-            self._tokens.append(DEAD)
+            self._lines.append(f"{memory}[...] = {_value(function, texts)}")
+        self._lines.append(f"{name} = {memory}")
 
     def described(self) -> Described | None:
         """The whole window; None if memory is used in a way that its function could not express."""
         if self._opaque & (self._made | self._written):
             return None
+        parameters = ", ".join([*self._parameters, *self._memory_names, "done"])
+        lines = [f"def window({parameters}):", *self._lines, *self._after, "done[0] = 1"]
         arguments = [*self._arguments, *self._memory]
-        return Described(tuple(self._tokens), arguments, self._seconds)
+        source = "\n    ".join(lines) + "\n"
+        return Described(source, arguments, len(self._lines), self._seconds)
 
-    def _array(self, array: Any) -> None:
-        slot = self._slots.get(id(array))
-        if slot is not None:
-            self._tokens.append(slot)
-            return
+    def _operand(self, function: Any, operand: Any) -> str:
+        if type(operand) is numpy.ndarray:
+            if operand.ndim:
+                return self._array(operand)
+            operand = operand[()]
+        if function is numpy.power and numpy.isfinite(operand):
+            return repr(operand)  # fuse_jit has short forms of some powers
+        return self._number(operand)
+
+    def _array(self, array: Any) -> str:
+        name = self._names.get(id(array))
+        if name is not None:
+            return name
         path = self._paths.get(id(array))
-        if path is not None:
-            self._view(array.base, path)
-        else:
+        if path is None:
             if array.base is not None:
                 self._opaque.add(id(array.base))
-            self._tokens.append(ARGUMENT)
-            self._arguments.append(array)
-        self._slots[id(array)] = len(self._slots)
+            return self._argument(array)
+        base = self._names.get(id(array.base)) or self._argument(array.base)
+        text = "".join(map(self._step, path))
+        name = self._new_name(array)
+        self._lines.append(f"{name} = {base}{text}")
+        return name
 
-    def _view(self, base: Any, path: tuple[Any, ...]) -> None:
-        slot = self._slots.get(id(base))
-        if slot is None:
-            slot = ARGUMENT
-            self._arguments.append(base)
-            self._slots[id(base)] = len(self._slots)
-        self._tokens.append((slot, tuple(map(self._step, path))))
+    def _new_name(self, array: Any) -> str:
+        name = self._names[id(array)] = f"x{len(self._names)}"
+        return name
 
-    def _step(self, index: Any) -> Any:
+    def _argument(self, array: Any) -> str:
+        name = self._new_name(array)
+        self._parameters.append(name)
+        self._arguments.append(array)
+        return name
+
+    def _number(self, number: Any) -> str:
+        name = f"n{len(self._parameters)}"
+        self._parameters.append(name)
+        self._arguments.append(number)
+        return name
+
+    def _step(self, index: Any) -> str:
         if type(index) is str:
-            return index
-        return tuple(map(self._subscript, index if type(index) is tuple else (index,)))
+            return f".{index}"
+        texts = [*map(self._subscript, index if type(index) is tuple else (index,))]
+        return f"[{', '.join(texts)}{',' if len(texts) == 1 else ''}]"
 
-    def _subscript(self, item: Any) -> Any:
-        if type(item) is slice:
-            return tuple(map(self._bound, (item.start, item.stop, item.step)))
-        return self._bound(item)
+    def _subscript(self, item: Any) -> str:
+        if type(item) is not slice:
+            return self._bound(item)
+        start, stop, step = map(self._bound, (item.start, item.stop, item.step))
+        texts = ["" if text == "None" else text for text in (start, stop, step)]
+        return ":".join(texts if texts[2] else texts[:2])
 
-    def _bound(self, number: Any) -> Any:
+    def _bound(self, number: Any) -> str:
         if number is None or number is ...:
-            return number
+            return "..." if number is ... else "None"
         number = operator.index(number)
         if -LARGEST_LITERAL <= number <= LARGEST_LITERAL:
-            return number
-        self._arguments.append(number)
-        return _NUMBER_BOUND
-
-
-_NUMBER_BOUND = "number"
+            return repr(number)
+        return self._number(number)
 
 
 def described_window(
@@ -364,112 +347,13 @@ def described_window(
     is_seen: Sequence[bool],
     is_needed: Sequence[bool],
 ) -> Described | None:
-    """Return a window as structure and arguments; None if a function could not express it."""
+    """Return a window as function and arguments; None if a function could not express it."""
     written = {id(o.out if o.out.base is None else o.out.base) for o in operations if not o.is_new}
-    describer = Describer(paths, written)
+    writer = _Writer(paths, written)
     for operation, seen, needed in zip(operations, is_seen, is_needed, strict=True):
         if needed:
-            describer.add(operation.call, operation.out, operation.is_new, seen)
-    return describer.described()
-
-
-# ----------------------------------------------------------------------------------------- source
-class _Writer:
-    """Writes the source of the function of a structure."""
-
-    def __init__(self, structure: tuple[Any, ...]) -> None:
-        self._tokens = iter(structure)
-        self._parameters: list[str] = []
-        self._memory: list[str] = []
-        self._lines: list[str] = []
-        self._after: list[str] = []
-        self._num_slots = 0
-
-    def source(self) -> str:
-        """The source."""
-        for function in self._tokens:
-            self._operation(function)
-        parameters = ", ".join([*self._parameters, *self._memory, "done"])
-        lines = [*self._lines, *self._after, "done[0] = 1"]
-        return f"def window({parameters}):\n" + "".join(f"    {line}\n" for line in lines)
-
-    def _operation(self, function: Any) -> None:
-        num_operands = _num_operands(function)
-        operands = [self._operand(next(self._tokens)) for _ in range(num_operands)]
-        token = next(self._tokens)
-        if token not in (DEAD, LIVE, STORED):
-            out = self._operand(token)
-            if type(function) is Form:
-                self._lines.append(function.template.format(*operands, out=out))
-            elif function is None:
-                self._lines.append(f"{out}[...] = {operands[0]}")
-            else:
-                self._lines.append(f"{_value(function, [*operands, f'out={out}'])}")
-            return
-        name = self._slot()
-        memory = f"m{name[1:]}"
-        if token != DEAD:
-            self._memory.append(memory)
-        if token == STORED:  # later operations write its memory, perhaps through views
-            if type(function) is numpy.ufunc:
-                self._lines.append(_value(function, [*operands, f"out={memory}"]))
-            else:
-                self._lines.append(f"{memory}[...] = {_value(function, operands)}")
-            self._lines.append(f"{name} = {memory}")
-            return
-        self._lines.append(f"{name} = {_value(function, operands)}")
-        if token == LIVE:
-            self._after.append(f"{memory}[...] = {name}")
-
-    def _operand(self, token: Any) -> str:
-        if token == ARGUMENT:
-            name = self._slot()
-            self._parameters.append(name)
-            return name
-        if token == NUMBER:
-            return self._number()
-        if type(token) is int:
-            return f"x{token}"
-        first, second = token
-        if type(first) is type:
-            return repr(second)
-        base = self._operand(first)
-        text = "".join(map(self._step, second))
-        name = self._slot()
-        self._lines.append(f"{name} = {base}{text}")
-        return name
-
-    def _step(self, step: Any) -> str:
-        if type(step) is str:
-            return f".{step}"
-        texts = []
-        for item in step:
-            if type(item) is tuple:
-                start, stop, by = (None if b is None else self._bound(b) for b in item)
-                texts.append(f"{start or ''}:{stop or ''}" + (f":{by}" if by else ""))
-            else:
-                texts.append(self._bound(item))
-        return f"[{', '.join(texts)}{',' if len(texts) == 1 else ''}]"
-
-    def _bound(self, number: Any) -> str:
-        if number == _NUMBER_BOUND:
-            return self._number()
-        return "..." if number is ... else repr(number)
-
-    def _number(self) -> str:
-        name = f"n{len(self._parameters)}"
-        self._parameters.append(name)
-        return name
-
-    def _slot(self) -> str:
-        self._num_slots += 1
-        return f"x{self._num_slots - 1}"
-
-
-def _num_operands(function: Any) -> int:
-    if type(function) is Form:
-        return function.num_operands
-    return int(function.nin) if type(function) is numpy.ufunc else 1
+            writer.add(operation.call, operation.out, operation.is_new, seen)
+    return writer.described()
 
 
 def _value(function: Any, operands: list[str]) -> str:
@@ -481,15 +365,19 @@ def _value(function: Any, operands: list[str]) -> str:
     return f"{operands[0]}.astype(np.dtype({function.str!r}))"
 
 
+def _store(function: Any, operands: list[str], out: str) -> str:
+    """The source of a result that is written to memory."""
+    if type(function) is Form:
+        return function.template.format(*operands, out=out)
+    if function is None:
+        return f"{out}[...] = {operands[0]}"
+    return _value(function, [*operands, f"out={out}"])
+
+
 _counter = iter(range(10**9))
 
 
-def source_of(structure: tuple[Any, ...]) -> str:
-    """The function ``window`` of a structure: of its arguments, and of an array it writes last."""
-    return _Writer(structure).source()
-
-
-def function_of_source(source: str) -> Callable[..., Any]:
+def function_of(source: str) -> Callable[..., Any]:
     """The function of a source."""
     filename = f"<window {next(_counter)} of fusejit.numpy>"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)

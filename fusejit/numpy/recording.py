@@ -44,12 +44,7 @@ _CAN_CAST: dict[tuple[Any, Any], bool] = {}
 def loop_of(ufunc: numpy.ufunc, kinds: tuple[Any, ...]) -> tuple[Any, bool] | None:
     """Return the dtype of a result, and whether arrays among the operands are converted first.
 
-    None if the ufunc is not to be recorded for these operands.
-
-    Parameters
-    ----------
-    kinds : tuple of dtype or type
-        Dtypes of arrays and of NumPy's numbers, types of Python's numbers.
+    None if the ufunc is not to be recorded for operands of these dtypes and Python types.
     """
     key = (ufunc, *kinds)
     asked = [numpy.dtype(bool) if kind is bool else kind for kind in kinds]
@@ -76,21 +71,9 @@ def loop_of(ufunc: numpy.ufunc, kinds: tuple[Any, ...]) -> tuple[Any, bool] | No
 def record_ufunc(
     frame: FrameType, ufunc: numpy.ufunc, inputs: tuple[Any, ...], out: Array | None = None
 ) -> Array | None:
-    """Record a call of a ufunc.
+    """Record a call of a ufunc on arrays and numbers; None if it has to run at once.
 
-    Parameters
-    ----------
-    frame : frame
-        Of the caller.
-    inputs : tuple
-        Arrays and numbers.
-    out : Array or None
-        The array to write; None for a new one.
-
-    Returns
-    -------
-    array : Array or None
-        The result, which is pending; None if the operation has to run at once.
+    ``frame`` is the caller's; ``out`` is the array to write, or None for a new one.
     """
     window = CURRENT.window
     if not window.most:

@@ -25,20 +25,10 @@ def with_shared_memory(
     uses: Uses,
     scratch: Memory,
 ) -> list[tuple[Any, ...]]:
-    """Return the calls with other memory for hidden results.
+    """Return the calls with other memory for hidden results, which comes from ``scratch``.
 
-    Parameters
-    ----------
-    calls : sequence of tuple
-        A function and its arguments, in the order of the program.
-    outs : sequence of ndarray
-        What each call writes.
-    is_hidden : sequence of bool
-        Whether a call makes a new result that nobody sees after the window.
-    uses : Uses
-        Of the window.
-    scratch : Memory
-        Where that memory comes from, and where it is afterwards.
+    ``calls`` are functions and their arguments, in the order of the program; each writes an array
+    of ``outs``. ``is_hidden`` says which make a new result that nobody sees after the window.
     """
     bases = {id(view.base) for view in uses.views.values()}
     hidden = {
@@ -85,18 +75,7 @@ def _with_memory(call: tuple[Any, ...], keys: list[int], memory: dict[int, Any])
 
 # ------------------------------------------------------------------------------------ visibility
 class Uses(NamedTuple):
-    """How the operations of a window use arrays, by the ids of these.
-
-    Attributes
-    ----------
-    operations : sequence of Operation
-    counts : dict
-        How many references operations have to what they use.
-    arrays : dict
-        Arrays that own their memory.
-    views : dict
-        The other arrays.
-    """
+    """By id: how many references operations have to it, arrays that own memory, and views."""
 
     operations: Sequence[Any]
     counts: dict[int, int]

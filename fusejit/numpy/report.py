@@ -21,19 +21,7 @@ _PACKAGES = ("fusejit", "numpy", "threading", "contextlib")
 class Line:
     """Counts of one place in the source.
 
-    Attributes
-    ----------
-    code, instruction
-        The place.
-    recorded, compiled, left_out : int
-        Operations that were recorded here and are over; those of them that ran in a compiled
-        window; those that nobody needed.
-    num_bytes : int
-        Bytes of results that compiled windows neither wrote nor read.
-    at_once : Counter of str
-        Operations that NumPy ran at once.
-    flushes : Counter of str
-        Flushes that this place caused, by their reasons.
+    ``num_bytes`` are bytes of results that compiled windows neither wrote nor read.
     """
 
     def __init__(self, code: CodeType, instruction: int) -> None:
@@ -57,7 +45,10 @@ class Line:
         if self.num_bytes:
             parts.append(f"{self.num_bytes / 1e6:.1f} MB not moved")
         parts += [f"{n} at once: {name}" for name, n in self.at_once.most_common()]
-        parts += [f"{n} flushes: {reason}" if n > 1 else f"a flush: {reason}" for reason, n in self.flushes.most_common()]
+        parts += [
+            f"{n} flushes: {reason}" if n > 1 else f"a flush: {reason}"
+            for reason, n in self.flushes.most_common()
+        ]
         return "; ".join(parts)
 
 
@@ -66,20 +57,12 @@ class Report:
 
     Attributes
     ----------
-    recorded : int
-        Operations that were recorded.
-    num_left_out : int
-        Recorded operations whose results nobody could see: they did not run.
-    flushes : Counter of str
-        Flushes, by their reasons.
-    compiled : int
-        Windows that were compiled.
-    compile_seconds : float
-        How long the program waited for that.
-    runs : int
-        Flushes that a compiled function ran.
-    refused : Counter of str
-        Why windows could not be compiled.
+    recorded, num_left_out : int
+        Operations that were recorded; those that did not run, since nobody could see their results.
+    flushes, refused : Counter of str
+        Why recorded operations ran; why windows could not be compiled.
+    compiled, runs, compile_seconds
+        Windows that were compiled, flushes that these ran, seconds that the program waited for it.
     lines : dict
         A `Line` for the id of each code and each instruction.
     """

@@ -67,23 +67,10 @@ class Operation(NamedTuple):
     """
 
     call: tuple[Any, ...]
-    out: numpy.ndarray[Any, Any]
+    out: Any
     name: str
     is_new: bool
     settings: dict[str, str]
-    code: CodeType
-    instruction: int
-    scope: dict[str, Any]
-
-    def place(self) -> Place:
-        """Return where the operation was recorded, without its arrays."""
-        return Place(self.name, self.code, self.instruction, self.scope)
-
-
-class Place(NamedTuple):
-    """Where an operation was recorded, and what NumPy calls it."""
-
-    name: str
     code: CodeType
     instruction: int
     scope: dict[str, Any]
@@ -92,18 +79,15 @@ class Place(NamedTuple):
         """Return the line in the file of the code."""
         return line_of(self.code, self.instruction)
 
+    def without_arrays(self) -> Operation:
+        """Return only where the operation was recorded, and its name."""
+        return self._replace(call=(), out=None)
+
 
 class CompiledRun:
-    """A window that a compiled function is to run.
+    """A window that a compiled function is to run, and its operations in case that it cannot.
 
-    Attributes
-    ----------
-    program : Program
-    arguments : list
-        The last one is an array of one element, which the function sets to 1 when all is written.
-    operations : list of Operation
-        The window, for NumPy to run it if the function cannot.
-    is_begun : bool
+    The last argument is an array of one element, which the function sets to 1 when all is written.
     """
 
     __slots__ = ("arguments", "is_begun", "operations", "program")
@@ -130,15 +114,15 @@ class Batch(NamedTuple):
     ----------
     calls : list
         None, and the calls of the operations.
-    places : list of Place
-        Where each one was recorded.
+    places : list of Operation
+        The operations without arrays.
     forms : list of tuple or None
         The calls of each `Form`, which are not made in one step.
     settings : dict
     """
 
     calls: list[Any]
-    places: list[Place]
+    places: list[Operation]
     forms: list[Any]
     settings: dict[str, str]
 
@@ -197,12 +181,8 @@ class Window:
     ) -> None:
         """Append an operation; run what is recorded before or after it where a window ends.
 
-        Parameters
-        ----------
-        owners : list of Array
-            Whose memory the operation uses; the last one's is ``out``.
-        views : dict
-            Of the operation: for `paths`.
+        ``owners`` are those of the memory that it uses, the last one that of ``out``; ``views`` are
+        for `paths`.
         """
         instruction = frame.f_lasti
         with self.lock:
@@ -239,7 +219,7 @@ class Window:
 
     def flush(self, reason: str) -> None:
         """Run the recorded operations."""
-        warned: list[tuple[Place, str]] = []
+        warned: list[tuple[Operation, str]] = []
         uses = _NO_USES
         touched: list[int] = []
         raised: list[BaseException] = []
@@ -317,7 +297,7 @@ def flush_all(reason: str = "the process forks or ends") -> None:
         each.flush(reason)
 
 
-def _run(running: list[Batch | CompiledRun], seen: list[tuple[Place, str]]) -> None:
+def _run(running: list[Batch | CompiledRun], seen: list[tuple[Operation, str]]) -> None:
     """Run batches from the end of the list, and remove what has run.
 
     The calls of a batch are made without a line of Python between them, so that what a signal
@@ -332,7 +312,7 @@ def _run(running: list[Batch | CompiledRun], seen: list[tuple[Place, str]]) -> N
         calls, places, forms, settings = item
 
         def note(
-            kind: str, _flag: int, calls: list[Any] = calls, places: list[Place] = places
+            kind: str, _flag: int, calls: list[Any] = calls, places: list[Operation] = places
         ) -> None:
             place = places[len(calls) - 1]
             seen.append((place, f"{kind} encountered in {place.name}"))
@@ -378,7 +358,7 @@ def _collecting(settings: dict[str, str]) -> dict[str, Any]:
     return {kind: "call" if how == "warn" else how for kind, how in settings.items()}
 
 
-def _warn(place: Place, message: str) -> None:
+def _warn(place: Operation, message: str) -> None:
     """Show a warning as if it came from the recorded line."""
     warnings.warn_explicit(
         message,
@@ -401,9 +381,9 @@ def to_run(
     if COMPILES:
         described = described_window(operations, paths, is_seen, is_needed)
         if described is not None:
-            program = program_of(described.structure)
+            program = program_of(described.source)
             arguments = [*described.arguments, numpy.zeros(1, numpy.int64)]
-            if program.is_due(described.seconds):
+            if program.is_due(described):
                 return [CompiledRun(program, arguments, operations)], is_seen
             program.prepare(arguments)
     return batches(operations, is_seen, is_needed, uses, memory), is_seen
@@ -432,7 +412,7 @@ def batches(
         if not made or made[-1].settings is not operation.settings:
             made.append(Batch([], [], [], operation.settings))
         made[-1].calls.append(call)
-        made[-1].places.append(operation.place())
+        made[-1].places.append(operation.without_arrays())
         made[-1].forms.append(call if type(call[0]) is Form else None)
     for batch in made:
         batch.calls.insert(0, None)

@@ -47,7 +47,7 @@ def test_eager_makes_ndarrays():
 @pytest.mark.parametrize(
     ("variables", "small", "large"),
     [
-        ({}, "ndarray", "ndarray"),
+        ({}, "ndarray", "Array"),
         ({"FUSEJIT_LAZY": "0"}, "ndarray", "ndarray"),
         ({"FUSEJIT_LAZY": "1"}, "ndarray", "Array"),
         ({"FUSEJIT_LAZY": "1", "FUSEJIT_LAZY_THRESHOLD": "8"}, "Array", "Array"),

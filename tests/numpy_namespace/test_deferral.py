@@ -458,3 +458,58 @@ def test_what_a_signal_handler_raises_leaves_a_compiled_window(monkeypatch):
     finally:
         signal.signal(signal.SIGALRM, before)
     assert not np.report().refused
+
+
+def test_an_operation_on_foreign_memory_ends_a_window():
+    """It runs with what waits, before the foreign array can change."""
+    with np.threshold(32 * 1024), np.window(64):
+        foreign = numpy.ones(10_000)
+        x = np.ones(10_000)
+        y = x * 2 + foreign
+        assert num_pending() == 0
+        assert np.report().flushes == {"others may write an operand": 1}
+        foreign[:] = 100
+        assert y[0] == 3
+        z = foreign * x  # nothing waits: NumPy runs it
+        assert type(z) is np.Array
+        assert np.report().operations["multiply"] == 1
+        x *= foreign
+        foreign[:] = 0
+        assert x[0] == z[0] == 100
+
+
+def test_a_large_result_of_a_reduction_waits():
+    with np.threshold(32 * 1024), np.window(64):
+        x = np.ones((10, 10_000))
+        y = (x * 2).sum(axis=0)
+        assert num_pending() == 2
+        assert type(y) is np.Array
+        assert y.tolist() == [20.0] * 10_000
+
+
+@pytest.mark.usefixtures("compiles_at_once")
+def test_attributes_of_views_are_compiled():
+    results = []
+    for namespace in (numpy, np):
+        with np.threshold(0), np.window(64):
+            z = namespace.arange(6).reshape(2, 3) * (1 + 2j)
+            w = z + 1
+            w.real[:, 1:] *= 3
+            w.T[0] = w.imag.T[1]
+            results.append((w.real**2 + w.imag**2).tolist())
+    assert results[0] == results[1]
+    assert np.report().runs
+    assert not np.report().refused
+
+
+def test_memory_of_dead_results_is_taken_again():
+    with np.threshold(0), np.window(64):
+        x = np.ones(1000)
+        addresses = set()
+        for _ in range(20):
+            y = x + 1
+            y = y * 2
+            addresses.add(y.__array_interface__["data"][0])
+            del y
+        assert ((x + 1) * 2).tolist() == [4.0] * 1000
+        assert len(addresses) <= 6

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy
 import pytest
 
 import fusejit.numpy as np
+from fusejit.numpy import recording
 from fusejit_testing.programs.namespace_programs import ProgramMaker, outcome
 
 NUM_LINES = 30
@@ -23,7 +26,18 @@ def differences(seed: int) -> str:
             with np.threshold(0), np.window(most_operations):
                 if outcome(lines, np) != expected:
                     return "\n".join([f"seed {seed}, windows of {most_operations}:", *lines])
+        with np.threshold(0), np.window(64), no_copies():
+            if outcome(lines, np) != expected:
+                return "\n".join([f"seed {seed}, large foreign arrays:", *lines])
     return ""
+
+
+@contextmanager
+def no_copies() -> Iterator[None]:
+    """Treat small foreign arrays as large ones, which are not copied to be read later."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recording, "_LARGEST_COPIED", -1)
+        yield
 
 
 def compiled_differences(seed: int) -> str:
@@ -35,6 +49,9 @@ def compiled_differences(seed: int) -> str:
         with np.threshold(0), np.window(64):
             if outcome(lines, np) != expected:
                 return "\n".join([f"seed {seed}, compiled:", *lines])
+            with no_copies():
+                if outcome(lines, np) != expected:
+                    return "\n".join([f"seed {seed}, compiled, large foreign arrays:", *lines])
     return ""
 
 

@@ -162,6 +162,7 @@ class ProgramMaker:
             ),
             (1, lambda: f"{self.name()} = {self.name()}[{self.name()} > 1]"),
             (2, self.function),
+            (2, lambda: f"{self.name()} = {self.name()}.{self.choose(('T', 'real', 'imag'))}"),
             (2, lambda: f"{self.choose(FOREIGN)}[...] = {self.operand()}"),
             (2, lambda: f"{self.choose(FOREIGN)} += {self.operand()}"),
             (1, lambda: f"{self.choose(FOREIGN)} = numpy.asarray({self.name()})[...]"),
@@ -179,7 +180,7 @@ class ProgramMaker:
         )
         weights = [weight for weight, _ in forms]
         if self.is_exact and self.random.random() < 0.9:
-            weights = [8, 20, 8, 8, 12, 12, 12, 8, 3, 0, 5, 3, 3, 6, 0, 6]
+            weights = [8, 20, 8, 8, 12, 12, 12, 8, 3, 0, 5, 3, 3, 6, 0, 6, 5]
             weights += [0] * (len(forms) - len(weights))
         return self.random.choices([form for _, form in forms], weights)[0]()
 
