@@ -1,6 +1,6 @@
 """The folders and modules of the package, each with the first line of its docstring.
 
-``PYTHONPATH=tests/support python -m fusejit_testing.file_list [FOLDER]`` prints the modules.
+``python -m fusejit_testing.file_list [FOLDER]`` prints the modules.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The list of repaired bugs: one line per file of ``tests/regressions``.
 
-``PYTHONPATH=tests/support python -m fusejit_testing.regression_list [WORD]`` prints each test with
+``python -m fusejit_testing.regression_list [WORD]`` prints each test with
 the first line of its docstring (symptom and cause), or only the lines that contain WORD.
 """
 
