@@ -26,8 +26,8 @@ def _draw(original: Any) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not args and not kwargs:
             return original(self)
-        if starts_plain(args) and (not kwargs or Array not in map(type, kwargs.values())):
-            result = original(self, *args, **kwargs)  # NumPy converts other arguments
+        if starts_plain(args) and Array not in map(type, (*args, *kwargs.values())):
+            result = original(self, *args, **kwargs)
             if type(result) is numpy.ndarray and result.nbytes < threshold():
                 return result
             return created(result)

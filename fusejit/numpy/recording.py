@@ -180,12 +180,8 @@ def record(
     if settings is None or warnings.filters is not window.filters:
         return False
     for owner in owners:
-        other = owner._window
-        if other is not window and other is not None:
-            if other.thread.is_alive():
-                owner._is_foreign = True  # two threads use it: each in its own order
-                return False
-            other.flush("the thread has ended")
+        if owner._window is not window and not window.claim(owner):
+            return False
     window.record(frame, call, out, name, is_new, settings, owners, views)
     return True
 

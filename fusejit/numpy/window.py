@@ -213,6 +213,23 @@ class Window:
             elif self.num_bytes > MOST_BYTES:
                 self.flush("much memory is pending")
 
+    def claim(self, owner: Any) -> bool:
+        """Let operations on the memory of an `Array` be recorded in this window alone.
+
+        Two threads that use an array run each operation on it at once.
+        """
+        other = owner._window
+        if other is not None and not other.thread.is_alive():
+            other.flush("the thread has ended")
+        with _claims:
+            found = owner._window
+            if found is None or (found is other and not found.thread.is_alive()):
+                owner._epoch = -1
+                owner._window = self
+                return True
+        owner._is_foreign = True
+        return False
+
     def is_pending(self, owner: Any) -> bool:
         """Whether recorded operations use the memory of an `Array` that owns it."""
         return owner._window is self and bool(owner._epoch == self.epoch)
@@ -259,6 +276,7 @@ class Window:
 _new: Any = tuple.__new__
 _NO_USES = Uses([], {}, {}, {})
 _WINDOWS: weakref.WeakSet[Window] = weakref.WeakSet()
+_claims = threading.Lock()
 
 
 class _Current(threading.local):
@@ -438,6 +456,8 @@ def _warns(operation: Operation) -> bool:
 
 def _renew_locks() -> None:
     """Replace the locks that threads of the parent process may hold."""
+    global _claims
+    _claims = threading.Lock()
     for each in list(_WINDOWS):
         each.lock = threading.RLock()
 

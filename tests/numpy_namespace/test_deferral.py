@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 
@@ -14,7 +15,7 @@ import pytest
 
 import fusejit.numpy as np
 from fusejit.numpy import programs
-from fusejit.numpy.window import CURRENT
+from fusejit.numpy.window import CURRENT, Window
 
 pytestmark = pytest.mark.usefixtures("everything_is_an_array")
 
@@ -513,3 +514,25 @@ def test_memory_of_dead_results_is_taken_again():
             del y
         assert ((x + 1) * 2).tolist() == [4.0] * 1000
         assert len(addresses) <= 6
+
+
+def test_threads_that_begin_with_an_array_at_the_same_moment(monkeypatch):
+    """Each took the array for its own, and the store of one was lost."""
+    record = Window.record
+
+    def slowly(*args: object) -> None:
+        time.sleep(0.05)
+        record(*args)
+
+    def fill(row: np.Array) -> None:
+        row[...] = 1.0
+
+    monkeypatch.setattr(Window, "record", slowly)
+    with np.threshold(0):
+        x = np.zeros((2, 10))
+        threads = [threading.Thread(target=fill, args=(row,)) for row in x]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert x.tolist() == [[1.0] * 10] * 2
