@@ -6,13 +6,13 @@
 | FUSEJIT_WARN            | 0: no `FuseWarning` is shown                        | 1                |
 | FUSEJIT_CACHE           | 0: no disk cache                                    | 1                |
 | FUSEJIT_CACHE_DIR       | folder of the disk cache                            | ~/.cache/fusejit |
-| FUSEJIT_CACHE_SIZE      | bound of the disk cache in MiB                      | 256              |
+| FUSEJIT_CACHE_SIZE      | limit of the disk cache in MiB                      | 256              |
 | FUSEJIT_NUM_THREADS     | threads a kernel may use                            | usable cores     |
-| FUSEJIT_FUSION          | policy of functions that name none: auto, none, ... | auto             |
-| FUSEJIT_COMPILE_SECONDS | processor time that compiling a function may take   | 10               |
+| FUSEJIT_FUSION          | default fusion policy: auto, aggressive, none       | auto             |
+| FUSEJIT_COMPILE_SECONDS | limit of processor time for compiling a function    | 10               |
 | FUSEJIT_DUMP            | print graph,fused,schedule,loops,source,all; passes |                  |
-| FUSEJIT_DUMP_DIR        | where the IR before a failing pass is saved         | temporary folder |
-| FUSEJIT_RETIRE          | 0: what can be compiled is, even if it does not pay | 1                |
+| FUSEJIT_DUMP_DIR        | folder for the IR before a failing pass             | temporary folder |
+| FUSEJIT_RETIRE          | 0: compile even where no gain is predicted          | 1                |
 | FUSEJIT_UNJITTED        | 1: kernels run as plain Python, for debuggers       | 0                |
 | FUSEJIT_NO_LIBMVEC      | 1: no vector math library                           | 0                |
 | FUSEJIT_NO_SVML         | 1: NumPy's SVML is not used                         | 0                |

@@ -1,1 +1,1 @@
-"""From a call to what serves it: a variant, segments, or Python."""
+"""Dispatch of a call to a compiled variant, to segments, or to the undecorated function."""

@@ -1,0 +1,1 @@
+"""Code generation: from a schedule to kernels and a launcher."""

@@ -1,4 +1,4 @@
-"""`explain`: what was fused, what was not and why, and what that saves, as text."""
+"""`explain`: a report of what was fused, what was not and why, and what that saves."""
 
 from fusejit.explain.passes import passes_text
 from fusejit.explain.segments import segments_text

@@ -1,4 +1,4 @@
-"""The intermediate representation: data that flows between the stages, and nothing that decides.
+"""The intermediate representation: the data that passes between the stages.
 
 The grammar of its printed form (`printer.print_graph`, `parser.parse_graph`). `[..]` in quotes is
 a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines.

@@ -49,7 +49,7 @@ def softmax(input: Any, *, dimension: int, out: Any = None) -> Any:
 
 
 def yield_(*values: Any) -> tuple[Any, ...]:
-    """The numbers of a payload, one per init: ``return yield_(a, b)``."""
+    """Return values from a payload, one per init. The name is a Python keyword: use ``getattr``."""
     return values
 
 

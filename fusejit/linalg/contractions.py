@@ -130,7 +130,7 @@ def _contract(attributes: Mapping[str, Any]) -> Definition:
     )
 
 
-_CONTRACT = "The contraction that ``indexing_maps`` say, one map for each of A, B and C."
+_CONTRACT = "Contract A and B; ``indexing_maps`` has one map for each of A, B and C."
 
 
 def _define() -> None:

@@ -112,7 +112,7 @@ def _copy(attributes: Mapping[str, Any]) -> Callable[..., Scalar]:
 
 
 def _fill(ranks: Mapping[str, int | None], attributes: Mapping[str, Any]) -> Definition:
-    """One number everywhere; ``init`` or ``out`` gives the shape."""
+    """Fill an array with one number; ``init`` or ``out`` gives the shape."""
     rank = ranks.get("O", 0 if ranks else 1) or 0
     value = OperandSpec("value", Role.SCALAR, "T1", ())
     output = OperandSpec("O", Role.OUTPUT, "U", extents("D", rank))
@@ -127,7 +127,7 @@ _define()
 
 @named
 def fill_rng_2d(min: Number[F64], max: Number[F64], seed: Number[I32], O: Output[T, M, N]):
-    """Pseudo-random numbers between ``min`` and ``max``, a function of ``seed`` and the place."""
+    """Pseudo-random numbers from ``min`` to ``max``, computed from ``seed`` and the index."""
     row = (cast(I32, index(m)) + seed) * const(I32, 1103515245) + const(I32, 12345)
     mixed = (cast(I32, index(n)) + row) * const(I32, 1103515245) + const(I32, 12345)
     scale = (max - min) * const(F64, 2.3283064e-10)
@@ -154,7 +154,7 @@ def _identity_maps(inputs: Sequence[Any], target: Any) -> list[AffineMap]:
 
 @OpFamily
 def map(payload: Callable[..., Any], *inputs: Any, init: Any = None, out: Any = None) -> Resolved:
-    """``payload`` of the elements of all inputs, which have the shape of the result.
+    """Apply ``payload`` to the elements of inputs of one shape.
 
     Without inputs the payload is a generator, which may use `index`. The result has the type of
     ``init`` or ``out``, by default that of the payload's number.
@@ -175,7 +175,7 @@ def reduce(
     *,
     out: Any = None,
 ) -> Resolved:
-    """``payload(inputs.., accumulators..)`` over ``dimensions``, which increase.
+    """Reduce ``dimensions`` (ascending) with ``payload(inputs.., accumulators..)``.
 
     ``inits`` are where the accumulators start; the payload returns the new ones.
     """
@@ -205,7 +205,7 @@ def elementwise(
     init: Any = None,
     out: Any = None,
 ) -> Resolved:
-    """The function ``kind`` of elements; maps may transpose and broadcast the inputs.
+    """Apply the function ``kind``; ``indexing_maps`` may transpose and broadcast inputs.
 
     By default each input has the shape of the result, or is one number. All dims are parallel, and
     their number is the rank of the result.

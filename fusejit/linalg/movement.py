@@ -67,7 +67,7 @@ def distinct_axes(op: str, what: str, axes: Any, rank: int) -> list[int]:
 
 # ------------------------------------------------------------------------ broadcast and transpose
 def _broadcast(ranks: Ranks, attributes: Mapping[str, Any]) -> Definition:
-    """The input at every position of the new axes; ``init`` gives the shape.
+    """Repeat the input along new axes ``dimensions``; ``init`` gives the shape.
 
     ``dimensions`` are the axes of the output that the input lacks. An extent of 1 is not stretched.
     """
@@ -87,7 +87,7 @@ def _broadcast(ranks: Ranks, attributes: Mapping[str, Any]) -> Definition:
 
 
 def _transpose(ranks: Ranks, attributes: Mapping[str, Any]) -> Definition:
-    """A new array whose axis k is the axis ``permutation[k]`` of the input."""
+    """Copy with axes permuted: axis k is axis ``permutation[k]`` of the input."""
     rank = rank_in(ranks, "input", 2)
     given = attributes.get("permutation")
     axes = list(range(rank))[::-1] if given is None else given

@@ -45,7 +45,7 @@ def pack(
     init: Any = None,
     out: Any = None,
 ) -> Resolved:
-    """Tiles of ``source`` as inner axes: ``dest[o.., t..] = source[o * tile + t, ..]``.
+    """Move tiles of ``source`` to inner axes: ``dest[o.., t..] = source[o * tile + t, ..]``.
 
     Axis ``inner_dims_pos[i]`` is split into tiles of ``inner_tiles[i]``; ``outer_dims_perm`` is the
     order of the outer axes. Where a last tile is not full it holds ``padding_value``; without one
@@ -66,7 +66,7 @@ def pack(
 
 
 def _unpack(ranks: Ranks, attributes: Mapping[str, Any]) -> Definition:
-    """The array of which `pack` made tiles: ``dest[x..] = source[x // tile.., x % tile..]``.
+    """Undo `pack`: ``dest[x..] = source[x // tile.., x % tile..]``.
 
     ``init`` or ``out`` gives its shape; by default it has all that the tiles hold.
     """

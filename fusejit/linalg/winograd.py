@@ -74,7 +74,7 @@ def _filter(
     R: Tensor[T, A2, KW],
     output: Output[T, A1, A2, C, F],
 ):
-    """The filter's transform ``G g GT``, of shape (a, a, C, F) for a filter (F, r, r, C)."""
+    """Filter transform ``G g GT``, of shape (a, a, C, F) for a filter (F, r, r, C)."""
     output[i, j, c, f] += L[i, p] * filter[f, p, q, c] * R[j, q]
 
 
@@ -85,7 +85,7 @@ def _input(
     output: Output[T, A1, A2, TH, TW, N, C],
     steps=(1, 1),
 ):
-    """The image's transform ``BT d B``, of shape (a, a, tiles, tiles, N, C)."""
+    """Image transform ``BT d B``, of shape (a, a, tiles, tiles, N, C)."""
     image = input[n, y * steps[0] + p, x * steps[1] + q, c]
     output[i, j, y, x, n, c] += L[i, p] * image * R[j, q]
 
@@ -97,7 +97,7 @@ def _output(
     output: Output[T, N, TH * steps[0], TW * steps[1], F],
     steps=(1, 1),
 ):
-    """``output + scale * (AT y A)``, of shape (N, H, W, F) for tiles (a, a, H / m, W / m, N, F)."""
+    """Output transform ``init + scale * (AT y A)``: (N, H, W, F) of (a, a, H/m, W/m, N, F)."""
     product = L[i, p] * value[p, q, y, x, n, f] * R[j, q]
     output[n, y * steps[0] + i, x * steps[1] + j, f] += product
 

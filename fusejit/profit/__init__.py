@@ -1,1 +1,1 @@
-"""Whether compiling pays, and what becomes of what does not."""
+"""Tiering: whether compiled code is faster, and what runs if it is not."""

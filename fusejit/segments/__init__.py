@@ -1,1 +1,1 @@
-"""Functions cut into compiled segments, with Python between them."""
+"""Functions split into compiled segments, with Python between them."""

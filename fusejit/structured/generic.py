@@ -147,7 +147,7 @@ def generic(
     library_call: str | None = None,
     out: Any = None,
 ) -> Resolved:
-    """``generic(inputs, inits, indexing_maps, iterator_types, payload)``.
+    """Apply ``payload`` at each point of a domain: linalg's ``generic``.
 
     For each point of the domain the payload computes one number per init from the elements of the
     inputs and the inits at their maps. The extents of the domain follow from the operands.

@@ -1,1 +1,1 @@
-"""Python and NumPy -> `fusejit.ir.traced.TracedFunction`: `entry.trace_function`."""
+"""The tracer: from a Python function to a `fusejit.ir.traced.TracedFunction`."""

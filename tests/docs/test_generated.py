@@ -1,13 +1,12 @@
-"""Tables in the documents are made from the tables of the code, and both are held together here.
+"""Tables in the documents are generated from tables in the code.
 
-What stands between ``<!-- begin: NAME -->`` and ``<!-- end: NAME -->`` is made by the function
-of that name. ``FUSEJIT_UPDATE_DOCS=1 pytest tests/docs`` writes it anew. (The ulp table of
-docs/semantics.md is measured by tests/codegen/test_accuracy.py.)
+The function NAME writes the text between ``<!-- begin: NAME -->`` and ``<!-- end: NAME -->``.
+``FUSEJIT_UPDATE_DOCS=1 pytest tests/docs`` updates all of them. (tests/codegen/test_accuracy.py
+measures the ulp table of docs/semantics.md.)
 """
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -30,8 +29,8 @@ from fusejit.tracer.host.host_functions import ROWS
 from fusejit.tracer.library.own_source import NAMES, handler_of
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.values.operator_names import METHODS, OPERATORS
+from fusejit_testing.file_list import first_line, packages_below
 from fusejit_testing.linalg_table import linalg_ops
-from fusejit_testing.mended_table import regressions
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -241,9 +240,9 @@ CALLS: dict[Any, str] = {
 """NumPy functions that are not rows of the scalar op table."""
 
 ON_NUMBERS = {
-    "x * math.sqrt(a)": "`math.sqrt exp log sin cos tan tanh floor ceil fabs` of numbers",
-    "x * min(a, len(v))": "`min max abs round int float bool pow` of numbers, `len` of arrays",
-    "x[: len(v) // 2] + len(v) % 3": "`+ - * / // % **` and comparisons of numbers",
+    "x * math.sqrt(a)": "`math.sqrt exp log sin cos tan tanh floor ceil fabs`",
+    "x * min(a, len(v))": "`min max abs round int float bool pow`, `len` of arrays",
+    "x[: len(v) // 2] + len(v) % 3": "`+ - * / // % **` and comparisons",
 }
 
 
@@ -254,12 +253,6 @@ def name_of(function: Any) -> str:
         return f"np.{owner.__name__}.{function.__name__}"
     module = getattr(function, "__module__", "numpy") or "numpy"
     return f"np.{module.removeprefix('numpy').lstrip('.')}.{function.__name__}".replace("..", ".")
-
-
-def first_sentence(handler: Any) -> str:
-    """What a handler's docstring says, where it says more than the name."""
-    line = (handler.__doc__ or "").strip().partition("\n")[0].replace("``", "`").rstrip(".")
-    return "" if re.fullmatch(r"`np\.\w+`", line) else line.replace("|", "\\|")
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -300,32 +293,46 @@ def symbol_of(row: ScalarOp) -> str:
 
 
 def scalar_ops() -> str:
-    """The elementwise functions: rows of the scalar op table."""
-    rows = []
+    """The elementwise functions, grouped by the classes of dtypes and by accuracy."""
+    groups: dict[tuple[str, str], list[str]] = {}
     for row in SCALAR_OPS.values():
         if row.function is not None:  # steps of complex arithmetic
             continue
-        name = "np.where" if row.ufunc is None else f"np.{row.name}"
+        name = "where" if row.ufunc is None else row.name
         classes = {*row.templates, *("c" if row.name in RULES else "")}
         kinds = ", ".join(_CLASSES[k] for k in "biufc" if k in classes)
-        if row.ufunc is None:
-            kinds = "all"
-        bits = "NumPy's bits" if row.exact else "at most 4 ulp, see below"
+        kinds = "all" if row.ufunc is None or classes == set("biufc") else kinds
+        bits = "NumPy's bits" if row.exact else "at most 4 ulp"
         if row.name == "power":
-            bits += "; of integers NumPy's bits"
+            bits += "; integers: NumPy's bits"
         if row.name in EXTREMA:
-            bits = "NumPy's bits but for the sign of a zero"
-        rows.append((f"`{name}`", symbol_of(row), kinds, bits))
-    return table(("function", "operator", "computed in", "result"), rows)
+            bits = "NumPy's bits except the sign of a zero"
+        symbol = symbol_of(row)
+        text = f"`{name}`" + f" ({symbol})" * bool(symbol)
+        groups.setdefault((kinds, bits), []).append(text)
+    rows = ((", ".join(names), kinds, bits) for (kinds, bits), names in groups.items())
+    return table(("functions", "computed in", "result"), rows)
+
+
+_GROUPS = {
+    "elementwise": "Elementwise",
+    "indexing": "Indexing",
+    "library": "Creating, joining and rearranging",
+    "reductions": "Reductions, scans and products",
+    "values": "Shapes, types, parts of complex numbers",
+}
+"""Folders of `fusejit.tracer` with handlers of NumPy functions."""
 
 
 def functions() -> str:
-    """The other functions of the dispatch table, each with a call."""
-    rows = []
-    for function, call in CALLS.items():
-        rows.append((f"`{name_of(function)}`", f"`{call}`", first_sentence(HANDLERS[function])))
-    rows += [(text, f"`{call}`", "computed by the launcher") for call, text in ON_NUMBERS.items()]
-    return table(("function", "for example", ""), rows)
+    """The other functions of the dispatch table, by the folder of their handler."""
+    groups: dict[str, list[str]] = {folder: [] for folder in _GROUPS}
+    for function in CALLS:
+        folder = HANDLERS[function].__module__.split(".")[2].replace("runtime", "values")
+        groups[folder].append(f"`{name_of(function).removeprefix('np.')}`")
+    lines = [f"- {_GROUPS[folder]}: {', '.join(names)}" for folder, names in groups.items()]
+    lines.append(f"- Of Python numbers, in the launcher: {', '.join(ON_NUMBERS.values())}")
+    return "\n".join(lines) + "\n"
 
 
 def own_source() -> str:
@@ -363,30 +370,14 @@ def kernel_passes() -> str:
     return "".join(f"{at}. {name}\n" for at, (name, _) in enumerate(KERNEL_PASSES, 1))
 
 
-def layout() -> str:
-    """Every file of the package with the first line of its docstring."""
-    lines: list[str] = []
-    package = ROOT / "fusejit"
-    parts = ("tracer", "fuse", "ir", "codegen", "explain", "mlir", "structured", "linalg", "numpy")
-    inner = [f for part in parts for f in _folders(package / part)]
-    for folder in (package, *inner, *_folders(ROOT / "tests" / "support" / "fusejit_testing")):
-        name, what = folder.relative_to(ROOT).as_posix(), _first_line(folder / "__init__.py")
-        lines.append(f"    {name}/  {what}".rstrip())
-        for path in sorted(folder.glob("*.py")):
-            if path.name != "__init__.py":
-                lines.append(f"      {path.name:<24}{_first_line(path)}".rstrip())
-    return "\n".join(lines) + "\n"
-
-
-def _folders(folder: Path) -> list[Path]:
-    """A folder and those in it that hold modules, each in front of what it contains."""
-    inner = [f for f in sorted(folder.iterdir()) if f.is_dir() and (f / "__init__.py").exists()]
-    return [folder, *(each for f in inner for each in _folders(f))]
-
-
-def _first_line(path: Path) -> str:
-    doc = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
-    return doc.partition("\n")[0]
+def folders() -> str:
+    """The folders of the package, each with the first line of its docstring."""
+    rows = []
+    for folder in packages_below(ROOT / "fusejit"):
+        if folder != ROOT / "fusejit":
+            what = first_line(folder).replace("``", "`").replace("|", "\\|").rstrip(".")
+            rows.append((f"`{folder.relative_to(ROOT / 'fusejit').as_posix()}`", what))
+    return table(("folder", "contents"), rows)
 
 
 HOST_FUNCTIONS = {
@@ -397,7 +388,7 @@ IN_KERNELS_TOO = {np.sort, np.median, np.bincount}
 SECTIONS: dict[str, Callable[[], str]] = {
     "passes": passes,
     "kernel passes": kernel_passes,
-    "layout": layout,
+    "folders": folders,
     "environment": environment,
     "dtypes": dtypes,
     "scalar ops": scalar_ops,
@@ -406,7 +397,6 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "host functions": host_functions,
     "methods": methods,
     "linalg ops": linalg_ops,
-    "regressions": regressions,
 }
 
 

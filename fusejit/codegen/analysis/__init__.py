@@ -1,1 +1,1 @@
-"""What is known of statements and integers of a kernel."""
+"""Analyses of the statements and integers of a kernel."""

@@ -1,1 +1,1 @@
-"""From kernel text to machine code, on disk and in the process; threads; the machine."""
+"""The back end: LLVM, object code on disk and in the process, threads."""

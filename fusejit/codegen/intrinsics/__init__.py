@@ -1,1 +1,1 @@
-"""The names a kernel may use: meaning in Python (twins), and the tables."""
+"""The functions that kernels may call: tables and Python implementations."""

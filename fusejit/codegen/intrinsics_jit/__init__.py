@@ -1,1 +1,1 @@
-"""The names a kernel may use: meaning in LLVM."""
+"""The functions that kernels may call: implementations in LLVM."""

@@ -1,1 +1,1 @@
-"""What a call runs before, between and behind kernels."""
+"""The launcher: checks, allocations and host calls around the kernels of a call."""

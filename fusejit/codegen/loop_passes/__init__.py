@@ -1,1 +1,1 @@
-"""Passes over the statements of a kernel."""
+"""Passes over the loops of a kernel."""

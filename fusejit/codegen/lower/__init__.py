@@ -1,1 +1,1 @@
-"""From a schedule to the statements of kernels."""
+"""Lowering of a schedule to the loops of kernels."""

@@ -1,1 +1,1 @@
-"""Statements and host expressions as text."""
+"""The source text of kernels and host expressions."""

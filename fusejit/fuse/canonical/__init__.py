@@ -1,1 +1,1 @@
-"""One form for each meaning: passes that do not fuse."""
+"""Canonicalization: graphs with equal meaning get one form."""

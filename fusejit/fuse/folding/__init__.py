@@ -1,1 +1,1 @@
-"""Producers into consumers: legality, profitability, mechanism, driver."""
+"""Folding of producers into consumers: legality, cost, mechanism, driver."""

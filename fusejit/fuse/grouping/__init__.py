@@ -1,1 +1,1 @@
-"""Ops that share outer loops, and the steps of a program."""
+"""Groups of ops that share outer loops, and the steps of a program."""

@@ -1,1 +1,1 @@
-"""Passes over loops of the program."""
+"""Passes over the `Loop` ops of a graph."""

@@ -1,4 +1,4 @@
-"""Definitions of structured ops as data, and what a call makes of them.
+"""Definitions of structured ops as data, and their instances.
 
 definition.py    operands, domain, maps and updates of an op
 indices.py       its subscripts

@@ -170,7 +170,7 @@ def const(dtype: Any, number: Any) -> Scalar:
 
 
 def index(expression: Any) -> Scalar:
-    """The value of a dim as an int64, or of an expression of dims, which may be a text."""
+    """The int64 value of a dim, or of an expression of dims such as ``"d0 + d1"``."""
     parsed = parse_index(expression, {}, DIM) if isinstance(expression, str) else expression
     return Scalar("index", (), Index.of(parsed))
 

@@ -1,1 +1,1 @@
-"""What the IR means: slow and obvious."""
+"""The reference interpreter: slow, and written to be read."""

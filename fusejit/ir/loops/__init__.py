@@ -1,1 +1,1 @@
-"""The IR of kernels: loops, statements and expressions, and the program of which they are steps."""
+"""The IR of kernels: loops, statements, expressions, and the program around them."""

@@ -1,1 +1,1 @@
-"""All that is known of each scalar op: `fusejit.ir.scalar_ops.table` has one row an op."""
+"""The scalar ops: one row of `fusejit.ir.scalar_ops.table` for each."""

@@ -1,1 +1,1 @@
-"""Source: the staged form of a function, and what may be staged."""
+"""Source rewriting: the form of a function that is traced."""

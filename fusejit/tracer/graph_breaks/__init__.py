@@ -1,1 +1,1 @@
-"""What ends a trace or cuts a function into segments, and which statements Python runs."""
+"""Statements that end a trace or split a function into segments."""

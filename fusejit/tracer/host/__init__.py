@@ -1,1 +1,1 @@
-"""What NumPy or Python runs between kernels: host calls, draws, effects."""
+"""Calls of NumPy or Python between kernels: host calls, draws, effects."""

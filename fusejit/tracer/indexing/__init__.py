@@ -1,1 +1,1 @@
-"""Items of arrays: views, masks, integers, and stores through them."""
+"""Indexing: views, masks, integers, and stores through them."""

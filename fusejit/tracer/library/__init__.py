@@ -1,1 +1,1 @@
-"""Functions that make arrays and put them together."""
+"""Functions that create, join and rearrange arrays."""

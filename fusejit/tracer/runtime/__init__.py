@@ -1,1 +1,1 @@
-"""One trace: the hooks of staged code, calls and reads, the graph under construction, its end."""
+"""The trace: primitives that the rewritten source calls, and the graph under construction."""

@@ -1,1 +1,1 @@
-"""What a traced program computes with: arrays, numbers, and what they are made of."""
+"""Traced arrays, numbers and containers."""

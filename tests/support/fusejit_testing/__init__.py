@@ -1,1 +1,1 @@
-"""What the tests of several stages share: programs in IR text, and random graphs."""
+"""Shared parts of the tests: programs in IR text, oracles, tools that run as modules."""

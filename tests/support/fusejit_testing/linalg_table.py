@@ -1,4 +1,4 @@
-"""The generated part of docs/linalg.md: each op with its formula, operands, and an example."""
+"""The tables of docs/linalg.md: the operands and subscripts of each op, or an example call."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 
 import fusejit.linalg
-from fusejit.ir.definitions.definition import Definition, OperandSpec, Role
-from fusejit.ir.definitions.indices import ATTRIBUTE, CONST, EXTENT, Index, attribute_value
-from fusejit.ir.definitions.scalars import Scalar, type_name
+from fusejit.ir.definitions.definition import Definition
 from fusejit.linalg.registry import OPS
 from fusejit.structured.op import StructuredOp
 
-_SIZES = {"KD": 2, "KH": 2, "KW": 2, "OD": 3, "OH": 3, "OW": 3, "N": 2, "Batch": 2, "D0": 3}
 _EXAMPLES = {
     "map": "linalg.map(lambda a, b: a * b, x, y)",
     "reduce": "linalg.reduce(lambda a, total: total + a, x, np.zeros(2), [1])",
@@ -39,99 +36,71 @@ _EXAMPLES = {
 
 
 def linalg_ops() -> str:
-    """A section for each op, in the order of the alphabet."""
-    return "\n".join(_section(name, OPS[name]) for name in sorted(OPS))
-
-
-def _section(name: str, op: Any) -> str:
-    doc = " ".join((op.__doc__ or "").partition("\n\n")[0].split())
-    lines = [f"### {name}", "", doc, ""]
-    if isinstance(op, StructuredOp):
-        definition = op.definition
-        lines += [f"    {formula}" for formula in _formulas(definition)]
-        lines += ["", f"- operands: {', '.join(map(_operand, definition.operands))}"]
-        lines.append(f"- domain: {_domain(definition)}")
-        if definition.attributes:
-            given = ", ".join(f"`{a}={v!r}`" for a, v in definition.attributes.items())
-            lines.append(f"- attributes: {given}")
-    lines.append(f"- example: {_example(name, op)}")
+    """The elementwise ops, a table of the indexed ops, and a table of ops with an example."""
+    named = {n: op.definition for n, op in OPS.items() if isinstance(op, StructuredOp)}
+    named = {n: d for n, d in sorted(named.items()) if n not in _EXAMPLES}
+    elementwise = {n: d for n, d in named.items() if d.dims == ("d0",) and not d.reductions}
+    indexed = {n: d for n, d in named.items() if n not in elementwise}
+    assert all(map(_reduces_what_the_output_lacks, indexed.values()))
+    lines = ["### Elementwise", ""]
+    for count in (1, 2, 3):
+        names = [n for n, d in elementwise.items() if len(d.inputs) == count]
+        lines.append(f"- {count} operand{'s' * (count > 1)}: `{' '.join(names)}`")
+    for title, kinds in _KINDS.items():
+        lines += ["", f"### {title}", "", "| op | inputs | output |", "|---|---|---|"]
+        names = [n for n in indexed if n.startswith(kinds)]
+        lines += [f"| `{n}` | {_inputs(indexed[n])} | {_output(indexed[n])} |" for n in names]
+        indexed = {n: d for n, d in indexed.items() if n not in names}
+    assert not indexed
+    lines += ["", "### Other ops", "", "| op | meaning | example | shape |", "|---|---|---|---|"]
+    lines += [f"| `{n}` | {_meaning(n)} | {_example(n)} |" for n in sorted(_EXAMPLES)]
     return "\n".join(lines) + "\n"
 
 
-def _formulas(definition: Definition) -> list[str]:
-    found = []
-    for update in definition.updates:
-        target = str(Scalar("element", (), (update.access.operand, update.access.subscripts)))
-        value = _text(update.value)
-        symbol = {"add": "+=", "multiply": "*="}.get(str(update.combiner))
-        if symbol:
-            found.append(f"{target} {symbol} {value}")
-        elif update.combiner:
-            found.append(f"{target} = {update.combiner}({target}, {value})")
-        else:
-            found.append(f"{target} = {value}")
-    return found
+_KINDS = {
+    "Products": ("batch", "dot", "mat", "mmt", "quant", "vec"),
+    "Convolutions": ("conv", "depthwise"),
+    "Poolings": ("pooling",),
+}
+"""First letters of the names of indexed ops, by heading."""
 
 
-_INFIX = {"multiply": "*", "add": "+", "subtract": "-", "divide": "/"}
+def _reduces_what_the_output_lacks(definition: Definition) -> bool:
+    (update,) = definition.updates
+    kept = {name for s in update.access.subscripts for name in s.names("dim")}
+    return set(definition.dims) - kept == set(definition.reductions)
 
 
-def _text(scalar: Scalar) -> str:
-    if scalar.op in _INFIX and len(scalar.operands) == 2:
-        left, right = (
-            f"({_text(o)})" if o.op in ("add", "subtract") else _text(o) for o in scalar.operands
-        )
-        return f"{left} {_INFIX[scalar.op]} {right}"
-    if scalar.op == "cast":
-        type_, is_signed = scalar.attr
-        (operand,) = scalar.operands
-        return f"cast{'' if is_signed else '_unsigned'}({type_name(type_)}, {_text(operand)})"
-    if scalar.operands and scalar.op not in ("element", "padded"):
-        return f"{scalar.op}({', '.join(map(_text, scalar.operands))})"
-    return str(scalar)
+def _subscripts(operand: str, subscripts: Any) -> str:
+    """``I[n,oh+kh,c]``: with strides and dilations left out."""
+    text = ",".join(str(s).replace(" ", "") for s in subscripts)
+    for axis in range(3):
+        text = text.replace(f"*strides[{axis}]", "").replace(f"*dilations[{axis}]", "")
+    return f"{operand}[{text}]" if text else operand
 
 
-def _operand(operand: OperandSpec) -> str:
-    shape = ", ".join(map(str, operand.shape))
-    what = "" if operand.role is Role.INPUT else f" ({operand.role.value})"
-    return f"`{operand.name}: {type_name(operand.type)}[{shape}]`{what}"
+def _inputs(definition: Definition) -> str:
+    read = dict(definition.updates[0].value.elements())
+    texts = []
+    for operand in definition.inputs:
+        shape = [str(s).lower() for s in operand.shape]
+        texts.append(_subscripts(operand.name, read.get(operand.name, shape)))
+    return f"`{' '.join(texts)}`"
 
 
-def _domain(definition: Definition) -> str:
-    return ", ".join(f"{d} reduced" if d in definition.reductions else d for d in definition.dims)
+def _output(definition: Definition) -> str:
+    access = definition.updates[0].access
+    return f"`{_subscripts(access.operand, access.subscripts)}`"
 
 
-def _example(name: str, op: Any) -> str:
+def _meaning(name: str) -> str:
+    doc = " ".join((OPS[name].__doc__ or "").partition("\n\n")[0].split())
+    return doc.replace("``", "`").removesuffix(".")
+
+
+def _example(name: str) -> str:
     """A call that is made, and the shape of its result."""
     x = np.arange(6.0).reshape(2, 3)
     scope = {"np": np, "linalg": fusejit.linalg, "x": x, "y": x + 1, "v": x[0]}
-    if name in _EXAMPLES:
-        call = _EXAMPLES[name]
-        return f"`{call}` has the shape {np.shape(eval(call, scope))}"
-    definition = op.definition
-    extents = {
-        e: _SIZES.get(e, 3) for o in definition.operands for s in o.shape for e in s.names(EXTENT)
-    }
-
-    def size(index: Index) -> int:
-        if index.op == CONST:
-            return int(index.operands[0])
-        if index.op == EXTENT:
-            return extents[index.operands[0]]
-        if index.op == ATTRIBUTE:
-            return attribute_value(index, definition.attributes)
-        left, right = map(size, index.operands)
-        return {"+": left + right, "-": left - right, "*": left * right}[index.op]
-
-    arguments, shown = [], []
-    for operand in definition.inputs:
-        shape = tuple(map(size, operand.shape))
-        dtype = operand.type if not isinstance(operand.type, str) else np.dtype(float)
-        if definition.name == "div_unsigned":
-            dtype = np.dtype(int)
-        arguments.append(np.ones(shape, dtype) if shape else dtype.type(1))
-        shown.append(f"{operand.name} of {shape}" if shape else f"{operand.name} = 1")
-    if name.endswith("_unsigned"):
-        arguments[0] = arguments[0].astype(int)
-    result = op.reference(*arguments)
-    return f"{', '.join(shown)} give {np.shape(result)}"
+    call = _EXAMPLES[name]
+    return f"`{call}` | {str(np.shape(eval(call, scope))).replace(' ', '')}"

@@ -1,4 +1,4 @@
-"""The campaign: all families of random programs, in processes of their own, as many as asked for.
+"""The campaign: all families of random programs, each in its own processes.
 
     python -m fusejit_testing.campaign --programs 200000 --jitted 10000 --jobs 2
 

@@ -1,1 +1,1 @@
-"""Random graphs, maps and reshapes, and what runs graphs that no Python function was traced for."""
+"""Random graphs, maps and reshapes, and functions that run graphs without a Python function."""

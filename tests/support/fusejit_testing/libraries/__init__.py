@@ -1,4 +1,4 @@
-"""The library judge: other people's functions, decorated, under their own tests.
+"""The library tests: the functions of installed packages, decorated, under their own tests.
 
 ``python -m fusejit_testing.libraries numpy.polynomial scipy.signal`` decorates every function of
 these packages in a copy, runs their tests, and compares each call of a decorated function with the

@@ -1,1 +1,1 @@
-"""The facts of MLIR's linalg dialect as data, cases of its ops, and independent references."""
+"""MLIR's linalg dialect as data, cases of its ops, and independent references."""

@@ -1,1 +1,1 @@
-"""Random programs of each kind, and what checks and shrinks them."""
+"""Random programs of each kind, and functions that check and shrink them."""

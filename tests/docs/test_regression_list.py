@@ -1,17 +1,18 @@
-"""The table of repaired faults: each regression test has an area and says symptom and cause."""
+"""The list of repaired bugs: each regression test has an area and says symptom and cause."""
 
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
-from fusejit_testing.mended_table import FOLDER, first_sentence, regression_tests
+from fusejit_testing.regression_list import (
+    FOLDER,
+    first_sentence,
+    regression_tests,
+    regressions,
+)
 
-ROOT = Path(__file__).parents[2]
-TABLE = ROOT / "docs" / "mended.md"
 MOST_FILES = 25
 """Files in one area."""
-MOST_WORDS = 3000
 
 
 def test_every_regression_test_has_an_area() -> None:
@@ -25,7 +26,7 @@ def test_every_regression_test_has_an_area() -> None:
 
 
 def test_first_lines_are_sentences_with_symptom_and_cause() -> None:
-    """The table of docs/mended.md repeats these lines."""
+    """`fusejit_testing.regression_list` prints these lines."""
     sentences = {path: first_sentence(path) for path in regression_tests()}
     for path, sentence in sentences.items():
         assert sentence.endswith("."), path
@@ -33,5 +34,8 @@ def test_first_lines_are_sentences_with_symptom_and_cause() -> None:
     assert len(set(sentences.values())) == len(sentences)
 
 
-def test_the_table_is_short() -> None:
-    assert len(TABLE.read_text("utf-8").split()) <= MOST_WORDS
+def test_the_list_is_searched_by_word() -> None:
+    assert len(regressions().splitlines()) == len(regression_tests())
+    found = regressions("unboundlocalerror").splitlines()
+    assert 0 < len(found) < 20
+    assert all("UnboundLocalError" in line for line in found)
