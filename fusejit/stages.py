@@ -50,7 +50,7 @@ from fusejit.ir.verifier.verify import verify
 from fusejit.mlir.export.text import mlir_text
 from fusejit.options import Options
 from fusejit.pipeline import PassContext, group, run_passes
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.entry import trace_function
 
 MERGING = ("auto", "aggressive")  # a policy of the user's is not asked about nests
@@ -260,7 +260,7 @@ class Compiled:
 
     def renew(self) -> None:
         """Have it serve calls again if libraries changed without changing what it has read."""
-        self.launcher.compared.renew()
+        self.launcher.identity_words.renew()
 
     @property
     def traced(self) -> TracedFunction:
@@ -295,7 +295,7 @@ def trace(
     """
     start = time.perf_counter()
     undoes = options.on_error == "undo"
-    with Watched(function.__name__, options, (Declined,)) as watched:
+    with Watched(function.__name__, options, (Fallback,)) as watched:
         watched.enter(["trace"])
         traced = trace_function(
             function,

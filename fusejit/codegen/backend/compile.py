@@ -41,7 +41,7 @@ from fusejit.codegen.intrinsics.polling import raising
 from fusejit.codegen.intrinsics.table import jit_namespace, twin_namespace
 from fusejit.dataclass import dataclass, field
 from fusejit.frame_readers import names_in
-from fusejit.interrupts import apart
+from fusejit.interrupts import run_uninterruptible
 from fusejit.ir.loops.nodes import LoopModule
 from fusejit.ir.types import DTYPES, dtype_name
 from fusejit.locks import ForkSafeLock
@@ -138,7 +138,7 @@ class Kernel:
 
     def _text(self, which: int) -> str:
         if not self._texts:
-            native = apart(
+            native = run_uninterruptible(
                 lambda: _compile_native(
                     self.source, self.loops, self.signature, self.name, self._options
                 )
@@ -332,7 +332,9 @@ def compile_kernel(
     is_kept = cache_enabled and not use_public_api
     cache = DiskCache(folder, cache_bytes) if is_kept and folder is not None else None
     # importing and running a compiler: nothing that a signal may end in the middle
-    kernel = apart(lambda: _loaded_or_compiled(source, loops, signature, options, cache))
+    kernel = run_uninterruptible(
+        lambda: _loaded_or_compiled(source, loops, signature, options, cache)
+    )
     if loops is None or len(loops.functions) > 1:
         pool.start_pool()  # by this thread: TBB can be put to rest for a fork only where it began
     return kernel

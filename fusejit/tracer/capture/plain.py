@@ -27,7 +27,7 @@ from fusejit.tracer.capture.callables import (
     is_user_function,
     rule_for,
 )
-from fusejit.tracer.capture.carriers import is_carrier
+from fusejit.tracer.capture.entry_stubs import is_entry_stub
 from fusejit.tracer.runtime.guards import is_identified, is_value
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
 from fusejit.tracer.runtime.outside import Outside, is_open
@@ -220,7 +220,7 @@ class _Vetting:
         if is_user_function(value):
             assert at is not None
             self.outside.read(at, value)
-            if is_carrier(value):
+            if is_entry_stub(value):
                 value, at = value.__wrapped__, at.attribute("__wrapped__")
             self.function(value, at)
             return

@@ -14,7 +14,7 @@ from types import BuiltinMethodType, FrameType, FunctionType, GeneratorType, Met
 from typing import Any
 
 from fusejit.tracer.capture.callables import is_stand_in_type
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.locations import user_frames
 
 _MAX_OBJECTS = 10_000
@@ -82,7 +82,7 @@ class PythonState:
             if not content and not isinstance(one, list | dict | set) and _attributes(one) is None:
                 continue
             if len(self._before) > _MAX_OBJECTS:
-                raise Declined(f"more than {_MAX_OBJECTS} Python objects around a staged loop")
+                raise Fallback(f"more than {_MAX_OBJECTS} Python objects around a staged loop")
             self._before[id(one)] = (name, one, content)
             pending += content
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fusejit.ir.values import Buffer, Value
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.storage import Storage
@@ -75,9 +75,9 @@ class ArraysBehind:
         """Memory of its own for an array of the last iteration."""
         others = {*self._parts, *(other.root for other in (*self._kept, *self._copies))}
         if storage.root in others:
-            raise Declined("a loop leaves several views of one array")
+            raise Fallback("a loop leaves several views of one array")
         if storage.root is not storage and storage.root.home is not self._trace.block:
-            raise Declined("a loop leaves a reshaped view of an array made in front of it")
+            raise Fallback("a loop leaves a reshaped view of an array made in front of it")
         whole = TracedArray.whole(storage)
         made = self._copies[storage] = Storage.of_buffer(self._trace, self._new_buffer(whole))
         made.home = self._trace.blocks[-2]
@@ -93,7 +93,7 @@ class ArraysBehind:
                 if there is behind:
                     continue
                 if there is None and not root.may_leave:
-                    raise Declined(f"a loop leaves {root.copied_why}")
+                    raise Fallback(f"a loop leaves {root.copied_why}")
                 if there is not None:
                     behind.note_copied(there, root.may_leave, root.copied_why)
                     if there is base:

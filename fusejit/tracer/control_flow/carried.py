@@ -37,7 +37,7 @@ from fusejit.tracer.control_flow.shrinking import (
     length_name,
     number_of_rows,
 )
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.indexing.reshapes import is_contiguous, without_ones
 from fusejit.tracer.runtime.locations import current_place, unsupported
 from fusejit.tracer.values.array import TracedArray
@@ -197,7 +197,7 @@ class Carried(LoopSettling):
         if array.ndim > 1 and order != cell.storage.order:
             if self.can_peel() and not self.decided("peel"):
                 self.decide(1, "peel")
-            raise Declined("the order of axes in memory changes in a loop")
+            raise Fallback("the order of axes in memory changes in a loop")
         if array.storage.has_gaps:
             cell.storage.note_copied(array.storage.root, False, "a part that a loop carries")
         elif not array.is_whole and not self._is_cell(array.storage.root):
@@ -206,7 +206,7 @@ class Carried(LoopSettling):
             cell.storage.note_copied(root, is_alone, "a view that a loop carries")
 
     def _refuse_copy(self, storage: Storage, cell: Storage | None = None) -> None:
-        """Decline if a cell would take the elements of a copy that NumPy has as a view."""
+        """Fall back if a cell would take the elements of a copy that NumPy has as a view."""
         origin = storage.origin
         if (
             origin is not None
@@ -216,7 +216,7 @@ class Carried(LoopSettling):
             return  # a loop inside: it is known which object the array is
         are_own = all(base is cell or self._is_mine(base) for base in storage.copied_from)
         if storage.copied_from and not (storage.may_leave and are_own):
-            raise Declined(f"a loop carries {storage.copied_why}")
+            raise Fallback(f"a loop carries {storage.copied_why}")
 
     def last_number(self) -> AffineExpr | None:
         """The number of the last iteration, where there is one."""

@@ -30,7 +30,7 @@ from fusejit.tracer.control_flow.shrinking import (
     length_name,
     number_of_rows,
 )
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.either import EitherType, NumberType, is_either
@@ -257,7 +257,7 @@ class LoopEntry(Region):
         if array.ndim > 1 and any(array.compare_strides(a, a) is None for a in axes):
             if self.can_peel() and not self.decided("peel"):
                 self.decide(1, "peel")
-            raise Declined("a loop carries a broadcast array")
+            raise Fallback("a loop carries a broadcast array")
 
 
 def parts_of(name: str, types: Sequence[NumberType]) -> list[str]:

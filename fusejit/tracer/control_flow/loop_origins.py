@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from fusejit.ir.ops import Write, walk
 from fusejit.tracer.control_flow.regions import Region, extents_are_outside, is_held, same_object
-from fusejit.tracer.graph_breaks.declined import Declined, Restart
+from fusejit.tracer.graph_breaks.fallback import Fallback, Restart
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.origins import (
     OBJECT_OF,
@@ -95,12 +95,12 @@ class LoopOrigins:
                 number = self._argument_of(OBJECT_OF + name)
                 return 0 if number is None else number
             if cell.storage is obj.storage.root and name in self._outside:
-                raise Declined("a loop carries a view of an array made in front of it")
+                raise Fallback("a loop carries a view of an array made in front of it")
         home = obj.storage.root.home
         if home is trace.block or not trace.is_open(home):
             return None
         if not extents_are_outside(trace, (*obj.map.results, *obj.extents)):
-            raise Declined("a loop that may have no iteration leaves another view in each")
+            raise Fallback("a loop that may have no iteration leaves another view in each")
         return self._number(obj)
 
     def may_be_another(self, obj: TracedArray) -> bool:
@@ -191,7 +191,7 @@ class LoopOrigins:
         def start_again() -> NoReturn:
             self._trace.table[("origins", "tracked")] = True
             if self._region.decided("own", name):
-                raise Declined("an array that a loop may not have bound anew is changed")
+                raise Fallback("an array that a loop may not have bound anew is changed")
             self._region.trace.table[(self._region.key, "own", name)] = True
             raise Restart
 

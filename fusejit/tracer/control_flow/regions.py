@@ -23,7 +23,7 @@ from fusejit.ir.values import Value
 from fusejit.tracer.capture.callables import is_named_tuple
 from fusejit.tracer.capture.python_state import PythonState
 from fusejit.tracer.control_flow.number_values import type_text
-from fusejit.tracer.graph_breaks.declined import Restart
+from fusejit.tracer.graph_breaks.fallback import Restart
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.indexing.views import same_view
 from fusejit.tracer.runtime.locations import Place, current_location, needs_python, unsupported

@@ -49,7 +49,7 @@ from fusejit.tracer.control_flow.shrinking import (
 )
 from fusejit.tracer.elementwise.generic import full
 from fusejit.tracer.elementwise.ufuncs import operator_call
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.locations import current_place
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
@@ -198,7 +198,7 @@ class StagedIf(Region):
         self.trace.blocks.pop()
         for one, other in zip(self._then_block.yields, else_block.yields, strict=True):
             if one.type.rank > 1 and one.order != other.order:  # the strides of the result show it
-                raise Declined("the order of axes in memory depends on a condition")
+                raise Fallback("the order of axes in memory depends on a condition")
         results = tuple(map(self.result_of, else_block.yields))
         op = Cond(
             results=results,

@@ -12,7 +12,7 @@ import numpy as np
 
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc, operator_call
-from fusejit.tracer.graph_breaks.declined import numpy_warns
+from fusejit.tracer.graph_breaks.fallback import numpy_warns
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import BOOL, all_of

@@ -27,7 +27,7 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import Compute, emit_elementwise
 from fusejit.tracer.elementwise.powers import decide_equal
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.values.array import TracedArray
@@ -186,7 +186,7 @@ def python_complex(ufunc: np.ufunc, operands: Sequence[TracedArray], exponent: A
     if ufunc is np.positive:
         return operands[0]
     if rule is None:
-        raise Declined(f"Python's {ufunc.__name__} of complex numbers")
+        raise Fallback(f"Python's {ufunc.__name__} of complex numbers")
     found = rule
     given = operands[:1] if ufunc is np.power else operands
     result = {np.absolute: F64, np.equal: BOOL, np.not_equal: BOOL}.get(ufunc, C128)

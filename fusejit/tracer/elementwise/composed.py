@@ -16,7 +16,7 @@ from fusejit.tracer.elementwise.generic import (
     require_extents,
 )
 from fusejit.tracer.elementwise.ufuncs import BOOL, CLIP, call_ufunc
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.copy_order import require_copied_at_once
 from fusejit.tracer.indexing.stores import assign_masked, assign_operand
 from fusejit.tracer.indexing.views import same_view
@@ -197,7 +197,7 @@ def nan_to_num(
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """``dst[...] = src``, where ``where`` is true."""
     if not isinstance(dst, TracedArray):
-        raise Declined("np.copyto into an array that is not of this trace")
+        raise Fallback("np.copyto into an array that is not of this trace")
     if dst.stores is not Access.WRITEABLE:  # NumPy takes what is in that very memory already
         raise unsupported("np.copyto into a read-only array is not traced", MOVE_OUTSIDE)
     operand = operand_of(src)
@@ -235,7 +235,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """``a[mask] = values[mask]``; arrays of values have the shape of ``a``."""
     if not isinstance(a, TracedArray):
-        raise Declined("np.putmask into an array that is not of this trace")
+        raise Fallback("np.putmask into an array that is not of this trace")
     operand, chosen = operand_of(values), array_from(mask)
     if operand.array is not None:
         if not np.can_cast(operand.array.dtype, a.dtype, "safe"):

@@ -22,7 +22,7 @@ from fusejit.tracer.elementwise.comparisons import (
 from fusejit.tracer.elementwise.complex_ufuncs import complex_computation, operator_of_power
 from fusejit.tracer.elementwise.generic import Compute, emit_elementwise, require_extents
 from fusejit.tracer.elementwise.powers import float_power, power
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.graph_breaks.foreign_operands import require_python
 from fusejit.tracer.host.host_calls import host_call
 from fusejit.tracer.indexing.masked import MaskedElements
@@ -120,7 +120,7 @@ def call_ufunc(
     if out is None and not contains_traced(list(args)):
         return ufunc(*args) if dtype is None else ufunc(*args, dtype=dtype)
     if out is not None and not isinstance(out, TracedArray):
-        raise Declined("out= is not an array of this trace")
+        raise Fallback("out= is not an array of this trace")
     wanted = None if dtype is None else dtype_argument(dtype)
     if wanted is None and out is None and all(map(is_host_number, args)):
         name = _HOST_NAMES.get(ufunc)
@@ -144,14 +144,14 @@ def _is_strong(obj: Any) -> bool:
 def operator_call(
     ufunc: np.ufunc, operands: tuple[Any, ...], out: TracedArray | None = None
 ) -> Any:
-    """A Python operator on arrays; declines to objects that are not numbers or arrays."""
+    """A Python operator on arrays; falls back to objects that are not numbers or arrays."""
     operands = _without_subclasses(ufunc, operands)
     if any(map(is_either, operands)):
         return NotImplemented if out is None else in_place(ufunc, operands, out)
     if len(operands) == 2 and not all(map(_is_operand, operands)):
         if ufunc in (np.equal, np.not_equal):  # Python would fall back to identity
             foreign = next(type(o).__name__ for o in operands if not _is_operand(o))
-            raise Declined(f"a comparison of an array with a {foreign}")
+            raise Fallback(f"a comparison of an array with a {foreign}")
         for each in operands:
             if not (_is_operand(each) or isinstance(each, MaskedElements)):
                 traced = next(o for o in operands if isinstance(o, TracedArray))

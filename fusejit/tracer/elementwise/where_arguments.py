@@ -20,7 +20,7 @@ from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.tracer.elementwise.composed import copyto
 from fusejit.tracer.elementwise.generic import has_extents
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc, where
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import (
@@ -194,7 +194,7 @@ def ufunc_where(ufunc: np.ufunc, args: tuple[Any, ...], out: Any, dtype: Any, gi
         what = f"np.{ufunc.__name__} with where= and no out= leaves elements without a value"
         raise unsupported(what, "give out=np.zeros_like(x), or choose with np.where(mask, x, y)")
     if not isinstance(out, TracedArray):
-        raise Declined("out= is not an array of this trace")
+        raise Fallback("out= is not an array of this trace")
     wanted = None if dtype is None else dtype_argument(dtype)
     with out.trace.everywhere():
         value = apply_ufunc(ufunc, args, None, wanted)
@@ -212,7 +212,7 @@ HANDLERS["ufunc_where"] = of_reals("a ufunc with where=", ufunc_where)
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """``arr[mask] = vals``, repeated as often as the mask is true."""
     if not isinstance(arr, TracedArray):
-        raise Declined("np.place into an array that is not of this trace")
+        raise Fallback("np.place into an array that is not of this trace")
     chosen = array_from(mask)
     if not has_extents(arr.trace, chosen.extents, arr.extents):
         what = "np.place with a mask of another shape than the array is not traced"

@@ -13,7 +13,7 @@ import numpy as np
 
 from fusejit.ir import host_calls
 from fusejit.ir.host import Path
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.host.host_calls import Source, host_call
 from fusejit.tracer.host.inline_draws import Draws, Unknown
 from fusejit.tracer.indexing.stores import assign_operand
@@ -95,7 +95,7 @@ def draw(rng: Any, method: str, path: Path | None, args: Any, kwargs: dict[str, 
 def _require_one_path(rng: Any) -> None:
     """One generator under two names could be two in another call: the order of draws would tell."""
     if len(current_trace().reading.paths_to(rng)) > 1:
-        raise Declined("one generator of random numbers is passed under two names")
+        raise Fallback("one generator of random numbers is passed under two names")
 
 
 def _like(rng: Any) -> Any:

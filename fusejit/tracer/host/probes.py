@@ -19,7 +19,7 @@ from fusejit.ir.host_calls import object_texts
 from fusejit.ir.types import Kind, is_supported
 from fusejit.ir.values import Value
 from fusejit.tracer.capture.callables import is_named_tuple
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.host.stand_in_arrays import elements, laid_out, other_elements
 from fusejit.tracer.indexing.reshapes import is_contiguous, require_elements, without_ones
 from fusejit.tracer.indexing.views import permuted
@@ -129,7 +129,7 @@ class Probe:
         refuses those, the ones of this call. Equal sizes that it needs become guards.
         """
         if len(self.symbols) > len(_FIRST):
-            raise Declined(f"{self.name} of arrays with more than {len(_FIRST)} sizes")
+            raise Fallback(f"{self.name} of arrays with more than {len(_FIRST)} sizes")
         last: Exception | None = None
         hints = [self.hint(s) for s in self.symbols]
         ways = [(keys, step) for keys in (self.symbols, hints) for step in (None, -1, 0)]
@@ -149,7 +149,7 @@ class Probe:
                     break
                 except _TooSmall:
                     continue
-                except (FusejitError, Declined):
+                except (FusejitError, Fallback):
                     raise
                 except Exception as error:  # the function's own: whatever NumPy raises
                     if is_from_handler(error):
@@ -160,7 +160,7 @@ class Probe:
                     self.require_alike()
                 return runs, assignments
         if last is None:
-            raise Declined(f"{self.name} of an array that is too large to try")
+            raise Fallback(f"{self.name} of an array that is too large to try")
         if self.require_constants():
             raise SizesAreKnown
         elements = (o for o in self.traced if isinstance(o, TracedArray) and not o.ndim)
@@ -181,7 +181,7 @@ class Probe:
             return None
         try:
             return self.call_on_stand_ins(sizes, 2), sizes
-        except (_TooLarge, _TooSmall, FusejitError, Declined):
+        except (_TooLarge, _TooSmall, FusejitError, Fallback):
             return None
         except Exception as error:  # the function's own, for elements that it does not take
             if is_from_handler(error):

@@ -14,7 +14,7 @@ from fusejit.ir.ops import ViewOp
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.domains import check_scalar_fits
 from fusejit.tracer.elementwise.generic import copy_of
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.host.host_calls import with_selected
 from fusejit.tracer.indexing.copy_order import require_copied_at_once
 from fusejit.tracer.indexing.index_arrays import index_array
@@ -157,7 +157,7 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
         if array.dtype.kind != "b":
             raise numpy_raises("ValueError: setting an array element with a sequence")
         if not isinstance(value, TracedArray):
-            raise Declined("a bool element takes the truth of a sequence")
+            raise Fallback("a bool element takes the truth of a sequence")
     require_scalar_fits(operand, array.dtype)
     if is_array:
         require_copied_at_once(target, value)
@@ -177,7 +177,7 @@ def require_scalar_fits(operand: Operand, dtype: np.dtype) -> None:
         require_int_fits(operand, dtype)
     elif dtype.kind == "i" and not np.can_cast(operand.token, dtype, "safe"):
         if array.dtype.kind == "c":
-            raise Declined(f"a {operand.token} scalar stored into {dtype} has to be checked")
+            raise Fallback(f"a {operand.token} scalar stored into {dtype} has to be checked")
         check_scalar_fits(array, dtype)
 
 
@@ -236,7 +236,7 @@ def _unsupported(what: str, remedy: str) -> UnsupportedError:
 
 # ------------------------------------------------------------------------------- basic indices
 def select(array: TracedArray, index: tuple[Any, ...]) -> Selection:
-    """Resolve a basic index; declines where NumPy raises IndexError."""
+    """Resolve a basic index; falls back where NumPy raises IndexError."""
     decisions = array.trace.decisions
     num_axes = sum(1 for i in index if i is not None and i is not Ellipsis)
     if num_axes > array.ndim or sum(1 for i in index if i is Ellipsis) > 1:

@@ -25,7 +25,7 @@ from fusejit.ir.types import IteratorType, Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.elementwise.axis_order import Order, result_order
 from fusejit.tracer.elementwise.generic import emit_elementwise
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.basic import index_of, require_int_fits, slice_of
 from fusejit.tracer.indexing.stores import require_writeable, without_leading_ones
 from fusejit.tracer.runtime.dispatch import handles

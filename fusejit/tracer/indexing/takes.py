@@ -14,7 +14,7 @@ from fusejit.ir.scalar_ops.table import UFUNC_ROWS
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import result_order
 from fusejit.tracer.elementwise.generic import copy_of, emit_elementwise, require_extents
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.gathers import Picked, check_that, converted, gather, pick, scatter
 from fusejit.tracer.indexing.index_arrays import index_array
 from fusejit.tracer.indexing.reshapes import reshape_method
@@ -45,7 +45,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "r
         assign_operand(out, Operand(made.dtype, array=made))
         return out
     if out is not None:
-        raise Declined("out= is of rank 0, or is not an array of this trace")
+        raise Fallback("out= is of rank 0, or is not an array of this trace")
     if axis is None:
         array, axis = HANDLERS[np.ravel](array), 0
     axis = normalize_axis(axis, array.ndim)
@@ -66,7 +66,7 @@ def _integers(indices: Any, array: TracedArray, axis: int, mode: Any) -> TracedA
     if mode == "raise":
         return places
     if mode not in ("wrap", "clip"):
-        raise Declined(f"np.take with mode={mode!r}")
+        raise Fallback(f"np.take with mode={mode!r}")
     decisions = array.trace.decisions
     size = decisions.canonical(array.extents[axis])
     if decisions.equal(size, 0, "the axis that is taken from is empty"):
@@ -188,7 +188,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     require_writeable(array)
     flat = array if array.ndim == 1 else reshape_method(array, -1)
     if flat.storage.root.copied_from or flat.storage.root is not array.storage.root:
-        raise Declined("np.put into an array that is not contiguous")
+        raise Fallback("np.put into an array that is not contiguous")
     places = _integers(ind, flat, 0, mode)
     values = operand_of(v)
     if values.array is not None and values.array.ndim:
@@ -221,7 +221,7 @@ def _at(ufunc: np.ufunc) -> Callable[..., None]:
         operand = operand_of(b)
         dtypes = resolve(ufunc, [Operand(target.dtype, array=target), operand])
         if set(dtypes) != {target.dtype}:
-            raise Declined(f"np.{ufunc.__name__}.at that computes in {dtypes[-1]}")
+            raise Fallback(f"np.{ufunc.__name__}.at that computes in {dtypes[-1]}")
         picked = pick(target, index, integers)
         value = converted(target, picked, operand, order=None)
         scatter(target, picked, value, UFUNC_ROWS[ufunc].name)

@@ -13,7 +13,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import copy_of, require_extents
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.library.creation import array_from, shape_argument
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import handles
@@ -41,7 +41,7 @@ def target_operand(obj: Any) -> TracedArray:
 
 
 def normalize_axis(axis: Any, rank: int) -> int:
-    """An axis counted from the first; declines where NumPy raises AxisError."""
+    """An axis counted from the first; falls back where NumPy raises AxisError."""
     try:
         index = operator.index(axis)
     except TypeError as error:

@@ -10,7 +10,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import copy_of
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.joins import concatenate
 from fusejit.tracer.library.parts import ZERO, new_array, section, store

@@ -14,7 +14,7 @@ import numpy as np
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.elementwise.generic import copy_of, full
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.masked import as_array as with_selected
 from fusejit.tracer.indexing.reshapes import is_in_order
 from fusejit.tracer.library.creation import array_from, order_argument

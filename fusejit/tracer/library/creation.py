@@ -9,7 +9,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.elementwise.generic import full
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.kernel_indices import size_of_kernel
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles

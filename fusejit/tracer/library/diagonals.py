@@ -12,7 +12,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import emit_elementwise, full
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.basic import setitem
 from fusejit.tracer.indexing.views import array_operand, normalize_axis
 from fusejit.tracer.library.parts import ZERO, store
@@ -145,9 +145,9 @@ def diagflat(v: Any, k: Any = 0) -> Any:
 def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
     """``np.fill_diagonal`` of a matrix: one number, or an array of the diagonal's length."""
     if not isinstance(a, TracedArray) or a.kind is not Kind.ARRAY:
-        raise Declined("np.fill_diagonal of an array that is not of this trace")
+        raise Fallback("np.fill_diagonal of an array that is not of this trace")
     if a.ndim != 2 or wrap is not False:
-        raise Declined("np.fill_diagonal of more than two axes, or wrapping around")
+        raise Fallback("np.fill_diagonal of more than two axes, or wrapping around")
     target = diagonal_view(a, 0, 0, 1)
     value = operand_of(val)
     if value.array is not None and value.extents:
@@ -155,5 +155,5 @@ def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
             value.extents[0], target.extents[0], "as many values as the diagonal has"
         )
         if not same:
-            raise Declined("np.fill_diagonal with values that are repeated")
+            raise Fallback("np.fill_diagonal with values that are repeated")
     setitem(target, (Ellipsis,), val)

@@ -10,7 +10,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import copy_of, emit_elementwise
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.mask_indices import positions
 from fusejit.tracer.indexing.views import broadcast_to
 from fusejit.tracer.library.creation import array_from, shape_argument

@@ -14,7 +14,7 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.control_flow.iteration import Items
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.masked import as_array
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.builtin_functions import represented_type

@@ -10,7 +10,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import copy_of, require_extents
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.views import (
     atleast_1d,
     atleast_2d,
@@ -93,7 +93,7 @@ def _result_dtype(
     if out is not None and dtype is not None:
         raise numpy_raises("TypeError: concatenate() only takes `out` or `dtype`, not both")
     if out is not None and not isinstance(out, TracedArray):
-        raise Declined("out= is not an array of this trace")
+        raise Fallback("out= is not an array of this trace")
     if out is not None:
         wanted = out.dtype
     elif dtype is not None:

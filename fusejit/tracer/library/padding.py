@@ -20,7 +20,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.elementwise.generic import copy_of
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.basic import setitem
 from fusejit.tracer.indexing.reshapes import is_contiguous, without_ones
 from fusejit.tracer.indexing.views import permuted
@@ -177,7 +177,7 @@ def _pieces(array: TracedArray, axis: int, widths: Widths, mode: str) -> list[Pi
         first, last, step, most = ZERO, size - 1, 0, None
     elif mode == "reflect":
         if not decisions.nonnegative(size - 2, "np.pad reflects two elements or more"):
-            raise Declined("np.pad reflects an axis of length 1")
+            raise Fallback("np.pad reflects an axis of length 1")
         first, last, step, most = before, size - 2, -1, size - 1
     elif mode == "symmetric":
         first, last, step, most = before - 1, size - 1, -1, size
@@ -315,7 +315,7 @@ def _statistics(
             if not decisions.at_most(w.size, asked, "np.pad takes statistics of the whole axis"):
                 used = asked
         if decisions.equal(used, 0, "np.pad with stat_length=0"):
-            raise Declined("np.pad with stat_length=0")
+            raise Fallback("np.pad with stat_length=0")
         start = w.before if at == 0 else w.end - used
         value = _STATISTICS[mode](section(area, axis, start, used), axis, keepdims=True)
         if area.dtype.kind in "iu" and value.dtype.kind == "f":

@@ -8,7 +8,7 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from, full_like, zeros_like
 from fusejit.tracer.library.parts import new_array, section, store

@@ -14,7 +14,7 @@ from fusejit.ir.ops import GenericOp, Init
 from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.kernel_indices import bound_number, counted, scalar
 from fusejit.tracer.library.creation import natural_dtype
 from fusejit.tracer.runtime.context import current_trace

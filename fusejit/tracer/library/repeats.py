@@ -10,7 +10,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import copy_of
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.reshapes import require_elements, reshape_method
 from fusejit.tracer.indexing.views import normalize_axis
 from fusejit.tracer.library.creation import array_from

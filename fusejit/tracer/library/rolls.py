@@ -15,7 +15,7 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.reshapes import reshape_method
 from fusejit.tracer.indexing.views import array_operand, normalize_axis
 from fusejit.tracer.library.conversions import astype

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.views import array_operand, moveaxis, normalize_axis, permuted
 from fusejit.tracer.library.parts import section
 from fusejit.tracer.runtime.dispatch import handles

@@ -12,7 +12,7 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.elementwise.generic import emit_elementwise
 from fusejit.tracer.elementwise.ufuncs import BOOL
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.views import array_operand
 from fusejit.tracer.library.creation import order_argument, shape_argument
 from fusejit.tracer.runtime.context import current_trace

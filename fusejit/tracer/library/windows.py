@@ -9,7 +9,7 @@ import numpy as np
 from fusejit.ir.access import Access
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.views import normalize_axis
 from fusejit.tracer.library.creation import array_from, shape_argument
 from fusejit.tracer.runtime.context import current_trace

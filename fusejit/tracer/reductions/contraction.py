@@ -15,7 +15,7 @@ from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.elementwise.axis_order import Order, result_order
 from fusejit.tracer.elementwise.generic import require_extents
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.reshapes import is_contiguous, without_ones
 from fusejit.tracer.indexing.stores import assign_operand
 from fusejit.tracer.library.conversions import astype
@@ -57,7 +57,7 @@ def matmul(
     if isinstance(out, tuple):
         (out,) = out
     if not isinstance(out, TracedArray):
-        raise Declined("out= is not an array of this trace")
+        raise Fallback("out= is not an array of this trace")
     if not np.can_cast(loop, out.dtype, "same_kind"):
         raise numpy_raises("UFuncTypeError: cannot cast the product to the dtype of out")
     require_extents(result.trace, result.extents, out.extents)
@@ -74,11 +74,11 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     if out is None:
         return result
     if not isinstance(out, TracedArray):
-        raise Declined("out= is not an array of this trace")
+        raise Fallback("out= is not an array of this trace")
     if out.dtype != result.dtype or out.ndim != result.ndim:
         raise numpy_raises("ValueError: output array is not acceptable")
     if not out.ndim or not is_contiguous(without_ones(out)):  # NumPy returns a scalar of rank 0
-        raise Declined("np.dot with an out= of rank 0, or that is not in C order")
+        raise Fallback("np.dot with an out= of rank 0, or that is not in C order")
     require_extents(result.trace, result.extents, out.extents)
     assign_operand(out, Operand(result.dtype, array=result))
     return out

@@ -20,7 +20,7 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.elementwise.ufuncs import BOOL
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.views import atleast_1d
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
@@ -93,7 +93,7 @@ def _correlated(a: TracedArray, v: TracedArray, mode: Any, dtype: np.dtype) -> T
 def _operands(a: Any, v: Any, mode: Any) -> tuple[TracedArray, TracedArray, bool, np.dtype]:
     """Both as arrays of rank 1, whether the second one is longer, and the result's dtype."""
     if mode not in ("valid", "same", "full"):
-        raise Declined(f"np.convolve or np.correlate with mode={mode!r}")
+        raise Fallback(f"np.convolve or np.correlate with mode={mode!r}")
     first, second = atleast_1d(array_from(a)), atleast_1d(array_from(v))
     if first.ndim > 1 or second.ndim > 1:
         raise numpy_raises("ValueError: object too deep for desired array")

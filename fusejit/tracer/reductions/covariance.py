@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import CLIP, apply_ufunc, call_ufunc
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises, numpy_warns
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises, numpy_warns
 from fusejit.tracer.indexing.views import permuted, squeeze
 from fusejit.tracer.library.conversions import array_of
 from fusejit.tracer.library.creation import array_from
@@ -65,7 +65,7 @@ def cov(
         raise unsupported(f"np.cov in {wanted}", "take the covariance of floats")
     rows = _variables(m, rowvar, wanted, True)
     if rows.trace.decisions.equal(rows.extents[0], 0, "np.cov of no variables"):
-        raise Declined("np.cov of no variables")
+        raise Fallback("np.cov of no variables")
     if y is not None:
         rows = concatenate([rows, _variables(y, rowvar, wanted, False)], 0)
     degrees = rows.shape[1] - ddof

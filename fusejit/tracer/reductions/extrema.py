@@ -14,7 +14,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.tracer.elementwise.generic import emit_elementwise
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.reshapes import reshape_method
 from fusejit.tracer.indexing.views import normalize_axis
 from fusejit.tracer.library.creation import array_from

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc, call_ufunc, where
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import (

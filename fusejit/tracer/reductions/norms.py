@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.views import normalize_axis
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from

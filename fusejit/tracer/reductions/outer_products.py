@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc, call_ufunc
-from fusejit.tracer.graph_breaks.declined import numpy_raises, numpy_warns
+from fusejit.tracer.graph_breaks.fallback import numpy_raises, numpy_warns
 from fusejit.tracer.indexing.reshapes import reshape_method
 from fusejit.tracer.indexing.views import (
     moveaxis,

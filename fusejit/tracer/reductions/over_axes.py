@@ -14,7 +14,7 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind, part_dtype
 from fusejit.tracer.elementwise.axis_order import Order, result_order
 from fusejit.tracer.elementwise.generic import copy_of, emit_elementwise, require_extents
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises, numpy_warns
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises, numpy_warns
 from fusejit.tracer.indexing.stores import assign_operand
 from fusejit.tracer.indexing.views import kept_axes_map, normalize_axes
 from fusejit.tracer.library.creation import array_from
@@ -59,7 +59,7 @@ def reduce_array(
     """
     if dtype.kind == "c":
         if combiner != "add":
-            raise Declined(f"np.{name} of {dtype}")
+            raise Fallback(f"np.{name} of {dtype}")
         whole = copy_of(array, dtype, None, "astype", array.kind) if array.dtype != dtype else array
         sums = [
             reduce_array(
@@ -145,7 +145,7 @@ def into(result: TracedArray, out: Any) -> TracedArray:
     if out is None:
         return result
     if not isinstance(out, TracedArray):
-        raise Declined("out= is not an array of this trace")
+        raise Fallback("out= is not an array of this trace")
     if not np.can_cast(result.dtype, out.dtype, "same_kind"):
         raise numpy_raises("UFuncTypeError: cannot cast the result to the dtype of out")
     require_extents(result.trace, result.extents, out.extents)
@@ -248,7 +248,7 @@ def mean_of(
 
 
 def count_of_elements(array: TracedArray, axis: Any, name: str) -> Any:
-    """How many elements a mean is taken over: an int or a number; declines for none.
+    """How many elements a mean is taken over: an int or a number; falls back for none.
 
     Where it differs between iterations of a loop, a mean of none is NaN without NumPy's warning.
     """

@@ -23,7 +23,7 @@ from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.elementwise.axis_order import result_order
 from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.elementwise.ufuncs import BOOL
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.views import normalize_axis
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.joins import concatenate

@@ -8,7 +8,7 @@ import numpy as np
 
 from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
-from fusejit.tracer.graph_breaks.declined import numpy_raises, numpy_warns
+from fusejit.tracer.graph_breaks.fallback import numpy_raises, numpy_warns
 from fusejit.tracer.indexing.views import normalize_axes
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import (
@@ -114,7 +114,7 @@ def degrees_lost(ddof: Any, correction: Any) -> Any:
 
 
 def count_above(array: TracedArray, axis: Any, name: str, ddof: Any) -> Any:
-    """How many elements a variance is taken over; declines where NumPy warns of too few."""
+    """How many elements a variance is taken over; falls back where NumPy warns of too few."""
     count = count_of_elements(array, axis, name)
     is_known = type(ddof) is int and ddof <= 0  # no guard: there is at least one element
     if not is_known and not count > ddof:

@@ -12,7 +12,7 @@ import numpy as np
 
 from fusejit.ir.host import Path
 from fusejit.tracer.capture.callables import is_library_module, is_stand_in_type, is_user_function
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.host.effects import write_attribute
 from fusejit.tracer.runtime.context import ACTIVE, current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS

@@ -40,7 +40,7 @@ from fusejit.tracer.control_flow.staged_for import StagedFor
 from fusejit.tracer.control_flow.staged_if import StagedIf
 from fusejit.tracer.control_flow.staged_while import StagedWhile
 from fusejit.tracer.control_flow.unrolling import within_budget
-from fusejit.tracer.graph_breaks.declined import Declined, Restart
+from fusejit.tracer.graph_breaks.fallback import Fallback, Restart
 from fusejit.tracer.runtime.access import Access
 from fusejit.tracer.runtime.context import active_trace
 from fusejit.tracer.runtime.locations import needs_python
@@ -268,7 +268,7 @@ class Activation:
         error = sys.exc_info()[1]
         if error is None:
             return
-        if isinstance(error, (FusejitError, Declined, Restart)):
+        if isinstance(error, (FusejitError, Fallback, Restart)):
             raise error
         caught_inside(error, depth)
 

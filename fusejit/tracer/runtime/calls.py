@@ -29,9 +29,9 @@ from fusejit.tracer.capture.callables import (
     is_user_function,
     rule_for,
 )
-from fusejit.tracer.capture.carriers import is_carrier
+from fusejit.tracer.capture.entry_stubs import is_entry_stub
 from fusejit.tracer.control_flow.regions import Undefined
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.access import Access, class_attribute
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.error_state import HasErrstate, TracedErrstate
@@ -199,7 +199,7 @@ class Calls:
 
     def _unwrapped(self, function: Any) -> Any:
         """What a decorated or cached function computes; None if it is neither."""
-        if not is_carrier(function) and not isinstance(function, _CachedFunction):
+        if not is_entry_stub(function) and not isinstance(function, _CachedFunction):
             return None
         inner = function.__wrapped__
         path = self._outside.path_of(function)

@@ -1,4 +1,4 @@
-"""Checks come first: NumPy must find the caller's arrays untouched when it runs a declined call.
+"""Checks come first: NumPy must find the caller's arrays untouched when it runs a fallback call.
 
 Each `Check` moves to the start of the graph with the ops that it needs, which have no effect and
 read memory as it is when the call begins. One that needs memory as it is later (integers that were
@@ -36,7 +36,7 @@ from fusejit.ir.ops import (
 )
 from fusejit.ir.values import Value
 from fusejit.ir.verifier.scope import symbols_of
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.values.origins import IS_AN_OBJECT
 
 EXTENTS_DIFFER = "ValueError"
@@ -48,7 +48,7 @@ BEYOND_RANGE = ("64 bits", "53 bits", "complex power")
 
 
 def checks_first(graph: Graph, undoes: bool = False) -> None:
-    """Move every check in front of all stores to the caller's memory; decline if one cannot.
+    """Move every check in front of all stores to the caller's memory; fall back if one cannot.
 
     With ``undoes`` NumPy takes over where a check fails that stays behind one.
     """
@@ -92,9 +92,9 @@ def _leave_to_numpy(graph: Graph, undoes: bool) -> None:
             if undo and (undoes or op.error == IS_AN_OBJECT):
                 op.error = EXTENTS_DIFFER
             elif op.error == IS_AN_OBJECT:
-                raise Declined(f"behind an effect it must be known whether {op.reason}")
+                raise Fallback(f"behind an effect it must be known whether {op.reason}")
             elif is_size and not (undo and op.error == EXTENTS_DIFFER):
-                raise Declined("a size that a host call returns is checked after a store")
+                raise Fallback("a size that a host call returns is checked after a store")
 
 
 class _Movable:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 
 Handler = Callable[..., Any]
 _H = TypeVar("_H", bound=Handler)
@@ -61,7 +61,7 @@ def _is_complex(obj: Any) -> bool:
 def of_reals(function: Any, handler: _H) -> _H:
     """The handler, without complex numbers among its arguments.
 
-    With some, NumPy runs the function between kernels if it is a host function; else it declines.
+    With some, NumPy runs the function between kernels if it is a host function; else it falls back.
     """
     name = getattr(function, "__name__", function)
     by_numpy = getattr(np, name, None) if isinstance(function, str) else function
@@ -72,7 +72,7 @@ def of_reals(function: Any, handler: _H) -> _H:
             host = HANDLERS.get(("host", by_numpy))
             if host is not None:
                 return host(*args, **kwargs)
-            raise Declined(f"{name} of complex numbers")
+            raise Fallback(f"{name} of complex numbers")
         return handler(*args, **kwargs)
 
     return call  # type: ignore[return-value]

@@ -28,9 +28,9 @@ from fusejit.tracer.elementwise import (
     ufuncs,
     where_arguments,
 )
-from fusejit.tracer.graph_breaks.declined import (
+from fusejit.tracer.graph_breaks.fallback import (
     WRONG_CALL,
-    Declined,
+    Fallback,
     Restart,
     fault_place,
     raised_while_tracing,
@@ -245,14 +245,14 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
     except Restart:
         raise
     except NotForComplex as error:
-        raise Declined(str(error)) from error
-    except (FusejitError, Declined, Varies) as error:
+        raise Fallback(str(error)) from error
+    except (FusejitError, Fallback, Varies) as error:
         for region in reversed(trace.regions):
             if region.can_unroll:
                 region.decide(True, "unroll")
         if isinstance(error, Varies):
             raise _of_varying(trace, error) from error
-        if isinstance(error, Declined) and error.outcome.is_numpys:
+        if isinstance(error, Fallback) and error.outcome.is_numpys:
             _ask_what_was_guessed(trace, error)
         raise
     except Exception as error:
@@ -261,14 +261,14 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
         with outside_program():
             text = str(error)
         if isinstance(error, TypeError) and WRONG_CALL.search(text):
-            raise Declined(f"a call with arguments that are not traced: {text}") from error
+            raise Fallback(f"a call with arguments that are not traced: {text}") from error
         is_conditional = any(isinstance(region, StagedIf) for region in trace.regions)
         if is_conditional and isinstance(error, RecursionError):
             what = "a recursion that ends where an element says so is never done while tracing"
             raise UnsupportedError.at(_definition(fn), what, "write it as a loop") from None
         if is_conditional and not fault_place(error):
             what = f"raises {type(error).__name__} where only the kernel knows whether"
-            raise Declined(f"{what}; return a flag, and raise outside") from error
+            raise Fallback(f"{what}; return a flag, and raise outside") from error
         _ask_what_was_guessed(trace, error)
         # raised by the program, by what a hook did for it, or by mistake: the plain function tells
         raise raised_while_tracing(error, text) from error

@@ -13,7 +13,7 @@ from fusejit.tracer.capture.callables import is_numpy_source
 from fusejit.tracer.capture.plain import vet, vet_arguments
 from fusejit.tracer.capture.staged import staged
 from fusejit.tracer.capture.watch import Watch
-from fusejit.tracer.graph_breaks.declined import Declined, Restart
+from fusejit.tracer.graph_breaks.fallback import Fallback, Restart
 from fusejit.tracer.runtime.access import WATCHED
 from fusejit.tracer.runtime.activation import Activation
 from fusejit.tracer.runtime.calls import Calls, Handlers, native_call
@@ -156,7 +156,7 @@ class Hooks:
         with self.watch.active():
             try:
                 result = function(*args, **kwargs)
-            except (UnsupportedError, Declined, Restart):
+            except (UnsupportedError, Fallback, Restart):
                 raise
             except Exception as error:
                 if self.watch.offence is not None:

@@ -18,7 +18,7 @@ from fusejit.errors import ConcretizationError, FusejitError, UnsupportedError
 from fusejit.ir.ops import Effect, HostCall
 from fusejit.ir.types import Kind
 from fusejit.tracer.capture.callables import RULES, is_numpy_function
-from fusejit.tracer.graph_breaks.declined import WRONG_CALL, Declined
+from fusejit.tracer.graph_breaks.fallback import WRONG_CALL, Fallback
 from fusejit.tracer.host.host_calls import host_call
 from fusejit.tracer.indexing.stores import stored_into
 from fusejit.tracer.runtime.context import current_trace
@@ -50,8 +50,8 @@ def form_of(function: Any, handler: Callable[..., Any]) -> Callable[..., Any]:
             if made is NotImplemented and _has_arrays((*args, *kwargs.values())):
                 raise unsupported(f"this form of {name} is not traced", MOVE_OUTSIDE)
             return made
-        except (UnsupportedError, ConcretizationError, Declined, TypeError) as error:
-            if isinstance(error, Declined) and error.outcome.is_numpys:
+        except (UnsupportedError, ConcretizationError, Fallback, TypeError) as error:
+            if isinstance(error, Fallback) and error.outcome.is_numpys:
                 raise
             if trace.computes_everywhere or not _is_refusal(error):
                 raise
@@ -125,7 +125,7 @@ def _by_numpy(
         made = host_call(name, function, args, options, by_data=by_data)
         _note_refusal(current_trace(), refusal)
         return made if out is None else stored_into(made, out, name)
-    except (FusejitError, Declined, Varies) as error:
+    except (FusejitError, Fallback, Varies) as error:
         raise as_pythons(refusal) from error
 
 

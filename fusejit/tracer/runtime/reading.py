@@ -19,7 +19,7 @@ from fusejit.ir.types import Kind, TensorType, canonical_dtype
 from fusejit.ir.values import Buffer
 from fusejit.tracer.capture.callables import is_named_tuple
 from fusejit.tracer.control_flow.unrolling import is_large
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.graph_breaks.foreign import why_foreign
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.guards import guards_of, is_plain_key
@@ -156,7 +156,7 @@ class Reading:
             return self._read_array(path, obj)
         if kind is int:
             if not _INT64.min // 2 < obj < _INT64.max // 2:
-                raise Declined(f"{path.user_text()} is an integer beyond 62 bits")
+                raise Fallback(f"{path.user_text()} is an integer beyond 62 bits")
             self.check(PathCheck(path, CheckKind.TYPE, int))
             return TracedNumber.of_affine(self._trace, self._trace.symbol(HostExpr.path(path), obj))
         if kind is float:
@@ -184,7 +184,7 @@ class Reading:
             error = needs_python(why, "pass what is read of it as an argument")
             error.may_change = True
             raise error
-        raise Declined(why)
+        raise Fallback(why)
 
     def _read_complex(self, path: Path, obj: Any) -> Any:
         """A complex number: its two parts are the inputs of the graph."""
@@ -221,7 +221,7 @@ class Reading:
     def _read_array(self, path: Path, array: np.ndarray) -> TracedArray:
         self._refuse_foreign(path, array)
         if not array.flags.aligned:
-            raise Declined(f"{path.user_text()} is not aligned")
+            raise Fallback(f"{path.user_text()} is not aligned")
         order, layout = classify(array)
         extents: list[AffineExpr] = []
         for axis, size in enumerate(array.shape):

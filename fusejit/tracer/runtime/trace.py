@@ -22,7 +22,7 @@ from fusejit.ir.ops import Block, GenericOp, Load, Op, Operand, Scatter, Store
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.types import DTYPES, Kind, TensorType, dtype_name, is_supported
 from fusejit.ir.values import Buffer, Value, View
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.context import ACTIVE
 from fusejit.tracer.runtime.dispatch import HANDLERS
@@ -187,7 +187,7 @@ class Trace:
             return made
         value = number.value
         if type(value) is int and not _INT64.min <= value <= _INT64.max:
-            raise Declined("an integer beyond int64")
+            raise Fallback("an integer beyond int64")
         expr = host_of(number.affine) if number.affine is not None else number.expr
         key = f"{type(value).__name__} {expr}"
         if key not in self._scalars:
@@ -195,7 +195,7 @@ class Trace:
             if dtype is None:
                 dtype = np.dtype(np.int64 if isinstance(value, int) else np.float64)
             if not is_supported(dtype):
-                raise Declined(f"dtype {dtype}")
+                raise Fallback(f"dtype {dtype}")
             base = expr.attr.name if expr.op == "path" else "c"
             kind = Kind.SCALAR if number.is_strong else Kind.PYTHON
             scalar = Value(self.unique_name(base), TensorType(DTYPES[dtype_name(dtype)]), kind)
@@ -225,7 +225,7 @@ class Trace:
         self._num_ops += 1
         check_budget()
         if isinstance(op, GenericOp) and len(op.domain) > MAX_RANK:
-            raise Declined(too_many_axes(f"{op.name} over {len(op.domain)} axes"))
+            raise Fallback(too_many_axes(f"{op.name} over {len(op.domain)} axes"))
         op.location = current_location()
         self.append(op, self.block)
 
@@ -336,10 +336,10 @@ def owning_module(fn: Any) -> str:
 
 
 def bind(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The arguments by parameter name, defaults applied; declines where the call is an error."""
+    """The arguments by parameter name, defaults applied; falls back where the call is an error."""
     try:
         bound = own_signature(fn).bind(*args, **kwargs)
     except TypeError as error:
-        raise Declined(f"the call itself fails: {error}") from error
+        raise Fallback(f"the call itself fails: {error}") from error
     bound.apply_defaults()
     return bound

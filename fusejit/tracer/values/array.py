@@ -17,7 +17,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Block, ViewOp
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.runtime.context import makes_text
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.layout import arrange
@@ -55,7 +55,7 @@ _PYTHON_TYPES = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 
 
 def too_many_axes(what: str) -> str:
-    """Why a call is declined whose arrays or operations have too many axes."""
+    """Why a call falls back whose arrays or operations have too many axes."""
     return f"{what}: more than {MAX_RANK} are left to NumPy; reshape it to fewer axes"
 
 
@@ -99,7 +99,7 @@ class TracedArray:
         self, storage: Storage, index_map: IndexingMap, extents: Extents, kind: Kind = Kind.ARRAY
     ) -> None:
         if len(extents) > MAX_RANK:
-            raise Declined(too_many_axes(f"an array of {len(extents)} axes"))
+            raise Fallback(too_many_axes(f"an array of {len(extents)} axes"))
         self.storage = storage
         self.map = index_map
         self.extents = extents

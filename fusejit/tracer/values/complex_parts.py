@@ -13,7 +13,7 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind, TensorType, part_dtype
 from fusejit.ir.values import Buffer, Layout, Value, View
 from fusejit.tracer.elementwise.generic import emit_elementwise, full
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.library.conversions import axes_of_order
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.context import current_trace
@@ -221,7 +221,7 @@ def complex_of(real: Any = 0, imag: Any = 0) -> Any:
     if number_type(real)[1].kind == "c" and type(imag) is int and imag == 0:
         return as_kernel_number(real, Kind.PYTHON, C128)
     if any(number_type(x)[1].kind == "c" for x in given):
-        raise Declined("complex() of two numbers of which one is complex")
+        raise Fallback("complex() of two numbers of which one is complex")
     return complex_number(*(as_kernel_number(x, Kind.PYTHON, F64) for x in given))
 
 

@@ -20,7 +20,7 @@ from fusejit.ir.ops import Check
 from fusejit.ir.types import Kind
 from fusejit.tracer.control_flow.number_values import type_text
 from fusejit.tracer.elementwise.comparisons import COMPARISONS
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.builtin_functions import represented_type
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported

@@ -22,7 +22,7 @@ from fusejit.ir.scalar_ops.table import HOST_ROWS
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.domains import check_convertible, check_divisor, check_domain
 from fusejit.tracer.elementwise.generic import emit_elementwise
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
@@ -283,7 +283,7 @@ def python_number(obj: Any, dtype: np.dtype) -> Any:
     if number.dtype.kind == "c" and dtype != BOOL:
         raise numpy_raises("TypeError: a complex number as a real one, or NumPy's warning")
     if dtype == I64 and number.dtype.kind == "u" and number.dtype.itemsize == 8:
-        raise Declined("an unsigned 64-bit element as a Python integer")
+        raise Fallback("an unsigned 64-bit element as a Python integer")
     if dtype == BOOL and number.dtype != BOOL:
         return as_python(HANDLERS["operator"](np.not_equal, (_strong(number), 0)))
     return as_kernel_number(number, Kind.PYTHON, dtype)

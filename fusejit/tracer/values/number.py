@@ -14,7 +14,7 @@ from fusejit.ir.analysis.index_symbols import LARGEST_COEFFICIENT, LARGEST_SYMBO
 from fusejit.ir.host import HOST_OPS, HostExpr, errstate_text
 from fusejit.ir.host_affine import host_of
 from fusejit.ir.types import Kind
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.runtime.context import makes_text
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
@@ -263,7 +263,7 @@ MOST_NODES = 1000
 
 
 def apply_host(op: str, *operands: Any) -> Any:
-    """One row of `HOST_OPS` on numbers; declines where Python would raise."""
+    """One row of `HOST_OPS` on numbers; falls back where Python would raise."""
     trace = next(o.trace for o in operands if isinstance(o, TracedNumber))
     affine = [_affine_of(o) for o in operands]
     if all(a is not None for a in affine):
@@ -280,7 +280,7 @@ def apply_host(op: str, *operands: Any) -> Any:
     except (ArithmeticError, ValueError, TypeError) as error:
         raise numpy_raises(error) from error
     if isinstance(value, complex) and not isinstance(value, float):
-        raise Declined("a complex number")
+        raise Fallback("a complex number")
     if op in ("truediv", "floordiv", "mod"):
         _guard_division(trace, affine[1], *operands)
     warns = trace.errstate and any(isinstance(value_of(o), np.generic) for o in operands)
@@ -297,7 +297,7 @@ def apply_host(op: str, *operands: Any) -> Any:
 def _derived(trace: Trace, expr: HostExpr, value: int, operands: Any) -> TracedNumber:
     """An int that is not affine: a symbol of its own."""
     if abs(value) >= _LIMIT:
-        raise Declined("integer arithmetic beyond 62 bits")
+        raise Fallback("integer arithmetic beyond 62 bits")
     decisions = trace.decisions
     signs = [a is not None and decisions.proves_nonnegative(a) for a in operands]
     if expr.op == "mul" and all(signs):
@@ -382,7 +382,7 @@ def _guard_power(trace: Trace, base: Any, exponent: Any) -> None:
     elif isinstance(base, TracedNumber) or isinstance(exponent, TracedNumber):
         decide(HostExpr("ge", (expr_of(base), zero)), b >= 0, "the sign of the base of a power")
         if b < 0 and isinstance(exponent, TracedNumber) and isinstance(e, float):
-            raise Declined("a negative number to a power")
+            raise Fallback("a negative number to a power")
 
 
 def _guard_division(trace: Trace, affine: AffineExpr | None, number: Any, divisor: Any) -> None:

@@ -24,7 +24,7 @@ from fusejit.ir.ops import Check
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import emit_elementwise
-from fusejit.tracer.graph_breaks.declined import Restart
+from fusejit.tracer.graph_breaks.fallback import Restart
 from fusejit.tracer.values.operands import I64, operand_of
 
 if TYPE_CHECKING:

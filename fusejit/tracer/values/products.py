@@ -14,7 +14,7 @@ from fusejit.ir.affine import AffineExpr, Atom, Sym
 from fusejit.ir.analysis.index_symbols import LARGEST_COEFFICIENT
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.indexing.kernel_indices import local_product
 from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.trace import Trace
@@ -27,7 +27,7 @@ def product(trace: Trace, factors: Iterable[AffineExpr]) -> AffineExpr:
     """The product of sizes (each >= 0), with symbols for the products of unknowns in it."""
     total = product_if_small(trace, factors)
     if total is None:
-        raise Declined("a product of sizes beyond 47 bits, or with a large factor")
+        raise Fallback("a product of sizes beyond 47 bits, or with a large factor")
     return total
 
 

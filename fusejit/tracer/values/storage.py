@@ -12,7 +12,7 @@ from fusejit.ir.ops import Alloc, Block
 from fusejit.ir.source import UNKNOWN
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Buffer, Layout, Value, View
-from fusejit.tracer.graph_breaks.declined import Declined, Restart
+from fusejit.tracer.graph_breaks.fallback import Fallback, Restart
 from fusejit.tracer.runtime.locations import current_location, unsupported
 from fusejit.tracer.values.shapes import Extents
 
@@ -153,10 +153,10 @@ class Storage:
         self.copied_why = why or self.copied_why
 
     def require_unchanged_base(self) -> None:
-        """Decline if something was stored into what this is a copy of."""
+        """Fall back if something was stored into what this is a copy of."""
         if any(base.num_stores != after for base, after in self.copied_from.items()):
             self.require_own()
-            raise Declined(f"{self.copied_why} is read after a store to its base")
+            raise Fallback(f"{self.copied_why} is read after a store to its base")
 
     def require_own(self) -> None:
         """Start again with a check that a copy is what NumPy has too, if it nearly always is."""

@@ -15,7 +15,7 @@ import pytest
 
 from fusejit import FuseWarning
 from fusejit.outcome import FAULT
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit_testing.oracle import check, decorate
 from fusejit_testing.programs.segments_check import check_segments

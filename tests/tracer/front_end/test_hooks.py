@@ -15,7 +15,7 @@ import pytest
 
 from fusejit.api import fuse_jit
 from fusejit.errors import ConcretizationError, UnsupportedError
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.locations import current_location, strip_frames
 
 RNG = np.random.default_rng(0)
@@ -296,7 +296,7 @@ def test_except_does_not_swallow_what_stops_the_trace(front):
     assert "print" in refused(front, swallows, 1.0)
 
 
-@pytest.mark.parametrize("stop", [Declined("x"), ConcretizationError("y"), UnsupportedError("z")])
+@pytest.mark.parametrize("stop", [Fallback("x"), ConcretizationError("y"), UnsupportedError("z")])
 def test_no_error_of_the_tracer_is_swallowed(front, stop):
     def handler(x):
         raise stop
