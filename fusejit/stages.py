@@ -328,10 +328,10 @@ def _require_no_boundary(graph: Graph) -> None:
             raise UnsupportedError.at(op.location, what, remedy)
 
 
-def staged(function: Callable[..., Any], traced: TracedFunction, options: Options) -> Traced:
+def traced_stage(function: Callable[..., Any], traced: TracedFunction, options: Options) -> Traced:
     """The first stage of a graph that was not traced here; ``function`` has its parameters.
 
-    ``staged(...).fuse().lower().compile().launch`` is the callable.
+    ``traced_stage(...).fuse().lower().compile().launch`` is the callable.
     """
     verify(traced.graph)
     stage = Traced(function, traced, options, host_target())

@@ -16,7 +16,7 @@ from fusejit.dispatch.function_state import FunctionState
 from fusejit.entry_stub import no_variant
 from fusejit.ir.analysis.exactness import is_repeatable
 from fusejit.outcome import MISS, Outcome
-from fusejit.outside import resolver
+from fusejit.path_resolver import resolver
 from fusejit.stages import Compiled, Traced
 from fusejit.tiering.cost_estimate import PART, CostEstimate, estimate_cost
 from fusejit.tiering.interpreted_function import InterpretedFunction

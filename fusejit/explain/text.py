@@ -35,7 +35,7 @@ from fusejit.ir.schedule import (
 from fusejit.ir.source import Location
 from fusejit.ir.types import dtype_name
 from fusejit.ir.values import Value
-from fusejit.outside import resolver
+from fusejit.path_resolver import resolver
 from fusejit.stages import Lowered
 
 if TYPE_CHECKING:

@@ -113,7 +113,7 @@ def estimate_cost(
     ----------
     traced : TracedFunction
     find : callable
-        Finds the objects of the call: see `fusejit.outside`.
+        Finds the objects of the call: see `fusejit.path_resolver`.
     is_part : bool
         Whether Python calls it between statements of its own.
     """

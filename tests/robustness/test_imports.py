@@ -27,7 +27,7 @@ FREE = (
     "locks",
     "options",
     "outcome",
-    "outside",
+    "path_resolver",
     "package_files",
     "syntax",
 )

@@ -226,7 +226,7 @@ def _compile_native(
 ) -> Any:
     """Compile: loops are written as LLVM IR; text takes Numba's front end, or its public API."""
     from fusejit.codegen.backend import numba_private  # imports Numba: only to compile
-    from fusejit.codegen.backend.llvm_values import Unwritten
+    from fusejit.codegen.backend.llvm_values import UnsupportedLowering
     from fusejit.codegen.intrinsics_jit import (
         memory as memory_jit,  # imports Numba: only to compile
     )
@@ -235,7 +235,10 @@ def _compile_native(
     private = not options.use_public_api and numba_private.private_api_works()
     with _compile_lock, _collector_held_back():
         if private and loops is not None:
-            with memory_jit.vector_width(options.vector_width), contextlib.suppress(Unwritten):
+            with (
+                memory_jit.vector_width(options.vector_width),
+                contextlib.suppress(UnsupportedLowering),
+            ):
                 return numba_private.compile_loops(loops, plain, name, options.keep_gil_when_small)
         used = frozenset(names_in(compile(source, name, "exec")))
         namespace = {"__name__": "fusejit.kernel", **jit_namespace(used)}

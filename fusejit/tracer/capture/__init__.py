@@ -1,1 +1,1 @@
-"""Source: the staged form of a function, and what may be staged."""
+"""Source: the rewritten form of a function, and what may be traced."""

@@ -373,7 +373,7 @@ def function_name(function: Any) -> str:
     return f"{module}.{name}"
 
 
-def is_stand_in_type(cls: type) -> bool:
+def is_traced_type(cls: type) -> bool:
     """Whether objects of a class are traced: they know themselves what to do."""
     return module_of(cls).startswith("fusejit.tracer.")
 

@@ -1,1 +1,1 @@
-"""Loops, conditionals and exceptions, decided while tracing or staged."""
+"""Loops, conditionals and exceptions, decided while tracing or traced."""

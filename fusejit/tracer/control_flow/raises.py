@@ -17,7 +17,7 @@ from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import Graph
 from fusejit.ir.host_calls import late_ops
 from fusejit.ir.ops import Check, HostCall, walk
-from fusejit.tracer.control_flow.staged_if import StagedIf
+from fusejit.tracer.control_flow.traced_if import TracedIf
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.checks import EXTENTS_DIFFER
 from fusejit.tracer.runtime.context import active_trace, current_trace
@@ -51,7 +51,7 @@ def raises(kind: Any = None, text: Any = None) -> bool:
         Its literal argument, "" for none, None for what has to be computed.
     """
     trace = active_trace()
-    conditions = [r for r in trace.regions if isinstance(r, StagedIf)] if trace is not None else []
+    conditions = [r for r in trace.regions if isinstance(r, TracedIf)] if trace is not None else []
     if not conditions:
         return True
     holds: Any = True

@@ -32,8 +32,8 @@ from fusejit.tracer.reductions.over_axes import (
     sum_of,
 )
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles, of_reals
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, of_reals, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import contains_traced, dtype_argument
@@ -54,7 +54,7 @@ def mask_of(given: Any, array: TracedArray) -> TracedArray:
         raise numpy_raises("TypeError: where= has to be bool")
     if [*mask.extents] == [*array.extents]:
         return mask
-    wide: TracedArray = HANDLERS[np.broadcast_to](mask, array.shape)
+    wide: TracedArray = PRIMITIVES[np.broadcast_to](mask, array.shape)
     return wide
 
 
@@ -70,7 +70,7 @@ def _chosen(array: TracedArray, mask: Any, neutral: Any) -> TracedArray:
 
 
 def _wrap(function: Callable[..., Any], reduce: Callable[..., Any]) -> None:
-    before = HANDLERS[function]
+    before = PRIMITIVES[function]
 
     @functools.wraps(before)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -80,13 +80,13 @@ def _wrap(function: Callable[..., Any], reduce: Callable[..., Any]) -> None:
             return before(*args, **kwargs)
         if args[0].dtype.kind == "c" or (function is np.prod and args[0].dtype.kind == "f"):
             rest = {k: v for k, v in kwargs.items() if k != "out"}
-            return into(HANDLERS["host", function](*args, **rest), kwargs.get("out"))
+            return into(PRIMITIVES["host", function](*args, **rest), kwargs.get("out"))
         rest = {k: v for k, v in kwargs.items() if k not in options}
         return reduce(before, args, rest, **options)
 
     for name in (function, getattr(np, f"a{function.__name__}", None)):
-        if name in HANDLERS:
-            HANDLERS[name] = call
+        if name in PRIMITIVES:
+            PRIMITIVES[name] = call
 
 
 def _with_initial(ufunc: np.ufunc, result: Any, initial: Any, out: Any) -> Any:
@@ -204,11 +204,11 @@ def ufunc_where(ufunc: np.ufunc, args: tuple[Any, ...], out: Any, dtype: Any, gi
     return out
 
 
-HANDLERS["ufunc_where"] = of_reals("a ufunc with where=", ufunc_where)
+PRIMITIVES["ufunc_where"] = of_reals("a ufunc with where=", ufunc_where)
 
 
 # ------------------------------------------------------------------------------------ np.place
-@handles(np.place)
+@primitive(np.place)
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """``arr[mask] = vals``, repeated as often as the mask is true."""
     if not isinstance(arr, TracedArray):
@@ -222,12 +222,12 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     if not isinstance(vals, TracedArray | np.ndarray | list | tuple):
         copyto(arr, vals, "unsafe", chosen)
         return
-    values = HANDLERS[np.ravel](array_from(vals))
+    values = PRIMITIVES[np.ravel](array_from(vals))
     size = arr.trace.number(values.extents[0])
     if arr.trace.decisions.equal(values.extents[0], 0, "np.place of no values"):
         what = "np.place of no values raises if the mask is true anywhere"
         raise unsupported(what, "ask for mask.any() first")
-    order = HANDLERS[np.cumsum](HANDLERS[np.ravel](chosen))
-    places = HANDLERS[np.reshape](np.remainder(order - 1, size), arr.shape)
-    taken = HANDLERS[np.take](values, places)
+    order = PRIMITIVES[np.cumsum](PRIMITIVES[np.ravel](chosen))
+    places = PRIMITIVES[np.reshape](np.remainder(order - 1, size), arr.shape)
+    taken = PRIMITIVES[np.take](values, places)
     copyto(arr, taken, "unsafe", chosen)

@@ -118,5 +118,5 @@ def _catcher() -> str:
     return found
 
 
-class Restart(Exception):
+class Retrace(Exception):
     """Start the trace again; the decision table has been changed."""

@@ -29,7 +29,7 @@ from typing import Any, cast
 from fusejit.syntax import children, copied, placed, walk
 from fusejit.tracer.capture.bound_names import assigned
 from fusejit.tracer.capture.live_names import (
-    UnsureNames,
+    PossiblyUnboundNames,
     bound_by_inner,
     counts,
     is_context,
@@ -171,7 +171,7 @@ class _Cut:
         self.is_repeated = False
         self.in_loop = False
         self.counts = counts(body)
-        self.unsure = UnsureNames(body, parameters, local)
+        self.possibly_unbound = PossiblyUnboundNames(body, parameters, local)
         rebound = bound_by_inner(body) & local
         self.captured = {n for s in body for n in kept(s)} & self._bound_often(body) | rebound
         self.captured |= self._bound_later(body) & local
@@ -214,7 +214,7 @@ class _Cut:
         for statement in body:
             for inner in walk(statement):
                 if isinstance(inner, ast.stmt) and not isinstance(inner, COMPOUND):
-                    found |= kept(inner) & self.unsure.at(inner) - assigned([inner])
+                    found |= kept(inner) & self.possibly_unbound.at(inner) - assigned([inner])
         return found
 
     # -- segments ---------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ class _Cut:
         later = reads_later(body, after)
         if self.in_texts:
             later = [
-                names | (self.in_texts - (self.unsure.at(s) - surely_assigned([s])))
+                names | (self.in_texts - (self.possibly_unbound.at(s) - surely_assigned([s])))
                 for names, s in zip(later, body, strict=True)
             ]
         made: list[ast.stmt] = []
@@ -274,7 +274,8 @@ class _Cut:
         perhaps = assigned([node]) - surely_assigned([node])
         handed = needed([node]) | perhaps & (later | self.captured)
         return not any(
-            self._comes_from_elsewhere(name, [node]) for name in handed & self.unsure.at(node)
+            self._comes_from_elsewhere(name, [node])
+            for name in handed & self.possibly_unbound.at(node)
         )
 
     def _comes_from_elsewhere(self, name: str, run: Sequence[ast.stmt]) -> bool:
@@ -315,7 +316,7 @@ class _Cut:
         if self.segments[-1].name in self.interpreted.segments:
             return native
         handed = self.segments[-1].node.args.args
-        if not {a.arg for a in handed} & self.unsure.at(run[0], contexts_end=True):
+        if not {a.arg for a in handed} & self.possibly_unbound.at(run[0], contexts_end=True):
             return made
         return [self.contexts.choice(made, native)]
 
@@ -323,7 +324,9 @@ class _Cut:
         """The statements that call a new segment."""
         wanted = needed(run) & self.local
         if self.in_texts:
-            wanted |= named_in_texts(run, self.in_texts - assigned(run) - self.unsure.at(run[0]))
+            wanted |= named_in_texts(
+                run, self.in_texts - assigned(run) - self.possibly_unbound.at(run[0])
+            )
         before = {name for name in wanted if self._comes_from_elsewhere(name, run)}
         returns = is_tail and any(isinstance(n, ast.Return) for s in run for n in walk(s))
         if is_tail:
@@ -361,8 +364,8 @@ class _Cut:
     def test(self, node: ast.If | ast.While) -> None:
         """The condition of a statement of Python is a segment of its own."""
         test = node.test
-        unsure = self.unsure.at(node, contexts_end=True)
-        if is_trivial(test) or node in self.marks.heads or unsure & mentioned(test):
+        possibly_unbound = self.possibly_unbound.at(node, contexts_end=True)
+        if is_trivial(test) or node in self.marks.heads or possibly_unbound & mentioned(test):
             return
         if any(isinstance(n, ast.NamedExpr) for n in walk(test)) or _is_plain_test(test):
             return

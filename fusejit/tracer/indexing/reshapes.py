@@ -23,8 +23,8 @@ from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.reassociate import Group, finest, match_axes, new_extents
 from fusejit.tracer.indexing.views import array_operand, permuted
-from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import needs_python, unsupported
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.products import product
 from fusejit.tracer.values.reshaped import reshaped_storage
@@ -33,13 +33,13 @@ from fusejit.tracer.values.storage import Storage
 
 
 # ------------------------------------------------------------------------------------- functions
-@handles(np.reshape)
+@primitive(np.reshape)
 def reshape_function(a: Any, /, shape: Any, order: Any = "C", *, copy: Any = None) -> TracedArray:
     """``np.reshape(a, shape)``."""
     return _reshape(array_operand(a), _sizes(shape), order, copy)
 
 
-@handles("reshape")
+@primitive("reshape")
 def reshape_method(
     array: TracedArray, *shape: Any, order: Any = "C", copy: Any = None
 ) -> TracedArray:
@@ -49,7 +49,7 @@ def reshape_method(
     return _reshape(array, _sizes(shape[0] if len(shape) == 1 else shape), order, copy)
 
 
-@handles(np.ravel)
+@primitive(np.ravel)
 def ravel(a: Any, order: Any = "C") -> TracedArray:
     """``np.ravel``: a view of a contiguous array, else a copy."""
     array = _ordered(*_in_memory_order(_as_array(array_operand(a)), order), "ravel")
@@ -61,7 +61,7 @@ def ravel(a: Any, order: Any = "C") -> TracedArray:
     return result.as_owner() if is_copied else result
 
 
-@handles("flatten")
+@primitive("flatten")
 def flatten(array: TracedArray, order: Any = "C") -> TracedArray:
     """``a.flatten()``: always a copy."""
     core = without_ones(_ordered(*_in_memory_order(_as_array(array), order), "flatten"))

@@ -28,8 +28,8 @@ from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.linspaces import linspace
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
 from fusejit.tracer.reductions.over_axes import max_of, mean_of, min_of
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import contains_traced
@@ -65,7 +65,7 @@ class Widths:
         return self.before + self.size
 
 
-@handles(np.pad)
+@primitive(np.pad)
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """``np.pad``, all modes but ``median`` and functions."""
     if not contains_traced([array, pad_width]):
@@ -319,7 +319,7 @@ def _statistics(
         start = w.before if at == 0 else w.end - used
         value = _STATISTICS[mode](section(area, axis, start, used), axis, keepdims=True)
         if area.dtype.kind in "iu" and value.dtype.kind == "f":
-            value = HANDLERS[np.round](value)
+            value = PRIMITIVES[np.round](value)
         made.append(value)
     return made[0], made[1]
 

@@ -43,7 +43,7 @@ from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import Operand, contains_traced, dtype_argument, operand_of
 
 
-def handler_of(function: Any) -> Callable[..., Any] | None:
+def primitive_of(function: Any) -> Callable[..., Any] | None:
     """What traces a call of a structured op, or of a function of these packages; else None.
 
     Their functions are made of such ops and of what arrays can do, and run as they are.

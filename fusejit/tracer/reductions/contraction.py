@@ -20,8 +20,8 @@ from fusejit.tracer.indexing.reshapes import is_contiguous, without_ones
 from fusejit.tracer.indexing.stores import assign_operand
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
-from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
 from fusejit.tracer.values.operands import (
@@ -34,7 +34,7 @@ from fusejit.tracer.values.operands import (
 )
 
 
-@handles(np.matmul)
+@primitive(np.matmul)
 def matmul(
     x1: Any, x2: Any, out: Any = None, dtype: Any = None, **kwargs: Any
 ) -> TracedArray | Any:
@@ -65,7 +65,7 @@ def matmul(
     return out
 
 
-@handles(np.dot)
+@primitive(np.dot)
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """``np.dot`` for operands of rank 0, 1 and 2."""
     if out is None and not contains_traced([a, b]):

@@ -24,7 +24,7 @@ from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.views import atleast_1d
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
-from fusejit.tracer.runtime.dispatch import handles
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import contains_traced, operand_of, supported
 
@@ -107,7 +107,7 @@ def _operands(a: Any, v: Any, mode: Any) -> tuple[TracedArray, TracedArray, bool
     return first, second, is_longer, supported(np.result_type(first.dtype, second.dtype))
 
 
-@handles(np.convolve)
+@primitive(np.convolve)
 def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     """``out[n] = sum_m a[m] * v[n - m]``, the sum in another order than NumPy's dot products."""
     if not contains_traced([a, v]):
@@ -118,7 +118,7 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     return _correlated(first, second[::-1], mode, dtype)
 
 
-@handles(np.correlate)
+@primitive(np.correlate)
 def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     """``out[k] = sum_n a[n + k] * v[n]``, the sum in another order than NumPy's dot products."""
     if not contains_traced([a, v]):

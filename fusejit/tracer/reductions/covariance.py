@@ -14,8 +14,8 @@ from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.joins import concatenate
 from fusejit.tracer.reductions.contraction import matmul
 from fusejit.tracer.reductions.over_axes import mean_of
-from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import is_host_number
 from fusejit.tracer.values.operands import F64, contains_traced
@@ -33,7 +33,7 @@ def _variables(obj: Any, rowvar: Any, dtype: np.dtype, is_first: bool) -> Traced
     return permuted(made, (1, 0)) if not rowvar and not one_row else made
 
 
-@handles(np.cov)
+@primitive(np.cov)
 def cov(
     m: Any,
     y: Any = None,
@@ -76,7 +76,7 @@ def cov(
     return squeeze(apply_ufunc(np.multiply, (products, 1.0 / degrees)))
 
 
-@handles(np.corrcoef)
+@primitive(np.corrcoef)
 def corrcoef(x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) -> Any:
     """``np.corrcoef``: covariances over standard deviations, within -1 and 1."""
     if not contains_traced([x, y]):

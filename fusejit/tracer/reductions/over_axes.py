@@ -18,9 +18,9 @@ from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises, numpy_w
 from fusejit.tracer.indexing.stores import assign_operand
 from fusejit.tracer.indexing.views import kept_axes_map, normalize_axes
 from fusejit.tracer.library.creation import array_from
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.layout import arrange
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import joined_parts, part_of
@@ -163,7 +163,7 @@ def is_true(keepdims: Any) -> bool:
     return bool(keepdims)
 
 
-@handles(np.sum)
+@primitive(np.sum)
 def sum_of(
     a: Any,
     axis: Any = None,
@@ -180,7 +180,7 @@ def sum_of(
     return into(reduce_array(array, "sum", combiner, axis, is_true(keepdims), wanted, True), out)
 
 
-@handles(np.max, np.amax)
+@primitive(np.max, np.amax)
 def max_of(
     a: Any,
     axis: Any = None,
@@ -194,7 +194,7 @@ def max_of(
     return into(reduce_array(array, "max", "max", axis, is_true(keepdims), array.dtype, False), out)
 
 
-@handles(np.min, np.amin)
+@primitive(np.min, np.amin)
 def min_of(
     a: Any,
     axis: Any = None,
@@ -208,7 +208,7 @@ def min_of(
     return into(reduce_array(array, "min", "min", axis, is_true(keepdims), array.dtype, False), out)
 
 
-@handles(np.any)
+@primitive(np.any)
 def any_of(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
 ) -> TracedArray:
@@ -217,7 +217,7 @@ def any_of(
     return into(reduce_array(array, "any", "or", axis, is_true(keepdims), BOOL, True), out)
 
 
-@handles(np.all)
+@primitive(np.all)
 def all_of(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
 ) -> TracedArray:
@@ -226,7 +226,7 @@ def all_of(
     return into(reduce_array(array, "all", "and", axis, is_true(keepdims), BOOL, True), out)
 
 
-@handles(np.mean)
+@primitive(np.mean)
 def mean_of(
     a: Any,
     axis: Any = None,
@@ -328,7 +328,7 @@ def register_reduce(ufunc: np.ufunc, function: Any, sums: bool, dtype_of_result:
         result = function(operand, axis, out, keepdims)
         return result
 
-    HANDLERS[ufunc.reduce] = reduce
+    PRIMITIVES[ufunc.reduce] = reduce
 
 
 for _ufunc, _function, _sums, _dtype in (

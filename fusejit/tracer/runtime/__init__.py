@@ -1,1 +1,1 @@
-"""One trace: the hooks of staged code, calls and reads, the graph under construction, its end."""
+"""One trace: callbacks of rewritten code, calls, reads, the graph under construction, its end."""

@@ -102,9 +102,9 @@ class _Movable:
 
     def __init__(self, graph: Graph, defined: dict[Value, Op]) -> None:
         self._defined = defined
-        self._outside = {s.value for s in graph.scalars}
+        self._captures = {s.value for s in graph.scalars}
         self._symbols = frozenset(s.name for s in graph.symbols)
-        self._movable: dict[Value, bool] = dict.fromkeys(self._outside, True)
+        self._movable: dict[Value, bool] = dict.fromkeys(self._captures, True)
         self._given: set[Op] = set()
 
     def needed(self, check: Check) -> list[Op] | None:
@@ -114,7 +114,7 @@ class _Movable:
         found: list[Op] = []
         waiting = [check.condition]
         while waiting:  # as deep as a program is long: no recursion
-            op = None if waiting[-1] in self._outside else self._defined[waiting[-1]]
+            op = None if waiting[-1] in self._captures else self._defined[waiting[-1]]
             needed = () if op is None or op in self._given else self._not_given(op)
             waiting.extend(reversed(needed))
             if not needed:
@@ -125,7 +125,7 @@ class _Movable:
         return found
 
     def _not_given(self, op: Op) -> list[Value]:
-        inside = (v for v in op.operand_values if v not in self._outside)
+        inside = (v for v in op.operand_values if v not in self._captures)
         return [v for v in inside if self._defined[v] not in self._given]
 
     def _can_move(self, condition: Value) -> bool:

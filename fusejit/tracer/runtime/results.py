@@ -36,12 +36,12 @@ from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.either import Choice, MaybeTuple, is_either
-from fusejit.tracer.values.either_operators import choice
 from fusejit.tracer.values.kernel_numbers import kernel_number
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.origins import track
 from fusejit.tracer.values.reshaped import give_own_memory
+from fusejit.tracer.values.union_operators import choice
+from fusejit.tracer.values.union_scalar import Choice, OptionalTuple, is_union_scalar
 
 _EQUAL_ONES = (str, bytes, np.dtype)
 """Types of arguments of which a variant serves all that are equal; a result is the very one."""
@@ -91,7 +91,7 @@ class Results:
             obj = kernel_number(obj)
         if isinstance(obj, MaskedElements):
             obj = obj.selected()
-        if is_either(obj) or isinstance(obj, MaybeTuple):
+        if is_union_scalar(obj) or isinstance(obj, OptionalTuple):
             obj = choice(obj)
         if isinstance(obj, Choice):
             return Choice(*(self._with_arrays(o, arrays) for o in obj))

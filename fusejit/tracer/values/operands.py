@@ -13,8 +13,8 @@ from fusejit.ir.types import Kind, canonical_dtype, is_supported
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import Extents
@@ -77,7 +77,7 @@ def operand_of(obj: Any) -> Operand:
         return Operand(obj.dtype, literal=obj)
     if type(obj) in (list, tuple):
         if contains_traced(obj):
-            return operand_of(HANDLERS["array of a list"](obj))
+            return operand_of(PRIMITIVES["array_of_a_list"](obj))
         return operand_of(current_trace().reading.constant(np.asarray(obj)))
     if type(obj) is np.ndarray:
         return operand_of(current_trace().reading.unfollowed(obj))
@@ -169,7 +169,7 @@ def require_number_fits(operand: Operand, dtype: np.dtype) -> None:
                 f"stores a float into an array of {dtype}", "convert it with int(...)"
             )
         if dtype != I64 and operand.array.dtype.kind != "b":
-            HANDLERS["check_fits"](operand.array, dtype)
+            PRIMITIVES["check_fits"](operand.array, dtype)
     if number is None or dtype.kind not in "iu":
         return
     if operand.is_weak_int:

@@ -1,6 +1,6 @@
 """THE dispatch table: function object -> what runs instead while tracing.
 
-The staged front end looks every call up here; ``__array_ufunc__`` and ``__array_function__`` of
+The front end looks every call up here; ``__array_ufunc__`` and ``__array_function__`` of
 traced arrays land here too. A handler takes the arguments of the function it stands for.
 """
 
@@ -14,8 +14,8 @@ import numpy as np
 
 from fusejit.tracer.graph_breaks.fallback import Fallback
 
-Handler = Callable[..., Any]
-_H = TypeVar("_H", bound=Handler)
+Primitive = Callable[..., Any]
+_H = TypeVar("_H", bound=Primitive)
 
 # Functions whose handlers know of complex numbers. Those of all others are kept from them: many a
 # handler asks only whether numbers are floats.
@@ -43,12 +43,14 @@ def _takes_complex(function: Any) -> bool:
     return getattr(function, "__name__", "") in TAKE_COMPLEX
 
 
-class _Handlers(dict[Any, Handler]):
+class _Primitives(dict[Any, Primitive]):
     """The table; what NumPy itself runs between kernels comes by `setdefault`, as it is."""
 
-    def __setitem__(self, function: Any, handler: Handler) -> None:
+    def __setitem__(self, function: Any, implementation: Primitive) -> None:
         takes_complex = _takes_complex(function)
-        super().__setitem__(function, handler if takes_complex else of_reals(function, handler))
+        super().__setitem__(
+            function, implementation if takes_complex else of_reals(function, implementation)
+        )
 
 
 def _is_complex(obj: Any) -> bool:
@@ -58,7 +60,7 @@ def _is_complex(obj: Any) -> bool:
     return type(obj) is complex or getattr(dtype, "kind", "") == "c"
 
 
-def of_reals(function: Any, handler: _H) -> _H:
+def of_reals(function: Any, implementation: _H) -> _H:
     """The handler, without complex numbers among its arguments.
 
     With some, NumPy runs the function between kernels if it is a host function; else it falls back.
@@ -66,27 +68,27 @@ def of_reals(function: Any, handler: _H) -> _H:
     name = getattr(function, "__name__", function)
     by_numpy = getattr(np, name, None) if isinstance(function, str) else function
 
-    @functools.wraps(handler)
+    @functools.wraps(implementation)
     def call(*args: Any, **kwargs: Any) -> Any:
         if any(map(_is_complex, args)) or any(map(_is_complex, kwargs.values())):
-            host = HANDLERS.get(("host", by_numpy))
+            host = PRIMITIVES.get(("host", by_numpy))
             if host is not None:
                 return host(*args, **kwargs)
             raise Fallback(f"{name} of complex numbers")
-        return handler(*args, **kwargs)
+        return implementation(*args, **kwargs)
 
     return call  # type: ignore[return-value]
 
 
-HANDLERS: dict[Any, Handler] = _Handlers()
+PRIMITIVES: dict[Any, Primitive] = _Primitives()
 
 
-def handles(*functions: Any) -> Callable[[_H], _H]:
+def primitive(*functions: Any) -> Callable[[_H], _H]:
     """Register the decorated function as the handler of ``functions``."""
 
-    def register(handler: _H) -> _H:
+    def register(implementation: _H) -> _H:
         for function in functions:
-            HANDLERS[function] = handler
-        return handler
+            PRIMITIVES[function] = implementation
+        return implementation
 
     return register

@@ -1,11 +1,11 @@
-"""Where the arrays of the last iteration are behind a loop: in cells, or in copies of their own.
+"""Where the arrays of the last iteration are after a loop: in loop buffers or in copies.
 
 ::
 
     for i in range(n):
-        t = w                 t   a copy made in front of the next line's store into the cell of w
-        w = w + x[i]          w   a cell
-        u = w[1:]             u   a view of the cell of w
+        t = w                 t   a copy made before the next line's store into w's buffer
+        w = w + x[i]          w   a loop buffer
+        u = w[1:]             u   a view of the loop buffer of w
         v = x[i] * 2          v   a copy
 """
 
@@ -20,7 +20,7 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.storage import Storage
 
 
-class ArraysBehind:
+class LiveOutArrays:
     """The memory that a loop leaves.
 
     Parameters
@@ -45,26 +45,27 @@ class ArraysBehind:
         self._parts: set[Storage] = set()
         self._copies: dict[Storage, Storage] = {}
 
-    def carry(self, cell: TracedArray, array: TracedArray) -> None:
-        """Note that ``cell`` holds ``array`` from the end of the body on."""
-        if cell.is_whole and array.is_whole:
-            self._kept[array.storage] = cell.storage
+    def carry(self, loop_buffer: TracedArray, array: TracedArray) -> None:
+        """Note that ``loop_buffer`` holds ``array`` from the end of the body on."""
+        if loop_buffer.is_whole and array.is_whole:
+            self._kept[array.storage] = loop_buffer.storage
         else:
             self._parts.add(array.storage.root)
-        if array.storage is not cell.storage:
-            self._overwritten.add(cell.storage)
-            self.moves.append((cell, array.value()))
+        if array.storage is not loop_buffer.storage:
+            self._overwritten.add(loop_buffer.storage)
+            self.moves.append((loop_buffer, array.value()))
 
-    def carry_rows(self, cell: TracedArray, shown: TracedArray, array: TracedArray) -> None:
-        """Note that ``shown``, rows of ``cell``, hold ``array`` from the end of the body on."""
+    def carry_rows(self, loop_buffer: TracedArray, shown: TracedArray, array: TracedArray) -> None:
+        """Note that ``shown``, rows of ``loop_buffer``, hold ``array`` after the body."""
         self._parts.add(array.storage.root)
-        self._overwritten.add(cell.storage)
+        self._overwritten.add(loop_buffer.storage)
         self.moves.append((shown, array.value()))
 
     def find(self, storage: Storage) -> Storage | None:
         """The storage that is what ``storage`` was at the end of the body; None if it must be made.
 
-        What was made in front of the loop stays where it is, unless a cell takes another array.
+        What was made in front of the loop stays where it is, unless a loop buffer takes another
+        array.
         """
         if storage in self._kept:
             return self._kept[storage]

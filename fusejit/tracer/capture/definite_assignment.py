@@ -36,10 +36,10 @@ State = Names | None  # what is bound; None where nothing arrives
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-def sure_names(node: ast.AST) -> Names:
+def definitely_assigned_names(node: ast.AST) -> Names:
     """The names that every function in ``node`` binds before it reads them."""
     assigned: set[str] = set()
-    unsure: set[str] = set()
+    possibly_unbound: set[str] = set()
     for inner in walk(node):
         if isinstance(inner, ast.FunctionDef):
             flow = Flow()
@@ -48,8 +48,8 @@ def sure_names(node: ast.AST) -> Names:
             named += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
             flow.block(inner.body, frozenset(a.arg for a in named))
             assigned |= flow.assigned
-            unsure |= flow.unsure | unbound([inner])
-    return frozenset(assigned - unsure)
+            possibly_unbound |= flow.possibly_unbound | unbound([inner])
+    return frozenset(assigned - possibly_unbound)
 
 
 class Flow:
@@ -62,7 +62,7 @@ class Flow:
         self.breaks: list[list[Names]] = []
 
     @property
-    def unsure(self) -> set[str]:
+    def possibly_unbound(self) -> set[str]:
         """Names that may be read without a value."""
         return self.read | self.refused
 

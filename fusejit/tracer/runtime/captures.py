@@ -1,8 +1,8 @@
 """Objects found outside the arguments, and the paths on which each call finds them again.
 
-An object is *leaf* (an array, a number: the trace works on a stand-in), *copied* (a list, tuple or
-dict: an eager copy whose elements were read) or *open* (an instance, class, function or module: the
-object itself, whose attributes are read by path when the function asks for them).
+An object is *leaf* (an array, a number: the trace works on a traced value), *copied* (a list, tuple
+or dict: an eager copy whose elements were read) or *open* (an instance, class, function or module:
+the object itself, whose attributes are read by path when the function asks for them).
 """
 
 from __future__ import annotations
@@ -91,39 +91,39 @@ class Reads(Protocol):
     library_reads: dict[tuple[int, str], LibraryRead]
 
     def read(self, path: Path, obj: object) -> object:
-        """The stand-in of an outside object; records its checks."""
+        """The traced value of a captured object; records its checks."""
 
     def check(self, check: PathCheck) -> None:
-        """Record one check without a stand-in."""
+        """Record one check without a traced value."""
 
     def constant(self, array: np.ndarray) -> Any:
-        """The stand-in of an array that was made statically."""
+        """The traced value of an array that was made statically."""
 
 
-class ReadingTrace(Protocol):
-    """What `Outside` needs of a trace."""
+class CapturingTrace(Protocol):
+    """What `Captures` needs of a trace."""
 
     @property
     def reading(self) -> Reads:
         """What it has read."""
 
     def is_traced(self, obj: object) -> bool:
-        """Whether it is a stand-in."""
+        """Whether it is a traced value."""
 
 
-class Outside:
+class Captures:
     """The registry: which objects come from outside, and from where.
 
     Parameters
     ----------
-    trace : ReadingTrace
-        Makes the stand-ins and records the checks.
+    trace : CapturingTrace
+        Makes the traced values and records the checks.
     meet : callable
         Is told of each object.
     """
 
     def __init__(
-        self, trace: ReadingTrace, meet: Callable[[object], None] = lambda obj: None
+        self, trace: CapturingTrace, meet: Callable[[object], None] = lambda obj: None
     ) -> None:
         self._trace = trace
         self._meet = meet
@@ -139,7 +139,7 @@ class Outside:
         return None if entry is None else entry[0]
 
     def read(self, path: Path, obj: object) -> object:
-        """The stand-in of the object at ``path``; the same one at each read."""
+        """The traced value of the object at ``path``; the same one at each read."""
         if _is_hashable(path):
             if path not in self._read:
                 self._read[path] = self._read_first(path, obj)
@@ -147,7 +147,7 @@ class Outside:
         return self._read_first(path, obj)
 
     def seen(self, path: Path) -> object:
-        """The stand-in that was read at ``path``, None if nothing was."""
+        """The traced value that was read at ``path``, None if nothing was."""
         return self._read.get(path) if _is_hashable(path) else None
 
     def overwrite(self, path: Path, seen: object) -> None:
@@ -164,24 +164,24 @@ class Outside:
         self._refuse(path, obj)
         if type(obj) is FunctionType:
             self.note(path, obj)
-        standin = self._trace.reading.read(path, obj)
-        self.register(path, standin)
-        return standin
+        traced = self._trace.reading.read(path, obj)
+        self.register(path, traced)
+        return traced
 
-    def register(self, path: Path, standin: object) -> None:
-        """Note where a stand-in comes from; the elements of copied containers too."""
-        self._meet(standin)
-        if type(standin) in (list, tuple) or is_named_tuple(standin):
-            self.note(path, standin)
-            for position, item in enumerate(cast(Iterable[Any], standin)):
+    def register(self, path: Path, traced: object) -> None:
+        """Note where a traced value comes from; the elements of copied containers too."""
+        self._meet(traced)
+        if type(traced) in (list, tuple) or is_named_tuple(traced):
+            self.note(path, traced)
+            for position, item in enumerate(cast(Iterable[Any], traced)):
                 self.register(path.item(position), item)
-        elif type(standin) is dict:
-            self.note(path, standin)
-            for key, item in standin.items():
+        elif type(traced) is dict:
+            self.note(path, traced)
+            for key, item in traced.items():
                 self.register(path.item(key), item)
-        elif not self._trace.is_traced(standin) and is_open(standin):
-            self._refuse(path, standin)
-            self.note(path, standin)
+        elif not self._trace.is_traced(traced) and is_open(traced):
+            self._refuse(path, traced)
+            self.note(path, traced)
 
     def note(self, path: Path, obj: object) -> None:
         """Remember where an object was found; the first path wins, and is checked to hold it."""

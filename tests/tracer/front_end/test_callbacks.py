@@ -36,7 +36,7 @@ def line_of(fn, text):
 
 def refused(front, fn, *args, traced=True, **handlers):
     with pytest.raises(UnsupportedError) as info:
-        front.run(front.FakeTrace(standins=traced), fn, *args)
+        front.run(front.FakeTrace(fakes=traced), fn, *args)
     return str(info.value)
 
 
@@ -50,12 +50,12 @@ def test_handler_and_not_implemented(front):
 
     def handler(x):
         seen.append(x)
-        return "handled" if isinstance(x, front.StandIn) else NotImplemented
+        return "handled" if isinstance(x, front.FakeTraced) else NotImplemented
 
-    trace = front.FakeTrace(standins=True, handlers={np.exp: handler})
+    trace = front.FakeTrace(fakes=True, handlers={np.exp: handler})
     with pytest.raises(TypeError, match="str"):
         front.run(trace, uses_exp, 1.0)
-    assert [type(s) for s in seen] == [front.StandIn, float]
+    assert [type(s) for s in seen] == [front.FakeTraced, float]
 
 
 def uses_max(xs):
@@ -66,7 +66,7 @@ def test_handlers_of_builtins_fall_back_to_python(front):
     no = lambda *args, **kwargs: NotImplemented  # noqa: E731
     trace = front.FakeTrace(handlers={max: no, len: no})
     assert front.run(trace, uses_max, [1, 5, 2]) == (5, 1)
-    traced = front.FakeTrace(standins=True, handlers={len: no})
+    traced = front.FakeTrace(fakes=True, handlers={len: no})
     assert front.run(traced, lambda x: len([x, x]), 1.0) == 2
 
 
@@ -75,9 +75,9 @@ def static_numpy(x):
 
 
 def test_arrays_made_statically_become_constants(front):
-    trace = front.FakeTrace(standins=True)
+    trace = front.FakeTrace(fakes=True)
     result = front.run(trace, static_numpy, 1.0)
-    assert isinstance(result[0], front.StandIn)
+    assert isinstance(result[0], front.FakeTraced)
     assert [a.tolist() for a in trace.constants] == [[0, 1, 2]]
     assert result[1:5] == (np.float32(2), np.dtype("f4"), np.pi, np.finfo(np.float32).eps)
 
@@ -87,10 +87,10 @@ def split_statically(x):
 
 
 def test_arrays_in_results_of_static_calls_become_constants(front):
-    trace = front.FakeTrace(standins=True)
+    trace = front.FakeTrace(fakes=True)
     a, b = front.run(trace, split_statically, 1.0)
-    assert isinstance(a, front.StandIn)
-    assert isinstance(b, front.StandIn)
+    assert isinstance(a, front.FakeTraced)
+    assert isinstance(b, front.FakeTraced)
 
 
 # ------------------------------------------------------------ refused
@@ -376,7 +376,7 @@ def uses_layer(x):
 
 
 def test_callable_instances_methods_and_properties(front):
-    trace = front.FakeTrace(standins=True)
+    trace = front.FakeTrace(fakes=True)
     assert front.run(trace, uses_layer, 2.0).value == uses_layer(2.0)
     paths = set(trace.paths())
     assert {"global:LAYER", "global:LAYER.w", "global:LAYER.gain", "global:OFFSET"} <= paths
@@ -394,7 +394,7 @@ def makes_layer(x):
 
 
 def test_instances_made_in_the_trace(front):
-    trace = front.FakeTrace(standins=True)
+    trace = front.FakeTrace(fakes=True)
     assert front.run(trace, makes_layer, 2.0).value == makes_layer(2.0)
     assert "global:Layer.__dict__['gain']" in trace.paths()
 
@@ -404,7 +404,7 @@ def uses_self(self, x):
 
 
 def test_argument_objects_are_read_by_path(front):
-    trace = front.FakeTrace(standins=True)
+    trace = front.FakeTrace(fakes=True)
     assert front.run(trace, uses_self, Layer(5.0), 2.0).value == 25.0
     assert {"arg:self", "arg:self.w"} <= set(trace.paths())
 
@@ -431,7 +431,7 @@ def uses_wrappers(x):
 
 
 def test_partial_and_lru_cache_are_seen_through(front):
-    trace = front.FakeTrace(standins=True)
+    trace = front.FakeTrace(fakes=True)
     result = front.run(trace, uses_wrappers, 2.0)
     np.testing.assert_array_equal(result.value, uses_wrappers(2.0))
     assert "global:PARTIAL_WITH.keywords['w']" in trace.paths()
@@ -477,7 +477,7 @@ def test_super_is_followed(front):
     def f(x):
         return CHILD.apply(x) + Child(x).apply(x)
 
-    trace = front.FakeTrace(standins=True)
+    trace = front.FakeTrace(fakes=True)
     assert front.run(trace, f, 3.0).value == f(3.0)
     read = {str(c.path): c.kind.value for c in trace.checks}
     assert read["global:CHILD.__class__.__mro__[1].__dict__['apply']"] == "code"

@@ -1,4 +1,4 @@
-"""``while`` loops: run by Python as long as the condition is known, else staged as one `Loop`.
+"""``while`` loops: run by Python as long as the condition is known, else traced as one `Loop`.
 
 ::
 
@@ -8,7 +8,7 @@
         if not _c.test(x > tol): break
         ...
         if _c.leaves: _c.leave(locals())
-    if _c.staged: x, k = _c.result()
+    if _c.is_traced: x, k = _c.result()
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from fusejit.tracer.control_flow.carried import Carried
 from fusejit.tracer.control_flow.unrolling import UnrollBudget
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.either import is_either
 from fusejit.tracer.values.kernel_numbers import as_kernel_number, truth_of
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import Varies
+from fusejit.tracer.values.union_scalar import is_union_scalar
 
 MAX_TESTS = 10_000
 
 
-class StagedWhile(Carried):
+class TracedWhile(Carried):
     """One ``while`` statement at one place of the trace."""
 
     def __init__(
@@ -45,17 +45,17 @@ class StagedWhile(Carried):
     ) -> None:
         super().__init__(trace, key, names, live, dead)
         self.flags = flags
-        self.staged = self.enters = self.leaves = bool(self.decided("staged"))
+        self.is_traced = self.enters = self.leaves = bool(self.decided("traced"))
         self._passes = 0
         self._condition: Block | None = None
         self._budget = UnrollBudget(trace)
 
     def again(self) -> bool:
-        """Whether Python runs the body once more: a staged body is run once."""
+        """Whether Python runs the body once more: a traced body is run once."""
         self._passes += 1
-        if not self.staged:
+        if not self.is_traced:
             self._budget.spend()
-        return not self.staged or self._passes == 1
+        return not self.is_traced or self._passes == 1
 
     def enter(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
         """Begin the condition; what the names hold in it and in the body."""
@@ -66,12 +66,12 @@ class StagedWhile(Carried):
 
     def cuts(self) -> bool:
         """Whether arrays may lose rows in an iteration."""
-        return self.staged
+        return self.is_traced
 
     def test(self, condition: Any) -> bool:
         """The condition: Python's truth, or the end of the condition's block."""
         check_budget()
-        if not self.staged:
+        if not self.is_traced:
             return self._is_true(condition)
         go_on = as_kernel_number(truth_of(condition))
         asked = walk(self.trace.block)
@@ -109,23 +109,25 @@ class StagedWhile(Carried):
         return TracedArray.of_value(trace, result)
 
     def _is_true(self, condition: Any) -> bool:
-        if is_either(condition) or (isinstance(condition, TracedArray) and not condition.ndim):
-            self.decide(True, "staged")
+        if is_union_scalar(condition) or (
+            isinstance(condition, TracedArray) and not condition.ndim
+        ):
+            self.decide(True, "traced")
         if isinstance(condition, TracedNumber):
             if self._passes == 1 and not self.decided("unroll"):
                 self.can_unroll = True
-                self.decide(True, "staged")
+                self.decide(True, "traced")
             try:
                 return bool(condition)
             except Varies:
-                self.decide(True, "staged")
+                self.decide(True, "traced")
         return bool(condition)
 
     def stops(self, flag: Any) -> bool:
         """At the end of the body: whether ``break`` or ``return`` was met."""
-        if isinstance(flag, TracedArray) and not self.staged:
-            self.decide(True, "staged")
-        return False if self.staged else bool(flag)
+        if isinstance(flag, TracedArray) and not self.is_traced:
+            self.decide(True, "traced")
+        return False if self.is_traced else bool(flag)
 
     def leave(self, names: Mapping[str, Any]) -> None:
         """End the body: what the names hold now is carried on, and the op is made."""

@@ -1,6 +1,6 @@
 """Functions that NumPy itself has written in Python: they are traced like helpers of the user's.
 
-What NumPy makes of operations that are traced needs no code of ours: its own statements are staged
+What NumPy makes of operations that are traced needs no code of ours: its own statements are traced
 and traced, and fuse with what stands around them. In the table stand those that come out whole for
 the arguments they are mostly given. Where one does not (weights of `np.average`, say), NumPy runs
 the call between kernels, or Python runs the statement, as for any function that is not traced.
@@ -18,8 +18,8 @@ import numpy as np
 from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit.tracer.capture.callables import is_numpy_source
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import as_pythons
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.operands import contains_traced
 
 _BY_MODULE = {
@@ -49,8 +49,8 @@ NAMES = frozenset(
 _FUNCTIONS = (FunctionType, type(np.average))  # any other object may answer as it likes
 
 
-@handles("own source")
-def handler_of(function: Any) -> Callable[..., Any] | None:
+@primitive("numpy_source")
+def primitive_of(function: Any) -> Callable[..., Any] | None:
     """What traces a function of NumPy's through its own source; None if it is not in the table."""
     if type(function) not in _FUNCTIONS:
         return None
@@ -58,7 +58,7 @@ def handler_of(function: Any) -> Callable[..., Any] | None:
         return None
     is_behind = type(function) is not FunctionType  # NumPy's own dispatcher
     source = function.__wrapped__ if is_behind else function
-    return HANDLERS.setdefault(function, _traced(source)) if is_numpy_source(source) else None
+    return PRIMITIVES.setdefault(function, _traced(source)) if is_numpy_source(source) else None
 
 
 def _traced(function: FunctionType) -> Callable[..., Any]:

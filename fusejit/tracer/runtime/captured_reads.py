@@ -21,10 +21,10 @@ from fusejit.tracer.capture.callables import is_named_tuple
 from fusejit.tracer.control_flow.unrolling import is_large
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.graph_breaks.foreign import why_foreign
-from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.guards import guards_of, is_plain_key
 from fusejit.tracer.runtime.layout import classify
 from fusejit.tracer.runtime.locations import needs_python, unsupported, user_frames
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import MAX_SIZE
@@ -58,7 +58,7 @@ class Reading:
     written : list
         Outside objects to which effects have written.
     library_reads : dict
-        What was read of modules of libraries; set by the hooks.
+        What was read of modules of libraries; set by the callbacks.
     """
 
     def __init__(self, trace: Trace) -> None:
@@ -78,7 +78,7 @@ class Reading:
         self.checks.append(check)
 
     def read(self, path: Path, obj: Any) -> Any:
-        """What the traced program sees in place of the outside object ``obj`` found at ``path``."""
+        """What the traced program sees in place of the captured ``obj`` found at ``path``."""
         try:
             if path in self._paths:
                 return self._paths[path]
@@ -89,20 +89,20 @@ class Reading:
         return seen
 
     def path_of(self, obj: Any) -> Path | None:
-        """Where an outside object was found."""
+        """Where a captured object was found."""
         return next((path for path, seen in self._paths.items() if seen is obj), None)
 
     def overwrite(self, owner: Any, path: Path, seen: Any) -> None:
-        """An effect has written to an outside object: what the program sees there from now on."""
+        """An effect has written to a captured object: what the program sees there from now on."""
         self.written.append(owner)
         self._paths[path] = seen
 
     def paths_to(self, obj: Any) -> list[Path]:
-        """All places where an outside object was found."""
+        """All places where a captured object was found."""
         return [path for path, seen in self._paths.items() if seen is obj]
 
     def paths_to_type(self, kind: type) -> list[Path]:
-        """All places where an outside object of a type was found."""
+        """All places where a captured object of a type was found."""
         return [path for path, seen in self._paths.items() if type(seen) is kind]
 
     def constant(self, array: np.ndarray) -> TracedArray:
@@ -125,7 +125,7 @@ class Reading:
             what = "an array with gaps in memory, made of constants, is not made anew by a kernel"
             raise needs_python(what, "copy it")
         source = self._read_array(path, captured)
-        fresh: TracedArray = HANDLERS["copy"](source, "K")
+        fresh: TracedArray = PRIMITIVES["copy"](source, "K")
         if array.base is not None:
             fresh = fresh.as_view()
             fresh.access = Access.of(array)
@@ -135,7 +135,7 @@ class Reading:
         return fresh
 
     def unfollowed(self, array: np.ndarray) -> TracedArray:
-        """An array that no hook has seen: made here only if a function is traced plainly.
+        """An array that no callback has seen: made here only if a function is traced plainly.
 
         Otherwise it was reached from outside behind the trace's back, and the next call would have
         another one.
@@ -192,7 +192,7 @@ class Reading:
             TracedNumber(self._trace, getattr(obj, part), HostExpr.path(path.attribute(part)))
             for part in ("real", "imag")
         ]
-        return HANDLERS["complex of parts"](*parts)
+        return PRIMITIVES["complex_of_parts"](*parts)
 
     def _read_container(self, path: Path, obj: Any) -> Any:
         if self._trace.is_bounded and not path.steps and is_large(obj, is_part=self._trace.is_part):

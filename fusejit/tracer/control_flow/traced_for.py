@@ -1,4 +1,4 @@
-"""``for`` loops: run by Python, unrolled, or staged as one `Loop` of the graph.
+"""``for`` loops: run by Python, unrolled, or traced as one `Loop` of the graph.
 
 The rewritten loop asks this object for its items (see `fusejit.tracer.capture.rewrite_control`)::
 
@@ -7,7 +7,7 @@ The rewritten loop asks this object for its items (see `fusejit.tracer.capture.r
         if _c.enters: u, s = _c.enter(locals())
         ...
         if _c.leaves: _c.leave(locals())
-    if _c.staged: u, s, i = _c.result()
+    if _c.is_traced: u, s, i = _c.result()
 
 Python's own containers are iterated natively, and so are short ranges. Otherwise the generator
 yields one item with a symbolic number. Before it, it may yield real items of the first iterations:
@@ -41,10 +41,10 @@ from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import I64
 
 UNROLLED_TRIPS = 4  # a range of so many items is unrolled
-MAX_UNROLLED = 256  # what cannot be staged is unrolled up to here
+MAX_UNROLLED = 256  # what cannot be traced is unrolled up to here
 
 
-class StagedFor(Carried):
+class TracedFor(Carried):
     """One ``for`` statement at one place of the trace."""
 
     def __init__(
@@ -64,7 +64,7 @@ class StagedFor(Carried):
         self.targets = targets
         self.flags = flags
         self.bound = bound
-        self.staged = self.enters = self.leaves = False
+        self.is_traced = self.enters = self.leaves = False
         self.may_have_ended = False  # a flag that only the kernel knows was raised
         self.items: Items | None = None
         self.peeled = 0
@@ -98,9 +98,9 @@ class StagedFor(Carried):
             return
         self.can_unroll = (decisions.hint(trips) if known is None else known) <= MAX_UNROLLED
         self.can_unroll &= not decisions.is_local(trips)
-        yield from self._staged_items(trips, items)
+        yield from self._traced_items(trips, items)
 
-    def _staged_items(self, trips: AffineExpr, items: Items) -> Iterator[Any]:
+    def _traced_items(self, trips: AffineExpr, items: Items) -> Iterator[Any]:
         decisions = self.trace.decisions
         self.runs = self._at_least(trips, 1)
         if self.runs is False:
@@ -124,9 +124,9 @@ class StagedFor(Carried):
         self.trips = decisions.canonical(rest.floordiv(self.period))
         if wanted and self._at_least(self.trips, 1) is False:
             return
-        self.staged = True
+        self.is_traced = True
         frame = sys._getframe(1)
-        if frame.f_code is StagedFor.__iter__.__code__ and frame.f_back is not None:
+        if frame.f_code is TracedFor.__iter__.__code__ and frame.f_back is not None:
             frame = frame.f_back
         self._begin_body(dict(frame.f_locals))
         number = AffineExpr.symbol(self.symbol) * self.period + wanted
@@ -172,8 +172,8 @@ class StagedFor(Carried):
 
     def stops(self, flag: Any) -> bool:
         """At the end of the body: whether ``break`` or ``return`` was met."""
-        self.may_have_ended |= not self.staged and isinstance(flag, TracedArray)
-        return False if self.staged or isinstance(flag, TracedArray) else bool(flag)
+        self.may_have_ended |= not self.is_traced and isinstance(flag, TracedArray)
+        return False if self.is_traced or isinstance(flag, TracedArray) else bool(flag)
 
     def _require_decided_end(self) -> None:
         """In front of another iteration that is traced by itself: stage the loop if it may not run.

@@ -1,15 +1,15 @@
-"""Conditionals: decided while tracing, or staged as one `Cond` of the graph.
+"""Conditionals: decided while tracing, or traced as one `Cond` of the graph.
 
 ::
 
     _c = _st.if_(x > 0, ('y',), (...))
-    if _c.staged: _c.then(locals())
+    if _c.is_traced: _c.then(locals())
     if _c.taken:
         y = ...
-    if _c.staged: (y,) = _c.otherwise(locals())
+    if _c.is_traced: (y,) = _c.otherwise(locals())
     if _c.other:
         y = ...
-    if _c.staged: (y,) = _c.result(locals())
+    if _c.is_traced: (y,) = _c.result(locals())
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ import numpy as np
 from fusejit.ir.ops import Block, Cond
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.control_flow.fronts import Fronts
 from fusejit.tracer.control_flow.number_values import (
     number_values,
     of_values,
     types_of_values,
     zero,
 )
+from fusejit.tracer.control_flow.prefix_buffers import PrefixBuffers
 from fusejit.tracer.control_flow.regions import (
     ABSENT,
     Region,
@@ -53,17 +53,23 @@ from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.locations import current_place
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.either import EitherType, MaybeTuple, NumberType, TypeTest, is_either
-from fusejit.tracer.values.either_types import has_type, joined, narrowed, type_of
 from fusejit.tracer.values.kernel_numbers import BOOL, as_kernel_number, is_number, truth_of
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import I64, Operand
-from fusejit.tracer.values.origins import OBJECT_OF, Origin, are_tracked, is_outside, number_of
+from fusejit.tracer.values.origins import OBJECT_OF, Origin, are_tracked, is_captured, number_of
 from fusejit.tracer.values.shapes import Varies
 from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.union_scalar import (
+    NumberType,
+    OptionalTuple,
+    TypeTest,
+    UnionType,
+    is_union_scalar,
+)
+from fusejit.tracer.values.union_types import has_type, joined, narrowed, type_of
 
 
-class StagedIf(Region):
+class TracedIf(Region):
     """One ``if`` at one place of the trace."""
 
     def __init__(
@@ -76,15 +82,15 @@ class StagedIf(Region):
     ) -> None:
         super().__init__(trace, key, names, live)
         truth = decide(condition)
-        self.staged = isinstance(truth, TracedArray)
-        self.predicate = as_kernel_number(truth) if self.staged else None
-        self.taken = self.staged or truth
-        self.other = self.staged or not truth
+        self.is_traced = isinstance(truth, TracedArray)
+        self.predicate = as_kernel_number(truth) if self.is_traced else None
+        self.taken = self.is_traced or truth
+        self.other = self.is_traced or not truth
         self._then: dict[str, Any] = {}
         self._now: dict[str, Any] = {}
         self._then_block: Block | None = None
         self._sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})  # without tuples
-        self._fronts = Fronts(self)
+        self._prefix_buffers = PrefixBuffers(self)
 
     def type_test(self) -> TypeTest | None:
         """What the condition says of the type of a number in the block that is open."""
@@ -102,7 +108,7 @@ class StagedIf(Region):
     def otherwise(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
         """End the first block and begin the second; what the names held in front of both."""
         self._then = {name: self.look_up(names, name) for name in self.names}
-        self._fronts.open(self._then, self._before)
+        self._prefix_buffers.open(self._then, self._before)
         self._then_block = self.close()
         self.open(Block())
         return tuple(self._before.values())
@@ -131,7 +137,7 @@ class StagedIf(Region):
         all_names = list(left)
         left, right = self._sides = self._without_tuples(left, right)
         joined_names: dict[str, Any] = {}
-        plans: list[tuple[str, NumberType | EitherType | None]] = []
+        plans: list[tuple[str, NumberType | UnionType | None]] = []
         for name in left:
             pair = (left[name], right[name])
             if same_object(self.trace, *pair):
@@ -145,7 +151,7 @@ class StagedIf(Region):
                 missing = next(o for o in pair if isinstance(o, Undefined))
                 if not self.is_sure(name, missing):
                     joined_names[name] = self._untold(name, "is not defined in both branches")
-                elif is_number(known) or is_either(known):
+                elif is_number(known) or is_union_scalar(known):
                     plans.append((name, type_of(known)))
                 elif (
                     known is None
@@ -166,12 +172,12 @@ class StagedIf(Region):
                     plans.append((name, type_))
             elif all(map(is_array, pair)) and self._is_alike(*pair):
                 plans.append((name, None))
-            elif self._fronts.is_cut(name, *pair):
-                self._fronts.put(name, right[name])
+            elif self._prefix_buffers.is_cut(name, *pair):
+                self._prefix_buffers.put(name, right[name])
             else:
                 kinds = " or ".join(map(describe, pair))
                 joined_names[name] = self._untold(name, f"is {kinds}, depending on a condition")
-        lengths = self._fronts.lengths(left, right)
+        lengths = self._prefix_buffers.lengths(left, right)
         for number in lengths:
             plans.append((length_name(number), (Kind.PYTHON, I64)))
         sides = [
@@ -215,10 +221,10 @@ class StagedIf(Region):
             ]
             made[name] = values[0]
             self._note_known(values[0], left.get(name), right.get(name))
-            if isinstance(type_, EitherType):
+            if isinstance(type_, UnionType):
                 joined_names[name] = of_values(self.trace, type_, values)
         note_copy = functools.partial(self._note_copy, names=names)
-        joined_names.update(self._fronts.joined((left, right), made, note_copy))
+        joined_names.update(self._prefix_buffers.joined((left, right), made, note_copy))
         for name, value in made.items():
             if name not in left or name in joined_names:
                 continue
@@ -268,7 +274,7 @@ class StagedIf(Region):
         for name in left:
             pair = (left[name], right[name])
             shown = next((items_of(o) for o in pair if items_of(o) is not None), None)
-            may_be_none = any(o is None or isinstance(o, MaybeTuple) for o in pair)
+            may_be_none = any(o is None or isinstance(o, OptionalTuple) for o in pair)
             for side, obj in zip(sides, pair, strict=True):
                 if shown is None or not all(_is_like(o, shown) for o in pair):
                     side[name] = obj
@@ -282,7 +288,7 @@ class StagedIf(Region):
         return sides
 
     def _values(
-        self, plans: list[tuple[str, NumberType | EitherType | None]], names: dict[str, Any]
+        self, plans: list[tuple[str, NumberType | UnionType | None]], names: dict[str, Any]
     ) -> tuple[Value, ...]:
         values: list[Value] = []
         for name, type_ in plans:
@@ -350,7 +356,7 @@ class StagedIf(Region):
                 if self.trace.is_open(base.home):
                     copy.note_copied(base, root.may_leave, root.copied_why)
             return
-        is_own = obj.path is None and not is_outside(root)
+        is_own = obj.path is None and not is_captured(root)
         if root.buffer is None and root.origin is None and self._is_known_as(name, obj, names):
             return
         why = "one of two arrays, depending on a condition"
@@ -396,9 +402,9 @@ def decide(condition: Any) -> Any:
     if isinstance(condition, TracedArray) and not condition.ndim:
         return truth_of(condition)
     condition = narrowed(condition)
-    if isinstance(condition, MaybeTuple):
+    if isinstance(condition, OptionalTuple):
         return condition.tag if condition.items else False
-    if is_either(condition):
+    if is_union_scalar(condition):
         return truth_of(condition)
     if isinstance(condition, TracedNumber):
         decisions = condition.trace.decisions

@@ -52,7 +52,7 @@ DYNAMIC = Dynamic()
 
 
 def paths_of(front, fn, *args):
-    trace = front.FakeTrace(standins=True)
+    trace = front.FakeTrace(fakes=True)
     front.run(trace, fn, *args)
     return {str(check.path): check.kind.value for check in trace.checks}
 
@@ -98,24 +98,24 @@ def test_one_stand_in_per_path(front):
         first = CONFIG["layers"]
         return first, CONFIG["layers"]
 
-    trace = front.FakeTrace(standins=True)
+    trace = front.FakeTrace(fakes=True)
     first, second = front.run(trace, f, 1.0)
     assert first is second
     assert len(trace.paths()) == len(set(trace.paths()))
 
 
 def test_named_tuples_keep_their_type(front):
-    trace = front.FakeTrace(standins=True)
+    trace = front.FakeTrace(fakes=True)
     pair = front.run(trace, lambda: PAIR)
     assert isinstance(pair, Pair)
-    assert isinstance(pair.a, front.StandIn)
+    assert isinstance(pair.a, front.FakeTraced)
 
 
 def test_values_behind_the_stand_ins(front):
     def f(x):
         return x * TABLE.w + SETTINGS.inner.k + CONFIG["lr"]
 
-    trace = front.FakeTrace(standins=True)
+    trace = front.FakeTrace(fakes=True)
     np.testing.assert_array_equal(front.run(trace, f, 2.0).value, f(2.0))
 
 
@@ -159,7 +159,7 @@ def test_helpers_of_another_module_read_its_globals(front, user_module):
     def f(x):
         return step(x) + plus(x)
 
-    trace = front.FakeTrace(standins=True)
+    trace = front.FakeTrace(fakes=True)
     np.testing.assert_array_equal(front.run(trace, f, 2.0).value, f(2.0))
     paths = set(trace.paths())
     assert "closure:step.__globals__['dt']" in paths
@@ -292,8 +292,8 @@ def function_attribute(x):
     ],
 )
 def test_writes_to_outside_objects_are_refused(front, fn):
-    with pytest.raises(UnsupportedError, match=r"test_outside.py:\d+, in \w+: ") as info:
-        front.run(front.FakeTrace(standins=True), fn, 2.0)
+    with pytest.raises(UnsupportedError, match=r"test_captures.py:\d+, in \w+: ") as info:
+        front.run(front.FakeTrace(fakes=True), fn, 2.0)
     assert "outside" in str(info.value) or "writes" in str(info.value)
     assert (WRITER.w, WRITER.items, WRITER.table, CONFIG["lr"]) == (1.0, [1.0], {}, 0.1)
 
@@ -314,7 +314,7 @@ def stores_into_arrays(x, out):
 
 def test_stores_into_traced_arrays_are_the_traces_business(front):
     out, before = np.zeros(3), CONFIG["layers"][0].copy()
-    trace = front.FakeTrace(standins=True)
+    trace = front.FakeTrace(fakes=True)
     result = front.run(trace, stores_into_arrays, 5.0, out)
     np.testing.assert_array_equal(out, [5, 1, 1])
     assert len(result) == 2

@@ -23,8 +23,8 @@ from fusejit.dataclass import dataclass
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.runtime.context import makes_text
-from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operator_names import OPERATORS
 
@@ -40,7 +40,7 @@ _MAKES_TEXT = "makes text of what has one of several types, depending on element
 
 
 @dataclass(frozen=True, slots=True)
-class EitherType:
+class UnionType:
     """The types that a number may have, in a fixed order, and the dtype that holds all of them.
 
     None among ``types`` stands for the object None.
@@ -68,12 +68,12 @@ class TypeTest:
         return TypeTest(self.tag, frozenset(range(self.num_types)) - self.places, self.num_types)
 
 
-class Either:
+class UnionScalar:
     """A number of the kernel that has one of several types.
 
     Attributes
     ----------
-    type : EitherType
+    type : UnionType
     value : TracedArray
         The number in the dtype that holds all types; 0 where it is None.
     tag : TracedArray
@@ -83,7 +83,7 @@ class Either:
     __slots__ = ("tag", "type", "value")
     __array_priority__ = 2000
 
-    def __init__(self, type_: EitherType, value: TracedArray, tag: TracedArray) -> None:
+    def __init__(self, type_: UnionType, value: TracedArray, tag: TracedArray) -> None:
         self.type = type_
         self.value = value
         self.tag = tag
@@ -95,7 +95,7 @@ class Either:
 
     def refuse(self, what: str) -> Any:
         """Raise the error for a use that has no meaning for all of the types."""
-        texts = " or ".join(map(HANDLERS["type text"], self.type.types))
+        texts = " or ".join(map(PRIMITIVES["type_text"], self.type.types))
         remedy = "convert it first, with float(..) or np.float64(..), or give it one type"
         raise unsupported(f"{what} a number that is {texts}, depending on elements", remedy)
 
@@ -146,7 +146,7 @@ class Either:
         return other // self, other % self
 
     def __round__(self, *digits: Any) -> Any:
-        return HANDLERS["on each type"](round, self, *digits)
+        return PRIMITIVES["on_each_type"](round, self, *digits)
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         return self.refuse("makes an array of")
@@ -154,13 +154,13 @@ class Either:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs:
             return self.refuse(f"calls np.{ufunc.__name__} on")
-        return HANDLERS["operator on either"](ufunc, args)
+        return PRIMITIVES["union_operator"](ufunc, args)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return HANDLERS["on each type"](HANDLERS[func], *args, **kwargs)
+        return PRIMITIVES["on_each_type"](PRIMITIVES[func], *args, **kwargs)
 
 
-class MaybeTuple:
+class OptionalTuple:
     """A tuple, or None: ``tag`` is the bool that is true for the tuple.
 
     What a search leaves: ``at = None`` in front of a loop, ``at = (i, j)`` in it.
@@ -178,7 +178,7 @@ class MaybeTuple:
         return self.tag.trace
 
     def _present(self, text: str) -> Any:
-        return HANDLERS["tuple of maybe"](self, text)
+        return PRIMITIVES["optional_tuple"](self, text)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._present("cannot unpack non-iterable NoneType object"))
@@ -209,23 +209,23 @@ class Choice(NamedTuple):
     numbers: tuple[Any, ...]
 
 
-def is_either(obj: Any) -> TypeGuard[Either]:
+def is_union_scalar(obj: Any) -> TypeGuard[UnionScalar]:
     """Whether a number has one of several types."""
-    return type(obj) is Either
+    return type(obj) is UnionScalar
 
 
 def _install() -> None:
     def operator(ufunc: np.ufunc, reflected: bool) -> Callable[..., Any]:
-        def method(self: Either, *other: Any) -> Any:
+        def method(self: UnionScalar, *other: Any) -> Any:
             operands = (*other, self) if reflected else (self, *other)
-            return HANDLERS["operator on either"](ufunc, operands)
+            return PRIMITIVES["union_operator"](ufunc, operands)
 
         return method
 
     for name, ufunc in OPERATORS.items():
-        setattr(Either, f"__{name}__", operator(ufunc, False))
+        setattr(UnionScalar, f"__{name}__", operator(ufunc, False))
         if ufunc.nin == 2 and name not in ("lt", "le", "gt", "ge", "eq", "ne"):
-            setattr(Either, f"__r{name}__", operator(ufunc, True))
+            setattr(UnionScalar, f"__r{name}__", operator(ufunc, True))
 
 
 _install()

@@ -1,4 +1,4 @@
-"""`Fronts`: arrays of which one branch of a conditional leaves fewer rows: the front of memory."""
+"""`PrefixBuffers`: memory for arrays that one branch of a conditional shortens: a prefix."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
 
 
-class Fronts:
+class PrefixBuffers:
     """Those of one conditional.
 
     Parameters
@@ -38,13 +38,13 @@ class Fronts:
         self._region = region
         self._trace = region.trace
         self._before: Mapping[str, Any] = {}
-        self._fronts: dict[str, TracedArray] = {}  # by name
+        self._prefix_buffers: dict[str, TracedArray] = {}  # by name
         self._never_grow: set[str] = set()  # of those, what has no more rows than in front
         self._together: dict[str, str] = {}  # names by the first of those that are equally long
 
     def put(self, name: str, array: TracedArray) -> None:
         """The second branch puts its rows there."""
-        self._trace.store(rows(self._fronts[name], array.extents).memory(), array.value())
+        self._trace.store(rows(self._prefix_buffers[name], array.extents).memory(), array.value())
 
     def open(self, then: Mapping[str, Any], before: Mapping[str, Any]) -> None:
         """Memory for arrays that one branch cuts; the first branch puts its rows there.
@@ -60,10 +60,10 @@ class Fronts:
             if size is None or array.storage.order is not None:
                 continue
             extents = (size, *array.extents[1:])
-            front = self._fronts[name] = TracedArray.whole(
+            prefix = self._prefix_buffers[name] = TracedArray.whole(
                 Storage.of_buffer(self._trace, self._memory(array.dtype, extents))
             )
-            self._trace.store(rows(front, array.extents).memory(), array.value())
+            self._trace.store(rows(prefix, array.extents).memory(), array.value())
             if is_left_of(before[name], array):
                 self._never_grow.add(name)
 
@@ -81,8 +81,8 @@ class Fronts:
 
     def is_cut(self, name: str, left: Any, right: Any) -> bool:
         """Whether an array is cut in one branch, and there is memory for either form of it."""
-        if name in self._fronts:
-            return is_left_of(self._fronts[name], right)
+        if name in self._prefix_buffers:
+            return is_left_of(self._prefix_buffers[name], right)
         if are_rows_of_one_kind(left, right) and self._region.decided("cut", name) is None:
             self._region.decide(True, "cut", name)
         return False
@@ -95,10 +95,10 @@ class Fronts:
         found: dict[str, tuple[Any, Any]] = {}
         self._together.clear()
         canonical = self._trace.decisions.canonical
-        for name in self._fronts:
+        for name in self._prefix_buffers:
             if not is_left_of(self._before[name], right[name]):
                 self._never_grow.discard(name)
-            if is_left_of(self._fronts[name], right[name]):
+            if is_left_of(self._prefix_buffers[name], right[name]):
                 pair = canonical(left[name].extents[0]), canonical(right[name].extents[0])
                 first = self._together[name] = seen.setdefault(pair, name)
                 found[first] = (self._trace.number(pair[0]), self._trace.number(pair[1]))
@@ -115,17 +115,17 @@ class Fronts:
         lengths: dict[str, AffineExpr] = {}
         decisions = self._trace.decisions
         for name, first in self._together.items():
-            front = self._fronts[name]
+            prefix = self._prefix_buffers[name]
             if first not in lengths:
                 value = made[length_name(first)]
-                lengths[first] = number_of_rows(self._trace, value, front.extents[0])
+                lengths[first] = number_of_rows(self._trace, value, prefix.extents[0])
                 if name in self._never_grow:
                     before = self._before[name].extents[0]
                     decisions.assume_nonnegative(before - lengths[first])
-            assert front.storage.buffer is not None
-            storage = Storage.of_buffer(self._trace, front.storage.buffer)
-            storage.front = (lengths[first], *front.extents[1:])
+            assert prefix.storage.buffer is not None
+            storage = Storage.of_buffer(self._trace, prefix.storage.buffer)
+            storage.prefix = (lengths[first], *prefix.extents[1:])
             for side in sides:
                 note_copy(storage, name, side[name])
-            joined[name] = rows(TracedArray.whole(storage), storage.front)
+            joined[name] = rows(TracedArray.whole(storage), storage.prefix)
         return joined

@@ -1,4 +1,4 @@
-"""One run of a staged function: what its hooks share, and the entry of the front end."""
+"""One run of a rewritten function: what its callbacks share, and the entry of the front end."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from fusejit.errors import UnsupportedError
 from fusejit.ir.host import Path
 from fusejit.tracer.capture.callables import is_numpy_source
 from fusejit.tracer.capture.plain import vet, vet_arguments
-from fusejit.tracer.capture.staged import staged
+from fusejit.tracer.capture.rewritten_function import rewritten_function
 from fusejit.tracer.capture.watch import Watch
-from fusejit.tracer.graph_breaks.fallback import Fallback, Restart
+from fusejit.tracer.graph_breaks.fallback import Fallback, Retrace
 from fusejit.tracer.runtime.access import WATCHED
 from fusejit.tracer.runtime.activation import Activation
-from fusejit.tracer.runtime.calls import Calls, Handlers, native_call
+from fusejit.tracer.runtime.calls import Calls, Primitives, native_call
+from fusejit.tracer.runtime.captures import Captures, CapturingTrace
 from fusejit.tracer.runtime.locations import mark_entry, unsupported
-from fusejit.tracer.runtime.outside import Outside, ReadingTrace
 
 _CONSTANTS = (type(None), bool, int, float, complex, str, bytes)
 
 
-class TraceInterface(ReadingTrace, Handlers, Protocol):
+class TraceInterface(CapturingTrace, Primitives, Protocol):
     """What the front end needs of a trace."""
 
     notes: list[str]
@@ -31,19 +31,19 @@ class TraceInterface(ReadingTrace, Handlers, Protocol):
     inlined: Callable[[FunctionType, tuple[Any, ...]], Any]
 
 
-class Hooks:
+class FrontEnd:
     """The front end's state of one trace.
 
     Parameters
     ----------
     trace : TraceInterface
-        Makes stand-ins, records checks, knows the handlers.
+        Makes traced values, records checks, knows the handlers.
     entry : FunctionType
         The function that is traced.
 
     Attributes
     ----------
-    outside : Outside
+    captures : Captures
         What was found outside, and where.
     """
 
@@ -51,13 +51,13 @@ class Hooks:
         self.trace = trace
         self.entry = entry
         self.watch = Watch()
-        self.outside = Outside(trace, self.watch.meet)
+        self.captures = Captures(trace, self.watch.meet)
         self._calls = Calls(
-            trace, self.outside, self._activate, self._made_here, self.watch.meet_native
+            trace, self.captures, self._activate, self._made_here, self.watch.meet_native
         )
         self.call = self._calls.invoke
         trace.inlined = self._calls.inlined
-        trace.reading.library_reads = self.outside.library_reads
+        trace.reading.library_reads = self.captures.library_reads
         self.access = self._calls.access
         self._bound: dict[int, tuple[FunctionType, FunctionType, bool]] = {}
         self._with_defaults: set[int] = set()
@@ -75,40 +75,40 @@ class Hooks:
                 self._note_rewritten(constant)
 
     def _activate(self, function: FunctionType, args: tuple[Any, ...]) -> FunctionType:
-        """The staged form of a function that is called, its default values read by path."""
+        """The rewritten form of a function that is called, its default values read by path."""
         bound, is_plain = self._bind(function)
-        path = self.outside.path_of(function)
+        path = self.captures.path_of(function)
         if is_plain:
-            vet_arguments(function, args, self.outside)
+            vet_arguments(function, args, self.captures)
         elif id(function) not in self._with_defaults:
             self._with_defaults.add(id(function))
             self._read_defaults(function, bound, path)
         return bound
 
     def _bind(self, function: FunctionType) -> tuple[FunctionType, bool]:
-        """The staged form of a function (the same one each time), and whether it is plain."""
+        """The rewritten form of a function (the same one each time), and whether it is plain."""
         if id(function) not in self._bound:
-            path = None if function is self.entry else self.outside.path_of(function)
-            form = staged(function)
+            path = None if function is self.entry else self.captures.path_of(function)
+            form = rewritten_function(function)
             if form.code is None:
                 bound = function
                 self.trace.is_plain = True
                 self.watch.start()
                 if form.note is not None:
                     self.trace.notes.append(form.note)
-                for code in vet(function, path, self.entry, self.outside):
+                for code in vet(function, path, self.entry, self.captures):
                     self.watch.allow(code)
             else:
                 activation = Activation(
                     function,
                     path,
                     self.entry,
-                    self.outside,
+                    self.captures,
                     self.access,
                     self.call,
                     self._calls.exact,
                 )
-                activation.sure = form.sure
+                activation.definitely_assigned = form.definitely_assigned
                 bound = form.bind(activation)
                 self.watch.allow(bound.__code__)
                 self._note_rewritten(bound.__code__)
@@ -136,27 +136,27 @@ class Hooks:
     def _default(self, function: FunctionType, path: Path | None, value: Any) -> Any:
         if type(value) in _CONSTANTS:
             if path is not None:
-                self.outside.fix(path, value)
+                self.captures.fix(path, value)
             return value
         if path is None and is_numpy_source(function):
             return value
         if path is None:
             what = f"a default value of {function.__qualname__} cannot be followed"
             raise unsupported(what, "pass it as an argument")
-        return self.outside.read(path, value)
+        return self.captures.read(path, value)
 
     def run(self, arguments: Mapping[str, Any]) -> Any:
-        """Run the entry on stand-ins by parameter name."""
-        for name, standin in arguments.items():
-            self.outside.register(Path("arg", name), standin)
+        """Run the entry on traced values by parameter name."""
+        for name, traced in arguments.items():
+            self.captures.register(Path("arg", name), traced)
         args, kwargs = positional_and_keyword(self.entry, arguments)
         function, is_plain = self._bind(self.entry)
         if is_plain:
-            vet_arguments(self.entry, (*args, *kwargs.values()), self.outside)
+            vet_arguments(self.entry, (*args, *kwargs.values()), self.captures)
         with self.watch.active():
             try:
                 result = function(*args, **kwargs)
-            except (UnsupportedError, Fallback, Restart):
+            except (UnsupportedError, Fallback, Retrace):
                 raise
             except Exception as error:
                 if self.watch.offence is not None:
@@ -168,17 +168,17 @@ class Hooks:
 
 
 @mark_entry
-def run_staged(
+def run_traced(
     fn: Callable[..., Any], trace: TraceInterface, bound_arguments: Mapping[str, Any]
 ) -> Any:
-    """Run the staged form of ``fn`` on traced stand-ins and return what it returns.
+    """Run the rewritten form of ``fn`` on traced values and return what it returns.
 
     Parameters
     ----------
     fn : FunctionType
         The user's function, not the decorated one.
     trace : TraceInterface
-        The trace that the stand-ins belong to; it must be the active one.
+        The trace that the traced values belong to; it must be the active one.
     bound_arguments : mapping of str to object
         Stand-ins by parameter name, as in `inspect.BoundArguments.arguments` with defaults applied.
 
@@ -189,7 +189,7 @@ def run_staged(
     """
     if not isinstance(fn, FunctionType):
         raise TypeError(f"expected a Python function, not {type(fn).__name__}")
-    return Hooks(trace, fn).run(bound_arguments)
+    return FrontEnd(trace, fn).run(bound_arguments)
 
 
 def positional_and_keyword(

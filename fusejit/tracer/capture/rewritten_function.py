@@ -1,4 +1,4 @@
-"""The staged form of a function: rewritten code if its source can be used, a note if not."""
+"""The rewritten form of a function: rewritten code if its source can be used, a note if not."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import types
 from types import CodeType, FunctionType
 
 from fusejit.dataclass import dataclass
-from fusejit.tracer.capture.definite import sure_names
+from fusejit.tracer.capture.definite_assignment import definitely_assigned_names
 from fusejit.tracer.capture.rewrite import CannotRewrite, rewrite_node
 from fusejit.tracer.capture.source_text import compile_function, find_source
 
 
 @dataclass(frozen=True, slots=True)
-class StagedFunction:
+class RewrittenFunction:
     """A function ready to be traced.
 
     Attributes
@@ -22,10 +22,10 @@ class StagedFunction:
     code : CodeType or None
         The rewritten code; None means that the function is traced plainly.
     helper : str
-        The free variable of ``code`` that holds the hooks.
+        The free variable of ``code`` that holds the callbacks.
     note : str or None
         Why the function is traced plainly, for `explain`.
-    sure : frozenset of str
+    definitely_assigned : frozenset of str
         Names that have a value wherever they are read.
     """
 
@@ -33,16 +33,16 @@ class StagedFunction:
     code: CodeType | None
     helper: str
     note: str | None
-    sure: frozenset[str] = frozenset()
+    definitely_assigned: frozenset[str] = frozenset()
 
-    def bind(self, hooks: object) -> FunctionType:
-        """The rewritten function with ``hooks`` in its closure."""
+    def bind(self, callbacks: object) -> FunctionType:
+        """The rewritten function with ``callbacks`` in its closure."""
         if self.code is None:
             raise ValueError(f"{self.function.__qualname__} has no rewritten form")
         cells = dict(
             zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True)
         )
-        cells[self.helper] = types.CellType(hooks)
+        cells[self.helper] = types.CellType(callbacks)
         missing = [name for name in self.code.co_freevars if name not in cells]
         assert missing in ([], ["__class__"]), missing
         closure = tuple(cells[name] for name in self.code.co_freevars)
@@ -64,10 +64,10 @@ class _Rewritten:
     code: CodeType | None
     helper: str
     note: str | None
-    sure: frozenset[str] = frozenset()
+    definitely_assigned: frozenset[str] = frozenset()
 
 
-def staged(function: FunctionType) -> StagedFunction:
+def rewritten_function(function: FunctionType) -> RewrittenFunction:
     """Rewrite a function, or say why it has to be traced plainly. Cached by code object."""
     key = (function.__code__, function.__code__.co_filename)
     result = _cache.get(key)
@@ -75,7 +75,9 @@ def staged(function: FunctionType) -> StagedFunction:
         if len(_cache) >= _CACHE_SIZE:
             _cache.clear()
         result = _cache[key] = _rewrite(function)
-    return StagedFunction(function, result.code, result.helper, result.note, result.sure)
+    return RewrittenFunction(
+        function, result.code, result.helper, result.note, result.definitely_assigned
+    )
 
 
 _CACHE_SIZE = 1024
@@ -90,7 +92,7 @@ def _rewrite(function: FunctionType) -> _Rewritten:
     try:
         node, helper = rewrite_node(source, code.co_freevars)
         made = compile_function(source, node, code, (helper,))
-        return _Rewritten(made, helper, None, sure_names(source.node))
+        return _Rewritten(made, helper, None, definitely_assigned_names(source.node))
     except CannotRewrite as error:
         note = f"{function.__qualname__} was traced plainly: {error} is not supported"
         return _Rewritten(None, "", note)

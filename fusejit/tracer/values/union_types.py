@@ -20,39 +20,39 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import emit_elementwise
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.either import (
-    Either,
-    EitherType,
-    MaybeTuple,
-    NumberType,
-    TypeTest,
-    is_either,
-)
 from fusejit.tracer.values.kernel_numbers import BOOL, as_kernel_number, is_number, number_type
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import I64, Operand, operand_of
 from fusejit.tracer.values.overflow import EXACT
+from fusejit.tracer.values.union_scalar import (
+    NumberType,
+    OptionalTuple,
+    TypeTest,
+    UnionScalar,
+    UnionType,
+    is_union_scalar,
+)
 
-OF_NONE = EitherType((None,), BOOL)
+OF_NONE = UnionType((None,), BOOL)
 _LARGEST_EXACT = 1 << 53  # in a float64
 
 
 def has_type(obj: Any) -> bool:
     """Whether an object is a number of any type, or None."""
-    return obj is None or is_either(obj) or is_number(obj)
+    return obj is None or is_union_scalar(obj) or is_number(obj)
 
 
-def type_of(obj: Any) -> NumberType | EitherType:
+def type_of(obj: Any) -> NumberType | UnionType:
     """The type of a number, or of None."""
     if obj is None:
         return OF_NONE
-    return obj.type if is_either(obj) else number_type(obj)
+    return obj.type if is_union_scalar(obj) else number_type(obj)
 
 
-def _types(type_: NumberType | EitherType) -> tuple[NumberType | None, ...]:
-    return type_.types if isinstance(type_, EitherType) else (type_,)
+def _types(type_: NumberType | UnionType) -> tuple[NumberType | None, ...]:
+    return type_.types if isinstance(type_, UnionType) else (type_,)
 
 
 def _order(type_: NumberType | None) -> tuple[Any, ...]:
@@ -61,13 +61,13 @@ def _order(type_: NumberType | None) -> tuple[Any, ...]:
     return (1, type_[0] is not Kind.PYTHON, type_[1].kind, type_[1].itemsize)
 
 
-def union(*types: NumberType | EitherType) -> NumberType | EitherType | None:
+def union(*types: NumberType | UnionType) -> NumberType | UnionType | None:
     """The type of a number that has one of several; None if no dtype holds them all."""
-    dtypes = [t.dtype if isinstance(t, EitherType) else t[1] for t in types if t != OF_NONE]
+    dtypes = [t.dtype if isinstance(t, UnionType) else t[1] for t in types if t != OF_NONE]
     return _union_in(types, _common(dtypes))
 
 
-def joined(*objects: Any) -> NumberType | EitherType | None:
+def joined(*objects: Any) -> NumberType | UnionType | None:
     """The type of a number that is one of ``objects``; None if no dtype holds them all.
 
     A literal that fits the dtype of the others asks for no wider one.
@@ -75,7 +75,7 @@ def joined(*objects: Any) -> NumberType | EitherType | None:
     types = list(map(type_of, objects))
     known = [o for o in objects if o is not None and type(o) in (bool, int, float)]
     others = [
-        t.dtype if isinstance(t, EitherType) else t[1]
+        t.dtype if isinstance(t, UnionType) else t[1]
         for t, o in zip(types, objects, strict=True)
         if o is not None and not any(o is k for k in known)
     ]
@@ -90,14 +90,14 @@ def joined(*objects: Any) -> NumberType | EitherType | None:
 
 
 def _union_in(
-    types: Iterable[NumberType | EitherType], dtype: np.dtype | None
-) -> NumberType | EitherType | None:
+    types: Iterable[NumberType | UnionType], dtype: np.dtype | None
+) -> NumberType | UnionType | None:
     all_types = tuple(sorted({own for t in types for own in _types(t)}, key=_order))
     if len(all_types) == 1:
         return OF_NONE if all_types[0] is None else all_types[0]
     if dtype is not None and dtype.kind == "c":  # Python's or NumPy's
         return None if None in all_types else (Kind.SCALAR, dtype)
-    return None if dtype is None else EitherType(all_types, dtype)
+    return None if dtype is None else UnionType(all_types, dtype)
 
 
 def _common(dtypes: Sequence[np.dtype]) -> np.dtype | None:
@@ -144,7 +144,7 @@ def wide(obj: Any, dtype: np.dtype) -> TracedArray:
     """A number in the dtype that holds it exactly; 0 for None."""
     if obj is None:
         obj = 0
-    if is_either(obj):
+    if is_union_scalar(obj):
         obj = obj.value
     if type(obj) in (bool, int, float):
         return as_kernel_number(dtype.type(obj))
@@ -175,15 +175,15 @@ def _require_exact(number: Any, dtype: np.dtype) -> None:
     trace.emit(Check(condition=ok.value(), reason=EXACT, error="53 bits"))
 
 
-def tag_number(type_: EitherType, place: int) -> TracedArray:
+def tag_number(type_: UnionType, place: int) -> TracedArray:
     """The tag of the type at ``place``."""
     kind, dtype = type_.tag
     return as_kernel_number(dtype.type(place), kind)
 
 
-def tag(obj: Any, type_: EitherType) -> TracedArray:
+def tag(obj: Any, type_: UnionType) -> TracedArray:
     """The tag that a number has among the types of ``type_``."""
-    if not is_either(obj):
+    if not is_union_scalar(obj):
         return tag_number(type_, type_.types.index(_types(type_of(obj))[0]))
     if obj.type.types == type_.types:
         return obj.tag
@@ -191,7 +191,7 @@ def tag(obj: Any, type_: EitherType) -> TracedArray:
 
 
 def relabelled(
-    either: Either, type_: EitherType, types: Sequence[NumberType | None]
+    either: UnionScalar, type_: UnionType, types: Sequence[NumberType | None]
 ) -> TracedArray:
     """The tag of a number of ``type_`` that has ``types[k]`` where ``either`` has its k-th one."""
     places = [type_.types.index(t) for t in types]
@@ -205,20 +205,20 @@ def relabelled(
     return made
 
 
-def has_place(either: Either, place: int) -> TracedArray:
+def has_place(either: UnionScalar, place: int) -> TracedArray:
     """Whether a number has the type at ``place``: a bool of the kernel."""
     num_types = len(either.type.types)
     made: TracedArray
     if num_types == 2:
-        made = either.tag if place else HANDLERS["operator"](np.logical_not, (either.tag,))
+        made = either.tag if place else PRIMITIVES["operator"](np.logical_not, (either.tag,))
     else:
-        made = HANDLERS["operator"](np.equal, (either.tag, place))
+        made = PRIMITIVES["operator"](np.equal, (either.tag, place))
     test = TypeTest(either.tag.value(), frozenset([place]), num_types)
     either.trace.type_tests[made.value()] = test
     return made
 
 
-def typed(either: Either, place: int) -> Any:
+def typed(either: UnionScalar, place: int) -> Any:
     """The number as one of the type at ``place``."""
     type_ = either.type.types[place]
     if type_ is None:
@@ -229,9 +229,9 @@ def typed(either: Either, place: int) -> Any:
     return as_kernel_number(value, *type_)
 
 
-def assembled(type_: NumberType | EitherType, value: TracedArray, tag_: Any) -> Any:
+def assembled(type_: NumberType | UnionType, value: TracedArray, tag_: Any) -> Any:
     """A number made of its value and its tag."""
-    return Either(type_, value, tag_) if isinstance(type_, EitherType) else value
+    return UnionScalar(type_, value, tag_) if isinstance(type_, UnionType) else value
 
 
 def _places(tag_: TracedArray, num_types: int) -> frozenset[int]:
@@ -247,10 +247,10 @@ def _places(tag_: TracedArray, num_types: int) -> frozenset[int]:
 
 def narrowed(obj: Any) -> Any:
     """A number as the conditionals around this place leave it: of one type, if they have asked."""
-    if isinstance(obj, MaybeTuple):
+    if isinstance(obj, OptionalTuple):
         known = _places(obj.tag, 2)
         return obj if len(known) == 2 else (obj.items if 1 in known else None)
-    if not is_either(obj):
+    if not is_union_scalar(obj):
         return obj
     places = _places(obj.tag, len(obj.type.types))
     if len(places) == 1:
@@ -258,11 +258,11 @@ def narrowed(obj: Any) -> Any:
     return obj if len(places) == len(obj.type.types) else of_some(obj, sorted(places))
 
 
-def of_some(either: Either, places: Sequence[int]) -> Any:
+def of_some(either: UnionScalar, places: Sequence[int]) -> Any:
     """A number that is known to have one of the types at ``places``."""
     if len(places) == 1:
         return typed(either, *places)
     types = [either.type.types[place] for place in places]
-    type_ = EitherType(tuple(types), either.type.dtype)
+    type_ = UnionType(tuple(types), either.type.dtype)
     old = [t if k in places else types[0] for k, t in enumerate(either.type.types)]
-    return Either(type_, either.value, relabelled(either, type_, old))
+    return UnionScalar(type_, either.value, relabelled(either, type_, old))
