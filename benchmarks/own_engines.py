@@ -35,7 +35,7 @@ class FusejitEngine(Engine):
 
     def declined(self, function: Callable[..., Any]) -> str | None:
         variants: Any = getattr(function, "variants")  # noqa: B009 - not a plain function
-        causes = list(variants.declined)
+        causes = list(variants.fallbacks)
         if variants.segmented is not None:
             causes.append("Python runs statements between compiled segments")
         return "; ".join(causes) or None

@@ -1,7 +1,7 @@
 """`fuse_jit`: the decorator, and what a decorated function can be asked.
 
-A decorated function is a plain function with the user's own parameter list (`fusejit.carrier`);
-what a call does is in `fusejit.calls.dispatcher`.
+A decorated function is a plain function with the user's own parameter list (`fusejit.entry_stub`);
+what a call does is in `fusejit.dispatch.dispatcher`.
 """
 
 from __future__ import annotations
@@ -163,33 +163,33 @@ def _decorate(obj: Any, options: Options) -> Any:
 def decorated_function(function: Callable[..., Any], options: Options) -> Any:
     """A plain function, decorated with given options."""
     known = getattr(function, "__fusejit_state__", None)
-    if known is not None and known.carrier.function is function:  # no wrapper with our attributes
+    if known and known.entry_stub.function is function:  # no wrapper with our attributes
         function = known.function
     state = Decorated(function, options)
-    carrier = state.carrier.function
-    result = cast(Any, carrier)
+    stub = state.entry_stub.function
+    result = cast(Any, stub)
     result.variants = state.variants
 
     # what is told of a function loads a compiler
     def trace(*args: Any, **kwargs: Any) -> Traced:
-        from fusejit import told
+        from fusejit import introspection
 
-        return told.traced(state.dispatcher, args, kwargs)
+        return introspection.traced(state.dispatcher, args, kwargs)
 
     def explain(*args: Any, passes: bool = False, **kwargs: Any) -> str:
-        from fusejit import told
+        from fusejit import introspection
 
-        return told.explained(state.dispatcher, args, kwargs, passes)
+        return introspection.explained(state.dispatcher, args, kwargs, passes)
 
     def mlir(*args: Any, fused: bool = False, **kwargs: Any) -> str:
-        from fusejit import told
+        from fusejit import introspection
 
-        return told.mlir(state.dispatcher, args, kwargs, fused)
+        return introspection.mlir(state.dispatcher, args, kwargs, fused)
 
     def check(*args: Any, **kwargs: Any) -> str:
         from fusejit.check import check_text
 
-        return check_text(function, carrier, args, kwargs)
+        return check_text(function, stub, args, kwargs)
 
     for method in (trace, explain, mlir, check):
         setattr(result, method.__name__, functools.wraps(function)(method))

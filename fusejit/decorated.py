@@ -1,7 +1,7 @@
 """`Decorated`: a decorated function before its first call.
 
-Decorating loads no compiler. The first call that the carrier does not serve does, and hands over
-to a `Dispatcher`, which has the carrier's slow calls from then on.
+Decorating loads no compiler. The first call that the entry stub does not serve does, and hands over
+to a `Dispatcher`, which has the entry stub's slow calls from then on.
 """
 
 from __future__ import annotations
@@ -9,10 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
-from fusejit.carrier import Carrier, no_variant
+from fusejit.entry_stub import EntryStub, no_variant
 from fusejit.frame_readers import READS_CALLERS, reads_callers
 from fusejit.identity import Identity, own_signature
-from fusejit.interrupts import CALLED_BY_NUMBA, apart, compiler_is_taken, is_from_handler
+from fusejit.interrupts import (
+    CALLED_BY_NUMBA,
+    compiler_is_taken,
+    is_from_handler,
+    run_uninterruptible,
+)
 from fusejit.locks import ForkSafeLock
 from fusejit.notices import warn
 from fusejit.options import Options
@@ -21,12 +26,12 @@ from fusejit.variants import Variants
 
 if TYPE_CHECKING:
     from fusejit.budget import Allowance
-    from fusejit.calls.dispatcher import Dispatcher
+    from fusejit.dispatch.dispatcher import Dispatcher
     from fusejit.segments.fused_functions import FusedFunctions
 
 
 class Decorated:
-    """A function, its options, the carrier that users call, and what serves it.
+    """A function, its options, the entry stub that users call, and what serves it.
 
     Parameters
     ----------
@@ -54,26 +59,28 @@ class Decorated:
         self.signature = own_signature(function)
         self.identity = Identity(cast(Any, function))
         is_plain = not options.fullgraph and reads_callers(cast(Any, function))
-        self.carrier = Carrier(function, self.signature, self.slow, self.rescued, is_plain)
+        self.entry_stub = EntryStub(
+            function, self.signature, self.dispatch_miss, self.recover, is_plain
+        )
         if is_plain:
-            self.variants.retired = READS_CALLERS
+            self.variants.interpreted = READS_CALLERS
             if options.warn:
                 warn(f"{function.__name__} runs as plain NumPy: {READS_CALLERS}")
         if not options.enabled:
-            self.carrier.serve_first(self.disabled)
+            self.entry_stub.install_launcher(self.disabled)
         self._lock = ForkSafeLock()
         self._dispatcher: Dispatcher | None = None
-        cast(Any, self.carrier.function).__fusejit_state__ = self
+        cast(Any, self.entry_stub.function).__fusejit_state__ = self
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As function and options: what was compiled stays in its process.
 
-        Pickling by value (cloudpickle) comes here before it reads the cells of the carrier.
+        Pickling by value (cloudpickle) comes here before it reads the cells of the entry stub.
         """
-        self.carrier.ask(self.slow, self.rescued)
+        self.entry_stub.connect(self.dispatch_miss, self.recover)
         if self.options.enabled:
-            self.carrier.serve_first(no_variant)  # the next call finds its variant again
-        state = {"carrier": self.carrier, "variants": self.variants}
+            self.entry_stub.install_launcher(no_variant)  # the next call finds its variant again
+        state = {"entry_stub": self.entry_stub, "variants": self.variants}
         return Decorated, (self.function, self.options), state
 
     @property
@@ -85,8 +92,8 @@ class Decorated:
                     self._dispatcher = _dispatcher_class()(self)
         return self._dispatcher
 
-    def slow(self, args: tuple[Any, ...], missed: Outcome = MISS) -> Any:
-        """The first call that the carrier does not serve by itself."""
+    def dispatch_miss(self, args: tuple[Any, ...], missed: Outcome = MISS) -> Any:
+        """The first call that the entry stub does not serve by itself."""
         if self._dispatcher is None and not self.options.fullgraph and compiler_is_taken():
             # the modules of the dispatcher cannot be loaded now; the next call finds them
             if self.options.warn:
@@ -105,11 +112,11 @@ class Decorated:
                 warn(f"{name} runs as plain NumPy: fusejit cannot be loaded ({kind}: {error})")
             positional, keywords = self.identity.given(self.signature, args)
             return self.function(*positional, **keywords)
-        return dispatcher.slow(args, missed)
+        return dispatcher.dispatch_miss(args, missed)
 
-    def rescued(self, error: Exception) -> Outcome | None:
-        """As `Dispatcher.rescued`."""
-        return self.dispatcher.rescued(error)
+    def recover(self, error: Exception) -> Outcome | None:
+        """As `Dispatcher.recover`."""
+        return self.dispatcher.recover(error)
 
     def disabled(self, *args: Any) -> Any:
         """A call of a function that is not to be compiled."""
@@ -126,8 +133,8 @@ def _dispatcher_class() -> type[Dispatcher]:
     """`Dispatcher`, whose modules no signal may leave half loaded."""
 
     def load() -> type[Dispatcher]:
-        from fusejit.calls.dispatcher import Dispatcher
+        from fusejit.dispatch.dispatcher import Dispatcher
 
         return Dispatcher
 
-    return apart(load)
+    return run_uninterruptible(load)

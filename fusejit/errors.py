@@ -1,6 +1,6 @@
 """What fusejit itself raises.
 
-Whatever NumPy would raise, NumPy raises: see Declining in docs/design.md.
+Whatever NumPy would raise, NumPy raises: see Fallback in docs/design.md.
 """
 
 from __future__ import annotations

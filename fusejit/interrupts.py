@@ -4,7 +4,7 @@ Python runs a handler of a signal in the main thread, between any two instructio
 handler raises (`KeyboardInterrupt`, a time limit of the user's) comes out of whatever runs there.
 Two things follow. Such an exception is no failure of ours (`is_from_handler`). And work that must
 not end in the middle, the import of Numba for one, which leaves Numba unusable in the process, runs
-in a thread of its own (`apart`): the main thread waits for it, and is free to raise.
+in a thread of its own (`run_uninterruptible`): the main thread waits for it, and is free to raise.
 
 Examples
 --------
@@ -38,7 +38,7 @@ signals, then waits): its handler runs at the end of the wait."""
 _COMPILES: contextvars.ContextVar[bool] = contextvars.ContextVar("_COMPILES", default=False)
 
 
-def apart(work: Callable[[], Result]) -> Result:
+def run_uninterruptible(work: Callable[[], Result]) -> Result:
     """The result of ``work()``, which no signal can end in the middle.
 
     If a handler raises meanwhile, the caller gets that exception at once; the work goes on to its
@@ -145,7 +145,7 @@ def compiler_is_taken() -> bool:
     """Whether whoever asks is called by a compiler that is at work, or by its import.
 
     An extension of Numba's is such a caller, or a finalizer. What it calls cannot be compiled now:
-    `apart` would wait for locks that are held below it.
+    `run_uninterruptible` would wait for locks that are held below it.
     """
     if _COMPILES.get():
         return True

@@ -51,7 +51,7 @@ class Options:
     enabled : bool
         False: the function runs as plain NumPy.
     fullgraph : bool
-        True: declining a call is an error instead of a warning.
+        True: a fallback is an error instead of a warning.
     warn : bool
         False: no `FuseWarning` is shown.
     jit : bool
@@ -68,7 +68,7 @@ class Options:
         The policy: ``"auto"``, ``"none"``, ``"aggressive"``, or a function that decides about each
         legal fold (`fusejit.fuse.grouping.policy`).
     retires : bool
-        True: Python runs what costs more compiled than it gains (`fusejit.profit.estimate`).
+        True: Python runs what costs more compiled than it gains (`fusejit.tiering.cost_estimate`).
     is_part : bool
         True: the function is a segment of one that runs already, or is called between segments.
         Text of its numbers is then made in Python: they differ from call to call.
@@ -76,10 +76,10 @@ class Options:
         True: text of numbers is made in Python; else the first such number is a constant.
     on_error : str
         What a segment does that may raise behind a store, and of which it is then read what it has
-        bound, as NumPy alone can tell: ``"undo"`` the store, so that NumPy runs it; ``"apart"``,
-        each of its statements is a segment. Empty if nothing reads that.
+        bound, as NumPy alone can tell: ``"undo"`` the store, so that NumPy runs it;
+        ``"per_statement"``, each of its statements is a segment. Empty if nothing reads that.
     max_variants : int
-        Variants of one function (by dtypes, ranks, layouts, guards) before calls are declined.
+        Variants of one function (by dtypes, ranks, layouts, guards) before calls fall back.
     compile_seconds : float
         Processor time that one compile may take; all parts of a function together have as much.
     dump : frozenset of str

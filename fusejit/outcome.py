@@ -2,15 +2,15 @@
 
 There is one type for all of these: what a launcher returns when its variant does not serve a call,
 what ends a trace, what a function is refused for, and a fault of fusejit. The kind decides what
-happens next, in `fusejit.calls.dispatcher`:
+happens next, in `fusejit.dispatch.dispatcher`:
 
     guard failed    another variant is asked, or made
     NumPy raises    NumPy runs the call and raises its own exception; told if it does not
     NumPy warns     NumPy runs the call and gives its own warning
-    declined        NumPy runs the call
+    fallback        NumPy runs the call
     graph break     Python runs the statement, what stands around it is compiled in segments
     refused         the same with a warning, or NumPy runs the call
-    out of time     NumPy runs calls of this kind from now on
+    out of time     NumPy runs calls of this signature from now on
     fault           the same, with a report for us
 """
 
@@ -28,7 +28,7 @@ class OutcomeKind(Enum):
     GUARD_FAILED = "guard failed"
     NUMPY_RAISES = "NumPy raises"
     NUMPY_WARNS = "NumPy warns"
-    DECLINED = "declined"
+    FALLBACK = "fallback"
     GRAPH_BREAK = "graph break"
     REFUSED = "refused"
     OUT_OF_TIME = "out of time"
@@ -70,7 +70,7 @@ class Outcome:
 
     @property
     def is_final(self) -> bool:
-        """Whether calls of this kind are never tried again."""
+        """Whether calls of this signature are never tried again."""
         return self.kind in (OutcomeKind.FAULT, OutcomeKind.OUT_OF_TIME)
 
     @property
@@ -87,9 +87,9 @@ class Outcome:
 FAULT = "an internal error of fusejit, please report it"
 
 
-def declined(reason: str) -> Outcome:
+def fallback(reason: str) -> Outcome:
     """NumPy runs the call."""
-    return Outcome(OutcomeKind.DECLINED, reason)
+    return Outcome(OutcomeKind.FALLBACK, reason)
 
 
 def guard_failed(reason: str) -> Outcome:

@@ -50,7 +50,7 @@ from fusejit.ir.verifier.verify import verify
 from fusejit.mlir.export.text import mlir_text
 from fusejit.options import Options
 from fusejit.pipeline import PassContext, group, run_passes
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.entry import trace_function
 
 MERGING = ("auto", "aggressive")  # a policy of the user's is not asked about nests
@@ -260,7 +260,7 @@ class Compiled:
 
     def renew(self) -> None:
         """Have it serve calls again if libraries changed without changing what it has read."""
-        self.launcher.compared.renew()
+        self.launcher.identity_words.renew()
 
     @property
     def traced(self) -> TracedFunction:
@@ -295,7 +295,7 @@ def trace(
     """
     start = time.perf_counter()
     undoes = options.on_error == "undo"
-    with Watched(function.__name__, options, (Declined,)) as watched:
+    with Watched(function.__name__, options, (Fallback,)) as watched:
         watched.enter(["trace"])
         traced = trace_function(
             function,
@@ -328,10 +328,10 @@ def _require_no_boundary(graph: Graph) -> None:
             raise UnsupportedError.at(op.location, what, remedy)
 
 
-def staged(function: Callable[..., Any], traced: TracedFunction, options: Options) -> Traced:
+def traced_stage(function: Callable[..., Any], traced: TracedFunction, options: Options) -> Traced:
     """The first stage of a graph that was not traced here; ``function`` has its parameters.
 
-    ``staged(...).fuse().lower().compile().launch`` is the callable.
+    ``traced_stage(...).fuse().lower().compile().launch`` is the callable.
     """
     verify(traced.graph)
     stage = Traced(function, traced, options, host_target())

@@ -1,4 +1,4 @@
-"""`Variants`: the compiled forms of a decorated function, and what was declined."""
+"""`Variants`: the compiled forms of a decorated function, and what fell back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Variants:
-    """The variants of a decorated function, newest first, and its declined calls.
+    """The variants of a decorated function, newest first, and its fallback calls.
 
     A function that runs in segments has none itself: each segment has its own.
     """
@@ -21,10 +21,10 @@ class Variants:
     def __init__(self) -> None:
         self.compiled: tuple[Compiled, ...] = ()
         self.segmented: SegmentedFunction | None = None
-        self.of_kinds: tuple[SegmentedFunction, ...] = ()  # for arguments that no kernel is given
-        self.declined: Counter[str] = Counter()
-        self.passed: tuple[str, CallGuard] | None = None  # declined calls that are not asked about
-        self.retired = ""  # what a call costs that Python runs, as compiling does not pay
+        self.for_types: tuple[SegmentedFunction, ...] = ()  # for arguments that no kernel is given
+        self.fallbacks: Counter[str] = Counter()
+        self.passed: tuple[str, CallGuard] | None = None  # fallback calls that are not asked about
+        self.interpreted = ""  # what a call costs that Python runs, as compiling does not pay
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Variants, ()  # machine code stays in its process
@@ -37,21 +37,21 @@ class Variants:
 
     def segmented_for(self, args: Sequence[Any]) -> SegmentedFunction | None:
         """The segments that serve a call, if some do."""
-        for segmented in self.of_kinds:
+        for segmented in self.for_types:
             if segmented.takes(args):
                 return segmented
         return self.segmented
 
     @property
-    def opened(self) -> tuple[SegmentedFunction, ...]:
+    def all_segmented(self) -> tuple[SegmentedFunction, ...]:
         """Every form of the function in segments."""
-        return self.of_kinds if self.segmented is None else (self.segmented, *self.of_kinds)
+        return self.for_types if self.segmented is None else (self.segmented, *self.for_types)
 
     def count_passed(self) -> None:
-        """Count the calls that were declined without being asked about; the last one was."""
+        """Count the calls that fell back without being asked about; the last one was."""
         if self.passed is not None:
             cause, guard = self.passed
-            self.declined[cause] += guard.calls - 1
+            self.fallbacks[cause] += guard.calls - 1
             self.passed = None
 
     def __repr__(self) -> str:
@@ -67,17 +67,17 @@ class Variants:
             )
             where = "from cache" if variant.from_cache else "compiled"
             lines.append(f"  {at}: {arrays} ({where})")
-        declined = self.declined.copy()
+        fallback = self.fallbacks.copy()
         if self.passed is not None:
-            declined[self.passed[0]] += self.passed[1].calls
-        lines += [f"  declined {n}x: {cause}" for cause, n in declined.items()]
-        if self.retired:
-            lines.append(f"  retired, Python runs it: {self.retired}")
-        for segmented in self.opened:
+            fallback[self.passed[0]] += self.passed[1].calls
+        lines += [f"  fallback {n}x: {cause}" for cause, n in fallback.items()]
+        if self.interpreted:
+            lines.append(f"  interpreted, Python runs it: {self.interpreted}")
+        for segmented in self.all_segmented:
             reasons = ", ".join(dict.fromkeys(b.reason for b in segmented.boundaries))
             where = f" where {reasons}" if segmented.expected is not None else ""
             if segmented.is_plain:
-                lines.append(f"  retired{where}: no segment of it pays, Python runs it")
+                lines.append(f"  interpreted{where}: no segment of it pays, Python runs it")
             else:
                 places = ", ".join(str(b.line) for b in segmented.boundaries)
                 lines.append(f"  runs in segments{where}: Python runs lines {places}")

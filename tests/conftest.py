@@ -41,7 +41,7 @@ SLOW_FILES = (
     "property/test_boundaries.py",
     "differential/test_layouts.py",
     "differential/test_math_functions.py",
-    "differential/test_either.py",
+    "differential/test_union_scalars.py",
     "differential/test_masked_reductions.py",
     "linalg/test_values_by_rule.py",
     "differential/test_complex.py",

@@ -63,7 +63,7 @@ def _segment(call: SegmentCall, indent: str, seen: set[Any]) -> Iterator[str]:
 
 def _compiled(state: Any, indent: str) -> Iterator[str]:
     """How a part was fused."""
-    for cause, n in state.variants.declined.items():
+    for cause, n in state.variants.fallbacks.items():
         yield f"{indent}  ran as plain NumPy, {n} times: {cause}"
     if state.newest is not None:
         lowered, sizes = state.newest
@@ -72,11 +72,11 @@ def _compiled(state: Any, indent: str) -> Iterator[str]:
 
 
 def _inner(call: SegmentCall) -> SegmentedFunction | None:
-    """The parts of a segment that was opened in its turn."""
-    if call.opened is not None:
-        return call.opened
+    """The parts of a segment that was split in its turn."""
+    if call.split is not None:
+        return call.split
     return None if call.state is None else _of(call.state)
 
 
 def _of(state: Any) -> SegmentedFunction | None:
-    return next(iter(state.variants.opened), None)
+    return next(iter(state.variants.all_segmented), None)

@@ -35,7 +35,7 @@ from fusejit.ir.schedule import (
 from fusejit.ir.source import Location
 from fusejit.ir.types import dtype_name
 from fusejit.ir.values import Value
-from fusejit.outside import resolver
+from fusejit.path_resolver import resolver
 from fusejit.stages import Lowered
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def explain_text(lowered: Lowered, sizes: dict[str, int], variants: Variants) ->
     sizes : dict of str to int
         Those of the call: `sizes_of_call`.
     variants : Variants
-        The compiled variants and declined calls so far.
+        The compiled variants and fallback calls so far.
     """
     return "\n".join(_Report(lowered, sizes).lines(variants)) + "\n"
 
@@ -101,8 +101,8 @@ class _Report:
         yield from self.fusions()
         yield from self.conditions()
         yield f"  variants compiled so far: {len(variants)}"
-        for cause, n in variants.declined.items():
-            yield f"  declined {_plural(n, 'call')}: {cause}"
+        for cause, n in variants.fallbacks.items():
+            yield f"  fallback, {_plural(n, 'call')}: {cause}"
 
     # -- what came out --------------------------------------------------------------------------
     def summary(self) -> Iterator[str]:

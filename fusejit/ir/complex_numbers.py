@@ -37,7 +37,7 @@ _BOOL = np.dtype(np.bool_)
 
 
 class NotForComplex(Exception):
-    """A scalar op that has no meaning here for complex numbers: the call is declined."""
+    """A scalar op that has no meaning here for complex numbers: the call falls back."""
 
 
 class Builder(Protocol):
@@ -315,4 +315,4 @@ RULES: dict[str, Rule] = {
     "isinf": _test("isinf", "logical_or"),
     "isfinite": _test("isfinite", "logical_and"),
 }
-"""What rows of the scalar op table are on complex numbers; those not here are declined."""
+"""What rows of the scalar op table are on complex numbers; those not here fall back."""

@@ -39,7 +39,7 @@ from fusejit.mlir.export.text import mlir_text
 from fusejit.mlir.read import MlirProgram, Parameter, read_mlir
 from fusejit.options import options_from_environment
 from fusejit.outcome import Outcome
-from fusejit.stages import Compiled, Traced, staged
+from fusejit.stages import Compiled, Traced, traced_stage
 from fusejit.tracer.runtime.layout import classify
 
 Key = tuple[ArrayClass, ...]
@@ -226,7 +226,7 @@ class MlirFunction:
                 self.program.name,
                 lambda number: (layouts[number].order, layouts[number].layout),
             )
-        return staged(self._bare, _as_traced(program), options_from_environment())
+        return traced_stage(self._bare, _as_traced(program), options_from_environment())
 
 
 def _as_traced(program: MlirProgram) -> TracedFunction:

@@ -27,7 +27,7 @@ class FusedFunctions:
     """
 
     def __init__(self) -> None:
-        self.told: set[str] = set()
+        self.shown_warnings: set[str] = set()
         self.by_function: dict[FunctionType, Callable[..., Any]] = {}
         self._counts: Counter[CodeType] = Counter()
 

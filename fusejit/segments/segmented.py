@@ -1,9 +1,9 @@
 """Functions that run as compiled segments with Python between them.
 
 A function in which Python has to run a statement (a call that cannot be followed, a write to an
-object from outside) is opened: see `fusejit.tracer.graph_breaks.segments`. Its segments are
+object from outside) is split: see `fusejit.tracer.graph_breaks.segments`. Its segments are
 functions that are decorated in their turn, so that each is compiled for the types that arrive
-there, once for all calls and iterations, and is opened itself when it meets such a statement.
+there, once for all calls and iterations, and is split itself when it meets such a statement.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from fusejit.carrier import Body
 from fusejit.codegen.launcher.call_guard import CallGuard, Expected, are_like
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.decorated import dispatcher_of
-from fusejit.profit.settling import Settling
+from fusejit.entry_stub import Body
 from fusejit.segments.opaque import followed, is_opaque
-from fusejit.segments.openable import Openable
+from fusejit.segments.split_request import SplitRequest
+from fusejit.tiering.segment_profiler import SegmentProfiler
 from fusejit.tracer.capture.source_text import (
     texts_in,
 )
 from fusejit.tracer.graph_breaks.foreign import why_foreign, why_foreign_within
-from fusejit.tracer.graph_breaks.opened import Segment
 from fusejit.tracer.graph_breaks.python_statements import Follow
+from fusejit.tracer.graph_breaks.split_function import Segment
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class Boundary:
 
 @dataclass(slots=True)
 class SegmentedFunction:
-    """An opened function, or one that Python runs whole.
+    """A split function, or one that Python runs whole.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class SegmentedFunction:
         The statements that Python runs.
     segments : list of callable
         The compiled parts in the order of the program.
-    settling : Settling or None
+    profiler : SegmentProfiler or None
         Which of them pay; tells who serves calls from now on.
     bodies : dict of callable to Body
         The statements of functions that have served calls.
@@ -63,7 +63,7 @@ class SegmentedFunction:
     boundaries: list[Boundary]
     segments: list[SegmentCall] = field(default_factory=list)
     helper: Helper | None = None
-    settling: Settling | None = None
+    profiler: SegmentProfiler | None = None
     bodies: dict[Callable[..., Any], Body] = field(default_factory=dict)
     served: tuple[Body, CallGuard] | None = None
     expected: Sequence[Expected] | None = None
@@ -79,20 +79,20 @@ class SegmentedFunction:
 
     def serve_by(self, serve: Callable[[], None]) -> None:
         """Call ``serve`` whenever it changes what serves calls."""
-        if self.settling is None:
+        if self.profiler is None:
             return
-        looked_at = self.settling.looked_at
+        looked_at = self.profiler.looked_at
 
         def changed(run: Callable[..., Any], guard: CallGuard | None) -> None:
             self.run, self.served = run, None
             if guard is not None:
                 self.served = self.bodies.get(run, Body(run)), guard
             if guard is not None and not guard.is_open:
-                asks = guard.asks
+                asks = guard.rejects
                 self.run = lambda *args: looked_at(*args) if asks(*args) else run(*args)
             serve()
 
-        self.settling.serve = changed
+        self.profiler.serve = changed
 
     @property
     def calls_something(self) -> bool:
@@ -102,16 +102,16 @@ class SegmentedFunction:
     @property
     def is_plain(self) -> bool:
         """Whether nothing in it is compiled or pays: the function itself runs."""
-        return not self.segments if self.settling is None else self.settling.is_plain
+        return not self.segments if self.profiler is None else self.profiler.is_plain
 
     @property
     def depends_on_sizes(self) -> bool:
         """Whether larger arguments may change that."""
-        return bool(self.segments) if self.settling is None else self.settling.depends_on_sizes
+        return bool(self.segments) if self.profiler is None else self.profiler.depends_on_sizes
 
     def codes(self) -> Iterator[CodeType]:
         """The code of the frames in which Python has run its statements."""
-        runs = [self.run] if self.settling is None else self.settling.runs
+        runs = [self.run] if self.profiler is None else self.profiler.runs
         yield from (run.__code__ for run in runs if isinstance(run, FunctionType))
 
     def called_by_python(self, function: FunctionType) -> Callable[..., Any] | None:
@@ -119,7 +119,7 @@ class SegmentedFunction:
 
         So a recursion comes as deep as undecorated: each call is one frame.
         """
-        run = self.run if self.settling is None else self.settling.runs[-1]
+        run = self.run if self.profiler is None else self.profiler.runs[-1]
         if self.helper is None or not isinstance(run, FunctionType):
             return None
         code = function.__code__
@@ -139,25 +139,26 @@ class SegmentedFunction:
 
 
 class Helper:
-    """What an opened function calls: its segments, and functions of the user's.
+    """What a split function calls: its segments, and functions of the user's.
 
-    ``open_segment`` opens a segment that is given what Python made: see `fusejit.segments.opening`.
+    ``open_segment`` opens a segment that is given what Python made: see
+    `fusejit.segments.splitting`.
     """
 
     def __init__(
-        self, what: Openable, open_segment: Callable[..., SegmentedFunction | None]
+        self, what: SplitRequest, open_segment: Callable[..., SegmentedFunction | None]
     ) -> None:
         self.what = what
         self.open = open_segment
         self.fused: dict[FunctionType, Callable[..., Any]] = {}
         self.calls: dict[str, SegmentCall] = {}
         self.sites: list[CallSite] = []
-        self.settling: Settling | None = None
+        self.profiler: SegmentProfiler | None = None
 
     def decide_again(self) -> None:
         """Something that is called has changed: ask at the next call what pays."""
-        if self.settling is not None:
-            self.settling.again()
+        if self.profiler is not None:
+            self.profiler.again()
 
     def bound(self, error: BaseException, name: str) -> Mapping[str, Any]:
         """The names of a segment, called ``name``, that has raised ``error`` in this call."""
@@ -175,7 +176,7 @@ class Helper:
             return function
         state = dispatcher_of(function)
         if state is not None:
-            return state.segmenting.called_by_python(function, self.what.function)
+            return state.splitter.called_by_python(function, self.what.function)
         known = self.fused.get(function)
         if known is None:
             known = self.what.fused.get(function, self.what.decorate)
@@ -189,7 +190,7 @@ class Helper:
 def _is_retired(fused: Callable[..., Any]) -> bool:
     """Whether a fused form runs the function itself, whatever the sizes of arguments."""
     state = dispatcher_of(fused)
-    return state is not None and state.paying.is_plain and not state.paying.depends_on_sizes
+    return state is not None and state.tiering.is_plain and not state.tiering.depends_on_sizes
 
 
 class CallSite:
@@ -232,18 +233,18 @@ class CallSite:
     @property
     def is_fused(self) -> bool:
         """Whether it calls a fused function that pays."""
-        return not all(state is not None and state.paying.is_plain for state in self._states())
+        return not all(state is not None and state.tiering.is_plain for state in self._states())
 
     @property
     def depends_on_sizes(self) -> bool:
         """Whether larger arguments may change that."""
-        return any(state is not None and state.paying.depends_on_sizes for state in self._states())
+        return any(state is not None and state.tiering.depends_on_sizes for state in self._states())
 
     def look_again(self) -> None:
         """Ask anew whether its functions pay, at their next calls."""
         for state in self._states():
             if state is not None:
-                state.paying.look_again()
+                state.tiering.look_again()
 
     def _states(self) -> list[Any]:
         return [dispatcher_of(function) for function in self.functions]
@@ -253,7 +254,7 @@ def _watch(fused: Callable[..., Any], changed: Callable[[], None]) -> None:
     """Have ``changed`` called when it changes whether a function pays."""
     state = dispatcher_of(fused)
     if state is not None:
-        state.paying.watchers.append(changed)
+        state.tiering.watchers.append(changed)
 
 
 class SegmentCall:
@@ -264,7 +265,7 @@ class SegmentCall:
         self.segment = segment
         self.function = function
         self.chosen: Callable[..., Any] | None = None
-        self.opened: SegmentedFunction | None = None
+        self.split: SegmentedFunction | None = None
 
     @property
     def lines(self) -> tuple[int, int]:
@@ -279,14 +280,14 @@ class SegmentCall:
 
     def codes(self) -> set[CodeType]:
         """The code of the frames in which Python runs its statements."""
-        parts = [self.opened, *(() if self.state is None else self.state.variants.opened)]
+        parts = [self.split, *(() if self.state is None else self.state.variants.all_segmented)]
         codes = {code for part in parts if part is not None for code in part.codes()}
-        served = set() if self.state is None else self.state.carrier.bodies
+        served = set() if self.state is None else self.state.entry_stub.bodies
         return {self.function.__code__, *codes, *served}
 
     @property
     def name(self) -> str:
-        """Under which the opened function finds it."""
+        """Under which the split function finds it."""
         return self.segment.name
 
     @property
@@ -295,26 +296,28 @@ class SegmentCall:
         return self.chosen is not None
 
     @property
-    def is_retired(self) -> bool:
+    def is_interpreted(self) -> bool:
         """Whether Python runs its statements, as compiling them does not pay."""
-        if self.opened is not None:
-            return self.opened.is_plain
-        return self.chosen is not None and (self.state is None or self.state.paying.is_plain)
+        if self.split is not None:
+            return self.split.is_plain
+        return self.chosen is not None and (self.state is None or self.state.tiering.is_plain)
 
     @property
     def depends_on_sizes(self) -> bool:
         """Whether larger arguments may change that."""
-        if self.opened is not None:
-            return self.opened.depends_on_sizes
-        return self.state is not None and bool(self.state.paying.depends_on_sizes)
+        if self.split is not None:
+            return self.split.depends_on_sizes
+        return self.state is not None and bool(self.state.tiering.depends_on_sizes)
 
     def look_again(self) -> None:
         """Ask anew whether compiling it pays, at the next call."""
-        inner = self.opened or next(iter(self.state.variants.opened if self.state else ()), None)
-        if inner is not None and inner.settling is not None:
-            inner.settling.look_again()
+        inner = self.split or next(
+            iter(self.state.variants.all_segmented if self.state else ()), None
+        )
+        if inner is not None and inner.profiler is not None:
+            inner.profiler.look_again()
         elif self.state is not None:
-            self.state.paying.look_again()
+            self.state.tiering.look_again()
 
     def __call__(self, *args: Any) -> Any:
         if self.chosen is None:
@@ -324,8 +327,8 @@ class SegmentCall:
             self.helper.decide_again()
         return self.chosen(*args)
 
-    def _changed(self, opened: SegmentedFunction) -> None:
-        self._serve(opened.run)
+    def _changed(self, split: SegmentedFunction) -> None:
+        self._serve(split.run)
         self.helper.decide_again()
 
     def _serve(self, chosen: Callable[..., Any]) -> None:
@@ -348,10 +351,10 @@ class SegmentCall:
             are_foreign = all(why_foreign(name, given[name]) is not None for name in opaque)
             follow = followed(map(given.get, opaque)) if are_foreign else Follow.NOTHING
             what = replace(self.helper.what, function=self.function, on_error=on_error, plain=None)
-            self.opened = self.helper.open(what, parameters, None, opaque, reason, follow=follow)
-            if self.opened is None:
+            self.split = self.helper.open(what, parameters, None, opaque, reason, follow=follow)
+            if self.split is None:
                 return self.function
-            opened = self.opened
-            opened.serve_by(lambda: self._changed(opened))
-            return opened.run
+            split = self.split
+            split.serve_by(lambda: self._changed(split))
+            return split.run
         return decorate(self.function, on_error)

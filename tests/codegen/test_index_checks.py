@@ -280,7 +280,7 @@ def test_machine_code_does_the_same(function: Callable[..., Any]) -> None:
     f = decorate(function, jit=True)
     for call in calls_of(function):
         assert outcome(f, call) == outcome(function, call), call
-        f.variants.declined.clear()
+        f.variants.fallbacks.clear()
 
 
 # --------------------------------------------------------------------------------------- structure

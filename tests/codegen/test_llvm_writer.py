@@ -16,7 +16,7 @@ import pytest
 from fusejit.codegen.analysis.function_forms import module_form, single_valued
 from fusejit.codegen.backend import numba_private
 from fusejit.codegen.backend.compile import ArgType, Kernel, compile_kernel
-from fusejit.codegen.backend.llvm_values import Unwritten
+from fusejit.codegen.backend.llvm_values import UnsupportedLowering
 from fusejit.codegen.machine.probe import probe
 from fusejit.codegen.text.emit import emit_kernel
 from fusejit.ir.affine_parser import parse_affine_expr
@@ -76,7 +76,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def compile_loops(*args: Any) -> Any:
         try:
             made = by_loops(*args)
-        except Unwritten:
+        except UnsupportedLowering:
             ways.append("numba")
             raise
         ways.append("here")

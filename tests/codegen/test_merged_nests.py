@@ -19,7 +19,7 @@ from fusejit.codegen.loop_passes.temporal_tiling import move_time_loops
 from fusejit.codegen.text.emit import emit_kernel
 from fusejit.codegen.text.outlining import outlined
 from fusejit.ir.loops.index_math import BOOL, let, number, operand
-from fusejit.ir.loops.names import outside_names
+from fusejit.ir.loops.names import free_names
 from fusejit.ir.loops.nodes import (
     Call,
     Element,
@@ -59,7 +59,7 @@ def check(function: Callable[..., Any], *args: Any) -> None:
     expected = function(*theirs)
     f = fuse_jit(function)
     actual = f(*mine)
-    assert not f.variants.declined
+    assert not f.variants.fallbacks
     np.testing.assert_array_equal(np.asarray(actual), np.asarray(expected))
     for a, b in zip(mine, theirs, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -317,8 +317,8 @@ def test_a_chunk_is_given_what_a_chunk_in_it_calls_alike() -> None:
     outer = ParallelFor(
         number(3), number(0), [StoreElement("p", Polynomial.name("n"), Number(1.0, F8)), inner]
     )
-    assert outside_names(inner) == {"m", "p"}
-    assert outside_names(outer) == {"m", "n", "p"}
+    assert free_names(inner) == {"m", "p"}
+    assert free_names(outer) == {"m", "n", "p"}
     body = [let("n", 1), let("m", 2), Scratch("p", number(4), F8, False), outer]
     verify_kernel(LoopKernel("kernel0", (), body))
     text = emit_kernel(outlined(LoopKernel("kernel0", (), body)))

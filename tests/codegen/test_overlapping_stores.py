@@ -32,7 +32,7 @@ def assert_same(function: Callable[..., Any], *args: Any, jit: bool = False) -> 
     theirs = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
     decorated = decorate(function, jit=jit)
     result, expected = decorated(*ours), function(*theirs)
-    assert not decorated.variants.declined, decorated.variants.declined
+    assert not decorated.variants.fallbacks, decorated.variants.fallbacks
     for mine, numpys in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(mine, numpys)
     if expected is not None:

@@ -158,7 +158,7 @@ def test_bits_do_not_depend_on_threads(
         pool.set_num_threads(threads)
         given = tuple(a.copy() if isinstance(a, np.ndarray) else a for a in args)
         outcomes.append((compiled(*given), given))
-    assert not compiled.variants.declined
+    assert not compiled.variants.fallbacks
     for got, given in outcomes:
         assert_bits((got, given), outcomes[0])
         for one, other in zip(leaves((got, given)), leaves((expected, expected_args)), strict=True):

@@ -133,10 +133,10 @@ def test_python_computes_what_leaves_64_bits(program: Any, jit: bool) -> None:
     inside, outside = GROWING[program]
     for args in inside:
         compare_outcomes(run(program, args), run(f, args))
-        assert not f.variants.declined
+        assert not f.variants.fallbacks
     for args in outside:
         compare_outcomes(run(program, args), run(f, args))
-    assert sum(f.variants.declined.values()) == len(outside)
+    assert sum(f.variants.fallbacks.values()) == len(outside)
     assert len(f.variants) == 1
 
 
@@ -220,7 +220,7 @@ def test_what_cannot_leave_is_not_checked(program: Any) -> None:
     args = UNCHECKED[program]
     compare_outcomes(run(program, args), run(f, args))
     assert CHECK not in str(f.trace(*clone(args)))
-    assert not f.variants.declined
+    assert not f.variants.fallbacks
 
 
 def test_a_mask_with_a_sign_masks_nothing() -> None:
@@ -233,7 +233,7 @@ def test_a_mask_with_a_sign_masks_nothing() -> None:
     decorated = decorate(f, jit=False)
     for mask in (0xFFFF, -1):
         compare_outcomes(run(f, (X, mask)), run(decorated, (X, mask)))
-    assert sum(decorated.variants.declined.values()) == 1
+    assert sum(decorated.variants.fallbacks.values()) == 1
 
 
 def test_numpy_integers_wrap_around() -> None:
@@ -245,7 +245,7 @@ def test_numpy_integers_wrap_around() -> None:
 
     decorated = decorate(f, jit=False)
     compare_outcomes(run(f, (X,)), run(decorated, (X,)))
-    assert not decorated.variants.declined
+    assert not decorated.variants.fallbacks
 
 
 def writes(out: Any) -> Any:

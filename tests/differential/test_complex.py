@@ -407,16 +407,16 @@ def test_a_loop_around_what_numpy_runs() -> None:
     check(iterated, (numbers(5),), jit=True)
 
 
-DECLINED: dict[str, Callable[[Any], Any]] = {
+FALLBACK: dict[str, Callable[[Any], Any]] = {
     "add.at": lambda a: np.add.at(a, [0, 0], 1j),
     "float": lambda a: a.astype(float),
     "store": lambda a: np.zeros(5).__setitem__(slice(None), a),
 }
 
 
-@pytest.mark.parametrize("name", DECLINED)
+@pytest.mark.parametrize("name", FALLBACK)
 def test_what_is_not_compiled_is_numpy_s(name: str) -> None:
-    function, a = DECLINED[name], numbers(5)
+    function, a = FALLBACK[name], numbers(5)
     fused = decorate(function, jit=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FuseWarning)
@@ -426,7 +426,7 @@ def test_what_is_not_compiled_is_numpy_s(name: str) -> None:
     assert_same(expected.result, actual.result)
     assert_same(expected.args, actual.args)
     assert len(fused.variants) == 0
-    assert fused.variants.declined or "Python runs" in repr(fused.variants)
+    assert fused.variants.fallbacks or "Python runs" in repr(fused.variants)
 
 
 def test_linspace_is_a_call_between_kernels() -> None:

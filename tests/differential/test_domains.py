@@ -128,7 +128,7 @@ def test_nan_and_infinity_are_in_the_domain_of_a_root() -> None:
     for last in (math.nan, math.inf):
         x = np.append(FLOATS, last)
         compare_outcomes(run(root, (x,)), run(f, (x,)), CLOSE)
-    assert not f.variants.declined
+    assert not f.variants.fallbacks
 
 
 def test_floats_beyond_64_bits_are_pythons_integers() -> None:
@@ -165,7 +165,7 @@ def test_behind_a_store_the_kernel_raises(name: str) -> None:
     assert expected.error is not None
     decorated = decorate(f, jit=False)
     compare_outcomes(expected, run(decorated, args))
-    assert not decorated.variants.declined
+    assert not decorated.variants.fallbacks
 
 
 def test_behind_a_store_infinity_is_no_integer() -> None:
@@ -206,4 +206,4 @@ def test_numpy_numbers_divide_as_numpy_does() -> None:
     args = (np.array([1.0, 0.0, -1.0]),)
     decorated = decorate(f, jit=False)
     compare_outcomes(run(f, args), run(decorated, args))
-    assert not decorated.variants.declined
+    assert not decorated.variants.fallbacks

@@ -81,7 +81,7 @@ def test_prints_what_numpy_prints(name: str, jit: bool, capsys: pytest.CaptureFi
         assert results[3] == results[1]
         assert results[1]
     assert len(fused.variants) == 1
-    assert not fused.variants.declined
+    assert not fused.variants.fallbacks
 
 
 def test_tracing_and_explaining_print_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,7 +113,7 @@ def test_attributes_are_written_and_seen(jit: bool) -> None:
     for n in (3, 5, 8):
         assert_same(theirs.step(np.arange(1.0, n)), step(ours, np.arange(1.0, n)))
         assert_same(vars(theirs), vars(ours))
-    assert not step.variants.declined
+    assert not step.variants.fallbacks
 
 
 def test_a_write_inside_a_loop_is_refused() -> None:

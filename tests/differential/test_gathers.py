@@ -384,7 +384,7 @@ def test_an_index_out_of_bounds(f, i):
     check(f, (numbers(5), numbers(5), i), variants=None)
     decorated = check(f, good, (numbers(5), numbers(5), i), good, jit=f is update, variants=None)
     assert len(decorated.variants) == 1
-    assert not decorated.variants.declined
+    assert not decorated.variants.fallbacks
 
 
 def test_the_message_and_the_line():

@@ -10,7 +10,7 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.errors import UnsupportedError
 from fusejit.tracer.reductions import order_statistics
-from fusejit.tracer.runtime.dispatch import HANDLERS
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit_testing.compare import Bound
 from fusejit_testing.oracle import check, decorate, run
 from fusejit_testing.programs.segments_check import check_segments
@@ -22,7 +22,7 @@ CLOSE = Bound(absolute=1e-12)
 def always_on_host(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short rows are put in order by kernels otherwise; this file is about host calls."""
     for function, handler in order_statistics.ON_HOST.items():
-        monkeypatch.setitem(HANDLERS, function, handler)
+        monkeypatch.setitem(PRIMITIVES, function, handler)
 
 
 def vector(n: int, seed: int = 0) -> Any:

@@ -158,7 +158,7 @@ def test_the_text_is_numpys(program: Any, jit: bool) -> None:
         compare_outcomes(expected, actual)
         assert last_line(actual.error) == last_line(expected.error)
     assert len(decorated.variants) == 1
-    assert not decorated.variants.declined
+    assert not decorated.variants.fallbacks
 
 
 def test_each_error_has_its_own_numbers() -> None:

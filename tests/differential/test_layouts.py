@@ -129,7 +129,7 @@ def declined(function: Callable[..., Any], *args: Any) -> None:
     compare_outcomes(expected, type(expected)(actual, None, expected.args))
     compare_outcomes(expected, run(fused, args))
     assert len(fused.variants) == 0
-    assert sum(fused.variants.declined.values()) == 2 or "Python runs" in repr(fused.variants)
+    assert sum(fused.variants.fallbacks.values()) == 2 or "Python runs" in repr(fused.variants)
 
 
 def test_what_is_declined() -> None:

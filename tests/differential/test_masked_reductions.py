@@ -90,7 +90,7 @@ def test_the_mean_of_nothing_is_nan() -> None:
         mean, total = fused(np.arange(5.0))
     assert np.isnan(mean)
     assert total == 0.0
-    assert not fused.variants.declined
+    assert not fused.variants.fallbacks
 
 
 # ------------------------------------------------------------- masks of fewer axes than the array

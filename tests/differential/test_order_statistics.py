@@ -58,7 +58,7 @@ def agrees(function: Any, *calls: Any) -> None:
     decorated = decorate(function, jit=True)
     for args in calls:
         assert_same(run(function, args).result, run(decorated, args).result)
-    assert not decorated.variants.declined
+    assert not decorated.variants.fallbacks
 
 
 def numbers(n: int, dtype: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.tracer.capture.definite import sure_names
+from fusejit.tracer.capture.definite_assignment import definitely_assigned_names
 from fusejit_testing.oracle import check
 
 
@@ -186,4 +186,4 @@ SURE = {
 def test_sure_names(name: str) -> None:
     body, sure = SURE[name]
     text = "def f(c):\n" + "".join(f"    {line}\n" for line in body.splitlines())
-    assert ("r" in sure_names(ast.parse(text))) is bool(sure)
+    assert ("r" in definitely_assigned_names(ast.parse(text))) is bool(sure)

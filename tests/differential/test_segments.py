@@ -536,7 +536,7 @@ def test_numbers_of_python_do_not_become_variants() -> None:
         assert log == told
     for state in _states(fused):
         assert len(state.variants) <= 2
-        assert not state.variants.declined
+        assert not state.variants.fallbacks
 
 
 def _states(fused: Any) -> Iterator[Any]:
@@ -544,8 +544,8 @@ def _states(fused: Any) -> Iterator[Any]:
     while pending:
         segmented = pending.pop()
         for segment in segmented.segments:
-            if segment.opened is not None:
-                pending.append(segment.opened)
+            if segment.split is not None:
+                pending.append(segment.split)
             elif segment.state is not None and segment.state.variants.segmented is not None:
                 pending.append(segment.state.variants.segmented)
             elif segment.state is not None:

@@ -26,8 +26,8 @@ from fusejit.ir.scalar_ops.table import SCALAR_OPS, UFUNC_ROWS
 from fusejit.ir.types import DTYPES
 from fusejit.pipeline import KERNEL_PASSES, PASSES
 from fusejit.tracer.host.host_functions import ROWS
-from fusejit.tracer.library.own_source import NAMES, handler_of
-from fusejit.tracer.runtime.dispatch import HANDLERS
+from fusejit.tracer.library.numpy_source import NAMES, primitive_of
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.operator_names import METHODS, OPERATORS
 from fusejit_testing.file_list import first_line, packages_below
 from fusejit_testing.linalg_table import linalg_ops
@@ -328,14 +328,14 @@ def functions() -> str:
     """The other functions of the dispatch table, by the folder of their handler."""
     groups: dict[str, list[str]] = {folder: [] for folder in _GROUPS}
     for function in CALLS:
-        folder = HANDLERS[function].__module__.split(".")[2].replace("runtime", "values")
+        folder = PRIMITIVES[function].__module__.split(".")[2].replace("runtime", "values")
         groups[folder].append(f"`{name_of(function).removeprefix('np.')}`")
     lines = [f"- {_GROUPS[folder]}: {', '.join(names)}" for folder, names in groups.items()]
     lines.append(f"- Of Python numbers, in the launcher: {', '.join(ON_NUMBERS.values())}")
     return "\n".join(lines) + "\n"
 
 
-def own_source() -> str:
+def numpy_source() -> str:
     """The functions that are traced through NumPy's own source."""
     public = sorted(name.removeprefix("numpy.") for name in NAMES if "._" not in name)
     names = [name for name in public if not name.startswith("polynomial.")]
@@ -350,7 +350,7 @@ def host_functions() -> str:
 
 def short_names() -> list[str]:
     """Functions of the table of host calls that have no handler of their own."""
-    known = {*CALLS, *(f for f in HANDLERS if handler_of(f) is not None)}
+    known = {*CALLS, *(f for f in PRIMITIVES if primitive_of(f) is not None)}
     rows = [row for row in ROWS if not row.refusal and host_function(row.name) not in known]
     return [row.name.removeprefix("numpy.") for row in rows]
 
@@ -381,7 +381,7 @@ def folders() -> str:
 
 
 HOST_FUNCTIONS = {
-    f for f, handler in HANDLERS.items() if handler.__module__ == host_functions_module.__name__
+    f for f, handler in PRIMITIVES.items() if handler.__module__ == host_functions_module.__name__
 }
 IN_KERNELS_TOO = {np.sort, np.median, np.bincount}
 """Functions of the table of host calls that some programs run in a kernel."""
@@ -393,7 +393,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "dtypes": dtypes,
     "scalar ops": scalar_ops,
     "functions": functions,
-    "own source": own_source,
+    "own source": numpy_source,
     "host functions": host_functions,
     "methods": methods,
     "linalg ops": linalg_ops,
@@ -428,9 +428,9 @@ def test_the_tables_name_every_numpy_function_of_the_dispatch_table():
     documented = ("numpy", "numpy.lib.stride_tricks")
     numpy_functions = {
         f
-        for f in HANDLERS.keys() - outer
+        for f in PRIMITIVES.keys() - outer
         if isinstance(f, np.ufunc)
-        or (getattr(f, "__module__", "") in documented and handler_of(f) is None)
+        or (getattr(f, "__module__", "") in documented and primitive_of(f) is None)
         or isinstance(getattr(f, "__self__", None), np.ufunc)
     }
     named = set(CALLS) | set(UFUNC_ROWS)

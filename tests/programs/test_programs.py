@@ -76,8 +76,8 @@ def check(program: Program, sizes: tuple[int, ...], jit: bool) -> None:
         expected = program.function(*theirs)
         actual = call(fused, ours)
         compare(program, size, (expected, theirs), (actual, ours))
-        if fused.variants.declined:
-            raise NotWholeError(f"declined: {'; '.join(fused.variants.declined)}")
+        if fused.variants.fallbacks:
+            raise NotWholeError(f"declined: {'; '.join(fused.variants.fallbacks)}")
     assert len(fused.variants) == 1
 
 

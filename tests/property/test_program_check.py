@@ -13,7 +13,7 @@ import pytest
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.tracer.elementwise import generic as elementwise
 from fusejit.tracer.elementwise import ufuncs
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.shapes import Decisions
 from fusejit_testing import liberties
@@ -103,7 +103,7 @@ def declining(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def plant(cause: str) -> None:
         def resolve(*args: Any, **kwargs: Any) -> Any:
-            raise Declined(cause)
+            raise Fallback(cause)
 
         monkeypatch.setattr(ufuncs, "resolve", resolve)
 

@@ -31,7 +31,7 @@ for _ in range(2):
     ours = x.copy()
     np.testing.assert_allclose(f(ours, y), np.exp(-expected) * y, rtol=1e-14)
     np.testing.assert_array_equal(ours, expected)
-assert len(f.variants) == 1 and not f.variants.declined
+assert len(f.variants) == 1 and not f.variants.fallbacks
 print("from cache" if f.variants[0].from_cache else "compiled", flush=True)
 """
 

@@ -117,7 +117,7 @@ def test_wherever_the_time_ends_numpy_runs_the_call(
         f = fuse_jit(stepped, compile_seconds=seconds)
         both(f, np.arange(6.0), np.ones(6))
         assert len(f.variants) == 0
-        ((cause, count),) = f.variants.declined.items()
+        ((cause, count),) = f.variants.fallbacks.items()
         assert cause.startswith("compiling took longer")
         assert count == 1
         asks[0] = 0

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import fusejit.calls.segmenting
 import fusejit.codegen.launcher.generate
+import fusejit.dispatch.function_splitter
 import fusejit.pipeline
-import fusejit.segments.opening
+import fusejit.segments.splitting
 import fusejit.stages
 import fusejit.tracer.runtime.entry
 from fusejit import FuseWarning, fuse_jit
@@ -115,21 +115,21 @@ def test_a_fault_in_a_pass(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
         assert passes[at][0] in texts[0]
 
 
-@pytest.mark.parametrize("name", ["open_function", "_Maker"])
+@pytest.mark.parametrize("name", ["split_function", "_SegmentMaker"])
 def test_a_fault_while_a_function_is_opened(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fusejit.segments.opening, name, failing(FAULTS[0]))
+    monkeypatch.setattr(fusejit.segments.splitting, name, failing(FAULTS[0]))
     assert any("fault of fusejit" in text for text in check_calls(noted))
 
 
 def test_a_fault_while_a_part_is_decorated(monkeypatch: pytest.MonkeyPatch) -> None:
-    make = fusejit.calls.segmenting.Decorated
+    make = fusejit.dispatch.function_splitter.Decorated
 
     def only_whole(function: Any, options: Any, *rest: Any) -> Any:
         if options.is_part:
             raise FAULTS[0]
         return make(function, options, *rest)
 
-    monkeypatch.setattr(fusejit.calls.segmenting, "Decorated", only_whole)
+    monkeypatch.setattr(fusejit.dispatch.function_splitter, "Decorated", only_whole)
     assert any("fault of fusejit" in text for text in check_calls(noted))
 
 

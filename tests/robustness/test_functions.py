@@ -71,7 +71,7 @@ def test_every_way_to_pass_arguments(args: tuple[Any, ...], kwargs: dict[str, An
     fused = fuse_jit(mixed)
     for _ in range(2):
         assert_same(mixed(*args, **kwargs), fused(*args, **kwargs))
-    assert len(fused.variants) + sum(fused.variants.declined.values()) >= 1
+    assert len(fused.variants) + sum(fused.variants.fallbacks.values()) >= 1
 
 
 def test_all_ways_with_one_function() -> None:

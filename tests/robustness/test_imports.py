@@ -27,7 +27,7 @@ FREE = (
     "locks",
     "options",
     "outcome",
-    "outside",
+    "path_resolver",
     "package_files",
     "syntax",
 )
@@ -56,16 +56,16 @@ ALLOWED = {
     "pipeline": {"fuse", "codegen", "failures", "ir", *FREE},
     "stages": {*STAGES, "ir", "dot", "failures", "mlir", "pipeline", *FREE},
     "explain": {"variants", "segments", "pipeline", "stages", *STAGES, "ir", *FREE},
-    "profit": {"stages", *STAGES, "ir", *FREE},
-    "segments": {"carrier", "codegen", "decorated", "ir", "profit", "tracer", *FREE},
-    "calls": {
-        *("carrier", "decorated", "explain", "failures", "notices", "stages", "profit"),
-        *("segments", "variants", "codegen", "tracer", "ir", "calls", *FREE),
+    "tiering": {"stages", *STAGES, "ir", *FREE},
+    "segments": {"entry_stub", "codegen", "decorated", "ir", "tiering", "tracer", *FREE},
+    "dispatch": {
+        *("entry_stub", "decorated", "explain", "failures", "notices", "stages", "tiering"),
+        *("segments", "variants", "codegen", "tracer", "ir", "dispatch", *FREE),
     },
     "variants": {"stages", "segments", "codegen", "ir"},
     "package_files": set(),
-    "decorated": {"calls", "carrier", "codegen", "notices", "segments", "variants", *FREE},
-    "carrier": {"codegen", "dataclass", "frame_readers", "outcome", "tracer"},
+    "decorated": {"dispatch", "entry_stub", "codegen", "notices", "segments", "variants", *FREE},
+    "entry_stub": {"codegen", "dataclass", "frame_readers", "outcome", "tracer"},
     "frame_readers": set(),
     "notices": {"package_files"},
     "numpy": {"api", "codegen", "interrupts", "options", "stages"},  # when they are needed
@@ -198,7 +198,7 @@ def test_importing_and_decorating_load_no_compiler(
         "    return x + 1\n"
         "assert len(f.variants) == 0\n"
         "loaded = {name for name in sys.modules if name.startswith('fusejit')}\n"
-        "stages = ('fuse', 'stages', 'segments', 'calls', 'profit', 'explain', 'mlir')\n"
+        "stages = ('fuse', 'stages', 'segments', 'dispatch', 'tiering', 'explain', 'mlir')\n"
         "assert not loaded & {f'fusejit.{name}' for name in stages}, loaded\n"
         "assert not [name for name in loaded if '.lower' in name or '.runtime' in name], loaded\n"
         "assert 'fusejit.ir.ops' not in loaded\n"

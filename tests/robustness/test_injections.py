@@ -20,20 +20,20 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.calls.dispatcher import Dispatcher
-from fusejit.interrupts import apart
+from fusejit.dispatch.dispatcher import Dispatcher
+from fusejit.interrupts import run_uninterruptible
 from fusejit_testing.injections import lost_exceptions
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 
 
 def works() -> None:
-    assert apart(lambda: 6 * 7) == 42
+    assert run_uninterruptible(lambda: 6 * 7) == 42
     assert threading.active_count() == 1
 
 
 def test_each_instruction_of_the_wait_for_the_compiler() -> None:
-    assert next(lost_exceptions(works, within=apart.__code__), None) is None
+    assert next(lost_exceptions(works, within=run_uninterruptible.__code__), None) is None
 
 
 def test_each_step_of_a_first_launch() -> None:
@@ -53,9 +53,9 @@ def test_each_step_of_a_first_launch() -> None:
 def test_what_is_lost_is_found() -> None:
     def loses() -> None:
         with contextlib.suppress(Exception):  # what no code of ours may do
-            apart(lambda: 6 * 7)
+            run_uninterruptible(lambda: 6 * 7)
 
-    assert next(lost_exceptions(loses, within=apart.__code__), None)
+    assert next(lost_exceptions(loses, within=run_uninterruptible.__code__), None)
 
 
 def test_the_interpreter_ends_behind_the_work(
@@ -64,7 +64,7 @@ def test_the_interpreter_ends_behind_the_work(
     script = tmp_path / "ends.py"
     script.write_text(
         "import signal, threading, time\n"
-        "from fusejit.interrupts import apart\n"
+        "from fusejit.interrupts import run_uninterruptible\n"
         "def late(number, frame):\n"
         "    raise TimeoutError\n"
         "signal.signal(signal.SIGALRM, late)\n"
@@ -73,7 +73,7 @@ def test_the_interpreter_ends_behind_the_work(
         "    time.sleep(1)\n"
         "    print('work has ended')\n"
         "try:\n"
-        "    apart(work)\n"
+        "    run_uninterruptible(work)\n"
         "except TimeoutError:\n"
         "    print('raised')\n"
     )

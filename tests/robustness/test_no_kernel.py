@@ -92,7 +92,7 @@ def test_looking_runs_and_modifies_nothing(look: Callable[..., str]) -> None:
     assert len(text.splitlines()) > 2
     assert_same(arguments(), args)
     assert len(fused.variants) == 0
-    assert not fused.variants.declined
+    assert not fused.variants.fallbacks
 
 
 def test_looking_at_read_only_arguments() -> None:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.calls.dispatcher import MOST_OF_A_PART
-from fusejit.calls.kinds import WAITS
 from fusejit.decorated import dispatcher_of
+from fusejit.dispatch.call_signatures import WAITS
+from fusejit.dispatch.dispatcher import MOST_OF_A_PART
 from fusejit.segments.segmented import Helper
 
 
@@ -52,15 +52,15 @@ def states_in(segmented):
     for _, state in segmented.functions():
         yield from states_of(state)
     for segment in segmented.segments:
-        if segment.opened is not None:
-            yield from states_in(segment.opened)
+        if segment.split is not None:
+            yield from states_in(segment.split)
         if segment.state is not None:
             yield from states_of(segment.state)
 
 
 def states_of(state):
     yield state
-    for opened in state.variants.opened:
+    for opened in state.variants.all_segmented:
         yield from states_in(opened)
 
 
@@ -79,8 +79,8 @@ def test_a_part_that_is_given_ever_longer_lists_does_not_wait_for_each_length():
         np.testing.assert_array_equal(fused(1.5, 60), plain(1.5, 60))
     states = [*states_in(fused.variants.segmented)]
     assert states
-    assert all(state.variants.declined[WAITS] <= MOST_OF_A_PART for state in states)
-    assert dispatcher_of(fused).paying.is_plain  # all else is numbers
+    assert all(state.variants.fallbacks[WAITS] <= MOST_OF_A_PART for state in states)
+    assert dispatcher_of(fused).tiering.is_plain  # all else is numbers
 
 
 def smallest(values):

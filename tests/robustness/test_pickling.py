@@ -53,12 +53,12 @@ def test_the_state_is_function_and_options() -> None:
     again = build(*arguments)
     assert again.options is state.options
     assert not len(again.variants)
-    rebuild, parts = known["carrier"].__reduce__()
-    carrier = rebuild(*parts)
-    assert carrier.function is fused
-    assert carrier.first is state.carrier.first
+    rebuild, parts = known["entry_stub"].__reduce__()
+    entry_stub = rebuild(*parts)
+    assert entry_stub.function is fused
+    assert entry_stub.first is state.entry_stub.first
     assert_same(X * 2.0 + 1.0, fused(X))  # its variant is found again
-    assert carrier.first is fused.variants[0].launch
+    assert entry_stub.first is fused.variants[0].launch
     assert len(fused.variants) == 1
     build_variants, none = fused.variants.__reduce__()
     assert not len(build_variants(*none))
@@ -77,8 +77,8 @@ def test_by_value(is_known: bool) -> None:
     assert len(twin.variants) == 1
     state = twin.__fusejit_state__
     assert (state.options.fusion, state.options.warn) == ("none", False)
-    assert state.carrier.function is twin
-    assert state.carrier.first is twin.variants[0].launch, "the newest variant is asked first"
+    assert state.entry_stub.function is twin
+    assert state.entry_stub.first is twin.variants[0].launch, "the newest variant is asked first"
     assert "variants compiled so far: 1" in twin.explain(X)
     assert_same(X * 3.0 + 1.0, fused(X))
 

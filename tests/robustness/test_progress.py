@@ -14,7 +14,7 @@ import pytest
 
 from fusejit import fuse_jit, progress
 from fusejit.progress import Progress, shown
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 
 
 class Terminal(io.StringIO):
@@ -115,7 +115,7 @@ def test_a_compile_shows_its_stages(monkeypatch: pytest.MonkeyPatch) -> None:
 def _waiting(stream: Terminal) -> Callable[..., object]:
     def trace(*args: object, **kwargs: object) -> object:
         assert stream.wrote.wait(60)
-        raise Declined("it was only to be seen")
+        raise Fallback("it was only to be seen")
 
     return trace
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.calls.declined import DeclinedCalls
-from fusejit.calls.raised import MOST_MISTAKES, RaisedCalls
 from fusejit.decorated import dispatcher_of
+from fusejit.dispatch.fallback_cache import FallbackCache
+from fusejit.dispatch.raised_calls import MOST_MISTAKES, RaisedCalls
 
 GOOD = np.linspace(0.0, 1.0, 12).reshape(3, 4)
 FLAT = np.zeros(3)
@@ -39,13 +39,13 @@ def _lets_python_run(monkeypatch: pytest.MonkeyPatch) -> None:
 def looked_up(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Grows by one number with each look at what was declined."""
     made: list[int] = []
-    outcome = DeclinedCalls.outcome
+    outcome = FallbackCache.outcome
 
-    def counted(self: DeclinedCalls, args: Any) -> Any:
+    def counted(self: FallbackCache, args: Any) -> Any:
         made.append(1)
         return outcome(self, args)
 
-    monkeypatch.setattr(DeclinedCalls, "outcome", counted)
+    monkeypatch.setattr(FallbackCache, "outcome", counted)
     return made
 
 

@@ -23,7 +23,7 @@ import pytest
 import fusejit.pipeline
 import fusejit.stages
 from fusejit import fuse_jit
-from fusejit.interrupts import LONGEST_WAIT, apart, is_from_handler
+from fusejit.interrupts import LONGEST_WAIT, is_from_handler, run_uninterruptible
 from fusejit_testing.interruptions import TimeIsUp
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="needs POSIX signals")
@@ -141,7 +141,7 @@ def test_work_apart_goes_on_when_a_handler_raises(handler: None) -> None:
         has_ended.set()
 
     with pytest.raises(TimeIsUp):
-        apart(work)
+        run_uninterruptible(work)
     assert not has_ended.is_set()
     may_end.set()
     assert has_ended.wait(30)
@@ -159,7 +159,7 @@ def test_a_signal_just_before_the_wait_ends_it(handler: None) -> None:
 
         begin = time.perf_counter()
         with pytest.raises(TimeIsUp):
-            apart(work)
+            run_uninterruptible(work)
         late += time.perf_counter() - begin > 9 * LONGEST_WAIT
         may_end.set()
     assert late < 3  # a busy machine
@@ -170,12 +170,14 @@ def test_work_apart_has_the_results_errors_and_context_of_the_caller() -> None:
         raise KeyError("x")
 
     with np.errstate(divide="raise"):
-        assert apart(np.geterr)["divide"] == "raise"
+        assert run_uninterruptible(np.geterr)["divide"] == "raise"
     with pytest.raises(KeyError, match="x"):
-        apart(failing)
-    assert apart(lambda: threading.current_thread()) is not threading.main_thread()
+        run_uninterruptible(failing)
+    assert run_uninterruptible(lambda: threading.current_thread()) is not threading.main_thread()
     inner: list[Any] = []
-    thread = threading.Thread(target=lambda: inner.append(apart(threading.current_thread)))
+    thread = threading.Thread(
+        target=lambda: inner.append(run_uninterruptible(threading.current_thread))
+    )
     thread.start()
     thread.join()
     assert inner == [thread]  # threads run no handlers
@@ -210,7 +212,7 @@ try:
 except KeyboardInterrupt:
     print("interrupted", Finder.met)
 np.testing.assert_allclose(f(x), np.exp(-x * x) + x, rtol=1e-14)
-print("works", len(f.variants), f.variants.declined.total())
+print("works", len(f.variants), f.variants.fallbacks.total())
 """
 
 

@@ -64,7 +64,7 @@ def test_first_calls_at_once() -> None:
         (str(v.traced.checks[0].expected), *map(str, v.traced.graph.guards)) for v in fused.variants
     }
     assert len(classes) == len(fused.variants) <= 6
-    assert not fused.variants.declined
+    assert not fused.variants.fallbacks
 
 
 def test_traces_of_different_functions_do_not_mix() -> None:

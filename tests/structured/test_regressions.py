@@ -33,7 +33,7 @@ def compiled_and_reference(op: StructuredOp, *args: Any, **kwargs: Any) -> tuple
     """What a call of an op gives, which is compiled and not left to Python, and its reference."""
     result = op(*args, **kwargs)
     assert op.entry.variants.compiled
-    assert not op.entry.variants.declined
+    assert not op.entry.variants.fallbacks
     return result, op.reference(*args, **kwargs)
 
 
@@ -442,7 +442,7 @@ def test_a_complex_number_is_where_a_single_starts():
     """)
     a = np.arange(3, dtype=np.float32)
     assert_same(op.reference(a, init=1 + 0.5j), op(a, init=1 + 0.5j))
-    assert not op.entry.variants.declined
+    assert not op.entry.variants.fallbacks
 
 
 def test_bits_of_integers_are_combined():

@@ -272,7 +272,7 @@ def test_staged(
         assert_same(expected, result, CLOSE, function.__name__)
         for one, other in zip(expected_arguments, arguments, strict=True):
             assert_same(one, other, CLOSE, function.__name__)
-    assert not fused.variants.declined
+    assert not fused.variants.fallbacks
     assert len(fused.variants) == 1
     ops = list(walk(fused.trace(*CASES[function](9)).graph.block))
     assert any(isinstance(op, Loop) for op in ops)
@@ -339,7 +339,7 @@ def test_an_argument_that_may_be_returned_is_the_argument() -> None:
     assert fused(x) is x
     assert_same(chosen(-x), fused(-x))
     assert len(fused.variants) == 1
-    assert not fused.variants.declined
+    assert not fused.variants.fallbacks
 
 
 def test_an_index_out_of_bounds_leaves_what_numpy_leaves() -> None:

@@ -14,7 +14,7 @@ from fusejit.ir.ops import GenericOp
 from fusejit.ir.scalar_ops.table import SCALAR_OPS, UFUNC_ROWS
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.types import DTYPES
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.entry import trace_function
 
 SEVERAL = ["i1", "u8", "i32", "i64", "f32", "f64"]
@@ -34,7 +34,7 @@ def test_each_row_is_reached(op: str) -> None:
         args = tuple(sample(name) for _ in range(row.arity))
         try:
             traced = trace_function(lambda *a, f=row.ufunc: f(*a), args, {})
-        except (Declined, UnsupportedError):
+        except (Fallback, UnsupportedError):
             continue
         reached |= {
             i.op
@@ -54,7 +54,7 @@ def test_ufuncs_have_the_dtypes_and_values_of_numpy(check: Any, ufunc: np.ufunc,
             with np.errstate(all="ignore"):
                 expected = ufunc(*args)
         except (TypeError, ValueError):
-            with pytest.raises(Declined):
+            with pytest.raises(Fallback):
                 trace_function(lambda *a: ufunc(*a), args, {})
             continue
         small = ufunc is np.signbit and args[0].itemsize == 1
@@ -91,11 +91,11 @@ def test_scalars_follow_nep_50(check: Any, name: str, dtype: str) -> None:
                 with np.errstate(all="ignore"):
                     expected = fn(*args)
             except (TypeError, ValueError, OverflowError):
-                with pytest.raises(Declined):
+                with pytest.raises(Fallback):
                     trace_function(fn, args, {})
                 continue
             if expected.dtype == np.float16:
-                with pytest.raises(Declined, match="float16"):
+                with pytest.raises(Fallback, match="float16"):
                     trace_function(fn, args, {})
                 continue
             try:
@@ -107,9 +107,9 @@ def test_scalars_follow_nep_50(check: Any, name: str, dtype: str) -> None:
 
 def test_python_ints_outside_the_dtype(check: Any) -> None:
     x = np.array([0, 200, 255], np.uint8)
-    with pytest.raises(Declined, match="OverflowError"):
+    with pytest.raises(Fallback, match="OverflowError"):
         trace_function(lambda a: a + 300, (x,), {})
-    with pytest.raises(Declined, match="OverflowError"):
+    with pytest.raises(Fallback, match="OverflowError"):
         trace_function(lambda a, k: a + k, (x, 300), {})
     for bound in (300, -1, 255, 0):
         check(lambda a, b=bound: (a < b, a >= b, a == b, a != b, b < a, b == a), x)
@@ -130,7 +130,7 @@ def test_run_time_exponents_guard_their_class(check: Any) -> None:
     assert check.refuses(traced, fn, x, 0.5)
     for p in (0.5, 1.0, -1.0, 0.0, -1, 0, 1, 2, 3):
         check(fn, x, p)
-    with pytest.raises(Declined, match="negative integer powers"):
+    with pytest.raises(Fallback, match="negative integer powers"):
         trace_function(fn, (np.arange(3), -1), {})
 
 
@@ -207,9 +207,9 @@ def test_out_and_in_place_operators(check: Any) -> None:
         def mixed(x: np.ndarray, b: Any = bad) -> None:
             x += b
 
-        with pytest.raises(Declined, match="cast"):
+        with pytest.raises(Fallback, match="cast"):
             trace_function(mixed, (np.arange(3),), {})
-    with pytest.raises(Declined):
+    with pytest.raises(Fallback):
         trace_function(lambda x, y: np.add(x, y, out=x), (np.ones(3), np.ones((2, 3))), {})
 
 

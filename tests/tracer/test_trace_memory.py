@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fusejit.errors import ConcretizationError, UnsupportedError
 from fusejit.ir.ops import Alloc, Store
 from fusejit.ir.text.printer import print_graph
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.entry import trace_function
 
 
@@ -98,9 +98,9 @@ def test_a_slice_has_few_guards(check: Any) -> None:
 
 def test_indices_out_of_bounds_decline() -> None:
     for bad in (3, -4, (0, 0), (slice(None), 0)):
-        with pytest.raises(Declined, match="IndexError"):
+        with pytest.raises(Fallback, match="IndexError"):
             trace_function(lambda x, i=bad: x[i], (grid(3),), {})
-    with pytest.raises(Declined, match="step"):
+    with pytest.raises(Fallback, match="step"):
         trace_function(lambda x: x[::0], (grid(3),), {})
 
 
@@ -228,9 +228,9 @@ def test_stores_that_numpy_refuses_decline() -> None:
     def store(x: np.ndarray) -> None:
         x[0] = 1
 
-    with pytest.raises(Declined, match="read-only"):
+    with pytest.raises(Fallback, match="read-only"):
         trace_function(store, (readonly,), {})
-    with pytest.raises(Declined):
+    with pytest.raises(Fallback):
         trace_function(store, (np.broadcast_to(grid(3), (2, 3)),), {})
     two = grid(2)
     for fn in (
@@ -240,7 +240,7 @@ def test_stores_that_numpy_refuses_decline() -> None:
         lambda x: x.astype(np.uint8).__setitem__(0, 300),
         lambda x: x.astype(int).__setitem__(0, np.nan),
     ):
-        with pytest.raises(Declined):
+        with pytest.raises(Fallback):
             trace_function(fn, (grid(3),), {})
 
 
@@ -251,7 +251,7 @@ def test_shared_arguments_decline_if_stored_into(check: Any) -> None:
         a[1:] = b[:-1]
 
     for pair in ((x, x), (x[1:], x[:-1])):
-        with pytest.raises(Declined, match="share memory"):
+        with pytest.raises(Fallback, match="share memory"):
             trace_function(f, pair, {})
     check(lambda a, b: a * b, x, x)
 

@@ -14,7 +14,7 @@ from fusejit.ir.affine_parser import parse_affine_expr
 from fusejit.ir.host_affine import host_of
 from fusejit.ir.traced import CheckKind, HostLeaf, PathLeaf
 from fusejit.ir.values import Layout
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.entry import trace_function
 from fusejit.tracer.values.shapes import Decisions
 
@@ -121,7 +121,7 @@ def test_extents_that_must_be_equal(check: Any) -> None:
     assert check.refuses(traced, f, np.ones((3, 4)), np.ones((5, 4)), np.ones(3))
     assert check.refuses(traced, f, np.ones((3, 4)), np.ones((4, 4)), np.ones(4))
     for a, b in (((3,), (4,)), ((2, 3), (3, 2)), ((0,), (2,))):
-        with pytest.raises(Declined, match="broadcast"):
+        with pytest.raises(Fallback, match="broadcast"):
             trace_function(lambda x, y: x + y, (np.ones(a), np.ones(b)), {})
 
 
@@ -133,7 +133,7 @@ def test_axes_of_length_one_are_specialised(check: Any) -> None:
     check(f, one, one.T)
     g = lambda x: x[1:-1] * x  # noqa: E731
     check(g, np.arange(3.0), also=[])
-    with pytest.raises(Declined):
+    with pytest.raises(Fallback):
         trace_function(g, (np.arange(4.0),), {})
 
 
@@ -145,7 +145,7 @@ def test_empty_arrays(check: Any) -> None:
 
 def test_errors_of_host_arithmetic_decline() -> None:
     for fn in (lambda k: 1 / k, lambda k: 1 // k, lambda k: 5 % k, lambda k: math.log(k)):
-        with pytest.raises(Declined):
+        with pytest.raises(Fallback):
             trace_function(fn, (0,), {})
 
 
@@ -169,9 +169,9 @@ def test_arguments_that_are_declined() -> None:
         np.clongdouble(1),
         2**70,
     ):
-        with pytest.raises(Declined):
+        with pytest.raises(Fallback):
             trace_function(lambda x: x, (bad,), {})
-    with pytest.raises(Declined, match="call itself"):
+    with pytest.raises(Fallback, match="call itself"):
         trace_function(lambda x: x, (), {})
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fusejit.ir.ops import GenericOp
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.entry import trace_function
 
 DTYPES = [np.bool_, np.int32, np.int64, np.uint8, np.float32, np.float64]
@@ -50,7 +50,7 @@ def test_reductions_of_empty_arrays(check: Any) -> None:
     check(lambda a: (a.sum(), a.sum(0), a.sum(1), a.max(1), a.any(), a.all(0)), empty)
     for name in ("max", "min", "mean"):
         for axis in (None, 0):
-            with pytest.raises(Declined):
+            with pytest.raises(Fallback):
                 trace_function(lambda a, n=name, k=axis: getattr(a, n)(axis=k), (empty,), {})
     fn = lambda a: a.max(axis=0)  # noqa: E731
     traced = check(fn, np.ones((2, 3)), also=[(np.ones((5, 1)),)])
@@ -59,7 +59,7 @@ def test_reductions_of_empty_arrays(check: Any) -> None:
 
 def test_wrong_axes_decline() -> None:
     for axis in (2, -3, (0, 0), 1.5):
-        with pytest.raises(Declined):
+        with pytest.raises(Fallback):
             trace_function(lambda a, k=axis: a.sum(axis=k), (np.ones((2, 3)),), {})
 
 
@@ -105,7 +105,7 @@ def test_matrix_product_of_mixed_operands(check: Any) -> None:
     ]
     assert [p.library_call for p in products] == ["matmul", "matmul", None]
     for bad in (np.ones((2, 2)), np.ones(()), np.ones((2, 2, 2))):
-        with pytest.raises(Declined):
+        with pytest.raises(Fallback):
             trace_function(lambda a, b: a @ b, (a, bad), {})
 
 

@@ -13,7 +13,7 @@ from fusejit.ir.ops import Alias, GenericOp, ReshapeOp
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
 from fusejit.ir.values import View
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.entry import trace_function
 
 
@@ -117,7 +117,7 @@ def test_where_numpy_copies_there_is_a_copy() -> None:
     ],
 )
 def test_declined(function: Any, cause: str) -> None:
-    with pytest.raises(Declined, match=cause):
+    with pytest.raises(Fallback, match=cause):
         trace_function(function, (grid(4, 6),), {})
 
 
@@ -133,5 +133,5 @@ def test_a_copied_view_is_not_read_after_a_store_to_its_base() -> None:
         x[0] = 1.0
         return parts + 1, flat + 1
 
-    with pytest.raises(Declined, match="read after a store to its base"):
+    with pytest.raises(Fallback, match="read after a store to its base"):
         trace_function(f, (grid(4, 6),), {})

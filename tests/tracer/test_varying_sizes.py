@@ -24,7 +24,7 @@ def ops(function: Callable[..., Any], *args: Any) -> list[Any]:
     return list(walk(fuse_jit(function).trace(*args).graph.block))
 
 
-def assert_staged(function: Callable[..., Any], *args: Any) -> None:
+def assert_traced(function: Callable[..., Any], *args: Any) -> None:
     assert any(isinstance(op, Loop) for op in ops(function, *args))
 
 
@@ -37,7 +37,7 @@ def updated(a: Any) -> Any:
 
 def test_outer_products_of_parts_that_shrink() -> None:
     check(updated, (RNG.random((5, 5)),), (RNG.random((9, 9)),), jit=True)
-    assert_staged(updated, RNG.random((5, 5)))
+    assert_traced(updated, RNG.random((5, 5)))
 
 
 def distances(x: Any) -> Any:
@@ -52,7 +52,7 @@ def distances(x: Any) -> Any:
 
 def test_a_name_that_each_iteration_binds_anew_may_change_its_shape() -> None:
     check(distances, (RNG.random(6),), (RNG.random(40),), bound=CLOSE)
-    assert_staged(distances, RNG.random(6))
+    assert_traced(distances, RNG.random(6))
 
 
 def seen_later(x: Any) -> Any:
@@ -132,7 +132,7 @@ def test_arrays_that_get_shorter_or_longer(jit: bool) -> None:
     check(settles, (RNG.random(3), 6), (RNG.random(9), 20), jit=jit)
     check(until, (np.ones(9), 10), (np.ones(30), 100.0), (np.ones(8), 1e9), variants=None, jit=jit)
     for function, args in [(tree, (RNG.random(7), 0.3)), (pyramid, (RNG.random(3), 6))]:
-        assert_staged(function, *args)
+        assert_traced(function, *args)
 
 
 def first_smallest(a: Any, low: Any, high: Any) -> Any:

@@ -41,7 +41,7 @@ from fusejit.codegen.intrinsics.polling import raising
 from fusejit.codegen.intrinsics.table import jit_namespace, twin_namespace
 from fusejit.dataclass import dataclass, field
 from fusejit.frame_readers import names_in
-from fusejit.interrupts import apart
+from fusejit.interrupts import run_uninterruptible
 from fusejit.ir.loops.nodes import LoopModule
 from fusejit.ir.types import DTYPES, dtype_name
 from fusejit.locks import ForkSafeLock
@@ -138,7 +138,7 @@ class Kernel:
 
     def _text(self, which: int) -> str:
         if not self._texts:
-            native = apart(
+            native = run_uninterruptible(
                 lambda: _compile_native(
                     self.source, self.loops, self.signature, self.name, self._options
                 )
@@ -226,7 +226,7 @@ def _compile_native(
 ) -> Any:
     """Compile: loops are written as LLVM IR; text takes Numba's front end, or its public API."""
     from fusejit.codegen.backend import numba_private  # imports Numba: only to compile
-    from fusejit.codegen.backend.llvm_values import Unwritten
+    from fusejit.codegen.backend.llvm_values import UnsupportedLowering
     from fusejit.codegen.intrinsics_jit import (
         memory as memory_jit,  # imports Numba: only to compile
     )
@@ -235,7 +235,10 @@ def _compile_native(
     private = not options.use_public_api and numba_private.private_api_works()
     with _compile_lock, _collector_held_back():
         if private and loops is not None:
-            with memory_jit.vector_width(options.vector_width), contextlib.suppress(Unwritten):
+            with (
+                memory_jit.vector_width(options.vector_width),
+                contextlib.suppress(UnsupportedLowering),
+            ):
                 return numba_private.compile_loops(loops, plain, name, options.keep_gil_when_small)
         used = frozenset(names_in(compile(source, name, "exec")))
         namespace = {"__name__": "fusejit.kernel", **jit_namespace(used)}
@@ -332,7 +335,9 @@ def compile_kernel(
     is_kept = cache_enabled and not use_public_api
     cache = DiskCache(folder, cache_bytes) if is_kept and folder is not None else None
     # importing and running a compiler: nothing that a signal may end in the middle
-    kernel = apart(lambda: _loaded_or_compiled(source, loops, signature, options, cache))
+    kernel = run_uninterruptible(
+        lambda: _loaded_or_compiled(source, loops, signature, options, cache)
+    )
     if loops is None or len(loops.functions) > 1:
         pool.start_pool()  # by this thread: TBB can be put to rest for a fork only where it began
     return kernel

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from fusejit.codegen.analysis.function_forms import Form
-from fusejit.codegen.backend.llvm_values import Unwritten
+from fusejit.codegen.backend.llvm_values import UnsupportedLowering
 from fusejit.codegen.backend.llvm_writer import FunctionWriter
 from fusejit.codegen.backend.loop_hints import Hints
 from fusejit.codegen.intrinsics.table import jit_object
@@ -85,7 +85,7 @@ class KernelModule:
         if name not in self._constants:
             found = jit_object(name)
             if found is None:
-                raise Unwritten(name)
+                raise UnsupportedLowering(name)
             is_number = isinstance(found, float)
             self._constants[name] = found if is_number else self.typing.resolve_value_type(found)
         return self._constants[name]
@@ -95,7 +95,7 @@ class KernelModule:
         made = jit_object(name)
         definition = getattr(made, "_defn", None)
         if made is None or definition is None:
-            raise Unwritten(name)
+            raise UnsupportedLowering(name)
         key = (name, *map(id, literals if made._prefer_literal else given))
         if key not in self._implementations:
             tried = (literals, given) if made._prefer_literal else (given, literals)
@@ -108,7 +108,7 @@ class KernelModule:
                     self._implementations[key] = (*found, given, literals)  # ids stay theirs
                     break
             else:
-                raise Unwritten(f"{name}{tuple(given)}")
+                raise UnsupportedLowering(f"{name}{tuple(given)}")
         return self._implementations[key][:2]
 
     def operation(self, function: Any, given: tuple[Any, ...]) -> Any:
@@ -118,9 +118,9 @@ class KernelModule:
             try:
                 signature = self.typing.resolve_function_type(function, given, {})
             except TypingError as error:
-                raise Unwritten(str(error)) from error
+                raise UnsupportedLowering(str(error)) from error
             if signature is None:
-                raise Unwritten(f"{function.__name__}{given}")
+                raise UnsupportedLowering(f"{function.__name__}{given}")
             code = self.target.get_function(function, signature)
             self._implementations[key] = (signature, code, given)
         return self._implementations[key][:2]

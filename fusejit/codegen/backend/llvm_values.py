@@ -38,7 +38,7 @@ _UNARY: dict[str, Any] = {"neg": operator.neg, "~": operator.invert}
 _WITHOUT_OVERFLOW = ("add", "sub", "mul")  # to Numba signed overflow does not happen
 
 
-class Unwritten(Exception):
+class UnsupportedLowering(Exception):
     """The loops have something that is not written here."""
 
 
@@ -168,19 +168,19 @@ class ValueWriter:
         elif isinstance(kind, types.Integer | types.Boolean):
             test = builder.icmp_unsigned
         else:
-            raise Unwritten(f"a comparison of {kind}")
+            raise UnsupportedLowering(f"a comparison of {kind}")
         return Typed(types.boolean, test(sign, left.value, right.value))
 
     def truth(self, condition: Typed) -> Value:
         """A condition in a register of one bit."""
         if condition.type is not types.boolean:
-            raise Unwritten(f"the truth of {condition.type}")
+            raise UnsupportedLowering(f"the truth of {condition.type}")
         return condition.value
 
     def int64(self, number: Typed) -> Value:
         """An int64 in a register."""
         if number.type is not types.int64:
-            raise Unwritten(f"a bound of {number.type}")
+            raise UnsupportedLowering(f"a bound of {number.type}")
         return number.value
 
     def logical(self, operands: Sequence[Callable[[], Typed]], *, is_and: bool) -> Typed:
@@ -207,7 +207,7 @@ class ValueWriter:
         """``min`` and ``max`` of int64, ``abs`` of one."""
         builder = self.builder
         if any(o.type is not types.int64 for o in operands):
-            raise Unwritten(f"{name} of other numbers")
+            raise UnsupportedLowering(f"{name} of other numbers")
         best = operands[0].value
         if name == "abs":
             is_below = builder.icmp_signed("<", best, ir.Constant(_I64, 0))
@@ -222,7 +222,7 @@ class ValueWriter:
     def array_field(self, array: Typed, name: str, axis: int | None) -> Typed:
         """A field of an array, out of its struct: the checks of a call ask for many."""
         if not isinstance(array.type, types.Array):
-            raise Unwritten(f"an attribute of {array.type}")
+            raise UnsupportedLowering(f"an attribute of {array.type}")
         field = {"size": "nitems"}.get(name, name)
         place = self.target.data_model_manager[array.type].get_field_position(field)
         at = [place] if axis is None else [place, axis]
@@ -241,7 +241,7 @@ class ValueWriter:
         values = [self.cast(o, w) for o, w in pairs]
         for left_out in wanted[len(values) : plain]:
             if left_out is not types.none:
-                raise Unwritten(f"{name} without {left_out}")
+                raise UnsupportedLowering(f"{name} without {left_out}")
             values.append(self.target.get_dummy_value())
         if plain < len(wanted):
             rest = [o.value for o in operands[plain:]]

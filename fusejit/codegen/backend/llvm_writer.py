@@ -10,7 +10,7 @@ functions are called is Numba's all the same, so that both ways give the same in
                                     body:    %x = load (gep %q, %i);  store %x, (gep %p, %i)
                                              %next = add nsw %i, 1;  br header
 
-What is not written here raises `Unwritten`, and Numba compiles the printed source.
+What is not written here raises `UnsupportedLowering`, and Numba compiles the printed source.
 """
 
 from __future__ import annotations
@@ -21,7 +21,12 @@ from typing import Any, Protocol
 
 from fusejit.budget import check_budget
 from fusejit.codegen.analysis.function_forms import single_valued
-from fusejit.codegen.backend.llvm_values import Implementations, Typed, Unwritten, ValueWriter
+from fusejit.codegen.backend.llvm_values import (
+    Implementations,
+    Typed,
+    UnsupportedLowering,
+    ValueWriter,
+)
 from fusejit.codegen.backend.loop_hints import Hints, hints, wants_wide_registers
 from fusejit.codegen.backend.scalar_forms import FormWriter, scalar_form
 from fusejit.codegen.intrinsics_jit.memory import prefer_widest
@@ -92,7 +97,7 @@ class FunctionWriter(ValueWriter):
         self.memory: dict[str, tuple[Any, Value]] = {}
         names = [*function.parameters]
         if len(names) != len(argtypes):
-            raise Unwritten(function.name)
+            raise UnsupportedLowering(function.name)
         convention = self.target.call_conv
         function_type = convention.get_function_type(result, argtypes)
         self.function = ir.Function(module.module, function_type, symbol)
@@ -108,7 +113,7 @@ class FunctionWriter(ValueWriter):
         self.block(function.body)
         if not self.builder.block.is_terminated:
             if result is not types.none:
-                raise Unwritten("an end without a result")
+                raise UnsupportedLowering("an end without a result")
             self.leave(self.nothing())
 
     # -- names -------------------------------------------------------------------------------------
@@ -122,7 +127,7 @@ class FunctionWriter(ValueWriter):
             self.memory[name] = given.type, cgutils.alloca_once(self.builder, kind)
         known, place = self.memory[name]
         if known is not given.type:
-            raise Unwritten(f"{name} is {known} and {given.type}")
+            raise UnsupportedLowering(f"{name} is {known} and {given.type}")
         self.builder.store(given.value, place)
 
     def name(self, name: str) -> Typed:
@@ -133,7 +138,7 @@ class FunctionWriter(ValueWriter):
             known, place = self.memory[name]
             return Typed(known, self.builder.load(place))
         if name in self.locals:
-            raise Unwritten(f"{name} before it is assigned")
+            raise UnsupportedLowering(f"{name} before it is assigned")
         return self.global_name(name)
 
     def nothing(self) -> Typed:
@@ -250,7 +255,7 @@ class FunctionWriter(ValueWriter):
             case Comment():
                 pass
             case _:
-                raise Unwritten(type(s).__name__)
+                raise UnsupportedLowering(type(s).__name__)
 
     def scratch(self, s: Scratch) -> None:
         arguments = [self.expression(s.size), self.global_name(token(s.dtype))]
@@ -323,7 +328,7 @@ class FunctionWriter(ValueWriter):
 
     def write_return(self, s: Return) -> None:
         if (s.value is None) != (self.result is types.none):
-            raise Unwritten("return")
+            raise UnsupportedLowering("return")
         self.leave(self.nothing() if s.value is None else self.expression(s.value))
 
     def leave(self, given: Typed) -> None:

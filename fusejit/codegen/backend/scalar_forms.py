@@ -11,7 +11,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from fusejit.codegen.backend.llvm_values import Typed, Unwritten, ValueWriter
+from fusejit.codegen.backend.llvm_values import Typed, UnsupportedLowering, ValueWriter
 from fusejit.dataclass import dataclass
 from fusejit.ir.loops.nodes import Operation
 from fusejit.ir.loops.scalar_math import CAST, CONVERT
@@ -110,7 +110,7 @@ class FormWriter:
             case ast.Call(ast.Name(name), arguments):
                 function = self.token if name == _DTYPE else name
                 return self.values.call(function, [*map(self.expression, arguments)])
-        raise Unwritten(ast.dump(node))
+        raise UnsupportedLowering(ast.dump(node))
 
     def _constant(self, name: str) -> Typed:
         return self.values.global_name(self.token if name == _DTYPE else name)

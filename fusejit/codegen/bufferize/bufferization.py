@@ -75,7 +75,7 @@ class Placement:
         return value
 
     def is_computed_at_use(self, op: GenericOp) -> bool:
-        """Whether an op is written where its results are read: at a store, over a cell."""
+        """Whether an op is written where its results are read: at a store, over a loop buffer."""
         at_use = self.straight, self.scattered, self.over_cells
         return any(result in values for result in op.results for values in at_use)
 
@@ -261,7 +261,8 @@ def _find_rotations(graph: Graph, placement: Placement) -> None:
         kept = [
             r
             for r in found
-            if bases.isdisjoint(r.cells) and not (is_inner and returned.intersection(r.cells))
+            if bases.isdisjoint(r.loop_buffers)
+            and not (is_inner and returned.intersection(r.loop_buffers))
         ]
         placement.rotations[loop] = kept
         for rotation in kept:

@@ -18,13 +18,13 @@ from fusejit.ir.values import Buffer, Value, View
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Rotation:
-    """The first cell takes ``value``, each other cell what the one before it held.
+    """The first loop buffer takes ``value``, each other buffer what the one before it held.
 
     ``has_spare`` if the value is computed into memory of its own; else it is computed over the last
-    cell, at the first of ``stores``.
+    buffer, at the first of ``stores``.
     """
 
-    cells: tuple[Buffer, ...]
+    loop_buffers: tuple[Buffer, ...]
     stores: tuple[Store, ...]
     value: Value
     has_spare: bool
@@ -56,14 +56,14 @@ def rotations_of(
     stores = {s.view.buffer: s for s in tail}
     if len(stores) < len(tail):
         return []
-    cells = {buffer: s for buffer, s in stores.items() if _is_cell_store(s)}
+    loop_buffers = {buffer: s for buffer, s in stores.items() if _is_cell_store(s)}
     taken_from: dict[Buffer, list[Buffer]] = {}
-    for buffer, store in cells.items():
+    for buffer, store in loop_buffers.items():
         source = _source(store, defining, here)
-        if source is not None and source in cells and _are_alike(source, buffer):
+        if source is not None and source in loop_buffers and _are_alike(source, buffer):
             taken_from.setdefault(source, []).append(buffer)
     found = []
-    for buffer, store in cells.items():
+    for buffer, store in loop_buffers.items():
         producer = defining.get(store.value)
         if not isinstance(producer, GenericOp) or not any(op is producer for op in body.ops):
             continue
@@ -112,7 +112,7 @@ def _is_cell_store(store: Store) -> bool:
 
 
 def _source(store: Store, defining: Mapping[Value, Op], here: Mapping[int, int]) -> Buffer | None:
-    """The cell whose whole contents, as they are in front of the tail, are stored."""
+    """The loop buffer whose whole contents, as they are in front of the tail, are stored."""
     load = defining.get(store.value)
     if not isinstance(load, Load) or load.view != View.whole(load.view.buffer):
         return None
@@ -134,17 +134,17 @@ def _reads(value: Value, classes: Collection[int], defining: Mapping[Value, Op])
 
 
 def _may_overwrite(
-    cell: Buffer,
+    loop_buffer: Buffer,
     producer: GenericOp,
     first: Store,
     defining: Mapping[Value, Op],
     here: Mapping[int, int],
 ) -> bool:
-    """Whether the producer may write each element over the cell's as it is computed."""
+    """Whether the producer may write each element over the loop buffer's as it is computed."""
     (value, *others) = producer.results
     if others or not producer.is_elementwise or producer.inits[0].start is not None:
         return False
     if not producer.inits[0].map.is_padded_permutation:
         return False
-    into = Store(view=View.whole(cell), value=value, version=first.version)
+    into = Store(view=View.whole(loop_buffer), value=value, version=first.version)
     return overlap_of(producer, into, defining, here) == FREE

@@ -1,9 +1,9 @@
 """Whether a call may be served by a function that runs as Python, as the calls before it were.
 
-`CallGuard.asks` is a builtin of C's calling convention that takes the arguments of a call and costs
-some nanoseconds: a function of a line or two must not notice that it is decorated. It counts calls,
-and returns True for one that is to be looked at: because that many calls have come, because an
-argument is larger than those seen or of another kind, or because the function's code or default
+`CallGuard.rejects` is a builtin of C's calling convention that takes the arguments of a call and
+costs some nanoseconds: a function of a line or two must not notice that it is decorated. It counts
+calls, and returns True for one that is to be looked at: because that many calls have come, because
+an argument is larger than those seen or of another kind, or because the function's code or default
 values were replaced. Where objects are not laid out as expected, Python asks the same.
 
 The builtin reads a table of 64-bit integers::
@@ -85,7 +85,7 @@ class CallGuard:
 
     Attributes
     ----------
-    asks : callable
+    rejects : callable
         Given the arguments, whether the call is to be looked at; counts it.
     """
 
@@ -98,13 +98,13 @@ class CallGuard:
         self._parts = () if function is None else parts_of(function)
         self._calls = 0
         self._table: bytearray | None = None
-        self.asks: Callable[..., bool] = self._asks
+        self.rejects: Callable[..., bool] = self._rejects
         if is_native():
             start = id(function)
             places = zip(offsets_of_parts(), self._parts, strict=False)
             pairs = [(start + at, 0 if part is None else id(part)) for at, part in places]
             self._table = _table(self.expected, due, pairs)
-            self.asks = _entry().builtin(self._table)
+            self.rejects = _entry().builtin(self._table)
 
     @property
     def calls(self) -> int:
@@ -118,7 +118,7 @@ class CallGuard:
         """Whether it lets all calls pass."""
         return self.due == NEVER and all(one == Expected() for one in self.expected)
 
-    def refuses(self, args: Sequence[Any]) -> bool:
+    def would_reject(self, args: Sequence[Any]) -> bool:
         """Whether such a call is to be looked at; does not count it."""
         if self.calls >= self.due or not are_like(self.expected, args):
             return True
@@ -127,9 +127,9 @@ class CallGuard:
         now = parts_of(self._function)
         return any(one is not other for one, other in zip(now, self._parts, strict=True))
 
-    def _asks(self, *args: Any) -> bool:
+    def _rejects(self, *args: Any) -> bool:
         self._calls += 1
-        return self.refuses(args)
+        return self.would_reject(args)
 
 
 def expected_of(value: Any) -> Expected:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.launcher.compared import Compared
+from fusejit.codegen.launcher.identity_words import IdentityWords
 from fusejit.codegen.launcher.names import is_c_or_f
 from fusejit.codegen.launcher.results import LauncherResults, leaves_of
 from fusejit.dataclass import dataclass, field
@@ -52,7 +52,7 @@ class LauncherSource:
     ----------
     text : str
     namespace : dict of str to object
-    compared : Compared
+    identity_words : IdentityWords
         What the first kernel compares before it does anything.
     first_effect : int or None
         The line from which on the caller may see something: a store to an argument, a draw. None
@@ -62,7 +62,7 @@ class LauncherSource:
     text: str
     namespace: dict[str, Any] = field(default_factory=dict)
     first_effect: int | None = None
-    compared: Compared = field(default_factory=Compared)
+    identity_words: IdentityWords = field(default_factory=IdentityWords)
 
     def can_start_anew(self, line: int) -> bool:
         """Whether NumPy can run a call that has come to a line of the text."""
@@ -165,9 +165,9 @@ class _Writer(LauncherResults):
         first_effect = 2 + len(body) + behind if has_effects else None
         body += [f"    {line}" for line in self.lines]
         text = "\n".join([f"def launch({', '.join(self.parameters)}):", *body]) + "\n"
-        if self.compared.pairs:
-            self.namespace["K0"] = self.compared.bind(self.namespace["K0"])
-        return LauncherSource(text, self.namespace, first_effect, self.compared)
+        if self.identity_words.pairs:
+            self.namespace["K0"] = self.identity_words.bind(self.namespace["K0"])
+        return LauncherSource(text, self.namespace, first_effect, self.identity_words)
 
     def needed_names(self) -> set[str]:
         """Symbols and scalar parameters that the launcher itself must compute."""

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from fusejit.codegen.launcher import runtime as launch_runtime
-from fusejit.codegen.launcher.compared import Compared
+from fusejit.codegen.launcher.identity_words import IdentityWords
 from fusejit.codegen.launcher.library_state import HAVE_VERSIONS, LibraryState
 from fusejit.codegen.lower.late_errors import late_places, rolled_back
 from fusejit.codegen.text.host_text import host_text
@@ -114,7 +114,7 @@ class LauncherNames:
         self.texts_of_scalars: dict[str, str] = {}
         self.entry_checks_arrays = False
         self.own: Callable[..., Any] | None = None
-        self.compared = Compared()
+        self.identity_words = IdentityWords()
         self.repeated: dict[ResultLeaf, str] = {}
         self.shared: dict[int | None, str] = {}
         self.handed_out: set[str] = set()
@@ -183,7 +183,7 @@ class LauncherNames:
         """The user's function is still the one that was traced, with the same default values."""
         if self.own is None:
             return
-        if self.entry_checks_state and self.compared.add_function(cast(Any, self.own)):
+        if self.entry_checks_state and self.identity_words.add_function(cast(Any, self.own)):
             return
         own = self.bind("own", self.own)
         tests = []
@@ -208,7 +208,7 @@ class LauncherNames:
                 continue
             state = LibraryState(of_one)
             if self.entry_checks_state and HAVE_VERSIONS:
-                self.compared.add_library(state)
+                self.identity_words.add_library(state)
                 continue
             changed = self.bind("changed", state.changed)
             test = f"{changed}()"

@@ -13,24 +13,24 @@ from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.lower.late_errors import LatePlace, raise_at, raise_late
 from fusejit.ir.access import Access, broadcast_access, mark, strided
 from fusejit.ir.source import Location
-from fusejit.outcome import Outcome, declined, guard_failed, numpy_raising
+from fusejit.outcome import Outcome, fallback, guard_failed, numpy_raising
 
-ERRSTATE = declined("np.errstate asks for exceptions or callbacks")
+ERRSTATE = fallback("np.errstate asks for exceptions or callbacks")
 WARNS = numpy_raising("NumPy gives a warning, which a filter turns into an exception")
 _BY_STATUS: dict[int, Outcome] = {
     Status.MISMATCH: guard_failed("an argument is not of the compiled type"),
     Status.GUARD: guard_failed("a guard does not hold"),
     Status.LAYOUT: guard_failed("strides or alignment differ"),
-    Status.OVERLAP: declined("arrays overlap in memory"),
+    Status.OVERLAP: fallback("arrays overlap in memory"),
     Status.OUT_OF_BOUNDS_IF_RUN: numpy_raising(
         "NumPy raises IndexError: an index is out of bounds",
         "an index is out of bounds in a statement that this call does not run",
     ),
     Status.OUT_OF_BOUNDS: numpy_raising("NumPy raises IndexError: an index is out of bounds"),
-    Status.BEYOND_64_BITS: declined(
+    Status.BEYOND_64_BITS: fallback(
         "a Python int goes beyond 64 bits; np.int64(..) wraps around, & 0xFFFFFFFF masks"
     ),
-    Status.COMPLEX_POWER: declined("a power of a Python float is a complex number"),
+    Status.COMPLEX_POWER: fallback("a power of a Python float is a complex number"),
     Status.SIZES_DIFFER: numpy_raising(
         "NumPy raises, or sizes that only the call knows are not as assumed",
         "sizes that only the call knows are not as assumed",

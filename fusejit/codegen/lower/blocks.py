@@ -126,7 +126,7 @@ class BlockWriter(GroupWriter):
         """
         assert overlap.rows is not None
         rows = extent_polynomials(producer.domain)[overlap.rows]
-        apart = [
+        are_disjoint = [
             _is_apart(Polynomial.from_affine(d), rows, len(producer.domain) == 1)
             for d in overlap.distances
         ]
@@ -139,7 +139,7 @@ class BlockWriter(GroupWriter):
         self.regions.pop()
         in_blocks = [*self.statements, *map(Free, self.frees)]
         self.statements, self.frees = outer, frees
-        test = functools.reduce(lambda a, b: compute("&", a, b), apart)
+        test = functools.reduce(lambda a, b: compute("&", a, b), are_disjoint)
         self.statements.append(If(test, together, in_blocks))
 
     def _in_blocks(

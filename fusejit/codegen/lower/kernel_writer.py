@@ -295,9 +295,9 @@ class KernelWriter(KernelMemory):
         mask: tuple[Located, IndexingMap] | None = None,
     ) -> None:
         """``target = source`` elementwise; ``value`` gives type and extents."""
-        stand_in = Value(f"{value.name}_source", value.type)
-        self.located[stand_in] = source
-        op = copy_op(value, stand_in, name)
+        copied = Value(f"{value.name}_source", value.type)
+        self.located[copied] = source
+        op = copy_op(value, copied, name)
         self.generic(op, [target], mask)
 
 

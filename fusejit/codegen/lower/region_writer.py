@@ -1,4 +1,4 @@
-"""Loops and conditionals of the graph: cells carry values through them."""
+"""Loops and conditionals of the graph: loop buffers carry values through them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from fusejit.ir.values import Buffer, Value
 
 
 class RegionWriter(BlockWriter):
-    """Adds ops that own blocks: carried values live in cells, variables or memory."""
+    """Adds ops that own blocks: carried values live in loop buffers, variables or memory."""
 
     def op(self, op: Op) -> None:
         """Lower one op of a kernel, with the blocks it owns."""
@@ -63,58 +63,58 @@ class RegionWriter(BlockWriter):
         self.frees = frees
         return statements
 
-    def _cells(self, values: Sequence[Value], starts: Sequence[Value]) -> list[Located]:
-        """A cell for each carried value: a variable for a scalar, memory for an array."""
-        cells = []
+    def _loop_buffers(self, values: Sequence[Value], starts: Sequence[Value]) -> list[Located]:
+        """A loop buffer for each carried value: a variable for a scalar, memory for an array."""
+        loop_buffers = []
         for value, start in zip(values, starts, strict=True):
             if value.type.rank == 0:
                 name = self._name("n")
                 source = self.locate(start).element(IndexingMap.identity(0), {})
                 self.statements.append(Let(name, _as(source, value.type.dtype)))
-                cell = Located(expr=Var(name))
+                loop_buffer = Located(expr=Var(name))
             else:
                 memory = self._heap(value.type.dtype, value.type.extents, value.order)
-                cell = Located(memory, IndexingMap.identity(value.type.rank))
-                self._copy(start, cell, "carry")
-            cells.append(cell)
-        return cells
+                loop_buffer = Located(memory, IndexingMap.identity(value.type.rank))
+                self._copy(start, loop_buffer, "carry")
+            loop_buffers.append(loop_buffer)
+        return loop_buffers
 
-    def _assign(self, cells: Sequence[Located], values: Sequence[Value]) -> None:
-        """All cells take their new values at once (a value may be another cell's old one)."""
-        staged: list[tuple[Located, Located, Value]] = []
-        for cell, value in zip(cells, values, strict=True):
+    def _assign(self, loop_buffers: Sequence[Located], values: Sequence[Value]) -> None:
+        """Give all loop buffers their new values at once: one may be the old value of another."""
+        pending: list[tuple[Located, Located, Value]] = []
+        for loop_buffer, value in zip(loop_buffers, values, strict=True):
             source = self.locate(value)
             if value.type.rank == 0:
                 name = self._name("n")
                 self.statements.append(Let(name, source.element(IndexingMap.identity(0), {})))
-                staged.append((cell, Located(expr=Var(name)), value))
-            elif any(c.memory is source.memory for c in cells if c is not cell):
-                staged.append((cell, self._temporary_copy(source, value), value))
+                pending.append((loop_buffer, Located(expr=Var(name)), value))
+            elif any(c.memory is source.memory for c in loop_buffers if c is not loop_buffer):
+                pending.append((loop_buffer, self._temporary_copy(source, value), value))
             else:
-                staged.append((cell, source, value))
-        for cell, source, value in staged:
+                pending.append((loop_buffer, source, value))
+        for loop_buffer, source, value in pending:
             if value.type.rank == 0:
-                assert isinstance(cell.expr, Var)
+                assert isinstance(loop_buffer.expr, Var)
                 assert source.expr is not None
-                self.statements.append(Let(cell.expr.name, source.expr, rebind=True))
-            elif source.memory is not cell.memory:
-                self._copy_from(source, value, cell, "carry")
+                self.statements.append(Let(loop_buffer.expr.name, source.expr, rebind=True))
+            elif source.memory is not loop_buffer.memory:
+                self._copy_from(source, value, loop_buffer, "carry")
 
-    def _results(self, op: Loop | Cond, cells: Sequence[Located]) -> None:
-        for result, cell in zip(op.results, cells, strict=True):
+    def _results(self, op: Loop | Cond, loop_buffers: Sequence[Located]) -> None:
+        for result, loop_buffer in zip(op.results, loop_buffers, strict=True):
             if result in self.located:  # a slot
-                self._copy_from(cell, result, self.located[result], "result")
+                self._copy_from(loop_buffer, result, self.located[result], "result")
             else:
-                self.located[result] = cell
+                self.located[result] = loop_buffer
 
     def loop(self, op: Loop) -> None:
-        """A counted or conditional loop around nests, carrying cells."""
-        cells = self._cells(op.body.arguments, op.carried)
-        for argument, cell in zip(op.body.arguments, cells, strict=True):
-            self.located[argument] = cell
+        """A counted or conditional loop around nests, carrying loop buffers."""
+        loop_buffers = self._loop_buffers(op.body.arguments, op.carried)
+        for argument, loop_buffer in zip(op.body.arguments, loop_buffers, strict=True):
+            self.located[argument] = loop_buffer
         rotations = self.placement.rotations.get(op, [])
         slots = self._leave_slots(rotations)
-        body = self._region(op.body, cells, True, op.induction)
+        body = self._region(op.body, loop_buffers, True, op.induction)
         body += self._rotate(rotations)
         if op.condition is None:
             assert op.induction is not None
@@ -126,8 +126,8 @@ class RegionWriter(BlockWriter):
             bounds = Integer(lower), Integer(upper)
             self.statements.append(For(op.induction, *bounds, body, op.step, of_program=True))
         else:
-            for argument, cell in zip(op.condition.arguments, cells, strict=True):
-                self.located[argument] = cell
+            for argument, loop_buffer in zip(op.condition.arguments, loop_buffers, strict=True):
+                self.located[argument] = loop_buffer
             head = self.block(op.condition)
             (value,) = op.condition.yields
             test = self.locate(value).element(IndexingMap.identity(0), {})
@@ -137,12 +137,12 @@ class RegionWriter(BlockWriter):
         for buffer, home in slots.items():
             away, self.memory[buffer] = self.memory[buffer], home
             self._copy_memory(buffer, away, home)
-        self._results(op, cells)
+        self._results(op, loop_buffers)
 
     def _leave_slots(self, rotations: Sequence[Rotation]) -> dict[Buffer, Memory]:
         """Memory of the kernel for the time of a loop in place of arrays of the launcher."""
         homes: dict[Buffer, Memory] = {}
-        for buffer in dict.fromkeys(b for r in rotations for b in r.cells):
+        for buffer in dict.fromkeys(b for r in rotations for b in r.loop_buffers):
             if buffer not in self.placement.slot_buffers:
                 continue
             home = homes[buffer] = self.memory[buffer]
@@ -161,7 +161,7 @@ class RegionWriter(BlockWriter):
         """Each pointer takes what the one before it was, the first what the last was."""
         moves: list[Stmt] = []
         for rotation in rotations:
-            memories = [self.memory[buffer] for buffer in rotation.cells]
+            memories = [self.memory[buffer] for buffer in rotation.loop_buffers]
             if rotation.has_spare:
                 spare = self.located[rotation.value].memory
                 assert spare is not None
@@ -177,7 +177,7 @@ class RegionWriter(BlockWriter):
     def _region(
         self,
         block: Block,
-        cells: Sequence[Located],
+        loop_buffers: Sequence[Located],
         is_loop: bool = False,
         symbol: str | None = None,
     ) -> list[Stmt]:
@@ -187,7 +187,7 @@ class RegionWriter(BlockWriter):
         self.regions.append(Enclosing(outer, frees, is_loop, defined))
         for op in block.ops:
             self.op(op)
-        self._assign(cells, block.yields)
+        self._assign(loop_buffers, block.yields)
         self.regions.pop()
         for name in self.frees:
             self.statements.append(Free(name))
@@ -196,21 +196,21 @@ class RegionWriter(BlockWriter):
         return statements
 
     def cond(self, op: Cond) -> None:
-        """A conditional: both blocks assign the same cells."""
-        cells = []
+        """A conditional: both blocks assign the same loop buffers."""
+        loop_buffers = []
         for result in op.results:
             if result.type.rank == 0:
                 name = self._name("n")
                 self.statements.append(Let(name, Number(0, result.type.dtype)))
-                cells.append(Located(expr=Var(name)))
+                loop_buffers.append(Located(expr=Var(name)))
             else:
                 memory = self._heap(result.type.dtype, result.type.extents, result.order)
-                cells.append(Located(memory, IndexingMap.identity(result.type.rank)))
+                loop_buffers.append(Located(memory, IndexingMap.identity(result.type.rank)))
         predicate = self.locate(op.predicate).element(IndexingMap.identity(0), {})
-        then = self._region(op.then_block, cells)
-        orelse = self._region(op.else_block, cells)
+        then = self._region(op.then_block, loop_buffers)
+        orelse = self._region(op.else_block, loop_buffers)
         self.statements.append(If(predicate, then, orelse))
-        self._results(op, cells)
+        self._results(op, loop_buffers)
 
 
 def _as(expr: Expr, dtype: np.dtype) -> Expr:

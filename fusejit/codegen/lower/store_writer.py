@@ -65,7 +65,7 @@ class StoreWriter(KernelWriter):
         elif isinstance(op, Alloc):
             buffer = op.buffer
             if buffer not in self.memory:
-                rotates = any(buffer in r.cells for r in self.placement.rotated.values())
+                rotates = any(buffer in r.loop_buffers for r in self.placement.rotated.values())
                 memory = self._heap(buffer.type.dtype, buffer.type.extents, buffer.order, rotates)
                 self.memory[buffer] = replace(memory, alias_class=buffer.alias_class)
         else:
@@ -79,7 +79,7 @@ class StoreWriter(KernelWriter):
             if op is rotation.stores[0] and not rotation.has_spare:
                 made = self.placement.defining[rotation.value]
                 assert isinstance(made, GenericOp)
-                place = self.buffer_memory(rotation.cells[-1])
+                place = self.buffer_memory(rotation.loop_buffers[-1])
                 self.generic(made, [Located(place, IndexingMap.identity(buffer.type.rank))])
             return
         target = Located(self.buffer_memory(buffer), op.view.map)

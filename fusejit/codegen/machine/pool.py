@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType
 
 from fusejit.codegen.machine.cores import available_cores
-from fusejit.interrupts import apart
+from fusejit.interrupts import run_uninterruptible
 
 TBB = "libtbb.so.12"
 POOL_SYMBOL = "fusejit_pool"
@@ -137,7 +137,7 @@ def start_pool() -> str:
     register_pool_symbol()
     with _lock:
         if not _started:
-            tbbpool = apart(_loaded_backend)
+            tbbpool = run_uninterruptible(_loaded_backend)
             if tbbpool is not None:
                 _starter = threading.get_ident()
                 ctypes.CFUNCTYPE(None, ctypes.c_int)(tbbpool.launch_threads)(available_cores())

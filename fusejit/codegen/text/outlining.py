@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import compute, operand
-from fusejit.ir.loops.names import outside_names
+from fusejit.ir.loops.names import free_names
 from fusejit.ir.loops.nodes import (
     Call,
     Exit,
@@ -95,7 +95,7 @@ class _Outliner:
         body = self.block(s.body)
         self.fault = outer
         first = s.streamed.pointer if s.streamed is not None else ""
-        free = sorted(outside_names(s), key=lambda n: (n != first, *_natural(n)))
+        free = sorted(free_names(s), key=lambda n: (n != first, *_natural(n)))
         name = f"chunk{len(self.functions)}"
         self.functions.append(LoopFunction(name, ("lo", "hi", *free), body, s.comment))
         numbers = [s.extent, s.work_ns]

@@ -126,13 +126,13 @@ def given_names(statements: Iterable[Stmt]) -> frozenset[str]:
     return frozenset(found)
 
 
-def outside_names(chunk: ParallelFor) -> frozenset[str]:
+def free_names(chunk: ParallelFor) -> frozenset[str]:
     """The names that a chunk has from the function around it."""
     found: set[str] = {chunk.fault} if may_leave(chunk.body) else set()
     for s in _of_function(chunk.body):
         found |= _own_names(s)
         if isinstance(s, ParallelFor):
-            found |= outside_names(s)
+            found |= free_names(s)
     return frozenset(found - given_names(chunk.body) - {"lo", "hi", "_", ""})
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from fusejit.dataclass import dataclass
 from fusejit.ir.raw_reads import defined_by, is_a, module_of
 from fusejit.package_files import CARRIER, is_package_file
-from fusejit.tracer.capture.carriers import is_carrier
+from fusejit.tracer.capture.entry_stubs import is_entry_stub
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, NUMPY_FOLDER
 
 
@@ -346,7 +346,7 @@ def is_user_function(function: object) -> bool:
     """Whether it is a Python function outside the standard library, NumPy and fusejit."""
     if type(function) is not FunctionType:
         return False
-    return is_carrier(function) or not is_library_file(function.__code__.co_filename)
+    return is_entry_stub(function) or not is_library_file(function.__code__.co_filename)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -373,7 +373,7 @@ def function_name(function: Any) -> str:
     return f"{module}.{name}"
 
 
-def is_stand_in_type(cls: type) -> bool:
+def is_traced_type(cls: type) -> bool:
     """Whether objects of a class are traced: they know themselves what to do."""
     return module_of(cls).startswith("fusejit.tracer.")
 

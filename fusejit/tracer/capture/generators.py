@@ -14,7 +14,7 @@ becomes, before anything else is done to the function,::
         return total
     y = <genexpr>(range(n))
 
-which is what Python does, and can be staged like any other loop. So are ``sum([..])`` and
+which is what Python does, and can be traced like any other loop. So are ``sum([..])`` and
 ``len([..])`` of a list comprehension. The names of the new functions and of what is theirs have
 blanks in them, so that they are nobody else's.
 """
@@ -29,8 +29,8 @@ import fusejit.tracer.values.kernel_numbers  # noqa: F401  its handlers are ther
 from fusejit.syntax import walk
 from fusejit.tracer.control_flow.iteration import Items
 from fusejit.tracer.runtime.context import active_trace, current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 
 _GENERATORS = ("sum", "any", "all", "max", "min")
@@ -38,7 +38,7 @@ _LISTS = ("sum", "max", "min", "len")
 _ITEMS, _TOTAL, _BEST, _VALUE = "the items", "the sum", "the largest or smallest", "a value"
 _OPTIONS = {"sum": "start", "max": "default", "min": "default"}
 _OPTION = "the option"
-IS_PYTHONS = "is_pythons"  # the hook that tells whether a name is the builtin
+IS_PYTHONS = "is_pythons"  # the callback that tells whether a name is the builtin
 _Body = list[ast.stmt]
 _Node = TypeVar("_Node", bound=ast.AST)
 _HELD = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -215,8 +215,8 @@ class _Maker:
 
     def _check(self, name: str) -> ast.stmt:
         arguments = [self._constant(name), self.load(name)]
-        hook = self.load(f"{self._helper}.{IS_PYTHONS}")  # put in by name
-        call = ast.Call(func=hook, args=arguments, keywords=[])
+        callback = self.load(f"{self._helper}.{IS_PYTHONS}")  # put in by name
+        call = ast.Call(func=callback, args=arguments, keywords=[])
         return self.at(ast.Expr(value=self.at(call)))
 
     def _add(self, value: ast.expr, at: ast.expr) -> ast.stmt:
@@ -280,7 +280,7 @@ def _is_sequence(args: tuple[Any, ...]) -> bool:
 
 
 def _register() -> None:
-    plain_sum = HANDLERS.get(sum)
+    plain_sum = PRIMITIVES.get(sum)
 
     def summed(*args: Any, **kwargs: Any) -> Any:
         if not _is_sequence(args) or len(args) > 2 or kwargs.keys() - {"start"}:
@@ -288,10 +288,10 @@ def _register() -> None:
         start = args[1] if len(args) == 2 else kwargs.get("start", 0)
         return current_trace().inlined(_sum_of, (args[0], start))
 
-    HANDLERS[sum] = summed
+    PRIMITIVES[sum] = summed
 
     def extremum(function: Any, loop: Any) -> None:
-        before = HANDLERS[function]
+        before = PRIMITIVES[function]
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if not _is_sequence(args) or len(args) > 1 or kwargs.keys() - {"default"}:
@@ -303,7 +303,7 @@ def _register() -> None:
                 return kwargs["default"]
             raise ValueError(f"{function.__name__}() of no items")
 
-        HANDLERS[function] = call
+        PRIMITIVES[function] = call
 
     extremum(max, _max_of)
     extremum(min, _min_of)

@@ -12,11 +12,11 @@
                                             <end of the body: leave the loop if stop>
                                         return total
 
-Both forms do the same in Python; the second can also be staged, because every block runs to its
+Both forms do the same in Python; the second can also be traced, because every block runs to its
 end. What follows a statement that always jumps moves into its other branch; what follows one that
 may jump stands under a condition on the flags. So does the body of a loop that may end early: where
-the loop is unrolled, a flag may be known only in the kernel. Runs on the syntax tree, before hooks
-are put in.
+the loop is unrolled, a flag may be known only in the kernel. Runs on the syntax tree, before
+callbacks are put in.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from fusejit.syntax import children, placed
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _JUMPS = (ast.Break, ast.Continue, ast.Return)
-NONE_OF = "none_of"  # the hook that tells whether all flags are down
+NONE_OF = "none_of"  # the callback that tells whether all flags are down
 
 
 def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
@@ -44,7 +44,7 @@ def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def can_be_structured(node: ast.AST) -> bool:
-    """Whether control flow of a function may be staged: no generator, no jump out of ``try``."""
+    """Whether control flow of a function may be traced: no generator, no jump out of ``try``."""
     for child in own_nodes(node):
         if isinstance(child, ast.Yield | ast.YieldFrom | ast.Await | ast.AsyncFor | ast.AsyncWith):
             return False
@@ -238,7 +238,7 @@ class Jumps:
         return placed(ast.Assign(targets=[store], value=placed(ast.Constant(value=None), at)), at)
 
     def _guard(self, body: list[ast.stmt], flags: Iterable[str], at: ast.AST) -> ast.stmt:
-        """``if none_of(flags): body``; the hook is put in by name."""
+        """``if none_of(flags): body``; the callback is put in by name."""
         names: list[ast.expr] = [_name(flag, at) for flag in sorted(flags)]
         function = _name(f"{self.helper}.{NONE_OF}", at)
         test = placed(ast.Call(func=function, args=names, keywords=[]), at)

@@ -17,7 +17,7 @@ from typing import cast
 
 from fusejit.syntax import parse, walk
 from fusejit.tracer.capture.bound_names import free_names, own_name, unbound
-from fusejit.tracer.capture.definite import Flow, Names, State
+from fusejit.tracer.capture.definite_assignment import Flow, Names, State
 
 _SEES_ALL = {"locals", "vars", "exec", "eval", "dir"}
 _CONSUMERS = {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum"}
@@ -101,7 +101,7 @@ def mentioned(node: ast.AST) -> set[str]:
     return {n.id for n in walk(node) if isinstance(n, ast.Name)}
 
 
-class UnsureNames:
+class PossiblyUnboundNames:
     """Local names of a function that may have no value at a place.
 
     Parameters
@@ -129,8 +129,8 @@ class UnsureNames:
         """
         flow = self._flows[contexts_end]
         bound = flow.in_front.get(node, frozenset())
-        sure = bound - flow.refused - self._errors
-        return {name for name in self._local if name not in sure}
+        definitely_assigned = bound - flow.refused - self._errors
+        return {name for name in self._local if name not in definitely_assigned}
 
 
 def kept(node: ast.AST) -> set[str]:

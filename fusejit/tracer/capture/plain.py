@@ -1,8 +1,8 @@
 """Functions without usable source: traced as they are, after a look at what they read.
 
-No hook stands in such a function, so everything it names from outside is checked up front: modules
-and functions are guarded, numbers must keep their value, arrays and objects are refused because the
-trace would bake them in.
+No callback stands in such a function, so everything it names from outside is checked up front:
+modules and functions are guarded, numbers must keep their value, arrays and objects are refused
+because the trace would bake them in.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from fusejit.tracer.capture.callables import (
     is_user_function,
     rule_for,
 )
-from fusejit.tracer.capture.carriers import is_carrier
+from fusejit.tracer.capture.entry_stubs import is_entry_stub
+from fusejit.tracer.runtime.captures import Captures, is_open
 from fusejit.tracer.runtime.guards import is_identified, is_value
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
-from fusejit.tracer.runtime.outside import Outside, is_open
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
 
@@ -41,14 +41,14 @@ _TYPE_TESTS = ("isinstance", "type", "callable")
 
 
 @functools.cache
-def _of_stand_ins() -> frozenset[str]:
-    """Attributes of stand-ins that no array and no number has: nothing hides them here."""
+def _of_traced_types() -> frozenset[str]:
+    """Attributes of traced values that no array and no number has: nothing hides them here."""
     own = {name for kind in (TracedArray, TracedNumber) for name in dir(kind)}
     return frozenset(own - {*dir(np.ndarray), *dir(np.float64), *dir(int)})
 
 
 def vet(
-    function: FunctionType, path: Path | None, entry: FunctionType, outside: Outside
+    function: FunctionType, path: Path | None, entry: FunctionType, captures: Captures
 ) -> list[CodeType]:
     """Record checks for all that a plainly traced function reads from outside.
 
@@ -60,7 +60,7 @@ def vet(
         Where each call finds it; None if it is the traced function or cannot be found again.
     entry : FunctionType
         The traced function.
-    outside : Outside
+    captures : Captures
         Records the checks.
 
     Returns
@@ -73,20 +73,21 @@ def vet(
     UnsupportedError
         If it reads an array or an object that the trace would bake in.
     """
-    vetting = _Vetting(entry, outside)
+    vetting = _Vetting(entry, captures)
     vetting.function(function, path)
     return vetting.codes
 
 
-def vet_arguments(function: FunctionType, args: tuple[Any, ...], outside: Outside) -> None:
+def vet_arguments(function: FunctionType, args: tuple[Any, ...], captures: Captures) -> None:
     """Refuse objects from outside whose attributes a plain function would use unnoticed.
 
-    What it reads would be a constant of the trace, what it writes a stand-in in the user's object.
+    What it reads would be a constant of the trace, what it writes a traced value in the user's
+    object.
     """
     uses_attributes = _uses_attributes(function, set())
     for arg in _within(args):
-        path = outside.path_of(arg)
-        if path is None or not is_open(arg) or outside.is_container_copy(arg):
+        path = captures.path_of(arg)
+        if path is None or not is_open(arg) or captures.is_container_copy(arg):
             continue
         is_checked = type(arg) is FunctionType or is_identified(arg) or is_value(arg)
         if uses_attributes or not is_checked:
@@ -95,7 +96,7 @@ def vet_arguments(function: FunctionType, args: tuple[Any, ...], outside: Outsid
 
 
 def _within(objects: Iterable[Any]) -> Iterator[Any]:
-    """Objects, and what the copies of outside containers among them hold."""
+    """Objects, and what the copies of captured containers among them hold."""
     for obj in objects:
         yield obj
         if type(obj) in (list, tuple) or is_named_tuple(obj):
@@ -139,9 +140,9 @@ def _instructions(code: CodeType) -> Iterator[dis.Instruction]:
 
 
 class _Vetting:
-    def __init__(self, entry: FunctionType, outside: Outside) -> None:
+    def __init__(self, entry: FunctionType, captures: Captures) -> None:
         self.entry = entry
-        self.outside = outside
+        self.captures = captures
         self.codes: list[CodeType] = []
         self.seen: set[int] = set()
 
@@ -153,18 +154,18 @@ class _Vetting:
         attributes: set[str] = set()
         names: dict[str, None] = {}
         free = set(function.__code__.co_freevars)
-        is_outside = False  # whether the instruction before loads what is no stand-in
+        is_captured = False  # whether the instruction before loads what is no traced value
         for instruction in _instructions(function.__code__):
             operation, name = instruction.opname, instruction.argval
-            if operation == "IS_OP" and not is_outside:
+            if operation == "IS_OP" and not is_captured:
                 raise unsupported("compares identities, without usable source", _TEST_BEFORE)
-            if operation in _ATTRIBUTE_READS and name in _of_stand_ins():
+            if operation in _ATTRIBUTE_READS and name in _of_traced_types():
                 raise unsupported(f"reads {name!r}, without usable source", _TEST_BEFORE)
-            is_outside = operation in _LOADS or (operation == "LOAD_DEREF" and name in free)
+            is_captured = operation in _LOADS or (operation == "LOAD_DEREF" and name in free)
             if operation in _GLOBAL_WRITES or (
                 operation in ("STORE_DEREF", "DELETE_DEREF") and name in free
             ):
-                raise unsupported(f"assigns the outside name {name!r}", "return the new value")
+                raise unsupported(f"assigns the captured name {name!r}", "return the new value")
             if operation in ("LOAD_GLOBAL", "LOAD_NAME"):
                 names[name] = None
             elif operation in (*_ATTRIBUTE_READS, "IMPORT_FROM"):
@@ -200,12 +201,12 @@ class _Vetting:
             self._value(at, function.__globals__[name], f"global {name}", attributes)
             return
         if at is not None:
-            self.outside.absent(at)
+            self.captures.absent(at)
         if name in _TYPE_TESTS and hasattr(builtins, name):
             raise unsupported(f"calls {name}, without usable source", _TEST_BEFORE)
         if hasattr(builtins, name):
             found = getattr(builtins, name)
-            self.outside.read_library(vars(builtins), name, found)
+            self.captures.read_library(vars(builtins), name, found)
             self._callable(found)
 
     def _value(self, at: Path | None, value: Any, text: str, attributes: set[str]) -> None:
@@ -215,19 +216,19 @@ class _Vetting:
             type(value) is tuple and all(isinstance(item, _SIMPLE) for item in value)
         ):
             assert at is not None
-            self.outside.fix(at, value)
+            self.captures.fix(at, value)
             return
         if is_user_function(value):
             assert at is not None
-            self.outside.read(at, value)
-            if is_carrier(value):
+            self.captures.read(at, value)
+            if is_entry_stub(value):
                 value, at = value.__wrapped__, at.attribute("__wrapped__")
             self.function(value, at)
             return
         if isinstance(value, ModuleType) and is_library_module(value.__name__):
             for name in sorted(attributes & set(dir(value))):
                 found = getattr(value, name, None)
-                self.outside.read_library(vars(value), name, found)
+                self.captures.read_library(vars(value), name, found)
                 self._callable(found)
         elif is_library_object(value) or type(value).__module__ == "dataclasses":
             self._callable(value)
@@ -235,7 +236,7 @@ class _Vetting:
             what = f"a function without usable source reads {text} ({type(value).__name__})"
             raise unsupported(what, _AS_ARGUMENT)
         if at is not None:
-            self.outside.read(at, value)
+            self.captures.read(at, value)
 
     @staticmethod
     def _callable(value: Any) -> None:

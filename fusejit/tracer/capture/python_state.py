@@ -1,6 +1,6 @@
-"""Python's own objects in staged code: a body that changes one of them cannot be staged.
+"""Python's own objects in rewritten code: a body that changes one of them cannot be traced.
 
-The body of a staged loop or conditional runs once while it is traced. ``count += 1`` on a name is
+The body of a traced loop or conditional runs once while it is traced. ``count += 1`` on a name is
 carried by the region; but a list that is appended to, an attribute that is counted up, a nonlocal
 name of an inner function or an iterator that moves on would change once, too. So what the user's
 frames can reach is noted in front of the body, and compared behind it.
@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from types import BuiltinMethodType, FrameType, FunctionType, GeneratorType, MethodType
 from typing import Any
 
-from fusejit.tracer.capture.callables import is_stand_in_type
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.capture.callables import is_traced_type
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.locations import user_frames
 
 _MAX_OBJECTS = 10_000
@@ -82,14 +82,14 @@ class PythonState:
             if not content and not isinstance(one, list | dict | set) and _attributes(one) is None:
                 continue
             if len(self._before) > _MAX_OBJECTS:
-                raise Declined(f"more than {_MAX_OBJECTS} Python objects around a staged loop")
+                raise Fallback(f"more than {_MAX_OBJECTS} Python objects around a traced loop")
             self._before[id(one)] = (name, one, content)
             pending += content
 
 
 def _is_of_the_trace(obj: Any) -> bool:
     kind = type(obj)
-    return is_stand_in_type(kind) or kind.__module__.partition(".")[0] in ("fusejit", "numpy")
+    return is_traced_type(kind) or kind.__module__.partition(".")[0] in ("fusejit", "numpy")
 
 
 def _content(obj: Any) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""The staged form of a Python function: its own source with hooks at calls and outside reads.
+"""The rewritten form of a Python function: its source with callbacks at calls and captured reads.
 
 ::
 
@@ -15,7 +15,7 @@
 Operators, comparisons, control flow and local names stay Python. The new function runs in the
 user's globals with the user's closure cells, and its nodes keep the user's lines and columns, so
 tracebacks and debuggers show the user's file. ``_st`` (a fresh name) is one more closure cell: the
-hooks of this activation. Nothing is assigned into the user's module.
+callbacks of this activation. Nothing is assigned into the user's module.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class CannotRewrite(Exception):
 
 
 def rewrite_node(source: FunctionSource, free: tuple[str, ...]) -> tuple[FunctionNode, str]:
-    """The rewritten copy of a function's node, and the fresh name of its hooks."""
+    """The rewritten copy of a function's node, and the fresh name of its callbacks."""
     taken = set(free)
     for node in walk(source.node):
         taken.update(v for _, v in ast.iter_fields(node) if isinstance(v, str))
@@ -69,7 +69,7 @@ class _Rewriter(ExpressionRewriter):
         flags: dict[ast.AST, dict[ast.AST, tuple[str, ...]]],
     ) -> None:
         super().__init__(scopes, helper)
-        self.flags = flags  # of the loops of each function whose control flow may be staged
+        self.flags = flags  # of the loops of each function whose control flow may be traced
         self._tries: list[str] = []  # of the `try` around: where its depth is kept
         self._num_tries = 0
 
@@ -84,7 +84,7 @@ class _Rewriter(ExpressionRewriter):
         if node in self.flags:
             self.control = ControlBuilder(self.helper, node, self.flags[node], self.scope)
         is_plain = isinstance(node, ast.Lambda) and not has_walrus(node)
-        self.has_hooks = self.control is not None or is_plain
+        self.has_callbacks = self.control is not None or is_plain
 
     def _body(self, node: FunctionNode) -> None:
         if isinstance(node, ast.Lambda):
@@ -101,18 +101,18 @@ class _Rewriter(ExpressionRewriter):
 
     def _decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         node.decorator_list = [
-            self._hook("decorator", d, self.visit(d)) for d in node.decorator_list
+            self._callback("decorator", d, self.visit(d)) for d in node.decorator_list
         ]
 
     def _inside(self, node: ScopeNode) -> None:
-        outer = self.scope, self.control, self.has_hooks
+        outer = self.scope, self.control, self.has_callbacks
         self._enter(node)
         if isinstance(node, ast.ClassDef):
             node.body = self._all(node.body)
         else:
             assert not isinstance(node, Comprehension)
             self._body(node)
-        self.scope, self.control, self.has_hooks = outer
+        self.scope, self.control, self.has_callbacks = outer
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
         self._defaults(node.args)
@@ -184,7 +184,7 @@ class _Rewriter(ExpressionRewriter):
             name = self.scope.mangle(node.target.id)
             if self.scope.origin(name) in (Origin.OWN, Origin.CLASS):
                 old = placed(ast.Name(id=node.target.id, ctx=ast.Load()), node.target)
-                value = self._hook("augment", node, self.visit(old), value)
+                value = self._callback("augment", node, self.visit(old), value)
         node.target = self.visit(node.target)
         node.value = value
         return node
@@ -206,7 +206,7 @@ class _Rewriter(ExpressionRewriter):
             message = placed(ast.Constant(value=""), node.test)
         self.generic_visit(node)
         known = () if message is None else (message,)
-        node.test = self._hook("asserted", node.test, node.test, *known)
+        node.test = self._callback("asserted", node.test, node.test, *known)
         return node
 
     def visit_Raise(self, node: ast.Raise) -> ast.stmt:
@@ -224,7 +224,9 @@ class _Rewriter(ExpressionRewriter):
             elif len(arguments) == 1 and isinstance(arguments[0], ast.Constant):
                 known.append(copied(arguments[0]))
         self.generic_visit(node)
-        return placed(ast.If(test=self._hook("raises", node, *known), body=[node], orelse=[]), node)
+        return placed(
+            ast.If(test=self._callback("raises", node, *known), body=[node], orelse=[]), node
+        )
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
         if node.type is not None:
@@ -241,7 +243,9 @@ class _Rewriter(ExpressionRewriter):
         self._num_tries += 1
         self._tries.append(f"{self.helper}_c_try{self._num_tries}")
         store = placed(ast.Name(id=self._tries[-1], ctx=ast.Store()), node)
-        before.append(placed(ast.Assign(targets=[store], value=self._hook("trying", node)), node))
+        before.append(
+            placed(ast.Assign(targets=[store], value=self._callback("trying", node)), node)
+        )
         self.generic_visit(node)
         self._tries.pop()
         return [*before, node]
@@ -263,7 +267,7 @@ class _Rewriter(ExpressionRewriter):
     visit_Import = visit_ImportFrom = _import
 
     def visit_Match(self, node: ast.Match) -> list[ast.stmt]:
-        node.subject = self._hook("subject", node.subject, self.visit(node.subject))
+        node.subject = self._callback("subject", node.subject, self.visit(node.subject))
         before: list[ast.stmt] = []
         for case in node.cases:
             for part in walk(case.pattern):

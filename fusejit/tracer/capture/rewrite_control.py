@@ -1,7 +1,7 @@
-"""The control flow of a staged function: loops, conditionals, ``and``, ``or``, ``not``.
+"""The control flow of a rewritten function: loops, conditionals, ``and``, ``or``, ``not``.
 
-Each statement stays in the user's frame with its lines; hooks stand around it. See `staged_for`,
-`staged_while` and `staged_if` of this package for what the hooks do::
+Each statement stays in the user's frame with its lines; callbacks stand around it. See
+`traced_for`, `traced_while` and `traced_if` of this package for what the callbacks do::
 
     for i in range(n):            _st_c1 = _st.for_(range(n), 7, 4, ('s',), ('i',), ('s',), (),
         s = s + x[i]                                ('i',), ())
@@ -11,7 +11,7 @@ Each statement stays in the user's frame with its lines; hooks stand around it. 
                                       s = s + x[i]
                                       if _st_c1.leaves:
                                           _st_c1.leave(_st.names())
-                                  if _st_c1.staged:
+                                  if _st_c1.is_traced:
                                       s, i = _st_c1.result()
 """
 
@@ -37,7 +37,7 @@ class ControlBuilder:
     Parameters
     ----------
     helper : str
-        The name of the hooks.
+        The name of the callbacks.
     function : ast.AST
         The function, its jumps structured.
     flags : dict
@@ -107,10 +107,10 @@ class ControlBuilder:
         make = plan.make
         texts = (plan.names, plan.targets, plan.live, plan.flags, plan.bound, plan.dead)
         spec = [self._texts(make, n) for n in texts]
-        start = make.assign(make.hook("for_", iterable, *make.position(), *spec))
+        start = make.assign(make.callback("for_", iterable, *make.position(), *spec))
         node.iter = make.load()
         node.body = self._body(plan, body)
-        return [start, node, *make.unpack("staged", [*plan.names, *plan.targets], "result")]
+        return [start, node, *make.unpack("is_traced", [*plan.names, *plan.targets], "result")]
 
     def while_(
         self, node: ast.While, plan: Plan, test: ast.expr, body: list[ast.stmt]
@@ -118,13 +118,13 @@ class ControlBuilder:
         """The statements of a ``while`` loop."""
         make = plan.make
         spec = [self._texts(make, n) for n in (plan.names, plan.live, plan.flags, plan.dead)]
-        start = make.assign(make.hook("while_", *make.position(), *spec))
+        start = make.assign(make.callback("while_", *make.position(), *spec))
         stop = make.at(ast.UnaryOp(op=ast.Not(), operand=make.method("test", test)))
         leave = make.at(ast.If(test=stop, body=[make.at(ast.Break())], orelse=[]))
         node.test = make.method("again")
         node.body = self._body(plan, body)
         node.body.insert(1, leave)
-        return [start, node, *make.unpack("staged", plan.names, "result")]
+        return [start, node, *make.unpack("is_traced", plan.names, "result")]
 
     def _body(self, plan: Plan, body: list[ast.stmt]) -> list[ast.stmt]:
         make = plan.make
@@ -134,7 +134,7 @@ class ControlBuilder:
         result.append(make.when("leaves", [leave]))
         if plan.flags:
             loads = [make.name(f) for f in plan.flags]
-            stopped = make.method("stops", make.hook("stop_flag", *loads))
+            stopped = make.method("stops", make.callback("stop_flag", *loads))
             result.append(make.at(ast.If(test=stopped, body=[make.at(ast.Break())], orelse=[])))
         return result
 
@@ -149,14 +149,14 @@ class ControlBuilder:
         """The statements of a conditional."""
         make, names = plan.make, plan.names
         spec = [self._texts(make, n) for n in (names, plan.live)]
-        start = make.assign(make.hook("if_", test, *make.position(), *spec))
+        start = make.assign(make.callback("if_", test, *make.position(), *spec))
         first = make.at(ast.If(test=make.attribute("taken"), body=body, orelse=[]))
         then = make.at(ast.Expr(value=make.method("then", make.names())))
-        result = [start, make.when("staged", [then]), first]
-        result += make.unpack("staged", names, "otherwise", make.names())
+        result = [start, make.when("is_traced", [then]), first]
+        result += make.unpack("is_traced", names, "otherwise", make.names())
         if orelse:
             result.append(make.at(ast.If(test=make.attribute("other"), body=orelse, orelse=[])))
-        return [*result, *make.unpack("staged", names, "result", make.names())]
+        return [*result, *make.unpack("is_traced", names, "result", make.names())]
 
     # -- names ------------------------------------------------------------------------------------
     def _is_read_later(self, name: str, loop: ast.For | ast.While) -> bool:
@@ -172,9 +172,9 @@ class ControlBuilder:
         return self._scope.origin(self._mangle(name)) is Origin.OWN
 
     def _own(self, names: Sequence[str]) -> list[str]:
-        """The names that are the function's own, without those of hooks."""
-        hooks = f"{self.helper}_c"
-        return [n for n in names if not n.startswith(hooks) and self._is_own(n)]
+        """The names that are the function's own, without those of callbacks."""
+        callbacks = f"{self.helper}_c"
+        return [n for n in names if not n.startswith(callbacks) and self._is_own(n)]
 
     def _texts(self, make: _Maker, names: Sequence[str]) -> ast.expr:
         return make.texts(list(map(self._mangle, names)))
@@ -222,14 +222,14 @@ class _Maker:
         """A call of a method of the object."""
         return self.at(ast.Call(func=self.attribute(name), args=list(arguments), keywords=[]))
 
-    def hook(self, name: str, *arguments: ast.expr) -> ast.expr:
-        """A call of a hook."""
+    def callback(self, name: str, *arguments: ast.expr) -> ast.expr:
+        """A call of a callback."""
         function = self.at(ast.Attribute(value=self.name(self._helper), attr=name, ctx=ast.Load()))
         return self.at(ast.Call(func=function, args=list(arguments), keywords=[]))
 
     def names(self) -> ast.expr:
         """The local names of the user's frame."""
-        return self.hook("names")
+        return self.callback("names")
 
     def texts(self, names: Sequence[str]) -> ast.expr:
         """Names as a constant."""
@@ -322,6 +322,6 @@ def _names_of_inner_functions(nodes: Sequence[ast.AST]) -> set[str]:
     return {c.id for f in inner for c in walk(f) if isinstance(c, ast.Name)}
 
 
-def is_hook_name(name: str, helper: str) -> bool:
-    """Whether a name stands for a hook that `jumps` or `generators` has put in."""
+def is_callback_name(name: str, helper: str) -> bool:
+    """Whether a name stands for a callback that `jumps` or `generators` has put in."""
     return name in (f"{helper}.{NONE_OF}", f"{helper}.{IS_PYTHONS}")

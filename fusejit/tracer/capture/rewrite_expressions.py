@@ -1,4 +1,4 @@
-"""Expressions with hooks at calls, reads and tests: see `fusejit.tracer.capture.rewrite`."""
+"""Expressions with callbacks at calls, reads and tests: see `fusejit.tracer.capture.rewrite`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import functools
 from typing import Any
 
 from fusejit.syntax import placed, walk
-from fusejit.tracer.capture.rewrite_control import ControlBuilder, is_hook_name
+from fusejit.tracer.capture.rewrite_control import ControlBuilder, is_callback_name
 from fusejit.tracer.capture.scopes import Comprehension, Origin, Scope, ScopeNode
 from fusejit.tracer.runtime.locations import LATER
 
@@ -28,16 +28,16 @@ class ExpressionRewriter(ast.NodeTransformer):
     ----------
     scopes : mapping of ScopeNode to Scope
     helper : str
-        The name of the hooks.
+        The name of the callbacks.
 
     Attributes
     ----------
     scope : Scope
         That of the expression which is visited.
-    has_hooks : bool
-        Whether ``and``, ``or``, ``not``, ``if`` go through hooks.
+    has_callbacks : bool
+        Whether ``and``, ``or``, ``not``, ``if`` go through callbacks.
     control : ControlBuilder or None
-        That of the function around it, if its control flow may be staged.
+        That of the function around it, if its control flow may be traced.
     """
 
     scope: Scope
@@ -46,7 +46,7 @@ class ExpressionRewriter(ast.NodeTransformer):
     def __init__(self, scopes: dict[ScopeNode, Scope], helper: str) -> None:
         self.scopes = scopes
         self.helper = helper
-        self.has_hooks = False
+        self.has_callbacks = False
         self._tests: set[ast.AST] = set()  # of which only the truth counts
 
     def _all(self, nodes: list[Any]) -> list[Any]:
@@ -57,7 +57,7 @@ class ExpressionRewriter(ast.NodeTransformer):
             result += new if isinstance(new, list) else [new]
         return result
 
-    def _hook(
+    def _callback(
         self, name: str, at: ast.AST, *arguments: ast.expr | str, span: ast.Attribute | None = None
     ) -> ast.Call:
         """``_st.name(arguments)`` at the position of ``at``; a str becomes a constant.
@@ -79,11 +79,11 @@ class ExpressionRewriter(ast.NodeTransformer):
         return place(ast.Call(func=function, args=values, keywords=[]))
 
     def _statement(self, name: str, at: ast.AST, *arguments: ast.expr | str) -> ast.stmt:
-        return placed(ast.Expr(value=self._hook(name, at, *arguments)), at)
+        return placed(ast.Expr(value=self._callback(name, at, *arguments)), at)
 
     def _slot(self, name: str, at: ast.expr, ctx: ast.expr_context, *arguments: Any) -> ast.expr:
         """``_st.name(arguments).value`` as a target, with the user's order of evaluation."""
-        slot = self._hook(name, at, *arguments)
+        slot = self._callback(name, at, *arguments)
         return placed(ast.Attribute(value=slot, attr="value", ctx=ctx), at)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
@@ -97,42 +97,44 @@ class ExpressionRewriter(ast.NodeTransformer):
             return self._slot("name_slot", node, node.ctx, origin.value, name)
         if origin is Origin.CLASS:
             elsewhere = self._read(node, name, self.scope.outer_origin(name))
-            test = self._hook("class_binds", node, name)
+            test = self._callback("class_binds", node, name)
             return placed(ast.IfExp(test=test, body=node, orelse=elsewhere), node)
         return self._read(node, name, origin)
 
     def _read(self, node: ast.Name, name: str, origin: Origin) -> ast.expr:
         if origin is Origin.GLOBAL:
-            return self._hook("load_global", node, name)
+            return self._callback("load_global", node, name)
         if origin is Origin.FREE:
-            return self._hook("load_closure", node, name, node)
+            return self._callback("load_closure", node, name, node)
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         value = self.visit(node.value)
         name = self.scope.mangle(node.attr)
         if isinstance(node.ctx, ast.Load):
-            return self._hook("attr", node, value, name, span=node)
+            return self._callback("attr", node, value, name, span=node)
         return self._slot("attr_slot", node, node.ctx, value, name)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         value = self.visit(node.value)
         key = self._key(self.visit(node.slice))
         if isinstance(node.ctx, ast.Load):
-            return self._hook("item", node, value, key)
+            return self._callback("item", node, value, key)
         return self._slot("item_slot", node, node.ctx, value, key)
 
     def _key(self, key: ast.expr) -> ast.expr:
         if isinstance(key, ast.Slice):
             none = placed(ast.Constant(value=None), key)
-            return self._hook("slice", key, key.lower or none, key.upper or none, key.step or none)
+            return self._callback(
+                "slice", key, key.lower or none, key.upper or none, key.step or none
+            )
         if isinstance(key, ast.Tuple):
             key.elts = [self._key(element) for element in key.elts]
         return key
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        if isinstance(node.func, ast.Name) and is_hook_name(node.func.id, self.helper):
-            return self._hook(node.func.id.rpartition(".")[2], node, *self._all(node.args))
+        if isinstance(node.func, ast.Name) and is_callback_name(node.func.id, self.helper):
+            return self._callback(node.func.id.rpartition(".")[2], node, *self._all(node.args))
         if isinstance(node.func, ast.Name) and node.func.id == "super":
             origin = self.scope.origin("super")
             if origin is Origin.GLOBAL and not node.args and not node.keywords:
@@ -144,12 +146,12 @@ class ExpressionRewriter(ast.NodeTransformer):
         else:
             arguments = self._all(node.args)
         arguments = list(map(self._bound, arguments))
-        call = self._hook("call", node, function, *arguments, span=span)
+        call = self._callback("call", node, function, *arguments, span=span)
         call.keywords = self._all(node.keywords)
         return call
 
     def _printed(self, node: ast.expr) -> ast.expr:
-        """An argument of print; an f-string is the call of a hook that gets its values."""
+        """An argument of print; an f-string is the call of a callback that gets its values."""
         if not isinstance(node, ast.JoinedStr) or not all(map(_has_plain_format, node.values)):
             argument: ast.expr = self.visit(node)
             return argument
@@ -166,52 +168,60 @@ class ExpressionRewriter(ast.NodeTransformer):
             conversion = placed(ast.Constant(part.conversion), part)
             triple = ast.Tuple(elts=[value, conversion, spec], ctx=ast.Load())
             parts.append(placed(triple, part))
-        return self._hook("text", node, *parts)
+        return self._callback("text", node, *parts)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         operands = self._all([node.left, *node.comparators])
-        if len(operands) == 2 and isinstance(node.ops[0], (ast.Is, ast.IsNot)) and self.has_hooks:
+        if (
+            len(operands) == 2
+            and isinstance(node.ops[0], (ast.Is, ast.IsNot))
+            and self.has_callbacks
+        ):
             others = [o for o in operands if not (_is_constant(o) and o.value is None)]
             if len(others) == 1:
-                asked = self._hook("is_none", node, others[0])
+                asked = self._callback("is_none", node, others[0])
                 is_positive = isinstance(node.ops[0], ast.Is)
-                return asked if is_positive else self._hook("not_", node, asked)
-        if len(operands) == 2 and isinstance(node.ops[0], (ast.In, ast.NotIn)) and self.has_hooks:
-            asked = self._hook("contained", node, *operands, _membership(node))
+                return asked if is_positive else self._callback("not_", node, asked)
+        if (
+            len(operands) == 2
+            and isinstance(node.ops[0], (ast.In, ast.NotIn))
+            and self.has_callbacks
+        ):
+            asked = self._callback("contained", node, *operands, _membership(node))
             is_positive = isinstance(node.ops[0], ast.In)
-            return asked if is_positive else self._hook("not_", node, asked)
+            return asked if is_positive else self._callback("not_", node, asked)
         is_identity = len(operands) == 2 and isinstance(node.ops[0], (ast.Is, ast.IsNot))
         if is_identity and not any(map(_is_constant, operands)):
-            same = self._hook("same_object", node, *operands)
+            same = self._callback("same_object", node, *operands)
             if isinstance(node.ops[0], ast.Is):
                 return same
             return ast.copy_location(ast.UnaryOp(ast.Not(), same), node)
         for at, operator in enumerate(node.ops):
             pair = operands[at : at + 2]
             if isinstance(operator, (ast.Is, ast.IsNot)):
-                hook = "bound" if any(map(_is_constant, pair)) else "identity"
-                operands[at : at + 2] = [self._hook(hook, o, o) for o in pair]
+                callback = "bound" if any(map(_is_constant, pair)) else "identity"
+                operands[at : at + 2] = [self._callback(callback, o, o) for o in pair]
             elif isinstance(operator, ast.Eq | ast.NotEq) and not any(map(_is_constant, pair)):
-                operands[at : at + 2] = [self._hook("compared", o, o) for o in pair]
+                operands[at : at + 2] = [self._callback("compared", o, o) for o in pair]
         node.left, *node.comparators = operands
         names = [_COMPARISONS[type(o)] for o in node.ops if type(o) in _COMPARISONS]
         is_chain = len(names) == len(node.ops) > 1
-        if not is_chain or not self.has_hooks or has_walrus(node):
+        if not is_chain or not self.has_callbacks or has_walrus(node):
             return node
         first, second, *others = operands
         pairs = zip(names[1:], map(_later, others), strict=True)
         later: list[ast.expr | str] = [part for pair in pairs for part in pair]
-        return self._hook("chain", node, first, names[0], second, *later)
+        return self._callback("chain", node, first, names[0], second, *later)
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.FormattedValue:
         self.generic_visit(node)
-        node.value = self._hook("formatted", node.value, node.value)
+        node.value = self._callback("formatted", node.value, node.value)
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
         self.generic_visit(node)
         if isinstance(node.op, ast.Mod) and _is_text(node.left):
-            node.right = self._hook("formatted", node.right, node.right)
+            node.right = self._callback("formatted", node.right, node.right)
         return node
 
     def visit_Set(self, node: ast.Set) -> ast.Set:
@@ -231,14 +241,14 @@ class ExpressionRewriter(ast.NodeTransformer):
             node.value = self._hashed(node.value)
             return node
         new: ast.expr = self.visit(node)
-        return new if _is_constant(new) else self._hook("compared", new, new)
+        return new if _is_constant(new) else self._callback("compared", new, new)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
         name = self.scope.mangle(node.target.id)
         node.value = self.visit(node.value)
         origin = self.scope.origin(name)
         if origin in (Origin.FREE, Origin.GLOBAL):
-            return self._hook("store_name", node, origin.value, name)
+            return self._callback("store_name", node, origin.value, name)
         return node
 
     def _comprehension(self, node: Comprehension) -> Comprehension:
@@ -248,8 +258,8 @@ class ExpressionRewriter(ast.NodeTransformer):
         for position, generator in enumerate(node.generators):
             items = self.visit(generator.iter) if position else first
             generator.iter = items
-            if self.has_hooks and not generator.is_async:
-                generator.iter = self._hook("items", items, items)
+            if self.has_callbacks and not generator.is_async:
+                generator.iter = self._callback("items", items, items)
             generator.target = self.visit(generator.target)
             generator.ifs = self._all(generator.ifs)
         if isinstance(node, ast.DictComp):
@@ -267,7 +277,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         if isinstance(node, ast.Tuple | ast.List):
             node.elts = list(map(self._bound, node.elts))
         elif isinstance(node, ast.Name) and self.control and self.control.may_be_unbound(node.id):
-            return self._hook("bound", node, node)
+            return self._callback("bound", node, node)
         return node
 
     def _test(self, node: ast.expr) -> ast.expr:
@@ -285,25 +295,25 @@ class ExpressionRewriter(ast.NodeTransformer):
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         self._only_truth(node.test)
         self.generic_visit(node)
-        if not self.has_hooks or has_walrus(node):
+        if not self.has_callbacks or has_walrus(node):
             return node
-        return self._hook("choose", node, node.test, *map(_later, (node.body, node.orelse)))
+        return self._callback("choose", node, node.test, *map(_later, (node.body, node.orelse)))
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         self.generic_visit(node)
-        if not self.has_hooks or has_walrus(node):
+        if not self.has_callbacks or has_walrus(node):
             return node
         name = "and_" if isinstance(node.op, ast.And) else "or_"
         if node not in self._tests:
             name = f"{name.rstrip('_')}_value"
-        return self._hook(name, node, node.values[0], *map(_later, node.values[1:]))
+        return self._callback(name, node, node.values[0], *map(_later, node.values[1:]))
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         if isinstance(node.op, ast.Not):
             self._only_truth(node.operand)
         self.generic_visit(node)
-        if isinstance(node.op, ast.Not) and self.has_hooks:
-            return self._hook("not_", node, node.operand)
+        if isinstance(node.op, ast.Not) and self.has_callbacks:
+            return self._callback("not_", node, node.operand)
         return node
 
 

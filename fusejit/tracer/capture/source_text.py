@@ -19,7 +19,7 @@ from types import CodeType, FunctionType
 
 from fusejit.dataclass import dataclass, field
 from fusejit.syntax import children, parse
-from fusejit.tracer.capture.written import WrittenTexts
+from fusejit.tracer.capture.original_text import WrittenTexts
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -230,8 +230,8 @@ def _functions_by_line(
                 key = (first, node.name)
             found[key] = (*found.get(key, ()), FunctionSource(node, class_name, imported))
         if isinstance(node, ast.ClassDef):
-            outside = (*node.bases, *node.keywords, *node.decorator_list)
-            pending += [(child, class_name) for child in outside]
+            captures = (*node.bases, *node.keywords, *node.decorator_list)
+            pending += [(child, class_name) for child in captures]
             pending += [(child, node.name) for child in node.body]
         else:
             pending += [(child, class_name) for child in children(node)]

@@ -1,7 +1,7 @@
-"""Notices user code that runs during a trace without its hooks.
+"""Notices user code that runs during a trace without its callbacks.
 
 Operators, ``with``, ``len`` and the like reach methods such as ``Vec.__add__`` from C code, where
-no hook stands. What such a method reads from outside would be baked into the trace, and what it
+no callback stands. What such a method reads from outside would be baked into the trace, and what it
 writes would be written, so the trace is given up before it runs: Python runs the statement. Uses
 the profile hook of this thread, which slows the tracer down by half: only from where an object
 comes in that may have such methods, or that C code might call. A profiler that is already active is
@@ -25,7 +25,7 @@ from fusejit.errors import NeedsPython, UnsupportedError
 from fusejit.tracer.capture.callables import (
     is_library_file,
     is_library_module,
-    is_stand_in_type,
+    is_traced_type,
     is_user_function,
 )
 from fusejit.tracer.runtime.locations import location_of, placed_in, user_frames
@@ -71,7 +71,7 @@ class Watch:
         self._is_running = False
 
     def allow(self, code: CodeType) -> None:
-        """A function whose outside reads are known; everything it calls is watched."""
+        """A function whose captured reads are known; everything it calls is watched."""
         if id(code) in self._allowed:
             return
         self._codes.append(code)
@@ -155,7 +155,7 @@ class Watch:
 
 
 def _is_harmless(obj: Any) -> bool:
-    """Whether an object has no methods of the user's; his functions are called through hooks."""
+    """Whether an object has no methods of the user's; callbacks call the user's functions."""
     kind = type(obj)
     if kind is type:
         return is_library_module(obj.__module__)
@@ -166,7 +166,7 @@ def _is_harmless(obj: Any) -> bool:
     return (
         kind in _PLAIN_TYPES
         or kind is FunctionType
-        or is_stand_in_type(kind)
+        or is_traced_type(kind)
         or issubclass(kind, np.generic)
     )
 

@@ -16,8 +16,8 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Loop
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.control_flow.arrays_behind import ArraysBehind
 from fusejit.tracer.control_flow.changing_extents import at, left_behind, rows
+from fusejit.tracer.control_flow.live_out_arrays import LiveOutArrays
 from fusejit.tracer.control_flow.loop_entry import TAG, parts_of
 from fusejit.tracer.control_flow.loop_settling import LoopSettling
 from fusejit.tracer.control_flow.number_values import (
@@ -29,7 +29,7 @@ from fusejit.tracer.control_flow.number_values import (
 from fusejit.tracer.control_flow.regions import (
     UNDEFINED,
     Undefined,
-    extents_are_outside,
+    extents_are_captured,
     is_array,
     same_object,
 )
@@ -37,17 +37,17 @@ from fusejit.tracer.control_flow.shrinking import (
     length_name,
     number_of_rows,
 )
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.indexing.reshapes import is_contiguous, without_ones
 from fusejit.tracer.runtime.locations import current_place, unsupported
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.either import NumberType, is_either
-from fusejit.tracer.values.either_types import tag, type_of, wide
 from fusejit.tracer.values.kernel_numbers import arithmetic, is_number
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import I64
 from fusejit.tracer.values.origins import OBJECT_OF
 from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.union_scalar import NumberType, is_union_scalar
+from fusejit.tracer.values.union_types import tag, type_of, wide
 
 _ONLY_INSIDE = "is defined only inside a loop"
 
@@ -56,10 +56,10 @@ class Carried(LoopSettling):
     """The carried names of a loop, and what they hold behind it."""
 
     def yields(self, names: Mapping[str, Any], extra: Value | None = None) -> tuple[Value, ...]:
-        """What the body's block gives to the next iteration; fills the cells."""
+        """What the body's block gives to the next iteration; fills the loop buffers."""
         trace = self.trace
         parts = [name for name in self._held if name not in self.names]
-        names = {**names, **{n: self._now_held(names, n) for n in (*self._cells, *parts)}}
+        names = {**names, **{n: self._now_held(names, n) for n in (*self._loop_buffers, *parts)}}
         numbers = []
         for name, type_, argument, _ in self._carried:
             if cut := [n for n, g in self._cut.items() if length_name(g) == name]:
@@ -79,29 +79,31 @@ class Carried(LoopSettling):
                 numbers.append(argument if same else self._number(name, now, type_))
             elif extra is not None:
                 numbers.append(extra)
-        behind = ArraysBehind(trace, self._buffer)
-        for name, cell in self._cells.items():
+        behind = LiveOutArrays(trace, self._buffer)
+        for name, loop_buffer in self._loop_buffers.items():
             now = names[name]
             if name in self._changing:
-                behind.carry_rows(cell, rows(cell, self._next_extents(name)), now)
+                behind.carry_rows(loop_buffer, rows(loop_buffer, self._next_extents(name)), now)
                 continue
-            is_same = same_object(trace, cell, now)
+            is_same = same_object(trace, loop_buffer, now)
             if not is_same:
                 if not name.startswith("_st"):  # the result of a `return` ends the loop
-                    self._refuse_copy(now.storage.root, cell.storage.root)
-                self._require_order(cell, now)
-                cell.is_view = now.is_view
+                    self._refuse_copy(now.storage.root, loop_buffer.storage.root)
+                self._require_order(loop_buffer, now)
+                loop_buffer.is_view = now.is_view
             if name in self._cut and not is_same:
-                behind.carry_rows(cell, rows(cell, now.extents), now)
+                behind.carry_rows(loop_buffer, rows(loop_buffer, now.extents), now)
             else:
-                behind.carry(cell, now)
-        self._require_trips(1 + max((self._num_moved_on(n, names) for n in self._cells), default=0))
+                behind.carry(loop_buffer, now)
+        self._require_trips(
+            1 + max((self._num_moved_on(n, names) for n in self._loop_buffers), default=0)
+        )
         self._origins.leave(names, self.runs is True and self.can_peel())
         self._require_unchanged_objects(names)
         late = self._define_late(names, behind)
         behind.note_copied()
-        for cell, value in behind.moves:
-            trace.store(cell.memory(), value)
+        for loop_buffer, value in behind.moves:
+            trace.store(loop_buffer.memory(), value)
         return (*numbers, *late)
 
     def _number(self, name: str, number: Any, type_: NumberType) -> Value:
@@ -111,7 +113,7 @@ class Carried(LoopSettling):
     def _require_trips(self, count: int) -> None:
         """See to it that there are so many iterations: fewer leave an array from in front of them.
 
-        In NumPy it is the very object; a cell is a copy.
+        In NumPy it is the very object; a loop buffer is a copy.
         """
         if not self.can_peel() or (self.decided("peel") or 0) >= count - 1:
             return
@@ -119,7 +121,7 @@ class Carried(LoopSettling):
             self.decide(count - 1, "peel")
 
     def _require_unchanged_objects(self, names: Mapping[str, Any]) -> None:
-        """What a cell is a copy of at first must not change before the name is bound anew."""
+        """Refuse to change what a loop buffer is a copy of before the name is bound again."""
         name = self._origins.stored_to()
         if name is None:
             return
@@ -136,9 +138,9 @@ class Carried(LoopSettling):
         """The object that is ``array`` behind the loop, where ``storage`` has its elements."""
         if array.storage is storage:
             return array
-        for name, cell in self._cells.items():
-            if names[name] is array and cell.storage is storage:
-                return cell
+        for name, loop_buffer in self._loop_buffers.items():
+            if names[name] is array and loop_buffer.storage is storage:
+                return loop_buffer
         made: TracedArray
         for name, made in self._views.items():
             if names[name] is array:
@@ -148,7 +150,7 @@ class Carried(LoopSettling):
         result.is_view = array.is_view
         return result
 
-    def _define_late(self, names: Mapping[str, Any], behind: ArraysBehind) -> tuple[Value, ...]:
+    def _define_late(self, names: Mapping[str, Any], behind: LiveOutArrays) -> tuple[Value, ...]:
         """Names that only the body defines and that are read behind the loop."""
         values: list[Value] = []
         for name in self._held:
@@ -166,17 +168,19 @@ class Carried(LoopSettling):
                 self.after[name] = _only_inside(name)
             elif isinstance(now, TracedNumber) and now.affine is not None:
                 self._views[name] = now
-            elif is_number(now) or is_either(now):
+            elif is_number(now) or is_union_scalar(now):
                 types = types_of_values(type_of(now))
                 made = number_values(now, type_of(now))
                 values += made
                 self._late += zip(parts_of(name, types), types, made, strict=True)
-                if is_either(now):
+                if is_union_scalar(now):
                     self._types[name] = now.type
             elif is_array(now) and (storage := behind.find(now.storage)) is not None:
                 self._views[name] = self._object_behind(now, storage, names)
-            elif is_array(now) and extents_are_outside(self.trace, now.storage.extents):
-                if self._is_cell(now.storage.root):  # it is what a cell held before this iteration
+            elif is_array(now) and extents_are_captured(self.trace, now.storage.extents):
+                if self._is_cell(
+                    now.storage.root
+                ):  # it is what a loop buffer held before this iteration
                     self._require_trips(2)
                 self._views[name] = self._object_behind(now, behind.copy(now.storage), names)
                 if self._origins.may_be_another(now):
@@ -190,23 +194,23 @@ class Carried(LoopSettling):
                 self.after[name] = now if _is_plain(now) else _only_inside(name)
         return tuple(values)
 
-    def _require_order(self, cell: TracedArray, array: TracedArray) -> None:
+    def _require_order(self, loop_buffer: TracedArray, array: TracedArray) -> None:
         """See to it that an array lies in memory as the one before it did: its strides show."""
         self._require_own_strides(array)
         order = array.storage.order if array.is_whole else array.sorted_order()
-        if array.ndim > 1 and order != cell.storage.order:
+        if array.ndim > 1 and order != loop_buffer.storage.order:
             if self.can_peel() and not self.decided("peel"):
                 self.decide(1, "peel")
-            raise Declined("the order of axes in memory changes in a loop")
+            raise Fallback("the order of axes in memory changes in a loop")
         if array.storage.has_gaps:
-            cell.storage.note_copied(array.storage.root, False, "a part that a loop carries")
+            loop_buffer.storage.note_copied(array.storage.root, False, "a part that a loop carries")
         elif not array.is_whole and not self._is_cell(array.storage.root):
             root = array.storage.root  # no one else sees an array that the body has made
             is_alone = self._is_mine(root) and is_contiguous(without_ones(array))
-            cell.storage.note_copied(root, is_alone, "a view that a loop carries")
+            loop_buffer.storage.note_copied(root, is_alone, "a view that a loop carries")
 
-    def _refuse_copy(self, storage: Storage, cell: Storage | None = None) -> None:
-        """Decline if a cell would take the elements of a copy that NumPy has as a view."""
+    def _refuse_copy(self, storage: Storage, loop_buffer: Storage | None = None) -> None:
+        """Fall back if a loop buffer would take the elements of a copy that NumPy has as a view."""
         origin = storage.origin
         if (
             origin is not None
@@ -214,9 +218,9 @@ class Carried(LoopSettling):
             and storage.copied_from.keys() <= origin.roots()
         ):
             return  # a loop inside: it is known which object the array is
-        are_own = all(base is cell or self._is_mine(base) for base in storage.copied_from)
+        are_own = all(base is loop_buffer or self._is_mine(base) for base in storage.copied_from)
         if storage.copied_from and not (storage.may_leave and are_own):
-            raise Declined(f"a loop carries {storage.copied_why}")
+            raise Fallback(f"a loop carries {storage.copied_why}")
 
     def last_number(self) -> AffineExpr | None:
         """The number of the last iteration, where there is one."""
@@ -279,13 +283,13 @@ class Carried(LoopSettling):
         for name, extents in self._changing.items():
             last = self.last_number()
             assert last is not None
-            self.after[name] = left_behind(self._cells[name], at(extents, last + 1))
+            self.after[name] = left_behind(self._loop_buffers[name], at(extents, last + 1))
         self._show_what_is_left()
         for name in self._all_names():
             if name not in self.after:
                 before = self._before.get(name, UNDEFINED)
                 undefined = isinstance(before, Undefined)
-                kept = self._renewed.get(name, self._cells.get(name, before))
+                kept = self._renewed.get(name, self._loop_buffers.get(name, before))
                 self.after[name] = _only_inside(name) if undefined else kept
         self._origins.finish(self.after, frozenset(self._copied_late))
         for name in self._tuples:
@@ -303,13 +307,13 @@ class Carried(LoopSettling):
         """What arrays that lost rows are behind the loop."""
         lengths: dict[str, AffineExpr] = {}
         for name, group in self._cut.items():
-            storage = self._cells[name].storage
+            storage = self._loop_buffers[name].storage
             if group not in lengths:
                 number = self._results[length_name(group)]
                 lengths[group] = number_of_rows(self.trace, number, storage.extents[0])
             extents = (lengths[group], *storage.extents[1:])
-            cell = self._cells[name]
-            self.after[name] = (left_behind if name in self.live else rows)(cell, extents)
+            loop_buffer = self._loop_buffers[name]
+            self.after[name] = (left_behind if name in self.live else rows)(loop_buffer, extents)
 
     def unless_stopped(self, go_on: TracedArray, flags: tuple[str, ...]) -> TracedArray:
         """``go_on`` and none of the flags at the start of an iteration."""

@@ -56,11 +56,11 @@ def largest(extents: Extents, trips: AffineExpr) -> Extents:
     return at(extents, trips if grows else AffineExpr.const(0))
 
 
-def rows(cell: TracedArray, extents: Extents) -> TracedArray:
-    """The first rows of a cell."""
-    return TracedArray(cell.storage, cell.map, extents)
+def rows(loop_buffer: TracedArray, extents: Extents) -> TracedArray:
+    """The first rows of a loop buffer."""
+    return TracedArray(loop_buffer.storage, loop_buffer.map, extents)
 
 
-def left_behind(cell: TracedArray, extents: Extents) -> TracedArray:
+def left_behind(loop_buffer: TracedArray, extents: Extents) -> TracedArray:
     """What the program holds behind the loop: an array of its own."""
-    return copy_of(rows(cell, extents), cell.dtype, None, "copy")
+    return copy_of(rows(loop_buffer, extents), loop_buffer.dtype, None, "copy")

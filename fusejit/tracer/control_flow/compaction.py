@@ -1,6 +1,6 @@
 """``x[mask]`` as an array of its own inside a loop: the elements that are true, moved together.
 
-The places of the true elements are found by a loop that is written out below and staged like one
+The places of the true elements are found by a loop that is written out below and traced like one
 of the program; how many there are is a symbol of the block. Arrays under one mask share both, and
 what is read at the places is a gather like any other. Outside of loops NumPy makes the array, and
 the launcher reads its size (`fusejit.tracer.host.host_calls`).
@@ -20,14 +20,14 @@ from fusejit.tracer.indexing import mask_indices
 from fusejit.tracer.indexing.gathers import mark_within_bounds
 from fusejit.tracer.indexing.kernel_indices import bound_number
 from fusejit.tracer.indexing.masked import is_same_value
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import int_value, is_kernel_number
 from fusejit.tracer.values.number import TracedNumber
 
 
-@handles("select")
+@primitive("select")
 def select(array: TracedArray, mask: TracedArray) -> TracedArray:
     """``array[mask]`` as an array of its own."""
     if not _is_in_loop(array.trace) or array.ndim != 1:
@@ -35,11 +35,11 @@ def select(array: TracedArray, mask: TracedArray) -> TracedArray:
     return _at_places(array, mask)
 
 
-@handles("select rows")
+@primitive("select_rows")
 def select_rows(array: TracedArray, mask: TracedArray) -> TracedArray:
     """``array[mask]`` for a mask of fewer axes, as an array of its own."""
     if not _is_in_loop(array.trace) or mask.ndim != 1:
-        return HANDLERS["getitem"](array, mask_indices.positions(mask))  # type: ignore[no-any-return]
+        return PRIMITIVES["getitem"](array, mask_indices.positions(mask))  # type: ignore[no-any-return]
     return _at_places(array, mask)
 
 
@@ -56,7 +56,7 @@ def _at_places(array: TracedArray, mask: TracedArray) -> TracedArray:
         trace.places.insert(0, (mask.value(), places))
     mark_within_bounds(trace, places, array.extents[0])
     behind = (slice(None),) * (array.ndim - 1)
-    chosen: TracedArray = HANDLERS["gather"](
+    chosen: TracedArray = PRIMITIVES["gather"](
         array, (places, *behind), [places, *(None for _ in behind)]
     )
     return chosen
@@ -86,7 +86,7 @@ def between(number: Any, low: int, high: Any) -> Any:
     return number
 
 
-@handles(between)
+@primitive(between)
 def _between(number: Any, low: int, high: Any) -> Any:
     """The number as a symbol with these bounds, so that it needs no check as an index."""
     if not is_kernel_number(number):

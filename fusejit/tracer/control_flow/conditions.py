@@ -15,14 +15,14 @@ import numpy as np
 
 from fusejit.ir.ops import Check
 from fusejit.tracer.control_flow.raises import ASSERTS, COMPUTED
-from fusejit.tracer.control_flow.staged_if import StagedIf, decide
+from fusejit.tracer.control_flow.traced_if import TracedIf, decide
 from fusejit.tracer.elementwise.ufuncs import operator_call
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import current_location
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.either import is_either
 from fusejit.tracer.values.kernel_numbers import as_kernel_number, as_python, is_number, truth_of
+from fusejit.tracer.values.union_scalar import is_union_scalar
 
 _RESULT = "the value of this expression"
 
@@ -114,7 +114,7 @@ def _same(obj: Any) -> Any:
     return obj
 
 
-@handles("choose")
+@primitive("choose")
 def choose(test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
     """``first() if test else second()``."""
     truth = decide(test)
@@ -125,7 +125,7 @@ def choose(test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> An
 
 def _chosen(truth: TracedArray, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
     key = ("choose", str(current_location()))
-    region = StagedIf(current_trace(), key, truth, (_RESULT,), frozenset())
+    region = TracedIf(current_trace(), key, truth, (_RESULT,), frozenset())
     region.then({})
     value = first()
     region.otherwise({_RESULT: value})
@@ -139,7 +139,7 @@ def asserted(operand: Any, message: Any = None) -> Any:
     ``message`` is the literal behind the comma, "" for none, None for what has to be computed,
     which NumPy does: not behind a store to the caller's memory (`refuse_late_raises`).
     """
-    truth = decide(operand) if is_number(operand) or is_either(operand) else operand
+    truth = decide(operand) if is_number(operand) or is_union_scalar(operand) else operand
     if not isinstance(truth, TracedArray):
         return operand
     trace = current_trace()
@@ -165,7 +165,7 @@ def any_of(*flags: Any) -> Any:
 def stop_flag(*flags: Any) -> Any:
     """At the end of a loop's body: a raised flag, or one that only the kernel knows.
 
-    Nothing is computed: a staged body has ended when this is asked.
+    Nothing is computed: a traced body has ended when this is asked.
     """
     known = [flag for flag in flags if not isinstance(flag, TracedArray)]
     return any(known) or next((f for f in flags if isinstance(f, TracedArray)), False)

@@ -29,7 +29,7 @@ _BLOCKS = ("body", "orelse", "finalbody")
 
 
 class EndedContexts:
-    """The counter of one opened function.
+    """The counter of one split function.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from typing import Any
 from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, PayloadBuilder
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.kernel_indices import (
     affine_index,
     bound_number,
@@ -23,8 +23,8 @@ from fusejit.tracer.indexing.kernel_indices import (
     scalar,
 )
 from fusejit.tracer.runtime.context import active_trace, current_trace
-from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import is_kernel_number
@@ -58,7 +58,7 @@ class Items:
 
 
 def items_of(obj: Any) -> Items | None:
-    """The items of something that a staged loop can run over."""
+    """The items of something that a traced loop can run over."""
     if isinstance(obj, Items):
         return obj
     if type(obj) is range:
@@ -84,7 +84,7 @@ def _affine(obj: Any) -> AffineExpr:
         raise numpy_raises(text) from error
 
 
-@handles(range)
+@primitive(range)
 def range_of(*args: Any) -> Any:
     """``range`` with a bound that each call, or each iteration, has anew."""
     if not any(isinstance(a, TracedNumber) or is_kernel_number(a) for a in args):
@@ -127,18 +127,18 @@ def _range_of_steps(trace: Trace, start: Any, stop: Any, step: Any, by: AffineEx
     )
 
 
-@handles(enumerate)
+@primitive(enumerate)
 def enumerate_of(iterable: Any, start: Any = 0) -> Any:
-    """``enumerate`` of what a staged loop can run over."""
+    """``enumerate`` of what a traced loop can run over."""
     items = _traced_items(iterable)
     if items is None:
         return NotImplemented
     return Items(items.length, lambda k: (k + start, items.item(k)))
 
 
-@handles(builtins.reversed)
+@primitive(builtins.reversed)
 def reversed_of(sequence: Any) -> Any:
-    """``reversed`` of what a staged loop can run over."""
+    """``reversed`` of what a traced loop can run over."""
     items = _traced_items(sequence)
     if items is None:
         return NotImplemented
@@ -146,7 +146,7 @@ def reversed_of(sequence: Any) -> Any:
     return Items(items.length, lambda k: items.item(last - k))
 
 
-@handles(zip)
+@primitive(zip)
 def zip_of(*iterables: Any, **kwargs: Any) -> Any:
     """``zip`` of arrays and ranges; the shortest decides, with ``strict`` they are equally long."""
     strict = kwargs.pop("strict", False)

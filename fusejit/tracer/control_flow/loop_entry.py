@@ -1,9 +1,9 @@
 """The start of a loop's body: what its names hold there.
 
 A number that the body assigns is carried as a value. An array that the body binds anew
-(``x = x + step``) is carried as memory, a *cell*: it is filled in front of the loop, the body sees
-it under the name, and what the name holds at the end of the body is stored into it. Arrays that
-are only changed in place are not carried at all, because their memory is.
+(``x = x + step``) is carried as memory, a *loop buffer*: it is filled in front of the loop, the
+body sees it under the name, and what the name holds at the end of the body is stored into it.
+Arrays that are only changed in place are not carried at all, because their memory is.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from fusejit.tracer.control_flow.shrinking import (
     length_name,
     number_of_rows,
 )
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.either import EitherType, NumberType, is_either
-from fusejit.tracer.values.either_types import type_of, union
 from fusejit.tracer.values.kernel_numbers import is_number
 from fusejit.tracer.values.operands import I64
 from fusejit.tracer.values.origins import OBJECT_OF
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.union_scalar import NumberType, UnionType, is_union_scalar
+from fusejit.tracer.values.union_types import type_of, union
 
 TAG = " as"  # behind the name of a number: its tag, which says of which type it is
 
@@ -73,12 +73,16 @@ class LoopEntry(Region):
         self.after: dict[str, Any] = {}
         self._entry: dict[str, Any] = {}  # what each name holds at the start of the body
         self._carried: list[tuple[str, NumberType, Value, Value]] = []  # argument, start
-        self._cells: dict[str, TracedArray] = {}
-        self._changing: dict[str, Extents] = {}  # of cells whose length each iteration changes
-        self._cut: dict[str, str] = {}  # of cells that lose rows, with whom they share the number
+        self._loop_buffers: dict[str, TracedArray] = {}
+        self._changing: dict[
+            str, Extents
+        ] = {}  # of loop buffers whose length each iteration changes
+        self._cut: dict[
+            str, str
+        ] = {}  # of loop buffers that lose rows, with whom they share the number
         self._rows: list[tuple[AffineExpr, Value, AffineExpr]] = []  # symbol, number, the most
         self._late: list[tuple[str, NumberType, Value]] = []  # defined in the loop only
-        self._types: dict[str, EitherType] = {}  # of numbers of one of several types
+        self._types: dict[str, UnionType] = {}  # of numbers of one of several types
         self._held: tuple[str, ...] = ()  # the names, and those of the items of tuples
         self._results: dict[str, Value] = {}
         self._now: dict[str, Any] = {}  # what the names hold at the end of the body
@@ -116,7 +120,7 @@ class LoopEntry(Region):
         self._held = tuple(self._before)
         for name, obj in self._before.items():
             self._entry[name] = self._at_entry(name, obj)
-            if name in self._cells:
+            if name in self._loop_buffers:
                 self._carry_origin(name, obj, names)
 
     def entries(self) -> tuple[Any, ...]:
@@ -129,34 +133,34 @@ class LoopEntry(Region):
         if name in self.dead:
             self._before[name] = UNDEFINED
             return Undefined(name, "is bound anew in each iteration", is_unbound=True)
-        if is_number(obj) or is_either(obj) or (obj is None and self._decided_type(name)):
+        if is_number(obj) or is_union_scalar(obj) or (obj is None and self._decided_type(name)):
             return self._carry(name, self._type_at_entry(name, type_of(obj)), obj)
         if self.decided("late", name):
             self._before[name] = UNDEFINED
             return Undefined(name, "is bound to a view in each iteration")
         if is_array(obj) and (extents := self.decided("extents", name)):
             buffer = self._buffer(obj, largest(extents, self.trips))
-            cell = TracedArray.whole(Storage.of_buffer(self.trace, buffer))
-            self.trace.store(rows(cell, obj.extents).memory(), obj.value())
+            loop_buffer = TracedArray.whole(Storage.of_buffer(self.trace, buffer))
+            self.trace.store(rows(loop_buffer, obj.extents).memory(), obj.value())
             self._changing[name] = extents
-            self._cells[name] = cell
-            return cell
+            self._loop_buffers[name] = loop_buffer
+            return loop_buffer
         if is_array(obj) and (group := self.decided("cut", name)):
             number = length_name(group)
             if not any(n == number for n, _, _, _ in self._carried):
                 length = self.trace.number(self.trace.decisions.canonical(obj.extents[0]))
                 self._carry(number, (Kind.PYTHON, I64), length)
             self._cut[name] = group
-            self._cells[name] = self._cell(obj)
-            return self._cells[name]
-        if is_array(obj) and self.decided("cell", name):
+            self._loop_buffers[name] = self._loop_buffer(obj)
+            return self._loop_buffers[name]
+        if is_array(obj) and self.decided("loop_buffer", name):
             self._require_own_strides(obj)
-            self._cells[name] = self._cell(obj)
-            return self._cells[name]
+            self._loop_buffers[name] = self._loop_buffer(obj)
+            return self._loop_buffers[name]
         return obj
 
     def _carry_origin(self, name: str, obj: TracedArray, names: Mapping[str, Any]) -> None:
-        number = self._origins.enter(name, obj, self._cells[name], names)
+        number = self._origins.enter(name, obj, self._loop_buffers[name], names)
         if number is not None:
             self._carry(OBJECT_OF + name, (Kind.PYTHON, I64), number)
 
@@ -167,18 +171,18 @@ class LoopEntry(Region):
     def _decided_type(self, name: str) -> Any:
         return self.decided("type", name, *self._visit)
 
-    def _type_at_entry(self, name: str, own: NumberType | EitherType) -> NumberType | EitherType:
+    def _type_at_entry(self, name: str, own: NumberType | UnionType) -> NumberType | UnionType:
         """The type decided by an earlier attempt, unless a loop around has changed it since."""
         decided = self._decided_type(name)
         return own if decided is None else union(decided, own) or own
 
-    def _carry(self, name: str, type_: NumberType | EitherType, start: Any) -> Any:
+    def _carry(self, name: str, type_: NumberType | UnionType, start: Any) -> Any:
         """Carry a number; one of several types has its tag beside it."""
         values = number_values(start, type_)
         types = types_of_values(type_)
         arguments = [self.argument(name, own) for own in types]
         self._carried += zip(parts_of(name, types), types, arguments, values, strict=True)
-        if isinstance(type_, EitherType):
+        if isinstance(type_, UnionType):
             self._types[name] = type_
         return of_values(self.trace, type_, arguments)
 
@@ -200,7 +204,7 @@ class LoopEntry(Region):
         late = tuple(start for _, _, start in self._late)
         return tuple(start for _, _, _, start in self._carried) + late
 
-    def _cell(self, initial: TracedArray) -> TracedArray:
+    def _loop_buffer(self, initial: TracedArray) -> TracedArray:
         buffer = self._buffer(initial)
         storage = Storage.of_buffer(self.trace, buffer)
         value = initial.value()
@@ -208,22 +212,22 @@ class LoopEntry(Region):
         return TracedArray.whole(storage)
 
     def show_changing_cells(self) -> None:
-        """Now that the iteration has a symbol: what it sees of cells that change their length."""
+        """Define, once an iteration has a symbol, its view of loop buffers that change length."""
         for name, extents in self._changing.items():
-            shown = rows(self._cells[name], at(extents, AffineExpr.symbol(self.symbol)))
-            self._cells[name] = self._entry[name] = shown
+            shown = rows(self._loop_buffers[name], at(extents, AffineExpr.symbol(self.symbol)))
+            self._loop_buffers[name] = self._entry[name] = shown
             self._origins.show(name, shown)
         lengths: dict[str, AffineExpr] = {}
         for name, group in self._cut.items():
-            cell = self._cells[name]
+            loop_buffer = self._loop_buffers[name]
             if group not in lengths:
                 number = self.argument_of(length_name(group))
                 assert number is not None
-                lengths[group] = number_of_rows(self.trace, number, cell.extents[0])
-                self._rows.append((lengths[group], number, cell.extents[0]))
-            shown = rows(cell, (lengths[group], *cell.extents[1:]))
-            cell.storage.front = shown.extents
-            self._cells[name] = self._entry[name] = shown
+                lengths[group] = number_of_rows(self.trace, number, loop_buffer.extents[0])
+                self._rows.append((lengths[group], number, loop_buffer.extents[0]))
+            shown = rows(loop_buffer, (lengths[group], *loop_buffer.extents[1:]))
+            loop_buffer.storage.prefix = shown.extents
+            self._loop_buffers[name] = self._entry[name] = shown
             self._origins.show(name, shown)
 
     def bind_rows_again(self) -> None:
@@ -251,13 +255,13 @@ class LoopEntry(Region):
         return -2 if self in self.trace.regions else -1
 
     def _require_own_strides(self, array: TracedArray) -> None:
-        """An array of which axes are broadcast has no say in strides, and a cell does: peel."""
+        """Peel for an array with broadcast axes: a loop buffer has a say in strides."""
         constant = self.trace.decisions.constant
         axes = [a for a, extent in enumerate(array.extents) if constant(extent) != 1]
         if array.ndim > 1 and any(array.compare_strides(a, a) is None for a in axes):
             if self.can_peel() and not self.decided("peel"):
                 self.decide(1, "peel")
-            raise Declined("a loop carries a broadcast array")
+            raise Fallback("a loop carries a broadcast array")
 
 
 def parts_of(name: str, types: Sequence[NumberType]) -> list[str]:

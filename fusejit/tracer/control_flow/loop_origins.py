@@ -1,7 +1,7 @@
-"""Which objects the cells of a loop stand for: see `fusejit.tracer.values.origins`.
+"""Which objects the loop buffers of a loop stand for: see `fusejit.tracer.values.origins`.
 
-A cell holds the elements of an array that was there in front of the loop until an iteration binds
-the name anew. ``which`` of each cell is carried beside it.
+A loop buffer holds the elements of an array that was there in front of the loop until an iteration
+binds the name anew. ``which`` of each loop buffer is carried beside it.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from fusejit.ir.ops import Write, walk
-from fusejit.tracer.control_flow.regions import Region, extents_are_outside, is_held, same_object
-from fusejit.tracer.graph_breaks.declined import Declined, Restart
+from fusejit.tracer.control_flow.regions import Region, extents_are_captured, is_held, same_object
+from fusejit.tracer.graph_breaks.fallback import Fallback, Retrace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.origins import (
     OBJECT_OF,
     Origin,
     are_tracked,
     check_own,
-    is_outside,
+    is_captured,
     number_of,
 )
 
 
 class LoopOrigins:
-    """What the cells of one loop may be instead of arrays of the loop's own.
+    """What the loop buffers of one loop may be instead of arrays of the loop's own.
 
     Parameters
     ----------
@@ -38,27 +38,33 @@ class LoopOrigins:
         self._region = region
         self._trace = region.trace
         self._argument_of = argument_of
-        self._cells: dict[str, TracedArray] = {}
-        self._outside: dict[str, TracedArray] = {}  # of cells: what the name held, if it shows
+        self._loop_buffers: dict[str, TracedArray] = {}
+        self._visible_before: dict[
+            str, TracedArray
+        ] = {}  # of loop buffers: what the name held, if it shows
         self._objects: list[TracedArray] = []
         self._stores: dict[str, int] = {}  # into what the names held
         self._bound_to: list[tuple[str, TracedArray]] = []  # arrays from in front of the loop
-        self._unsure: set[str] = set()  # names that may hold, behind the loop, what they held
+        self._possibly_unbound: set[str] = (
+            set()
+        )  # names that may hold, behind the loop, what they held
 
     def is_tracked(self) -> bool:
         """Whether the numbers are carried in this attempt."""
         return are_tracked(self._trace)
 
-    def enter(self, name: str, before: TracedArray, cell: TracedArray, names: Any) -> int | None:
-        """Note a cell; the number that it starts with, if one is carried."""
-        self._cells[name] = cell
+    def enter(
+        self, name: str, before: TracedArray, loop_buffer: TracedArray, names: Any
+    ) -> int | None:
+        """Note a loop buffer; the number that it starts with, if one is carried."""
+        self._loop_buffers[name] = loop_buffer
         is_shown = self._region.decided("shown", name)
         if self._is_nobody_elses(name, before, names) and not is_shown:
             return None
-        self._outside[name] = before
+        self._visible_before[name] = before
         root = before.storage.root
         if root.copied_from:
-            cell.storage.stands_for = root.copied_why
+            loop_buffer.storage.stands_for = root.copied_why
         self._stores[name] = root.num_stores
         number = self._number(before)
         return number if self.is_tracked() else None
@@ -66,7 +72,7 @@ class LoopOrigins:
     def _is_nobody_elses(self, name: str, array: TracedArray, names: Mapping[str, Any]) -> bool:
         """Whether only one name has held an array, so that a copy cannot be told from it."""
         root = array.storage.root
-        if array.path is not None or is_outside(root):
+        if array.path is not None or is_captured(root):
             return False
         is_inlined = self._region.location.inlined_from is not None
         if is_inlined or array.storage.home is not self._trace.block:
@@ -80,9 +86,9 @@ class LoopOrigins:
         self._objects.append(obj)
         return len(self._objects)
 
-    def show(self, name: str, cell: TracedArray) -> None:
-        """The body sees a cell under another object."""
-        self._cells[name] = cell
+    def show(self, name: str, loop_buffer: TracedArray) -> None:
+        """The body sees a loop buffer under another object."""
+        self._loop_buffers[name] = loop_buffer
 
     def number(self, obj: TracedArray) -> TracedArray | int:
         """Which object an array of the body is."""
@@ -90,41 +96,43 @@ class LoopOrigins:
 
     def _known(self, obj: TracedArray) -> TracedArray | int | None:
         trace = self._trace
-        for name, cell in self._cells.items():
-            if same_object(trace, cell, obj):
+        for name, loop_buffer in self._loop_buffers.items():
+            if same_object(trace, loop_buffer, obj):
                 number = self._argument_of(OBJECT_OF + name)
                 return 0 if number is None else number
-            if cell.storage is obj.storage.root and name in self._outside:
-                raise Declined("a loop carries a view of an array made in front of it")
+            if loop_buffer.storage is obj.storage.root and name in self._visible_before:
+                raise Fallback("a loop carries a view of an array made in front of it")
         home = obj.storage.root.home
         if home is trace.block or not trace.is_open(home):
             return None
-        if not extents_are_outside(trace, (*obj.map.results, *obj.extents)):
-            raise Declined("a loop that may have no iteration leaves another view in each")
+        if not extents_are_captured(trace, (*obj.map.results, *obj.extents)):
+            raise Fallback("a loop that may have no iteration leaves another view in each")
         return self._number(obj)
 
     def may_be_another(self, obj: TracedArray) -> bool:
         """Whether an array of the body may be an object that was there in front of the loop."""
-        for name, cell in self._cells.items():
-            if same_object(self._trace, cell, obj):
-                return name in self._outside
+        for name, loop_buffer in self._loop_buffers.items():
+            if same_object(self._trace, loop_buffer, obj):
+                return name in self._visible_before
         return obj.storage.root.origin is not None and obj.storage.root.home is self._trace.block
 
     def leave(self, names: Mapping[str, Any], runs_often: bool) -> None:
         """At the end of the body: which names may hold behind the loop what they held before."""
-        for name in self._cells.keys() - self._outside.keys():
+        for name in self._loop_buffers.keys() - self._visible_before.keys():
             if self._shows_another(name, names[name]):
                 self._region.decide(True, "shown", name)
-        for name in self._outside:
-            self._unsure |= set() if runs_often and self._is_bound(name, names) else {name}
-        for name in self._cells:
+        for name in self._visible_before:
+            self._possibly_unbound |= (
+                set() if runs_often and self._is_bound(name, names) else {name}
+            )
+        for name in self._loop_buffers:
             self._collect(name, names[name])
 
     def _shows_another(self, name: str, obj: TracedArray) -> bool:
         """Whether an array of the body may be one that others know, but for what ``name`` held."""
-        for other, cell in self._cells.items():
-            if obj.storage.root is cell.storage:
-                return other != name and other in self._outside
+        for other, loop_buffer in self._loop_buffers.items():
+            if obj.storage.root is loop_buffer.storage:
+                return other != name and other in self._visible_before
         root = obj.storage.root
         if root.home is not self._trace.block:
             return True
@@ -135,7 +143,7 @@ class LoopOrigins:
         """Note the arrays from in front of the loop that an array of the body may be."""
         root = obj.storage.root
         if root.home is not self._trace.block:
-            if not any(root is cell.storage for cell in self._cells.values()):
+            if not any(root is loop_buffer.storage for loop_buffer in self._loop_buffers.values()):
                 self._number(obj)
                 self._bound_to.append((name, obj))
         elif root.origin is not None:
@@ -148,15 +156,19 @@ class LoopOrigins:
         while name not in seen:
             seen.add(name)
             now = names[name]
-            source = [n for n, cell in self._cells.items() if same_object(self._trace, cell, now)]
+            source = [
+                n
+                for n, loop_buffer in self._loop_buffers.items()
+                if same_object(self._trace, loop_buffer, now)
+            ]
             if not source:
                 return now.storage.root.origin is None
             name = source[0]
         return False
 
     def stored_to(self) -> str | None:
-        """A name whose cell is stale in an iteration: what it held is changed in place."""
-        for name, before in self._outside.items():
+        """A name whose loop buffer is stale in an iteration: what it held is changed in place."""
+        for name, before in self._visible_before.items():
             if before.storage.root.num_stores != self._stores[name]:
                 return name
         stores = (op for op in walk(self._trace.block) if isinstance(op, Write))
@@ -169,7 +181,7 @@ class LoopOrigins:
 
     def finish(self, after: Mapping[str, Any], late: frozenset[str]) -> None:
         """Behind the loop: what the arrays that names hold may be instead."""
-        for name in sorted(self._unsure | late):
+        for name in sorted(self._possibly_unbound | late):
             array = after.get(name)
             if not isinstance(array, TracedArray) or array.path is not None:
                 continue
@@ -183,7 +195,7 @@ class LoopOrigins:
             storage.origin = Origin(array, objects, which, self._requires_own(name))
             for obj in objects:
                 root = obj.storage.root
-                is_own = obj.path is None and not is_outside(root)
+                is_own = obj.path is None and not is_captured(root)
                 why = "an array that a loop may not have bound anew"
                 storage.note_copied(root, is_own, why)
 
@@ -191,8 +203,8 @@ class LoopOrigins:
         def start_again() -> NoReturn:
             self._trace.table[("origins", "tracked")] = True
             if self._region.decided("own", name):
-                raise Declined("an array that a loop may not have bound anew is changed")
+                raise Fallback("an array that a loop may not have bound anew is changed")
             self._region.trace.table[(self._region.key, "own", name)] = True
-            raise Restart
+            raise Retrace
 
         return start_again

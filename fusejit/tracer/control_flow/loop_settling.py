@@ -31,10 +31,10 @@ from fusejit.tracer.control_flow.shrinking import (
 from fusejit.tracer.indexing.views import same_view
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.either import EitherType, MaybeTuple, NumberType
-from fusejit.tracer.values.either_types import has_type, type_of, union
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.union_scalar import NumberType, OptionalTuple, UnionType
+from fusejit.tracer.values.union_types import has_type, type_of, union
 
 
 class LoopSettling(LoopEntry):
@@ -45,14 +45,16 @@ class LoopSettling(LoopEntry):
         for name, (kind, items, flag) in self._tuples.items():
             held: Any = self.look_up(names, name)
             if not is_tuple_like(held, kind, len(items), flag is not None):
-                if held is None or isinstance(held, MaybeTuple):
+                if held is None or isinstance(held, OptionalTuple):
                     self.decide(self._form(name), "tuple", name)
                 self._peel_or_refuse(name, tuple_of(kind, items), held)
         now = self._now = {name: self._now_held(names, name) for name in self._held}
         self._find_swaps(now)
         self._find_cuts(now)
         fresh = [n for n in self._held if is_array(now[n]) and self._is_mine(now[n].storage)]
-        for name in sorted(self._held, key=lambda n: n not in fresh):  # what makes cells first
+        for name in sorted(
+            self._held, key=lambda n: n not in fresh
+        ):  # what makes loop buffers first
             self._settle(name, self._entry[name], now[name])
         self._refuse_shared_memory(now)
 
@@ -68,7 +70,9 @@ class LoopSettling(LoopEntry):
 
     def _find_swaps(self, now: dict[str, Any]) -> None:
         """Names that exchange their arrays in each iteration: trace several iterations at once."""
-        arrays = {n: o for n, o in self._entry.items() if is_array(o) and n not in self._cells}
+        arrays = {
+            n: o for n, o in self._entry.items() if is_array(o) and n not in self._loop_buffers
+        }
         source: dict[str, str] = {}
         for name in arrays:
             if not is_array(now[name]):
@@ -94,11 +98,11 @@ class LoopSettling(LoopEntry):
         entry = {n: o for n, o in self._entry.items() if n not in self._changing}
         found = cut_together(self._held, entry, now)
         for name, group in self._cut.items():
-            cell, first = (
-                self._cells[name],
+            loop_buffer, first = (
+                self._loop_buffers[name],
                 now[next(n for n, g in self._cut.items() if g == group)],
             )
-            if not has_room(cell, now[name]) or not as_long_as(now[name], first):
+            if not has_room(loop_buffer, now[name]) or not as_long_as(now[name], first):
                 self.decide(False, "cut", name)
         wanted = {n: g for n, g in found.items() if self.decided("cut", n) is None}
         if wanted and self.cuts():
@@ -110,26 +114,26 @@ class LoopSettling(LoopEntry):
         if isinstance(before, Undefined):
             return
         if same_object(self.trace, before, now):
-            if now is not before and is_array(now) and name not in self._cells:
+            if now is not before and is_array(now) and name not in self._loop_buffers:
                 self._renewed[name] = now if self.runs else now.one_of_two(before)
             return
         if has_type(before) and has_type(now):
             self._settle_type(name, type_of(before), type_of(now))
         elif is_array(before) and is_array(now):
             self._settle_cell(name, before, now)
-        elif before is None and isinstance(now, MaybeTuple) and all(map(has_type, now.items)):
+        elif before is None and isinstance(now, OptionalTuple) and all(map(has_type, now.items)):
             zeros = (zero(type_of(item)) for item in now.items)
             self.decide((type(now.items), *zeros), "tuple", name)
         else:
             self._peel_or_refuse(name, before, now)
 
     def _settle_type(
-        self, name: str, before: NumberType | EitherType, now: NumberType | EitherType
+        self, name: str, before: NumberType | UnionType, now: NumberType | UnionType
     ) -> None:
         joined = union(before, now)
         if before == joined:
             return
-        if not isinstance(now, EitherType) and self.can_peel() and not self.decided("peel"):
+        if not isinstance(now, UnionType) and self.can_peel() and not self.decided("peel"):
             self.decide(1, "peel")  # it may have the type of the first iteration from then on
         if joined is None:
             kinds = f"{type_text(before)}, then {type_text(now)}"
@@ -167,8 +171,8 @@ class LoopSettling(LoopEntry):
         is_from_outside = not self._is_mine(now.storage) and not self._is_cell(now.storage)
         if self.runs and is_from_outside:
             self.decide(True, "late", name)
-        if name not in self._cells:
-            self.decide(True, "cell", name)
+        if name not in self._loop_buffers:
+            self.decide(True, "loop_buffer", name)
         if before.storage.num_stores:  # in place first, then bound anew
             arrays = {n: o for n, o in self._now.items() if is_array(o)}
             needed = 1 + self._num_moved_on(name, arrays)  # until it is an array of the loop's own
@@ -190,11 +194,11 @@ class LoopSettling(LoopEntry):
         )
 
     def _refuse_shared_memory(self, now: dict[str, Any]) -> None:
-        """Two cells cannot stand for one array that is changed in place later."""
+        """Two loop buffers cannot stand for one array that is changed in place later."""
         seen: dict[int, str] = {}
-        for name in self._cells:
+        for name in self._loop_buffers:
             storage = now[name].storage.root
-            if storage is self._cells[name].storage:
+            if storage is self._loop_buffers[name].storage:
                 continue
             other = seen.setdefault(id(storage), name)
             if other != name or (storage.num_stores and not self._is_mine(storage)):
@@ -202,7 +206,7 @@ class LoopSettling(LoopEntry):
                 raise unsupported(what, f"write {name} = ....copy()")
 
     def _is_cell(self, storage: Storage) -> bool:
-        return any(storage is cell.storage for cell in self._cells.values())
+        return any(storage is loop_buffer.storage for loop_buffer in self._loop_buffers.values())
 
     def _is_mine(self, storage: Storage) -> bool:
         """Whether the body has made the array."""
@@ -214,7 +218,7 @@ class LoopSettling(LoopEntry):
 
     def _num_moved_on(self, name: str, names: Mapping[str, Any]) -> int:
         """After how many iterations a name holds no array any more that was there before them."""
-        owners = {cell.storage: other for other, cell in self._cells.items()}
+        owners = {loop_buffer.storage: other for other, loop_buffer in self._loop_buffers.items()}
         for count in range(len(owners)):
             held = names.get(name)
             source = owners.get(held.storage) if isinstance(held, TracedArray) else None
@@ -224,8 +228,8 @@ class LoopSettling(LoopEntry):
         return 0
 
 
-def _conversion(type_: NumberType | EitherType) -> str:
-    if isinstance(type_, EitherType):
+def _conversion(type_: NumberType | UnionType) -> str:
+    if isinstance(type_, UnionType):
         return "float"
     kind, dtype = type_
     if kind is Kind.PYTHON:

@@ -14,7 +14,7 @@ import numpy as np
 
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.ufuncs import operator_call
-from fusejit.tracer.runtime.dispatch import HANDLERS
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import BOOL, as_kernel_number, is_kernel_number, is_number
 from fusejit.tracer.values.number import TracedNumber
@@ -28,7 +28,7 @@ def contained(item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> A
     if isinstance(container, TracedArray) and container.kind is Kind.ARRAY:
         if is_number(item) or isinstance(item, TracedArray):
             same = operator_call(np.equal, (container, item))
-            return as_kernel_number(HANDLERS[np.any](same), Kind.PYTHON, BOOL)
+            return as_kernel_number(PRIMITIVES[np.any](same), Kind.PYTHON, BOOL)
     elif is_kernel_number(item) or (isinstance(item, TracedNumber) and item.is_local):
         if type(container) is range:
             return _in_range(item, container)

@@ -1,4 +1,4 @@
-"""Loops and conditionals of staged code that runs outside a trace: Python's own."""
+"""Loops and conditionals of rewritten code that runs outside a trace: Python's own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 class NativeLoop:
     """A loop in which nothing is traced."""
 
-    staged = enters = leaves = False
+    is_traced = enters = leaves = False
 
     def __init__(self, iterable: Iterable[Any] = ()) -> None:
         self._iterable = iterable
@@ -33,7 +33,7 @@ class NativeLoop:
 class NativeIf:
     """A conditional whose condition is known."""
 
-    staged = False
+    is_traced = False
 
     def __init__(self, taken: bool) -> None:
         self.taken = taken

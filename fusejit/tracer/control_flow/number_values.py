@@ -7,16 +7,16 @@ from typing import Any
 
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.runtime.dispatch import handles
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.either import (
-    Either,
-    EitherType,
-    NumberType,
-)
-from fusejit.tracer.values.either_types import tag, wide
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
+from fusejit.tracer.values.union_scalar import (
+    NumberType,
+    UnionScalar,
+    UnionType,
+)
+from fusejit.tracer.values.union_types import tag, wide
 
 
 def number_value(obj: Any, type_: NumberType) -> Value:
@@ -25,24 +25,24 @@ def number_value(obj: Any, type_: NumberType) -> Value:
     return value
 
 
-def number_values(obj: Any, type_: NumberType | EitherType) -> tuple[Value, ...]:
+def number_values(obj: Any, type_: NumberType | UnionType) -> tuple[Value, ...]:
     """A number as values of the current block: itself, and its tag if it has one of several types.
 
     The types of these values are `types_of_values`.
     """
-    if not isinstance(type_, EitherType):
+    if not isinstance(type_, UnionType):
         return (number_value(obj, type_),)
     return wide(obj, type_.dtype).value(), tag(obj, type_).value()
 
 
-def types_of_values(type_: NumberType | EitherType) -> tuple[NumberType, ...]:
+def types_of_values(type_: NumberType | UnionType) -> tuple[NumberType, ...]:
     """The types of the values that a number is made of."""
-    return ((Kind.SCALAR, type_.dtype), type_.tag) if isinstance(type_, EitherType) else (type_,)
+    return ((Kind.SCALAR, type_.dtype), type_.tag) if isinstance(type_, UnionType) else (type_,)
 
 
-def zero(type_: NumberType | EitherType) -> Any:
+def zero(type_: NumberType | UnionType) -> Any:
     """A number of a type that nothing reads, or the first of several types."""
-    own = type_.types[0] if isinstance(type_, EitherType) else type_
+    own = type_.types[0] if isinstance(type_, UnionType) else type_
     if own is None:
         return None
     kind, dtype = own
@@ -50,18 +50,18 @@ def zero(type_: NumberType | EitherType) -> Any:
     return number.item() if kind is Kind.PYTHON else number
 
 
-def of_values(trace: Trace, type_: NumberType | EitherType, values: Sequence[Value]) -> Any:
+def of_values(trace: Trace, type_: NumberType | UnionType, values: Sequence[Value]) -> Any:
     """The number of a type that is made of values."""
     made = [TracedArray.of_value(trace, value) for value in values]
-    return Either(type_, *made) if isinstance(type_, EitherType) else made[0]
+    return UnionScalar(type_, *made) if isinstance(type_, UnionType) else made[0]
 
 
-@handles("type text")
-def type_text(type_: NumberType | EitherType | None) -> str:
+@primitive("type_text")
+def type_text(type_: NumberType | UnionType | None) -> str:
     """The type of a number as messages name it."""
     if type_ is None:
         return "None"
-    if isinstance(type_, EitherType):
+    if isinstance(type_, UnionType):
         return " or ".join(map(type_text, type_.types))
     kind, dtype = type_
     name = {"i": "int", "f": "float", "b": "bool"}.get(dtype.kind, str(dtype))

@@ -17,8 +17,8 @@ from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import Graph
 from fusejit.ir.host_calls import late_ops
 from fusejit.ir.ops import Check, HostCall, walk
-from fusejit.tracer.control_flow.staged_if import StagedIf
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.control_flow.traced_if import TracedIf
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.checks import EXTENTS_DIFFER
 from fusejit.tracer.runtime.context import active_trace, current_trace
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
@@ -51,7 +51,7 @@ def raises(kind: Any = None, text: Any = None) -> bool:
         Its literal argument, "" for none, None for what has to be computed.
     """
     trace = active_trace()
-    conditions = [r for r in trace.regions if isinstance(r, StagedIf)] if trace is not None else []
+    conditions = [r for r in trace.regions if isinstance(r, TracedIf)] if trace is not None else []
     if not conditions:
         return True
     holds: Any = True
@@ -87,7 +87,7 @@ def caught_inside(error: BaseException, depth: int) -> None:
     """Refuse to go on in an ``except`` that only some of the iterations or branches reach."""
     trace = active_trace()
     if trace is not None and len(trace.regions) != depth:
-        raise Declined(f"raises {type(error).__name__} {_WHERE}; {_REMEDY}") from error
+        raise Fallback(f"raises {type(error).__name__} {_WHERE}; {_REMEDY}") from error
 
 
 def may_raise_late(graph: Graph) -> bool:
@@ -97,7 +97,7 @@ def may_raise_late(graph: Graph) -> bool:
 
 
 def refuse_late_raises(graph: Graph, tries: bool) -> None:
-    """Decline if the kernel had to raise, behind a store, what it cannot or what may be caught."""
+    """Fall back if the kernel had to raise, after a store, what it cannot or what may be caught."""
     late = late_ops(graph)
     for op in walk(graph.block):
         if op not in late:
@@ -105,7 +105,7 @@ def refuse_late_raises(graph: Graph, tries: bool) -> None:
         if isinstance(op, Check) and op.error == COMPUTED:
             if op.reason == ASSERTS:
                 raise UnsupportedError.at(op.location, ASSERTS)
-            raise Declined(op.reason)
+            raise Fallback(op.reason)
         if tries and isinstance(op, _MAY_RAISE):
             what = "may raise, behind a store to an argument, in a function that has a `try`"
-            raise Declined(f"{what}; raise before the first store")
+            raise Fallback(f"{what}; raise before the first store")

@@ -1,10 +1,10 @@
 """What loops and conditionals have in common while they are traced: names, joins, what leaves them.
 
-The rewritten program (`tracer.capture.rewrite_control`) runs the body of a staged region once, on
+The rewritten program (`tracer.capture.rewrite_control`) runs the body of a traced region once, on
 symbols. A region knows the names that are assigned inside. Numbers become values that the op
 carries; an array that is bound anew in each iteration becomes memory that holds the newest one.
 What has to be known before (the type of a number after the first iteration, say) is found by
-tracing again: `Restart`, with a decision in the trace's table.
+tracing again: `Retrace`, with a decision in the trace's table.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from fusejit.ir.values import Value
 from fusejit.tracer.capture.callables import is_named_tuple
 from fusejit.tracer.capture.python_state import PythonState
 from fusejit.tracer.control_flow.number_values import type_text
-from fusejit.tracer.graph_breaks.declined import Restart
+from fusejit.tracer.graph_breaks.fallback import Retrace
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.indexing.views import same_view
 from fusejit.tracer.runtime.locations import Place, current_location, needs_python, unsupported
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.either import (
-    MaybeTuple,
-    NumberType,
-    TypeTest,
-    is_either,
-)
-from fusejit.tracer.values.either_types import narrowed, type_of
 from fusejit.tracer.values.kernel_numbers import as_kernel_number, is_number
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.union_scalar import (
+    NumberType,
+    OptionalTuple,
+    TypeTest,
+    is_union_scalar,
+)
+from fusejit.tracer.values.union_types import narrowed, type_of
 
-_OTHER_VISITS = ("peel", "period", "staged")  # decisions after which loops inside are met anew
+_OTHER_VISITS = ("peel", "period", "traced")  # decisions after which loops inside are met anew
 
 
 _MADE_INSIDE = "was made in a loop or a conditional that has ended"
@@ -150,7 +150,9 @@ class Region:
 
     can_unroll = False
     repeats = False  # whether its blocks may run several times
-    sure: frozenset[str] = frozenset()  # names that have a value wherever they are read
+    definitely_assigned: frozenset[str] = (
+        frozenset()
+    )  # names that have a value wherever they are read
 
     def __init__(
         self, trace: Trace, key: tuple[Any, ...], names: tuple[str, ...], live: frozenset[str]
@@ -174,7 +176,9 @@ class Region:
             return True
         if name.startswith("_st"):  # the result of a `return` has a flag
             return Undefined.is_unbound(missing)
-        return name in self.sure and name in self.live and Undefined.is_unbound(missing)
+        return (
+            name in self.definitely_assigned and name in self.live and Undefined.is_unbound(missing)
+        )
 
     def type_test(self) -> TypeTest | None:
         """What is known of the type of a number in the block that is open."""
@@ -193,7 +197,7 @@ class Region:
             for key in [k for k in self.trace.table if k[1] == "type"]:
                 del self.trace.table[key]
         self.trace.table[(self.key, what, *more)] = value
-        raise Restart
+        raise Retrace
 
     def look_up(self, names: Mapping[str, Any], name: str) -> Any:
         """What a name holds, if that can be seen here: what an ended block made cannot.
@@ -208,16 +212,16 @@ class Region:
 
     def _seen(self, obj: Any, name: str) -> Any:
         obj = narrowed(obj)
-        if isinstance(obj, MaybeTuple):
+        if isinstance(obj, OptionalTuple):
             if not self.trace.is_open(obj.tag.storage.home):
                 return Undefined(name, _MADE_INSIDE)
-            return MaybeTuple(obj.tag, self._seen(obj.items, name))
+            return OptionalTuple(obj.tag, self._seen(obj.items, name))
         if is_tuple(obj):
             items = [self._seen(item, f"{name}[{k}]") for k, item in enumerate(obj)]
             same = all(one is item for one, item in zip(items, obj, strict=True))
             return obj if same else tuple_of(type(obj), items)
         trace = self.trace
-        if is_either(obj):
+        if is_union_scalar(obj):
             is_seen = trace.is_open(obj.value.storage.home) and trace.is_open(obj.tag.storage.home)
             return obj if is_seen else Undefined(name, _MADE_INSIDE)
         if isinstance(obj, MaskedElements) and self._needs_array(name):
@@ -269,17 +273,17 @@ class Region:
         held = items_of(obj)
         if held is None:
             return {name: obj}
-        may_be_none |= isinstance(obj, MaybeTuple)
+        may_be_none |= isinstance(obj, OptionalTuple)
         flag = flag_of(name) if may_be_none else None
         items = [f"{name}[{k}]" for k in range(len(held))]
         self._tuples[name] = (type(held), items, flag)
         parts = [*items, *([] if flag is None else [flag])]
         self.live |= set(parts if name in self.live else ())
-        self.sure |= set(parts if name in self.sure else ())
+        self.definitely_assigned |= set(parts if name in self.definitely_assigned else ())
         inner = [self.taken_apart(n, o) for n, o in zip(items, held, strict=True)]
         made = {n: o for part in inner for n, o in part.items()}
         if flag is not None:
-            made[flag] = obj.tag if isinstance(obj, MaybeTuple) else True
+            made[flag] = obj.tag if isinstance(obj, OptionalTuple) else True
         return made
 
     def put_together(self, name: str, held: Mapping[str, Any]) -> Any:
@@ -290,7 +294,7 @@ class Region:
         made = tuple_of(kind, [self.put_together(item, held) for item in items])
         if flag is None or held[flag] is True:
             return made
-        return MaybeTuple(as_kernel_number(held[flag]), made)
+        return OptionalTuple(as_kernel_number(held[flag]), made)
 
     # -- values -----------------------------------------------------------------------------------
     def argument(self, name: str, type_: NumberType) -> Value:
@@ -326,7 +330,7 @@ def is_tuple(obj: Any) -> bool:
 
 def is_tuple_like(obj: Any, kind: Any, count: int, may_be_none: bool) -> bool:
     """Whether an object is a tuple of the class ``kind`` with so many items, or perhaps None."""
-    if obj is None or isinstance(obj, MaybeTuple):
+    if obj is None or isinstance(obj, OptionalTuple):
         obj = items_of(obj) if may_be_none else None
         if obj is None:
             return may_be_none
@@ -335,7 +339,7 @@ def is_tuple_like(obj: Any, kind: Any, count: int, may_be_none: bool) -> bool:
 
 def items_of(obj: Any) -> Any:
     """The tuple that an object is, or may be; None if there is none."""
-    if isinstance(obj, MaybeTuple):
+    if isinstance(obj, OptionalTuple):
         return obj.items
     return obj if is_tuple(obj) else None
 
@@ -348,7 +352,7 @@ def flag_of(name: str) -> str:
 def _item(obj: Any, place: str) -> Any:
     """What the name of a part of a tuple holds: an item, or the flag."""
     if place == "?":
-        return obj.tag if isinstance(obj, MaybeTuple) else obj is not None
+        return obj.tag if isinstance(obj, OptionalTuple) else obj is not None
     held, at = items_of(obj), int(place)
     if held is None:
         return ABSENT if obj is None else UNDEFINED
@@ -385,7 +389,7 @@ def same_object(trace: Trace, left: Any, right: Any) -> bool:
 
 def describe(obj: Any) -> str:
     """The type of an object as messages name it."""
-    if is_number(obj) or is_either(obj):
+    if is_number(obj) or is_union_scalar(obj):
         return type_text(type_of(obj))
     if is_array(obj):
         sizes = " x ".join(map(str, obj.extents))
@@ -397,6 +401,6 @@ def describe(obj: Any) -> str:
     return f"a {type(obj).__name__}"
 
 
-def extents_are_outside(trace: Trace, extents: Sequence[AffineExpr]) -> bool:
+def extents_are_captured(trace: Trace, extents: Sequence[AffineExpr]) -> bool:
     """Whether extents are the same in all iterations."""
     return not any(trace.decisions.is_local(e) for e in extents)

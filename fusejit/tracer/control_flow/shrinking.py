@@ -37,12 +37,12 @@ def is_left_of(before: Any, now: Any) -> bool:
     return bool(decisions.proves_nonnegative(before.extents[0] - now.extents[0]))
 
 
-def has_room(cell: TracedArray, now: Any) -> bool:
-    """Whether the memory that a cell shows rows of has room for those of an array.
+def has_room(loop_buffer: TracedArray, now: Any) -> bool:
+    """Whether the memory that a loop buffer shows rows of has room for those of an array.
 
-    It may have more than the cell has now: ``old`` in ``old = z; z = z[keep]``.
+    It may have more than the loop buffer has now: ``old`` in ``old = z; z = z[keep]``.
     """
-    return is_left_of(cell, now) or is_left_of(TracedArray.whole(cell.storage), now)
+    return is_left_of(loop_buffer, now) or is_left_of(TracedArray.whole(loop_buffer.storage), now)
 
 
 def as_long_as(one: Any, other: Any) -> bool:

@@ -1,6 +1,6 @@
 """How much of a graph Python's own data may become: loops traced one by one, items of containers.
 
-A loop over a list, a text or a generator, and one that cannot be staged, is unrolled while it is
+A loop over a list, a text or a generator, and one that cannot be traced, is unrolled while it is
 short. Beyond that Python runs it: the graph would be large, and made for this one number of
 iterations. A list or dictionary from outside is read item by item, each an input with its checks;
 one of many items is Python's too.

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import call_ufunc
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import contains_traced, operand_of
 
 
-@handles(np.select)
+@primitive(np.select)
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """``np.select``: for each element the first choice whose condition holds."""
     if not contains_traced([list(condlist), list(choicelist), default]):
@@ -46,11 +46,11 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
             raise numpy_raises(f"TypeError: Cannot cast array data from {text}")
     result = choices[-1]
     for condition, choice in zip(reversed(conditions), reversed(choices[:-1]), strict=True):
-        result = HANDLERS[np.where](condition, choice, result)
+        result = PRIMITIVES[np.where](condition, choice, result)
     return astype(result, dtype, order="C")
 
 
-@handles(np.piecewise)
+@primitive(np.piecewise)
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     """``np.piecewise``: each function of the elements that its condition selects."""
     if not contains_traced([x, condlist]):
@@ -69,7 +69,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     if len(funclist) != len(conditions):
         number = len(conditions)
         raise numpy_raises(f"ValueError: with {number} condition(s), other functions are expected")
-    result: TracedArray = HANDLERS[np.zeros_like](array)
+    result: TracedArray = PRIMITIVES[np.zeros_like](array)
     for condition, function in zip(conditions, funclist, strict=True):
         if callable(function):
             chosen = array[condition]

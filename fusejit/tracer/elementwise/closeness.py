@@ -12,19 +12,19 @@ import numpy as np
 
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc, operator_call
-from fusejit.tracer.graph_breaks.declined import numpy_warns
+from fusejit.tracer.graph_breaks.fallback import numpy_warns
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import BOOL, all_of
-from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
 from fusejit.tracer.values.number import is_host_number
 from fusejit.tracer.values.operands import contains_traced
 
 
-@handles(np.array_equal)
+@primitive(np.array_equal)
 def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
     """Whether shapes and all elements are equal: a Python bool."""
     if not contains_traced([a1, a2]):
@@ -42,7 +42,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
     return as_kernel_number(all_of(same), Kind.PYTHON, BOOL)
 
 
-@handles(np.isclose)
+@primitive(np.isclose)
 def isclose(a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: Any = False) -> Any:
     """``abs(a - b) <= atol + rtol * abs(b)`` for finite ``b``, or ``a == b``."""
     if not contains_traced([a, b]):
@@ -72,7 +72,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: A
     return near.as_view() if near.ndim else near  # NumPy's ends with ``[()]``
 
 
-@handles(np.allclose)
+@primitive(np.allclose)
 def allclose(a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: Any = False) -> Any:
     """Whether all elements are close: a Python bool."""
     close = isclose(a, b, rtol, atol, equal_nan)

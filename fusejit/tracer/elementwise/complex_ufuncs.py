@@ -27,9 +27,9 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import Compute, emit_elementwise
 from fusejit.tracer.elementwise.powers import decide_equal
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import part_view
 from fusejit.tracer.values.number import TracedNumber
@@ -174,7 +174,7 @@ def _are_same(left: np.ndarray, right: np.ndarray) -> bool:
     return left.tobytes() == right.tobytes()
 
 
-@handles("python complex")
+@primitive("python_complex")
 def python_complex(ufunc: np.ufunc, operands: Sequence[TracedArray], exponent: Any) -> TracedArray:
     """An operator on Python's complex numbers: quotients and powers are not those of NumPy."""
     n = _whole(exponent) if type(exponent) is int else None
@@ -186,7 +186,7 @@ def python_complex(ufunc: np.ufunc, operands: Sequence[TracedArray], exponent: A
     if ufunc is np.positive:
         return operands[0]
     if rule is None:
-        raise Declined(f"Python's {ufunc.__name__} of complex numbers")
+        raise Fallback(f"Python's {ufunc.__name__} of complex numbers")
     found = rule
     given = operands[:1] if ufunc is np.power else operands
     result = {np.absolute: F64, np.equal: BOOL, np.not_equal: BOOL}.get(ufunc, C128)
@@ -203,12 +203,12 @@ def python_complex(ufunc: np.ufunc, operands: Sequence[TracedArray], exponent: A
     )
 
 
-@handles("conjugate")
+@primitive("conjugate")
 def conjugate_of(number: TracedArray, *rest: Any, **kwargs: Any) -> Any:
     """``z.conjugate()``, which Python's numbers have too."""
     is_python = number.kind is Kind.PYTHON
     if number.dtype.kind != "c" and (is_python or not (rest or kwargs)):
         return part_view(number, "real")  # the very array
     if not is_python:
-        return HANDLERS[np.conjugate](number, *rest, **kwargs)
+        return PRIMITIVES[np.conjugate](number, *rest, **kwargs)
     return python_complex(np.conjugate, [number], None)

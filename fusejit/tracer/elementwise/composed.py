@@ -16,15 +16,15 @@ from fusejit.tracer.elementwise.generic import (
     require_extents,
 )
 from fusejit.tracer.elementwise.ufuncs import BOOL, CLIP, call_ufunc
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.copy_order import require_copied_at_once
 from fusejit.tracer.indexing.stores import assign_masked, assign_operand
 from fusejit.tracer.indexing.views import same_view
 from fusejit.tracer.library.conversions import copy_method
 from fusejit.tracer.library.creation import array_from, natural_dtype
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast
 from fusejit.tracer.values.operands import (
@@ -39,7 +39,7 @@ from fusejit.tracer.values.operands import (
 _NO_VALUE = np._NoValue
 
 
-@handles(np.clip)
+@primitive(np.clip)
 def clip(
     a: Any,
     a_min: Any = _NO_VALUE,
@@ -68,13 +68,13 @@ def clip(
     return call_ufunc(ufunc if bounds else np.positive, array, *bounds, out=out, **kwargs)
 
 
-@handles("clip")
+@primitive("clip")
 def clip_method(a: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
     """``a.clip(low, high)``."""
     return clip(a, min, max, out, **kwargs)
 
 
-@handles(np.divmod)
+@primitive(np.divmod)
 def divmod_of(x1: Any, x2: Any, **kwargs: Any) -> Any:
     """``(x1 // x2, x1 % x2)``."""
     if kwargs:
@@ -83,30 +83,30 @@ def divmod_of(x1: Any, x2: Any, **kwargs: Any) -> Any:
     return call_ufunc(np.floor_divide, x1, x2), call_ufunc(np.remainder, x1, x2)
 
 
-@handles(np.fix)
+@primitive(np.fix)
 def fix(x: Any, out: Any = None) -> Any:
     """Toward zero, as ``np.trunc``."""
     return call_ufunc(np.trunc, x, out=out)
 
 
-@handles(np.sinc)
+@primitive(np.sinc)
 def sinc(x: Any) -> Any:
     """``sin(pi * x) / (pi * x)``, with the smallest step of the dtype in place of 0."""
     if not contains_traced(x):
         return NotImplemented
     angle = call_ufunc(np.multiply, array_from(x), np.pi)
     dtype = np.result_type(angle.dtype)
-    angle = HANDLERS[np.where](angle, angle, dtype.type(np.finfo(dtype).eps))
+    angle = PRIMITIVES[np.where](angle, angle, dtype.type(np.finfo(dtype).eps))
     return call_ufunc(np.divide, call_ufunc(np.sin, angle), angle)
 
 
-@handles(np.isposinf)
+@primitive(np.isposinf)
 def isposinf(x: Any, out: Any = None) -> Any:
     """Whether an element is +inf."""
     return _is_infinity(x, np.inf, out)
 
 
-@handles(np.isneginf)
+@primitive(np.isneginf)
 def isneginf(x: Any, out: Any = None) -> Any:
     """Whether an element is -inf."""
     return _is_infinity(x, -np.inf, out)
@@ -120,7 +120,7 @@ def _is_infinity(x: Any, infinity: float, out: Any) -> Any:
     return call_ufunc(np.equal, array_from(x), infinity)
 
 
-@handles(np.round, np.around)
+@primitive(np.round, np.around)
 def round_of(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     """``rint(a * 10**decimals) / 10**decimals``: half to even, then the errors of both."""
     if not contains_traced([a, decimals]):
@@ -147,13 +147,13 @@ def round_of(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     return call_ufunc(np.positive, array, out=out)
 
 
-@handles("round")
+@primitive("round")
 def round_method(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     """``a.round(decimals)``."""
     return round_of(a, decimals, out)
 
 
-@handles(np.nan_to_num)
+@primitive(np.nan_to_num)
 def nan_to_num(
     x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> Any:
@@ -193,11 +193,11 @@ def nan_to_num(
 
 
 # ---------------------------------------------------------------------------------- masked copies
-@handles(np.copyto)
+@primitive(np.copyto)
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """``dst[...] = src``, where ``where`` is true."""
     if not isinstance(dst, TracedArray):
-        raise Declined("np.copyto into an array that is not of this trace")
+        raise Fallback("np.copyto into an array that is not of this trace")
     if dst.stores is not Access.WRITEABLE:  # NumPy takes what is in that very memory already
         raise unsupported("np.copyto into a read-only array is not traced", MOVE_OUTSIDE)
     operand = operand_of(src)
@@ -227,15 +227,15 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     if operand.array is not None and same_view(operand.array, dst):
         return  # whatever the mask's shape is
     if [*mask.extents] != [*dst.extents]:
-        mask = HANDLERS[np.broadcast_to](mask, dst.shape)
+        mask = PRIMITIVES[np.broadcast_to](mask, dst.shape)
     assign_masked(dst, mask, operand)
 
 
-@handles(np.putmask)
+@primitive(np.putmask)
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """``a[mask] = values[mask]``; arrays of values have the shape of ``a``."""
     if not isinstance(a, TracedArray):
-        raise Declined("np.putmask into an array that is not of this trace")
+        raise Fallback("np.putmask into an array that is not of this trace")
     operand, chosen = operand_of(values), array_from(mask)
     if operand.array is not None:
         if not np.can_cast(operand.array.dtype, a.dtype, "safe"):
@@ -257,7 +257,7 @@ def _divmod_operators() -> None:
         return not isinstance(obj, str | bytes | dict | set) and obj is not None
 
     def both(x1: Any, x2: Any) -> Any:
-        operator = HANDLERS["operator"]  # of Python's numbers it makes Python's
+        operator = PRIMITIVES["operator"]  # of Python's numbers it makes Python's
         whole = operator(np.floor_divide, (x1, x2))
         if whole is NotImplemented:  # the other operand knows
             return whole

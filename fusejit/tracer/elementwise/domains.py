@@ -17,7 +17,7 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import emit_elementwise
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import F64, I64, operand_of
 
@@ -52,14 +52,14 @@ def check_domain(function: str, number: Any, *second: Any) -> None:
         _check("domain", number, F64, inside, f"math.{function} has a value", error)
 
 
-@handles("check_scalar_fits")
+@primitive("check_scalar_fits")
 def check_scalar_fits(number: Any, dtype: np.dtype) -> None:
     """See to it that NumPy can store a scalar into signed integers: as ``int(number)``."""
     info = np.iinfo(dtype)
     kind = number.dtype.kind
     if kind == "i":
-        as_int = TracedArray.of_value(current_trace(), HANDLERS["int_value"](number))
-        HANDLERS["check_fits"](as_int, dtype)
+        as_int = TracedArray.of_value(current_trace(), PRIMITIVES["int_value"](number))
+        PRIMITIVES["check_fits"](as_int, dtype)
         return
     if kind == "u":
 

@@ -13,7 +13,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.elementwise.axis_order import Order, result_order
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
@@ -97,7 +97,7 @@ def emit_elementwise(
 
 
 def require_extents(trace: Trace, extents: Extents, expected: Extents) -> None:
-    """Decline where a result does not have the shape of the memory it is stored into."""
+    """Fall back where a result does not have the shape of the memory it is stored into."""
     if not has_extents(trace, extents, expected):
         raise numpy_raises("ValueError: could not broadcast the result into the output")
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from fusejit.ir.scalar_ops.table import HOST_ROWS
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import is_kernel_number, is_number, kernel_arithmetic
 from fusejit.tracer.values.number import apply_host
@@ -48,7 +48,7 @@ def _math_function(name: str) -> None:
         return apply_host("math_pow" if name == "pow" else name, *args)
 
     call.__name__ = name
-    HANDLERS[function] = call
+    PRIMITIVES[function] = call
 
 
 def _of_base(x: Any, base: Any) -> Any:
@@ -57,7 +57,7 @@ def _of_base(x: Any, base: Any) -> Any:
 
 
 def _log(x: Any) -> Any:
-    return HANDLERS[math.log](x) if contains_traced([x]) else math.log(x)
+    return PRIMITIVES[math.log](x) if contains_traced([x]) else math.log(x)
 
 
 def _refused(name: str, but: str) -> Exception:
@@ -70,7 +70,7 @@ for _name in (*_IN_KERNELS, *_IN_LAUNCHERS):
     _math_function(_name)
 
 
-# ------------------------------------------------------------------- written out, and then staged
+# ------------------------------------------------------------------- written out, and then traced
 def _isclose(a, b, rel_tol, abs_tol):  # type: ignore[no-untyped-def]
     a, b = float(a), float(b)
     if a == b:
@@ -108,8 +108,8 @@ def _register_written_out() -> None:
             return NotImplemented
         return current_trace().inlined(_prod, (iterable, start))
 
-    HANDLERS[math.isclose] = isclose
-    HANDLERS[math.prod] = prod
+    PRIMITIVES[math.isclose] = isclose
+    PRIMITIVES[math.prod] = prod
 
 
 _register_written_out()

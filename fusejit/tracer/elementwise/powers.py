@@ -11,9 +11,9 @@ from fusejit.ir.ops import Check
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import Compute
-from fusejit.tracer.graph_breaks.declined import numpy_raises
-from fusejit.tracer.runtime.dispatch import HANDLERS
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber, apply_host
 from fusejit.tracer.values.operands import F64, Operand, literal_as, require_number_fits
@@ -103,9 +103,9 @@ def _check_exponents(exponents: TracedArray) -> None:
     if trace.computes_everywhere:
         what = "powers of the integers that a mask selects, whose exponents NumPy checks"
         raise unsupported(what, "convert the exponents to an unsigned dtype")
-    allowed = HANDLERS["ufunc_on"](np.greater_equal, (exponents, 0))
+    allowed = PRIMITIVES["ufunc_on"](np.greater_equal, (exponents, 0))
     if exponents.ndim:
-        allowed = HANDLERS[np.all](allowed)
+        allowed = PRIMITIVES[np.all](allowed)
     trace.emit(Check(condition=allowed.value(), reason=NEGATIVE, error="integer power"))
 
 

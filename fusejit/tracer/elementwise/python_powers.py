@@ -17,7 +17,7 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import Compute, emit_elementwise
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import handles
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import kernel_number
 from fusejit.tracer.values.number import TracedNumber
@@ -29,7 +29,7 @@ _LARGEST = 2**63 - 1
 _SURELY_FITS = 2.0**62  # what a rounded power may be at most
 
 
-@handles("integer_power")
+@primitive("integer_power")
 def integer_power(base: Any, exponent: Any) -> TracedArray:
     """An int to the power of an int, either known only in the kernel."""
     limit = _largest_exponent(base)
@@ -61,7 +61,7 @@ def integer_power(base: Any, exponent: Any) -> TracedArray:
     return _emit("power", compute, (base, exponent), loop, I64)
 
 
-@handles("python_float_power")
+@primitive("python_float_power")
 def float_power(base: Any, exponent: Any) -> TracedArray:
     """A power of which one operand is a float, or the exponent of an int is negative.
 

@@ -22,19 +22,17 @@ from fusejit.tracer.elementwise.comparisons import (
 from fusejit.tracer.elementwise.complex_ufuncs import complex_computation, operator_of_power
 from fusejit.tracer.elementwise.generic import Compute, emit_elementwise, require_extents
 from fusejit.tracer.elementwise.powers import float_power, power
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.graph_breaks.foreign_operands import require_python
 from fusejit.tracer.host.host_calls import host_call
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.indexing.stores import assign, assign_operand, store_order
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
 from fusejit.tracer.runtime.numpy_forms import form_of
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast
-from fusejit.tracer.values.either import is_either
-from fusejit.tracer.values.either_operators import in_place
 from fusejit.tracer.values.kernel_numbers import (
     is_kernel_number,
     is_python_number,
@@ -53,6 +51,8 @@ from fusejit.tracer.values.operands import (
 )
 from fusejit.tracer.values.operator_names import OPERATORS
 from fusejit.tracer.values.subclass_numbers import is_of_subclass, number_of_subclass
+from fusejit.tracer.values.union_operators import in_place
+from fusejit.tracer.values.union_scalar import is_union_scalar
 
 CLIP: np.ufunc = np._core.umath.clip  # type: ignore[attr-defined]
 BOOL = np.dtype(np.bool_)
@@ -73,16 +73,16 @@ _HOST_NAMES: dict[np.ufunc, str] = {
 }
 
 
-@handles("ufunc")
+@primitive("ufunc")
 def call_method(ufunc: np.ufunc, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``ufunc.method(*args, **kwargs)``, from ``__array_ufunc__``."""
     # `np.int32(3) >= x`: NumPy itself has made an array of the scalar on the left
     args = tuple(a[()] if type(a) is np.ndarray and not a.ndim else a for a in args)
     if method == "__call__":
-        handler = HANDLERS.get(ufunc) or functools.partial(call_ufunc, ufunc)
+        handler = PRIMITIVES.get(ufunc) or functools.partial(call_ufunc, ufunc)
         return form_of(ufunc, handler)(*args, **kwargs)
     bound = getattr(ufunc, method)
-    handler = HANDLERS.get(bound) or functools.partial(_without_kernel, ufunc, method)
+    handler = PRIMITIVES.get(bound) or functools.partial(_without_kernel, ufunc, method)
     return form_of(bound, handler)(*args, **kwargs)
 
 
@@ -106,7 +106,7 @@ def call_ufunc(
             remedy = "choose with np.where(mask, x, y) instead" if key == "where" else MOVE_OUTSIDE
             raise unsupported(f"np.{ufunc.__name__} with {key}={given} is not traced", remedy)
     if is_masked:
-        return HANDLERS["ufunc_where"](ufunc, args, out, dtype, where)
+        return PRIMITIVES["ufunc_where"](ufunc, args, out, dtype, where)
     masked = next((a for a in args if isinstance(a, MaskedElements)), None)
     if masked is not None:
         options = {} if out is None else {"out": out}
@@ -120,7 +120,7 @@ def call_ufunc(
     if out is None and not contains_traced(list(args)):
         return ufunc(*args) if dtype is None else ufunc(*args, dtype=dtype)
     if out is not None and not isinstance(out, TracedArray):
-        raise Declined("out= is not an array of this trace")
+        raise Fallback("out= is not an array of this trace")
     wanted = None if dtype is None else dtype_argument(dtype)
     if wanted is None and out is None and all(map(is_host_number, args)):
         name = _HOST_NAMES.get(ufunc)
@@ -140,18 +140,18 @@ def _is_strong(obj: Any) -> bool:
     return isinstance(obj, np.generic) or (isinstance(obj, TracedNumber) and obj.is_strong)
 
 
-@handles("operator")
+@primitive("operator")
 def operator_call(
     ufunc: np.ufunc, operands: tuple[Any, ...], out: TracedArray | None = None
 ) -> Any:
-    """A Python operator on arrays; declines to objects that are not numbers or arrays."""
+    """A Python operator on arrays; falls back to objects that are not numbers or arrays."""
     operands = _without_subclasses(ufunc, operands)
-    if any(map(is_either, operands)):
+    if any(map(is_union_scalar, operands)):
         return NotImplemented if out is None else in_place(ufunc, operands, out)
     if len(operands) == 2 and not all(map(_is_operand, operands)):
         if ufunc in (np.equal, np.not_equal):  # Python would fall back to identity
             foreign = next(type(o).__name__ for o in operands if not _is_operand(o))
-            raise Declined(f"a comparison of an array with a {foreign}")
+            raise Fallback(f"a comparison of an array with a {foreign}")
         for each in operands:
             if not (_is_operand(each) or isinstance(each, MaskedElements)):
                 traced = next(o for o in operands if isinstance(o, TracedArray))
@@ -166,7 +166,7 @@ def operator_call(
     if any(map(is_kernel_number, operands)) and all(map(is_python_number, operands)):
         return python_arithmetic(ufunc, operands)
     if ufunc is np.matmul:
-        return HANDLERS[np.matmul](*operands, **({} if out is None else {"out": out}))
+        return PRIMITIVES[np.matmul](*operands, **({} if out is None else {"out": out}))
     if ufunc is np.power and _is_square(*operands):
         return apply_ufunc(np.square, operands[:1], out)
     if ufunc is np.power and _is_complex_array(operands[0]):
@@ -197,7 +197,7 @@ def _as_complex_takes_them(operands: tuple[Any, ...]) -> tuple[Any, ...]:
         isinstance(left, TracedArray) and left.kind is Kind.PYTHON and left.dtype.kind == "c"
     )
     if is_complex and right.kind is Kind.SCALAR and right.dtype == F64:
-        return left, HANDLERS[float](right)
+        return left, PRIMITIVES[float](right)
     return operands
 
 
@@ -230,7 +230,7 @@ def _is_operand(obj: Any) -> bool:
     )
 
 
-@handles("ufunc_on")
+@primitive("ufunc_on")
 def _ufunc_on(ufunc: np.ufunc, operands: tuple[Any, ...]) -> TracedArray:
     """A ufunc on operands as they are."""
     return apply_ufunc(ufunc, operands)
@@ -356,11 +356,11 @@ def _compiled_loop(row: ScalarOp, loop: list[np.dtype], result: np.dtype) -> lis
 
 
 # ---------------------------------------------------------------------------------------- where
-@handles(np.where)
+@primitive(np.where)
 def where(condition: Any, *choices: Any) -> Any:
     """``np.where(condition, x, y)``: choose element by element; of one argument `np.nonzero`."""
     if not choices:
-        places: Any = HANDLERS[np.nonzero](condition)
+        places: Any = PRIMITIVES[np.nonzero](condition)
         return places
     if len(choices) != 2:
         raise numpy_raises("ValueError: either both or neither of x and y should be given")
@@ -401,7 +401,7 @@ def _as_converted(operand: Operand) -> Operand:
 
 
 # ----------------------------------------------------------------------------- other names, rows
-@handles(abs)
+@primitive(abs)
 def absolute(x: Any) -> Any:
     """``abs(x)``."""
     return abs(x)
@@ -416,8 +416,8 @@ def _register() -> None:
         return call
 
     for ufunc in [*UFUNC_ROWS, np.float_power, np.conjugate, *OPERATORS.values()]:
-        if ufunc not in HANDLERS and ufunc is not np.matmul:
-            HANDLERS[ufunc] = handler(ufunc)
+        if ufunc not in PRIMITIVES and ufunc is not np.matmul:
+            PRIMITIVES[ufunc] = handler(ufunc)
 
 
 _register()

@@ -20,7 +20,7 @@ from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.tracer.elementwise.composed import copyto
 from fusejit.tracer.elementwise.generic import has_extents
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc, where
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import (
@@ -32,8 +32,8 @@ from fusejit.tracer.reductions.over_axes import (
     sum_of,
 )
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles, of_reals
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, of_reals, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import contains_traced, dtype_argument
@@ -54,7 +54,7 @@ def mask_of(given: Any, array: TracedArray) -> TracedArray:
         raise numpy_raises("TypeError: where= has to be bool")
     if [*mask.extents] == [*array.extents]:
         return mask
-    wide: TracedArray = HANDLERS[np.broadcast_to](mask, array.shape)
+    wide: TracedArray = PRIMITIVES[np.broadcast_to](mask, array.shape)
     return wide
 
 
@@ -70,7 +70,7 @@ def _chosen(array: TracedArray, mask: Any, neutral: Any) -> TracedArray:
 
 
 def _wrap(function: Callable[..., Any], reduce: Callable[..., Any]) -> None:
-    before = HANDLERS[function]
+    before = PRIMITIVES[function]
 
     @functools.wraps(before)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -80,13 +80,13 @@ def _wrap(function: Callable[..., Any], reduce: Callable[..., Any]) -> None:
             return before(*args, **kwargs)
         if args[0].dtype.kind == "c" or (function is np.prod and args[0].dtype.kind == "f"):
             rest = {k: v for k, v in kwargs.items() if k != "out"}
-            return into(HANDLERS["host", function](*args, **rest), kwargs.get("out"))
+            return into(PRIMITIVES["host", function](*args, **rest), kwargs.get("out"))
         rest = {k: v for k, v in kwargs.items() if k not in options}
         return reduce(before, args, rest, **options)
 
     for name in (function, getattr(np, f"a{function.__name__}", None)):
-        if name in HANDLERS:
-            HANDLERS[name] = call
+        if name in PRIMITIVES:
+            PRIMITIVES[name] = call
 
 
 def _with_initial(ufunc: np.ufunc, result: Any, initial: Any, out: Any) -> Any:
@@ -194,7 +194,7 @@ def ufunc_where(ufunc: np.ufunc, args: tuple[Any, ...], out: Any, dtype: Any, gi
         what = f"np.{ufunc.__name__} with where= and no out= leaves elements without a value"
         raise unsupported(what, "give out=np.zeros_like(x), or choose with np.where(mask, x, y)")
     if not isinstance(out, TracedArray):
-        raise Declined("out= is not an array of this trace")
+        raise Fallback("out= is not an array of this trace")
     wanted = None if dtype is None else dtype_argument(dtype)
     with out.trace.everywhere():
         value = apply_ufunc(ufunc, args, None, wanted)
@@ -204,15 +204,15 @@ def ufunc_where(ufunc: np.ufunc, args: tuple[Any, ...], out: Any, dtype: Any, gi
     return out
 
 
-HANDLERS["ufunc_where"] = of_reals("a ufunc with where=", ufunc_where)
+PRIMITIVES["ufunc_where"] = of_reals("a ufunc with where=", ufunc_where)
 
 
 # ------------------------------------------------------------------------------------ np.place
-@handles(np.place)
+@primitive(np.place)
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """``arr[mask] = vals``, repeated as often as the mask is true."""
     if not isinstance(arr, TracedArray):
-        raise Declined("np.place into an array that is not of this trace")
+        raise Fallback("np.place into an array that is not of this trace")
     chosen = array_from(mask)
     if not has_extents(arr.trace, chosen.extents, arr.extents):
         what = "np.place with a mask of another shape than the array is not traced"
@@ -222,12 +222,12 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     if not isinstance(vals, TracedArray | np.ndarray | list | tuple):
         copyto(arr, vals, "unsafe", chosen)
         return
-    values = HANDLERS[np.ravel](array_from(vals))
+    values = PRIMITIVES[np.ravel](array_from(vals))
     size = arr.trace.number(values.extents[0])
     if arr.trace.decisions.equal(values.extents[0], 0, "np.place of no values"):
         what = "np.place of no values raises if the mask is true anywhere"
         raise unsupported(what, "ask for mask.any() first")
-    order = HANDLERS[np.cumsum](HANDLERS[np.ravel](chosen))
-    places = HANDLERS[np.reshape](np.remainder(order - 1, size), arr.shape)
-    taken = HANDLERS[np.take](values, places)
+    order = PRIMITIVES[np.cumsum](PRIMITIVES[np.ravel](chosen))
+    places = PRIMITIVES[np.reshape](np.remainder(order - 1, size), arr.shape)
+    taken = PRIMITIVES[np.take](values, places)
     copyto(arr, taken, "unsafe", chosen)

@@ -1,6 +1,6 @@
 """Objects that kernels cannot be given: arrays of other kinds, and what other libraries made.
 
-A call with such an argument is opened into segments: Python runs what reads the argument, and what
+A call with such an argument is split into segments: Python runs what reads the argument, and what
 it makes of it, ``df["a"].to_numpy()``, is compiled again.
 """
 

@@ -15,12 +15,12 @@ from typing import Any
 from fusejit.ir.types import Kind
 from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.indexing.masked import MaskedElements
-from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
-from fusejit.tracer.values.either import Either
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import contains_traced
 from fusejit.tracer.values.operator_names import OPERATORS
+from fusejit.tracer.values.union_scalar import UnionScalar
 
 _OF_NO_ARITHMETIC = (type(None), str, bytes, dict, set, frozenset, list, tuple)
 _REFLECTED = [f"__{prefix}{name}__" for name in OPERATORS for prefix in ("", "r")]
@@ -47,10 +47,10 @@ def require_python(foreign: Any, kind: Kind) -> None:
     raise needs_python(what, MOVE_OUTSIDE)
 
 
-@handles("not a number")
+@primitive("unsupported_operand")
 def not_a_number(number: TracedNumber, other: Any) -> Any:
     """An operator on a number of the call, which gives way to arrays and to other classes."""
-    if not isinstance(other, Either | MaskedElements):
+    if not isinstance(other, UnionScalar | MaskedElements):
         require_python(other, Kind.SCALAR if number.is_strong else Kind.PYTHON)
     return NotImplemented
 

@@ -36,7 +36,7 @@ def keeping(
     outputs : sequence of str
         The names that it binds and that are read later.
     segment : tuple of (str, str)
-        The name under which the opened function finds its segments, and that of this one.
+        The name under which the split function finds its segments, and that of this one.
     fresh : callable
         Makes a name that the function does not use.
     """

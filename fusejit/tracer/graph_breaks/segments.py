@@ -29,7 +29,7 @@ from typing import Any, cast
 from fusejit.syntax import children, copied, placed, walk
 from fusejit.tracer.capture.bound_names import assigned
 from fusejit.tracer.capture.live_names import (
-    UnsureNames,
+    PossiblyUnboundNames,
     bound_by_inner,
     counts,
     is_context,
@@ -44,7 +44,6 @@ from fusejit.tracer.capture.live_names import (
 from fusejit.tracer.control_flow.ended_contexts import EndedContexts
 from fusejit.tracer.graph_breaks.hoisting import Hoist, is_idle, is_trivial
 from fusejit.tracer.graph_breaks.kept_names import binds_at_its_end, keeping, read_on_failure
-from fusejit.tracer.graph_breaks.opened import NOTHING, Opened, Retired, Segment
 from fusejit.tracer.graph_breaks.python_statements import (
     COMPOUND,
     SIMPLE,
@@ -55,12 +54,18 @@ from fusejit.tracer.graph_breaks.python_statements import (
     declared_names,
     is_followed,
 )
+from fusejit.tracer.graph_breaks.split_function import (
+    NOTHING,
+    InterpretedParts,
+    Segment,
+    SplitFunction,
+)
 
 SEGMENTS = "_segments"
 _PART = "_part"
 
 
-def open_function(
+def split_function(
     node: ast.FunctionDef,
     parameters: Sequence[str],
     position: Position | None,
@@ -70,8 +75,8 @@ def open_function(
     follow: Follow = Follow.NOTHING,
     singly: bool = False,
     on_error: str = "",
-    retired: Retired = NOTHING,
-) -> Opened | None:
+    interpreted: InterpretedParts = NOTHING,
+) -> SplitFunction | None:
     """Cut a function in which Python has to run the statement at ``position``.
 
     Parameters
@@ -79,7 +84,7 @@ def open_function(
     node : ast.FunctionDef
         The function; it is not changed.
     parameters : sequence of str
-        Its parameters, which the opened function takes by position.
+        Its parameters, which the split function takes by position.
     position : tuple of (int, int) or None
         Line and column of the expression at which a trace ended.
     python_names : frozenset of str
@@ -94,7 +99,7 @@ def open_function(
         is not known what.
     on_error : str
         What it does where it raises: see `Segment`.
-    retired : Retired
+    interpreted : Retired
         Segments and calls that Python runs. The numbers of the others are the same without it.
 
     Returns
@@ -128,14 +133,16 @@ def open_function(
     cut = _Cut(node, body, parameters, local, python, part)
     cut.singly = singly
     cut.keeps_names = bool(on_error)
-    cut.is_repeated = on_error == "apart"
-    cut.retired = retired
+    cut.is_repeated = on_error == "per_statement"
+    cut.interpreted = interpreted
     made = cut.whole()
-    return Opened(made, cut.helper, cut.segments, python.lines(), cut.num_calls, hoist.values)
+    return SplitFunction(
+        made, cut.helper, cut.segments, python.lines(), cut.num_calls, hoist.values
+    )
 
 
 class _Cut:
-    """One function that is opened."""
+    """One function that is split."""
 
     def __init__(
         self,
@@ -154,7 +161,7 @@ class _Cut:
         self.from_python = python.bound() & local
         self.in_texts = named_in_texts(body, local)
         self.segments: list[Segment] = []
-        self.retired = NOTHING
+        self.interpreted = NOTHING
         self.num_calls = 0
         self.helper = _unused(SEGMENTS, {n for s in body for n in mentioned(s)} | set(parameters))
         self.fresh = fresh
@@ -164,7 +171,7 @@ class _Cut:
         self.is_repeated = False
         self.in_loop = False
         self.counts = counts(body)
-        self.unsure = UnsureNames(body, parameters, local)
+        self.possibly_unbound = PossiblyUnboundNames(body, parameters, local)
         rebound = bound_by_inner(body) & local
         self.captured = {n for s in body for n in kept(s)} & self._bound_often(body) | rebound
         self.captured |= self._bound_later(body) & local
@@ -207,7 +214,7 @@ class _Cut:
         for statement in body:
             for inner in walk(statement):
                 if isinstance(inner, ast.stmt) and not isinstance(inner, COMPOUND):
-                    found |= kept(inner) & self.unsure.at(inner) - assigned([inner])
+                    found |= kept(inner) & self.possibly_unbound.at(inner) - assigned([inner])
         return found
 
     # -- segments ---------------------------------------------------------------------------------
@@ -216,7 +223,7 @@ class _Cut:
         later = reads_later(body, after)
         if self.in_texts:
             later = [
-                names | (self.in_texts - (self.unsure.at(s) - surely_assigned([s])))
+                names | (self.in_texts - (self.possibly_unbound.at(s) - surely_assigned([s])))
                 for names, s in zip(later, body, strict=True)
             ]
         made: list[ast.stmt] = []
@@ -267,7 +274,8 @@ class _Cut:
         perhaps = assigned([node]) - surely_assigned([node])
         handed = needed([node]) | perhaps & (later | self.captured)
         return not any(
-            self._comes_from_elsewhere(name, [node]) for name in handed & self.unsure.at(node)
+            self._comes_from_elsewhere(name, [node])
+            for name in handed & self.possibly_unbound.at(node)
         )
 
     def _comes_from_elsewhere(self, name: str, run: Sequence[ast.stmt]) -> bool:
@@ -305,10 +313,10 @@ class _Cut:
             return run
         native = [copied(s) for s in run]
         made = self._called(run, later, is_tail=is_tail)
-        if self.segments[-1].name in self.retired.segments:
+        if self.segments[-1].name in self.interpreted.segments:
             return native
         handed = self.segments[-1].node.args.args
-        if not {a.arg for a in handed} & self.unsure.at(run[0], contexts_end=True):
+        if not {a.arg for a in handed} & self.possibly_unbound.at(run[0], contexts_end=True):
             return made
         return [self.contexts.choice(made, native)]
 
@@ -316,7 +324,9 @@ class _Cut:
         """The statements that call a new segment."""
         wanted = needed(run) & self.local
         if self.in_texts:
-            wanted |= named_in_texts(run, self.in_texts - assigned(run) - self.unsure.at(run[0]))
+            wanted |= named_in_texts(
+                run, self.in_texts - assigned(run) - self.possibly_unbound.at(run[0])
+            )
         before = {name for name in wanted if self._comes_from_elsewhere(name, run)}
         returns = is_tail and any(isinstance(n, ast.Return) for s in run for n in walk(s))
         if is_tail:
@@ -333,7 +343,9 @@ class _Cut:
         node = _function(self.original, inputs, body)
         node.lineno = run[0].lineno
         from_python = frozenset(self.from_python & set(inputs))
-        on_error = "" if not is_kept else "apart" if self.in_loop or self.is_repeated else "undo"
+        on_error = (
+            "" if not is_kept else "per_statement" if self.in_loop or self.is_repeated else "undo"
+        )
         self.segments.append(Segment(name, node, from_python, on_error))
         helper = placed(ast.Name(id=self.helper, ctx=ast.Load()), run[0])
         function = ast.Attribute(value=helper, attr=name, ctx=ast.Load())
@@ -352,14 +364,14 @@ class _Cut:
     def test(self, node: ast.If | ast.While) -> None:
         """The condition of a statement of Python is a segment of its own."""
         test = node.test
-        unsure = self.unsure.at(node, contexts_end=True)
-        if is_trivial(test) or node in self.marks.heads or unsure & mentioned(test):
+        possibly_unbound = self.possibly_unbound.at(node, contexts_end=True)
+        if is_trivial(test) or node in self.marks.heads or possibly_unbound & mentioned(test):
             return
         if any(isinstance(n, ast.NamedExpr) for n in walk(test)) or _is_plain_test(test):
             return
         returned = placed(ast.Return(value=test), test)
         (call,) = self._called([returned], set(), is_tail=True)
-        if self.segments[-1].name in self.retired.segments:
+        if self.segments[-1].name in self.interpreted.segments:
             return
         assert isinstance(call, ast.Return)
         assert call.value is not None
@@ -410,7 +422,7 @@ class _Calls(ast.NodeTransformer):
         if isinstance(node.func, ast.Name | ast.Attribute):
             number = self.cut.num_calls
             self.cut.num_calls += 1
-            if number in self.cut.retired.calls:
+            if number in self.cut.interpreted.calls:
                 return node
             base = placed(ast.Name(id=self.cut.helper, ctx=ast.Load()), node.func)
             call = placed(ast.Attribute(value=base, attr=f"c{number}", ctx=ast.Load()), node.func)

@@ -13,13 +13,13 @@ import numpy as np
 
 from fusejit.ir import host_calls
 from fusejit.ir.host import Path
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.host.host_calls import Source, host_call
 from fusejit.tracer.host.inline_draws import Draws, Unknown
 from fusejit.tracer.indexing.stores import assign_operand
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import Operand
 
@@ -48,7 +48,7 @@ def is_generator(obj: Any) -> bool:
     return type(obj) in GENERATORS
 
 
-@handles("draw")
+@primitive("draw")
 def draw(rng: Any, method: str, path: Path | None, args: Any, kwargs: dict[str, Any]) -> Any:
     """``rng.method(*args, **kwargs)`` as a host call on the generator at ``path``.
 
@@ -66,7 +66,7 @@ def draw(rng: Any, method: str, path: Path | None, args: Any, kwargs: dict[str, 
         what = f"calls {method} of a generator of random numbers that no argument or name holds"
         raise unsupported(what, "pass the generator as an argument")
     _require_one_path(rng)
-    stand_in = Source(path, _like(rng))
+    sample = Source(path, _like(rng))
     if owner is np.random.Generator and path is not None:
         try:
             return Draws(rng, path).draw(method, tuple(args), kwargs)
@@ -80,7 +80,7 @@ def draw(rng: Any, method: str, path: Path | None, args: Any, kwargs: dict[str, 
         if path is None:
             raise unsupported(f"calls {name}", "shuffle with a generator that is an argument")
         made = host_call(
-            host_calls.SHUFFLED, host_calls.shuffled, (array, *rest), kwargs, rng=stand_in
+            host_calls.SHUFFLED, host_calls.shuffled, (array, *rest), kwargs, rng=sample
         )
         assign_operand(array, Operand(made.dtype, array=made))
         return None
@@ -88,14 +88,14 @@ def draw(rng: Any, method: str, path: Path | None, args: Any, kwargs: dict[str, 
         raise unsupported(f"calls {name}, which is no draw that fusejit knows", MOVE_OUTSIDE)
     if kwargs.get("out") is not None:
         raise unsupported(f"{name} with out= is not traced", "assign its result: out[...] = ...")
-    function = getattr(owner, method) if path else getattr(stand_in.like, method)
-    return host_call(name, function, args, kwargs, rng=stand_in)
+    function = getattr(owner, method) if path else getattr(sample.like, method)
+    return host_call(name, function, args, kwargs, rng=sample)
 
 
 def _require_one_path(rng: Any) -> None:
     """One generator under two names could be two in another call: the order of draws would tell."""
     if len(current_trace().reading.paths_to(rng)) > 1:
-        raise Declined("one generator of random numbers is passed under two names")
+        raise Fallback("one generator of random numbers is passed under two names")
 
 
 def _like(rng: Any) -> Any:

@@ -19,8 +19,8 @@ from fusejit.ir.ops import HostCall
 from fusejit.ir.values import Value
 from fusejit.tracer.host.host_calls import Arguments
 from fusejit.tracer.runtime.context import active_trace, current_trace
-from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, current_place, needs_python
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
@@ -41,7 +41,7 @@ class TracedText:
         return f"<traced text of {len(self.parts)} parts>"
 
 
-@handles("text")
+@primitive("text")
 def text(*parts: Any) -> Any:
     """An f-string: Python's own text where all values are known."""
     trace = current_trace()
@@ -105,7 +105,7 @@ def _quoted(obj: Any) -> str:
     return repr(obj).replace("{", "{{").replace("}", "}}")
 
 
-@handles(print)
+@primitive(print)
 def printed(*args: Any, **kwargs: Any) -> None:
     """``print``: the text appears when the call is made, not when it is traced."""
     file = kwargs.pop("file", None)
@@ -141,9 +141,9 @@ def _value(trace: Trace, obj: TracedArray | TracedNumber) -> Value:
     return obj.value() if isinstance(obj, TracedArray) else trace.scalar(obj)
 
 
-@handles("write_attribute")
+@primitive("write_attribute")
 def write_attribute(path: Path, obj: Any, name: str, value: Any) -> bool:
-    """``obj.name = value`` of an outside object, as an effect; False where that is refused.
+    """``obj.name = value`` of a captured object, as an effect; False where that is refused.
 
     Behind it the program sees the new value. Only numbers, text and None are written, outside of
     loops and conditionals that are compiled, and to the only object of its type: two names could be

@@ -1,9 +1,9 @@
 """Host calls: functions that NumPy itself runs between our kernels.
 
 What a function returns (dtypes, ranks, which extents are those of the arguments) is found by
-running it twice on small stand-ins of other sizes. An extent that both runs explain by the extents
-of the arguments is that expression; any other one is a symbol of its own, read from the result when
-the program runs. The launcher compares what it gets with what was found here.
+running it twice on small sample inputs of other sizes. An extent that both runs explain by the
+extents of the arguments is that expression; any other one is a symbol of its own, read from the
+result when the program runs. The launcher compares what it gets with what was found here.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from fusejit.tracer.host.probes import (
 )
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.layout import classify
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.either import Choice, is_either
-from fusejit.tracer.values.either_operators import choice
 from fusejit.tracer.values.kernel_numbers import kernel_number
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import normal_order
+from fusejit.tracer.values.union_operators import choice
+from fusejit.tracer.values.union_scalar import Choice, is_union_scalar
 
 _LITERALS = (type(None), bool, int, float, str)
 
@@ -61,7 +61,7 @@ class Arguments:
             obj = self.trace.reading.unfollowed(obj)
         if isinstance(obj, TracedNumber) and obj.is_local:
             obj = kernel_number(obj)
-        if is_either(obj):
+        if is_union_scalar(obj):
             obj = choice(obj)
         if isinstance(obj, Choice):
             numbers = ", ".join(map(self._text, obj.numbers))
@@ -213,7 +213,7 @@ def select(array: TracedArray, mask: TracedArray) -> TracedArray:
     return made
 
 
-@handles("with_selected")
+@primitive("with_selected")
 def with_selected(array: TracedArray, mask: TracedArray, values: TracedArray) -> TracedArray:
     """``array`` after ``array[mask] = values``, as an array of its own."""
     name = "fusejit.ir.host_calls.with_selected"

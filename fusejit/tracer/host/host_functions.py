@@ -20,9 +20,9 @@ from fusejit.ir.host_calls import host_function
 from fusejit.tracer.host.host_calls import host_call
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.indexing.stores import assign_operand, stored_into
-from fusejit.tracer.library.own_source import handler_of
-from fusejit.tracer.runtime.dispatch import HANDLERS
+from fusejit.tracer.library.numpy_source import primitive_of
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import Operand
@@ -265,7 +265,7 @@ def _in_place(name: str) -> Callable[..., None]:
     """``x.sort()`` and ``x.partition(k)``: the result is stored into the array."""
 
     def method(self: TracedArray, *args: Any, **kwargs: Any) -> None:
-        made = HANDLERS[host_function(f"numpy.{name}")](self, *args, **kwargs)
+        made = PRIMITIVES[host_function(f"numpy.{name}")](self, *args, **kwargs)
         assign_operand(self, Operand(made.dtype, array=made))
 
     return method
@@ -273,13 +273,13 @@ def _in_place(name: str) -> Callable[..., None]:
 
 def _method(key: Any) -> Callable[..., Any]:
     def method(self: TracedArray, *args: Any, **kwargs: Any) -> Any:
-        return HANDLERS[key](self, *args, **kwargs)
+        return PRIMITIVES[key](self, *args, **kwargs)
 
     return method
 
 
 def _compress(self: TracedArray, condition: Any, *args: Any, **kwargs: Any) -> Any:
-    return HANDLERS[host_function("numpy.compress")](condition, self, *args, **kwargs)
+    return PRIMITIVES[host_function("numpy.compress")](condition, self, *args, **kwargs)
 
 
 _METHODS_OF_UFUNCS = ("reduce", "accumulate", "reduceat", "outer")
@@ -291,7 +291,7 @@ def _rows_of_ufuncs() -> Iterator[HostFunction]:
         ufunc = getattr(np, name)
         if not isinstance(ufunc, np.ufunc) or ufunc.__name__ != name:
             continue
-        if ufunc not in HANDLERS:
+        if ufunc not in PRIMITIVES:
             yield HostFunction(f"numpy.{name}")
         if ufunc.nin == 2 and ufunc.nout == 1 and ufunc.signature is None:
             yield from (HostFunction(f"numpy.{name}.{m}") for m in _METHODS_OF_UFUNCS)
@@ -303,8 +303,8 @@ def _install() -> None:
             function = host_function(row.name)
         except AttributeError:  # this NumPy has no such function
             continue
-        handler = HANDLERS["host", function] = _handler(row, function)
-        HANDLERS.setdefault(function, handler_of(function) or handler)
+        handler = PRIMITIVES["host", function] = _handler(row, function)
+        PRIMITIVES.setdefault(function, primitive_of(function) or handler)
         if row.method and row.method not in vars(TracedArray):
             setattr(TracedArray, row.method, _method(function))
     TracedArray.compress = _compress  # type: ignore[attr-defined]

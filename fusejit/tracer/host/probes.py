@@ -1,4 +1,4 @@
-"""Runs of a host call on stand-ins: dtypes, ranks, orders and sizes of what it returns."""
+"""Runs of a host call on sample inputs: dtypes, ranks, orders and sizes of what it returns."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from fusejit.ir.host_calls import object_texts
 from fusejit.ir.types import Kind, is_supported
 from fusejit.ir.values import Value
 from fusejit.tracer.capture.callables import is_named_tuple
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
-from fusejit.tracer.host.stand_in_arrays import elements, laid_out, other_elements
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
+from fusejit.tracer.host.sample_inputs import elements, laid_out, other_elements
 from fusejit.tracer.indexing.reshapes import is_contiguous, require_elements, without_ones
 from fusejit.tracer.indexing.views import permuted
 from fusejit.tracer.runtime.layout import classify
@@ -31,23 +31,24 @@ from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import MAX_SIZE, Varies, normal_order
 
 Assignment = dict[str, int]
-# Sizes of stand-ins in the first run, and (in the reverse order) in the second one: all at least 4
-# apart, so that no extent is explained by chance, and halves and thirds of them differ as well.
+# Sizes of sample inputs in the first run, and (in the reverse order) in the second one: all at
+# least 4 apart, so that no extent is explained by chance, and halves and thirds of them differ as
+# well.
 _FIRST = (11, 19, 27, 35, 43, 51, 59, 67, 75, 83, 91, 99)
 _SECOND = (15, 23, 31, 39, 47, 55, 63, 71, 79, 87, 95, 103)
 _FIRST_SMALL = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)  # for work that is their product
 _SECOND_SMALL = (4, 6, 8, 9, 10, 12, 14, 15, 16, 18, 20, 21)
 _SCALES = (1, 8, 64)  # larger ones for what needs so many elements: the tenth smallest
-_MOST_ELEMENTS = 1 << 20  # of a stand-in
+_MOST_ELEMENTS = 1 << 20  # of a sample input
 _LARGEST_OF_A_CALL = 1 << 12  # sizes with which a function is tried a third time
 
 
 class _TooLarge(Exception):
-    """A stand-in would have too many elements."""
+    """A sample input would have too many elements."""
 
 
 class _TooSmall(Exception):
-    """A stand-in would have a negative size: what is left of an array that was cut."""
+    """A sample input would have a negative size: what is left of an array that was cut."""
 
 
 class SizesAreKnown(Exception):
@@ -56,7 +57,7 @@ class SizesAreKnown(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one run on stand-ins returned, and how it is put together."""
+    """What one run on sample inputs returned, and how it is put together."""
 
     parts: tuple[Any, ...]
     build: Callable[[Sequence[Any]], Any]
@@ -79,7 +80,7 @@ def _affine(number: TracedNumber) -> AffineExpr | None:
 
 
 class Probe:
-    """Runs of one call on stand-ins."""
+    """Runs of one call on sample inputs."""
 
     def __init__(
         self,
@@ -129,7 +130,7 @@ class Probe:
         refuses those, the ones of this call. Equal sizes that it needs become guards.
         """
         if len(self.symbols) > len(_FIRST):
-            raise Declined(f"{self.name} of arrays with more than {len(_FIRST)} sizes")
+            raise Fallback(f"{self.name} of arrays with more than {len(_FIRST)} sizes")
         last: Exception | None = None
         hints = [self.hint(s) for s in self.symbols]
         ways = [(keys, step) for keys in (self.symbols, hints) for step in (None, -1, 0)]
@@ -144,12 +145,12 @@ class Probe:
                         for at, sizes in enumerate(assignments)
                     ]
                 try:
-                    runs = [self.call_on_stand_ins(a, at) for at, a in enumerate(assignments)]
+                    runs = [self.call_on_samples(a, at) for at, a in enumerate(assignments)]
                 except _TooLarge:
                     break
                 except _TooSmall:
                     continue
-                except (FusejitError, Declined):
+                except (FusejitError, Fallback):
                     raise
                 except Exception as error:  # the function's own: whatever NumPy raises
                     if is_from_handler(error):
@@ -160,7 +161,7 @@ class Probe:
                     self.require_alike()
                 return runs, assignments
         if last is None:
-            raise Declined(f"{self.name} of an array that is too large to try")
+            raise Fallback(f"{self.name} of an array that is too large to try")
         if self.require_constants():
             raise SizesAreKnown
         elements = (o for o in self.traced if isinstance(o, TracedArray) and not o.ndim)
@@ -180,8 +181,8 @@ class Probe:
         if any(size > _LARGEST_OF_A_CALL for size in sizes.values()):
             return None
         try:
-            return self.call_on_stand_ins(sizes, 2), sizes
-        except (_TooLarge, _TooSmall, FusejitError, Declined):
+            return self.call_on_samples(sizes, 2), sizes
+        except (_TooLarge, _TooSmall, FusejitError, Fallback):
             return None
         except Exception as error:  # the function's own, for elements that it does not take
             if is_from_handler(error):
@@ -228,16 +229,16 @@ class Probe:
                 found |= alike and decisions.equal(symbol, self.hint(name), reason)
         return found
 
-    def call_on_stand_ins(self, sizes: Assignment, run: int) -> Found:
+    def call_on_samples(self, sizes: Assignment, run: int) -> Found:
         """One run."""
-        stand_ins = [self._stand_in(o, sizes, run) for o in self.traced]
-        names = {f"argument_{k}": a for k, a in enumerate(stand_ins)}
+        samples = [self._sample(o, sizes, run) for o in self.traced]
+        names = {f"argument_{k}": a for k, a in enumerate(samples)}
         known = {"nan": np.nan, "inf": np.inf, "dtype": np.dtype, "np": np, "f": self.function}
         known["rng"] = copy.deepcopy(self.rng)
         text = f"f({self.call.format(*names, **object_texts(['rng']))})"
         if self.function is host_calls.with_selected:  # as many values as its mask selects here
-            stand_ins[2] = np.zeros(int(stand_ins[1].sum()), stand_ins[2].dtype)
-            names["argument_2"] = stand_ins[2]
+            samples[2] = np.zeros(int(samples[1].sum()), samples[2].dtype)
+            names["argument_2"] = samples[2]
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             made = eval(text, {**known, **names})
@@ -246,7 +247,7 @@ class Probe:
         is_tuple = isinstance(made, tuple)
         parts = tuple(made) if is_tuple else (made,)
         for part in parts:
-            self._require_fresh(part, stand_ins)
+            self._require_fresh(part, samples)
         kind = type(made)
 
         def build(items: Sequence[Any]) -> Any:
@@ -258,7 +259,7 @@ class Probe:
 
         return Found(parts, build)
 
-    def _stand_in(self, obj: TracedArray | TracedNumber, sizes: Assignment, run: int) -> Any:
+    def _sample(self, obj: TracedArray | TracedNumber, sizes: Assignment, run: int) -> Any:
         if isinstance(obj, TracedNumber):
             affine = _affine(obj)
             if affine is None:
@@ -286,7 +287,7 @@ class Probe:
             require_elements(obj)
         return made
 
-    def _require_fresh(self, part: Any, stand_ins: Sequence[Any]) -> None:
+    def _require_fresh(self, part: Any, samples: Sequence[Any]) -> None:
         if not isinstance(part, np.ndarray | np.generic | bool | int | float):
             what = f"{self.name} returns an object of type {type(part).__name__}"
             raise needs_python(what, MOVE_OUTSIDE)
@@ -295,7 +296,7 @@ class Probe:
             what = f"{self.name} returns {dtype}, which fusejit does not compile"
             raise needs_python(what, MOVE_OUTSIDE)
         if isinstance(part, np.ndarray):
-            arrays = [s for s in stand_ins if isinstance(s, np.ndarray)]
+            arrays = [s for s in samples if isinstance(s, np.ndarray)]
             if any(np.may_share_memory(part, s) for s in arrays) or not is_writeable(part):
                 raise needs_python(f"{self.name} returns a view of its argument", MOVE_OUTSIDE)
 

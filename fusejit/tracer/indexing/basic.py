@@ -14,7 +14,7 @@ from fusejit.ir.ops import ViewOp
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.domains import check_scalar_fits
 from fusejit.tracer.elementwise.generic import copy_of
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.host.host_calls import with_selected
 from fusejit.tracer.indexing.copy_order import require_copied_at_once
 from fusejit.tracer.indexing.index_arrays import index_array
@@ -45,16 +45,16 @@ from fusejit.tracer.indexing.stores import (
     require_writeable,
 )
 from fusejit.tracer.indexing.views import same_view
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.either import is_either
-from fusejit.tracer.values.either_operators import as_integer, store
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import I64, Operand, operand_of
 from fusejit.tracer.values.shapes import Decisions, Extents, Varies
 from fusejit.tracer.values.subclass_numbers import stored
+from fusejit.tracer.values.union_operators import as_integer, store
+from fusejit.tracer.values.union_scalar import is_union_scalar
 
 _CHOOSE = "choose element by element with np.where(mask, x, y) instead"
 
@@ -74,15 +74,15 @@ def _with_integers(index: Any) -> Any:
         return tuple(map(_with_integers, index)) if any(map(_is_mixed, index)) else index
     if isinstance(index, slice):
         ends = (index.start, index.stop, index.step)
-        return slice(*map(_with_integers, ends)) if any(map(is_either, ends)) else index
-    return as_integer(index) if is_either(index) else index
+        return slice(*map(_with_integers, ends)) if any(map(is_union_scalar, ends)) else index
+    return as_integer(index) if is_union_scalar(index) else index
 
 
 def _is_mixed(item: Any) -> bool:
-    return is_either(item) or isinstance(item, slice)
+    return is_union_scalar(item) or isinstance(item, slice)
 
 
-@handles("getitem")
+@primitive("getitem")
 def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
     """``array[index]`` for ints, slices, Ellipsis and None: a view, or a scalar."""
     index = _with_integers(index)
@@ -97,10 +97,10 @@ def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
         mask = next(i for i in index if is_mask(i))
         return getitem(array.view(*_selected_view(array, basic)), mask)
     if is_strided(index, array.trace):
-        return HANDLERS["strided getitem"](array, index)  # type: ignore[no-any-return]
+        return PRIMITIVES["strided_getitem"](array, index)  # type: ignore[no-any-return]
     integers = list(map(index_array, index))
     if any(i is not None and i.ndim for i in integers):
-        return HANDLERS["gather"](array, index, integers)  # type: ignore[no-any-return]
+        return PRIMITIVES["gather"](array, index, integers)  # type: ignore[no-any-return]
     selection = select(array, index)
     if not selection.is_element:
         if array.kind is Kind.SCALAR:  # NumPy makes an array of it first
@@ -118,10 +118,10 @@ def getitem(array: TracedArray, index: Any) -> TracedArray | MaskedElements:
     return TracedArray.of_value(trace, result)
 
 
-@handles("setitem")
+@primitive("setitem")
 def setitem(array: TracedArray, index: Any, value: Any) -> None:
     """``array[index] = value`` for basic indices, or a mask of the array's shape and a number."""
-    if is_either(value):
+    if is_union_scalar(value):
         store(array, index, value)
         return
     index = _with_integers(index)
@@ -138,11 +138,11 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
         setitem(array.view(*_selected_view(array, basic)), mask, value)
         return
     if is_strided(index, array.trace):
-        HANDLERS["strided setitem"](array, index, value)
+        PRIMITIVES["strided_setitem"](array, index, value)
         return
     integers = list(map(index_array, index))
     if any(i is not None and i.ndim for i in integers):
-        HANDLERS["scatter"](array, index, integers, value)
+        PRIMITIVES["scatter"](array, index, integers, value)
         return
     selection = select(array, index)
     target = array.view(selection.map, selection.extents)
@@ -157,7 +157,7 @@ def setitem(array: TracedArray, index: Any, value: Any) -> None:
         if array.dtype.kind != "b":
             raise numpy_raises("ValueError: setting an array element with a sequence")
         if not isinstance(value, TracedArray):
-            raise Declined("a bool element takes the truth of a sequence")
+            raise Fallback("a bool element takes the truth of a sequence")
     require_scalar_fits(operand, array.dtype)
     if is_array:
         require_copied_at_once(target, value)
@@ -177,7 +177,7 @@ def require_scalar_fits(operand: Operand, dtype: np.dtype) -> None:
         require_int_fits(operand, dtype)
     elif dtype.kind == "i" and not np.can_cast(operand.token, dtype, "safe"):
         if array.dtype.kind == "c":
-            raise Declined(f"a {operand.token} scalar stored into {dtype} has to be checked")
+            raise Fallback(f"a {operand.token} scalar stored into {dtype} has to be checked")
         check_scalar_fits(array, dtype)
 
 
@@ -211,7 +211,7 @@ def _store_masked(array: TracedArray, mask: Any, value: Any) -> None:
     whole = traced
     if rest:
         expanded = with_trailing_axes(traced, rest)
-        whole = HANDLERS[np.broadcast_to](expanded, array.shape)
+        whole = PRIMITIVES[np.broadcast_to](expanded, array.shape)
     if isinstance(value, MaskedElements):
         same = value.ndim == 1 + rest and is_same_value(array.trace, value.mask, traced.value())
         if same and not value.is_selected:
@@ -236,7 +236,7 @@ def _unsupported(what: str, remedy: str) -> UnsupportedError:
 
 # ------------------------------------------------------------------------------- basic indices
 def select(array: TracedArray, index: tuple[Any, ...]) -> Selection:
-    """Resolve a basic index; declines where NumPy raises IndexError."""
+    """Resolve a basic index; falls back where NumPy raises IndexError."""
     decisions = array.trace.decisions
     num_axes = sum(1 for i in index if i is not None and i is not Ellipsis)
     if num_axes > array.ndim or sum(1 for i in index if i is Ellipsis) > 1:

@@ -25,10 +25,10 @@ from fusejit.ir.types import IteratorType, Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.elementwise.axis_order import Order, result_order
 from fusejit.tracer.elementwise.generic import emit_elementwise
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.basic import index_of, require_int_fits, slice_of
 from fusejit.tracer.indexing.stores import require_writeable, without_leading_ones
-from fusejit.tracer.runtime.dispatch import handles
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
@@ -170,7 +170,7 @@ def _order(
 
 
 # ---------------------------------------------------------------------------------- the elements
-@handles("gather")
+@primitive("gather")
 def getitem(
     array: TracedArray, index: tuple[Any, ...], integers: Sequence[TracedArray | None]
 ) -> TracedArray:
@@ -348,7 +348,7 @@ def _largest(trace: Trace, value: Value, reach: Reach) -> Value:
 
 
 # ------------------------------------------------------------------------------------- the stores
-@handles("scatter")
+@primitive("scatter")
 def setitem(
     array: TracedArray, index: tuple[Any, ...], integers: Sequence[TracedArray | None], value: Any
 ) -> None:

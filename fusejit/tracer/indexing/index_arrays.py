@@ -12,7 +12,7 @@ from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.control_flow.iteration import Items
 from fusejit.tracer.elementwise.generic import emit_elementwise
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.library.creation import natural_dtype
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.locations import needs_python, unsupported

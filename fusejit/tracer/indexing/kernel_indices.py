@@ -21,7 +21,7 @@ from fusejit.ir.ops import Bind, Check, CheckedIndex, GenericOp, Init, Operand
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
-from fusejit.tracer.runtime.dispatch import handles
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import int_value, is_kernel_number
@@ -37,7 +37,7 @@ ENDS = "ends"
 Compute = Callable[[PayloadBuilder, Callable[[AffineExpr], int]], int]
 
 
-@handles("symbol_of")
+@primitive("symbol_of")
 def symbol_of(trace: Trace, number: TracedArray) -> AffineExpr:
     """An integer of the kernel as a symbol; the same one for the same value."""
     value = int_value(number)
@@ -179,7 +179,7 @@ def _fits(number: Any, dtype: np.dtype) -> bool:
     return bool(info.min <= number <= info.max)
 
 
-@handles("check_fits")
+@primitive("check_fits")
 def check_fits(number: TracedArray, dtype: np.dtype) -> None:
     """A `Check` that a Python integer of the kernel fits an integer dtype, as NumPy demands.
 
@@ -211,7 +211,7 @@ def check_fits(number: TracedArray, dtype: np.dtype) -> None:
     trace.emit(Check(condition=ok, reason=fits(dtype), error="OverflowError", integer=value))
 
 
-@handles("check_equal")
+@primitive("check_equal")
 def check_equal(trace: Trace, left: AffineExpr, right: AffineExpr, reason: str) -> None:
     """A `Check` that two integers are one."""
 
@@ -223,7 +223,7 @@ def check_equal(trace: Trace, left: AffineExpr, right: AffineExpr, reason: str) 
     trace.emit(Check(condition=ok, reason=reason, error="ValueError"))
 
 
-@handles("check_some")
+@primitive("check_some")
 def check_some(trace: Trace, extent: AffineExpr, name: str) -> None:
     """A `Check` that there are elements, for ``max``, ``min``, ``argmax`` and ``argmin``."""
 
@@ -234,7 +234,7 @@ def check_some(trace: Trace, extent: AffineExpr, name: str) -> None:
     trace.emit(Check(condition=ok, reason=f"the {name} of no elements", error=f"no {name}"))
 
 
-@handles("size_of_kernel")
+@primitive("size_of_kernel")
 def size_of_kernel(trace: Trace, number: TracedArray) -> AffineExpr:
     """An integer of the kernel as the length of a new axis; a check that it can be one."""
     size = symbol_of(trace, number)
@@ -251,7 +251,7 @@ def size_of_kernel(trace: Trace, number: TracedArray) -> AffineExpr:
     return size
 
 
-@handles("local_product")
+@primitive("local_product")
 def local_product(trace: Trace, factors: Sequence[AffineExpr]) -> AffineExpr:
     """The product of integers some of which only the block knows, as a symbol of the block."""
 
@@ -296,7 +296,7 @@ def check_ends(trace: Trace, end: AffineExpr, start: AffineExpr, step: int) -> N
     trace.emit(Check(condition=ok, reason=reason, error="64 bits"))
 
 
-@handles("assume")
+@primitive("assume")
 def assume(trace: Trace, comparison: str, expr: AffineExpr, reason: str) -> None:
     """A `Check` that an integer compares with 0 as a decision has it."""
 

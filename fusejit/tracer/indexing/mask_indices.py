@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.host.host_calls import host_call
 from fusejit.tracer.indexing.index_arrays import index_array
 from fusejit.tracer.runtime.locations import needs_python, unsupported
@@ -98,7 +98,7 @@ def positions(mask: TracedArray) -> tuple[TracedArray, ...]:
 
 
 def require_mask_fits(array: TracedArray, mask: TracedArray, axis: int = 0) -> None:
-    """Declines unless a mask has the extents of the axes of ``array`` from ``axis`` on."""
+    """Falls back unless a mask has the extents of the axes of ``array`` from ``axis`` on."""
     if mask.ndim > array.ndim - axis:
         raise numpy_raises("IndexError: too many indices for array")
     for a, b in zip(mask.extents, array.extents[axis:], strict=False):

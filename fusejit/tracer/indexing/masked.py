@@ -23,10 +23,10 @@ from fusejit.errors import UnsupportedError
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.ops import GenericOp, Load, Op, ViewOp
 from fusejit.ir.values import Value
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.context import makes_text
-from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operator_names import OPERATORS
 
@@ -69,7 +69,7 @@ class MaskedElements:
         if mask.type.rank == array.ndim:
             return MaskedElements(TracedArray.of_value(array.trace, array.value()), mask)
         # A copy, which folds away, lies as the array lies: so do the axes the mask does not have.
-        return MaskedElements(HANDLERS["copy"](array, "K"), mask)
+        return MaskedElements(PRIMITIVES["copy"](array, "K"), mask)
 
     def selected(self) -> TracedArray:
         """The elements as an array of their own, which NumPy makes between kernels."""
@@ -78,8 +78,8 @@ class MaskedElements:
             self._selected = whole.selected()[index]
         if self._selected is None:
             mask = TracedArray.of_value(self.array.trace, self.mask)
-            way = "select" if self.ndim == 1 else "select rows"
-            self._selected = HANDLERS[way](self.array, mask)
+            way = "select" if self.ndim == 1 else "select_rows"
+            self._selected = PRIMITIVES[way](self.array, mask)
         return self._selected
 
     @property
@@ -105,14 +105,14 @@ class MaskedElements:
     def astype(self, dtype: Any, **options: Any) -> Any:
         """In another dtype."""
         if self.is_selected or options:
-            return HANDLERS["astype"](self.selected(), dtype, **options)
-        return self.like(HANDLERS["astype"](self.array, dtype))
+            return PRIMITIVES["astype"](self.selected(), dtype, **options)
+        return self.like(PRIMITIVES["astype"](self.array, dtype))
 
     def copy(self, order: Any = "C") -> Any:
         """The same elements, which further changes of these leave alone."""
         if self._selected is not None:
-            return HANDLERS["copy"](self._selected, order)
-        return self.like(self.array if self.ndim == 1 else HANDLERS["copy"](self.array, order))
+            return PRIMITIVES["copy"](self._selected, order)
+        return self.like(self.array if self.ndim == 1 else PRIMITIVES["copy"](self.array, order))
 
     def like(self, array: TracedArray) -> MaskedElements:
         """Other elements under the same mask."""
@@ -138,15 +138,15 @@ class MaskedElements:
         return function(*map(as_array, operands))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
-        handler = HANDLERS.get(ufunc)
+        handler = PRIMITIVES.get(ufunc)
         plain = method == "__call__" and not kwargs and ufunc.nout == 1 and not ufunc.signature
         if handler is not None and plain:
-            return self.apply(HANDLERS["numpy form"](ufunc, handler), *args)
+            return self.apply(PRIMITIVES["numpy_form"](ufunc, handler), *args)
         options = {key: as_array(value) for key, value in kwargs.items()}
-        return HANDLERS["ufunc"](ufunc, method, tuple(map(as_array, args)), options)
+        return PRIMITIVES["ufunc"](ufunc, method, tuple(map(as_array, args)), options)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        handler = HANDLERS.get(func)
+        handler = PRIMITIVES.get(func)
         if func in REDUCTIONS_OF_ELEMENTS and handler is not None:
             return handler(*args, **kwargs)
         if handler is None:
@@ -160,7 +160,7 @@ class MaskedElements:
         if name in ("dtype", "ndim", "astype", "copy"):
             return getattr(self, name)
         if not self.is_selected and self.stays_in_kernel and name in ("size", "shape"):
-            return HANDLERS["masked", name](self)
+            return PRIMITIVES["masked", name](self)
         if not self.is_selected and name in METHODS_OF_ELEMENTS:
             return getattr(self, name)
         return self.selected().user_attribute(name)
@@ -199,7 +199,7 @@ class MaskedElements:
         if self.is_selected or not is_part:
             return self.selected()[index]
         whole = (slice(None),) * self.mask.type.rank
-        chosen = HANDLERS["getitem"](self.array, (*whole, *items[1:]))
+        chosen = PRIMITIVES["getitem"](self.array, (*whole, *items[1:]))
         part = self.like(TracedArray.of_value(self.array.trace, chosen.value()))
         part._has_views = self._has_views = True  # in NumPy, whoever changes one changes both
         part._origin = (self, index)
@@ -240,7 +240,7 @@ def with_trailing_axes(array: TracedArray, count: int) -> TracedArray:
     """``array[..., None, None]``: a mask beside the axes that it does not have."""
     if not count:
         return array
-    expanded: TracedArray = HANDLERS["getitem"](array, (..., *(None,) * count))
+    expanded: TracedArray = PRIMITIVES["getitem"](array, (..., *(None,) * count))
     return expanded
 
 
@@ -290,7 +290,7 @@ def _install() -> None:
             operands = (*other, self) if reflected else (self, *other)
 
             def compute(*whole: Any) -> Any:
-                return HANDLERS["operator"](ufunc, whole)
+                return PRIMITIVES["operator"](ufunc, whole)
 
             return self.apply(compute, *operands)
 
@@ -304,7 +304,9 @@ def _install() -> None:
                 raise unsupported("elements are changed of which a part is used", MOVE_OUTSIDE)
             result = None if self.is_selected else plain(self, other)
             if not isinstance(result, MaskedElements):  # the array of its own changes
-                HANDLERS["operator"](ufunc, (self.selected(), as_array(other)), out=self.selected())
+                PRIMITIVES["operator"](
+                    ufunc, (self.selected(), as_array(other)), out=self.selected()
+                )
                 return self
             if not np.can_cast(result.dtype, self.dtype, "same_kind"):
                 raise numpy_raises(f"UFuncTypeError: cannot cast {result.dtype} to {self.dtype}")
@@ -317,7 +319,7 @@ def _install() -> None:
 
     def reduction(name: str) -> Callable[..., Any]:
         def method(self: MaskedElements, *args: Any, **kwargs: Any) -> Any:
-            return HANDLERS["masked", name](self, *args, **kwargs)
+            return PRIMITIVES["masked", name](self, *args, **kwargs)
 
         method.__name__ = name
         return method

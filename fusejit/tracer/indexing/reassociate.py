@@ -9,7 +9,7 @@ from fusejit.dataclass import dataclass
 from fusejit.ir.affine import AffineExpr, FloorDiv
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.products import product
@@ -32,7 +32,7 @@ class Group:
 
 
 def new_extents(trace: Trace, old: Extents, shape: Sequence[Any]) -> Extents:
-    """The ``shape`` argument as extents, its -1 filled in; declines where NumPy raises."""
+    """The ``shape`` argument as extents, its -1 filled in; falls back where NumPy raises."""
     decisions = trace.decisions
     extents: list[AffineExpr | None] = []
     for size in shape:
@@ -131,7 +131,7 @@ def _cancelled(
 
 
 def match_axes(trace: Trace, old: Extents, new: Extents) -> list[Group]:
-    """Cut both shapes into groups of equal size, as many as possible; declines if they differ.
+    """Cut both shapes into groups of equal size, as many as possible; falls back if they differ.
 
     Where the sizes are equal as polynomials of the unknowns, so are those of the groups, and no
     guard is needed. Else the groups are those of this call, each with its guard.

@@ -20,11 +20,11 @@ from fusejit.ir.types import Kind
 from fusejit.ir.values import Layout
 from fusejit.tracer.elementwise.axis_order import result_order
 from fusejit.tracer.elementwise.generic import copy_of
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.reassociate import Group, finest, match_axes, new_extents
 from fusejit.tracer.indexing.views import array_operand, permuted
-from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import needs_python, unsupported
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.products import product
 from fusejit.tracer.values.reshaped import reshaped_storage
@@ -33,13 +33,13 @@ from fusejit.tracer.values.storage import Storage
 
 
 # ------------------------------------------------------------------------------------- functions
-@handles(np.reshape)
+@primitive(np.reshape)
 def reshape_function(a: Any, /, shape: Any, order: Any = "C", *, copy: Any = None) -> TracedArray:
     """``np.reshape(a, shape)``."""
     return _reshape(array_operand(a), _sizes(shape), order, copy)
 
 
-@handles("reshape")
+@primitive("reshape")
 def reshape_method(
     array: TracedArray, *shape: Any, order: Any = "C", copy: Any = None
 ) -> TracedArray:
@@ -49,7 +49,7 @@ def reshape_method(
     return _reshape(array, _sizes(shape[0] if len(shape) == 1 else shape), order, copy)
 
 
-@handles(np.ravel)
+@primitive(np.ravel)
 def ravel(a: Any, order: Any = "C") -> TracedArray:
     """``np.ravel``: a view of a contiguous array, else a copy."""
     array = _ordered(*_in_memory_order(_as_array(array_operand(a)), order), "ravel")
@@ -61,7 +61,7 @@ def ravel(a: Any, order: Any = "C") -> TracedArray:
     return result.as_owner() if is_copied else result
 
 
-@handles("flatten")
+@primitive("flatten")
 def flatten(array: TracedArray, order: Any = "C") -> TracedArray:
     """``a.flatten()``: always a copy."""
     core = without_ones(_ordered(*_in_memory_order(_as_array(array), order), "flatten"))
@@ -172,7 +172,7 @@ def _detached(array: TracedArray, groups: Sequence[Group], extents: Extents) -> 
     would share memory with is not.
     """
     if array.sorted_order() is not None:
-        raise Declined("a reshape of a view whose axes are not in C order")
+        raise Fallback("a reshape of a view whose axes are not in C order")
     copied = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
     base, storage = array.storage, copied.storage
     is_whole = array.map.is_permutation and _covers(array)
@@ -202,7 +202,7 @@ def _contiguous_copy(array: TracedArray, is_decided: bool = True) -> TracedArray
         require_elements(array)
         for extent in array.extents:
             if decisions.equal(extent, 1, "an axis of length 1 has no stride"):
-                raise Declined("a reshape for which an axis happens to have length 1")
+                raise Fallback("a reshape for which an axis happens to have length 1")
     return copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
 
 
@@ -241,7 +241,7 @@ def _moves_as_one(array: TracedArray, outer: int, inner: int) -> bool:
     if places[0] is None or places[1] is None:
         if places[0] is places[1]:
             require_elements(array)
-            raise Declined("a reshape of a broadcast array")
+            raise Fallback("a reshape of a broadcast array")
         return False
     (at, step), (inner_at, inner_step) = places[0], places[1]
     storage, trace = array.storage, array.trace

@@ -9,29 +9,29 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.elementwise.generic import emit_elementwise, require_extents
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import Operand
 
 
 def require_writeable(target: TracedArray) -> None:
-    """Decline where NumPy refuses to store."""
+    """Fall back where NumPy refuses to store."""
     if target.kind is Kind.SCALAR:
         raise numpy_raises("TypeError: a NumPy scalar does not support item assignment")
     require_access(target)
     storage = target.storage
     if storage.root.copied_from:
         storage.root.require_own()
-        raise Declined(f"a store into {storage.root.copied_why}")
+        raise Fallback(f"a store into {storage.root.copied_why}")
     if storage.root.stands_for:
-        raise Declined(f"a store into {storage.root.stands_for}, in a loop")
+        raise Fallback(f"a store into {storage.root.stands_for}, in a loop")
     if any(storage.has_overlap(axis) for axis in range(storage.rank)):
-        raise Declined("a store into an array whose elements overlap")
+        raise Fallback("a store into an array whose elements overlap")
 
 
 def require_access(target: TracedArray) -> None:
-    """Decline where NumPy refuses to store, and leave to Python what it warns of."""
+    """Fall back where NumPy refuses to store, and leave to Python what it warns of."""
     stores = target.stores
     if stores is Access.READ_ONLY:
         raise numpy_raises("ValueError: assignment destination is read-only")

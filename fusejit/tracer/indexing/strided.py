@@ -26,8 +26,8 @@ from fusejit.tracer.indexing.kernel_indices import (
     scalar,
 )
 from fusejit.tracer.indexing.stores import require_writeable
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 
@@ -35,7 +35,7 @@ _BOOL = np.dtype(np.bool_)
 _WHAT = "a slice whose step differs between iterations, beside other indices than slices"
 
 
-@handles("strided getitem")
+@primitive("strided_getitem")
 def getitem(array: TracedArray, index: tuple[Any, ...]) -> TracedArray:
     """``array[index]``: a copy that stands for NumPy's view."""
     integers = _integers(array, index)
@@ -46,7 +46,7 @@ def getitem(array: TracedArray, index: tuple[Any, ...]) -> TracedArray:
     return result
 
 
-@handles("strided setitem")
+@primitive("strided_setitem")
 def setitem(array: TracedArray, index: tuple[Any, ...], value: Any) -> None:
     """``array[index] = value``."""
     require_writeable(array)
@@ -54,7 +54,7 @@ def setitem(array: TracedArray, index: tuple[Any, ...], value: Any) -> None:
     places = value.storage.places if isinstance(value, TracedArray) and value.is_whole else None
     if places is not None and places.are(array, integers):
         return  # `x[i] += y` stores into x[i] first and then assigns it to itself
-    HANDLERS["scatter"](array, index, integers, value)
+    PRIMITIVES["scatter"](array, index, integers, value)
 
 
 class _Places:

@@ -14,15 +14,15 @@ from fusejit.ir.scalar_ops.table import UFUNC_ROWS
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import result_order
 from fusejit.tracer.elementwise.generic import copy_of, emit_elementwise, require_extents
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.gathers import Picked, check_that, converted, gather, pick, scatter
 from fusejit.tracer.indexing.index_arrays import index_array
 from fusejit.tracer.indexing.reshapes import reshape_method
 from fusejit.tracer.indexing.stores import assign_operand, require_writeable
 from fusejit.tracer.indexing.views import array_operand, normalize_axis, target_operand
 from fusejit.tracer.library.creation import array_from
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
 from fusejit.tracer.values.operands import Operand, operand_of, resolve
@@ -31,7 +31,7 @@ _BOOL = np.dtype(np.bool_)
 
 
 # ------------------------------------------------------------------------------------------ reading
-@handles(np.take)
+@primitive(np.take)
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
     """``np.take``: along one axis, or of all elements in C order; a fresh C array, or ``out``."""
     array = array_operand(a)
@@ -45,9 +45,9 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "r
         assign_operand(out, Operand(made.dtype, array=made))
         return out
     if out is not None:
-        raise Declined("out= is of rank 0, or is not an array of this trace")
+        raise Fallback("out= is of rank 0, or is not an array of this trace")
     if axis is None:
-        array, axis = HANDLERS[np.ravel](array), 0
+        array, axis = PRIMITIVES[np.ravel](array), 0
     axis = normalize_axis(axis, array.ndim)
     places = _integers(indices, array, axis, mode)
     index = (*(slice(None),) * axis, places)
@@ -66,7 +66,7 @@ def _integers(indices: Any, array: TracedArray, axis: int, mode: Any) -> TracedA
     if mode == "raise":
         return places
     if mode not in ("wrap", "clip"):
-        raise Declined(f"np.take with mode={mode!r}")
+        raise Fallback(f"np.take with mode={mode!r}")
     decisions = array.trace.decisions
     size = decisions.canonical(array.extents[axis])
     if decisions.equal(size, 0, "the axis that is taken from is empty"):
@@ -114,18 +114,18 @@ def _along(name: str, array: TracedArray, indices: Any, axis: int) -> Picked:
     return Picked(extents, tuple(subscripts), False, result_order(trace, [places], extents))
 
 
-@handles(np.take_along_axis)
+@primitive(np.take_along_axis)
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> TracedArray:
     """``out[i, j, k] = arr[i, indices[i, j, k], k]`` along axis 1, for example."""
     array = array_operand(arr)
     if axis is None:
-        array, axis = HANDLERS[np.ravel](array), 0
+        array, axis = PRIMITIVES[np.ravel](array), 0
     return gather(
         array, _along("take_along_axis", array, indices, normalize_axis(axis, array.ndim))
     )
 
 
-@handles(np.choose)
+@primitive(np.choose)
 def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> TracedArray:
     """``out[i] = choices[a[i]][i]``: one select per choice."""
     if out is not None or mode not in ("raise", "wrap", "clip"):
@@ -170,7 +170,7 @@ def _choice_reach(builder: PayloadBuilder, ref: int, dtype: np.dtype) -> int:
 
 
 # ------------------------------------------------------------------------------------------ storing
-@handles(np.put_along_axis)
+@primitive(np.put_along_axis)
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """``arr[i, indices[i, j, k], k] = values[i, j, k]`` along axis 1, for example."""
     target = target_operand(arr)
@@ -181,14 +181,14 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     scatter(target, picked, converted(target, picked, operand_of(values)))
 
 
-@handles(np.put)
+@primitive(np.put)
 def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     """``a.ravel()[ind] = v`` into ``a`` itself; values are as many as places, or one."""
     array = target_operand(a)
     require_writeable(array)
     flat = array if array.ndim == 1 else reshape_method(array, -1)
     if flat.storage.root.copied_from or flat.storage.root is not array.storage.root:
-        raise Declined("np.put into an array that is not contiguous")
+        raise Fallback("np.put into an array that is not contiguous")
     places = _integers(ind, flat, 0, mode)
     values = operand_of(v)
     if values.array is not None and values.array.ndim:
@@ -221,7 +221,7 @@ def _at(ufunc: np.ufunc) -> Callable[..., None]:
         operand = operand_of(b)
         dtypes = resolve(ufunc, [Operand(target.dtype, array=target), operand])
         if set(dtypes) != {target.dtype}:
-            raise Declined(f"np.{ufunc.__name__}.at that computes in {dtypes[-1]}")
+            raise Fallback(f"np.{ufunc.__name__}.at that computes in {dtypes[-1]}")
         picked = pick(target, index, integers)
         value = converted(target, picked, operand, order=None)
         scatter(target, picked, value, UFUNC_ROWS[ufunc].name)
@@ -243,4 +243,4 @@ for _ufunc in (
     np.bitwise_or,
     np.bitwise_xor,
 ):
-    handles(_ufunc.at)(_at(_ufunc))
+    primitive(_ufunc.at)(_at(_ufunc))

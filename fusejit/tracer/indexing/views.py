@@ -13,10 +13,10 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import copy_of, require_extents
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.library.creation import array_from, shape_argument
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import handles
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
 from fusejit.tracer.values.operands import operand_of
@@ -41,7 +41,7 @@ def target_operand(obj: Any) -> TracedArray:
 
 
 def normalize_axis(axis: Any, rank: int) -> int:
-    """An axis counted from the first; declines where NumPy raises AxisError."""
+    """An axis counted from the first; falls back where NumPy raises AxisError."""
     try:
         index = operator.index(axis)
     except TypeError as error:
@@ -81,7 +81,7 @@ def permuted(array: TracedArray, axes: tuple[int, ...]) -> TracedArray:
     )
 
 
-@handles(np.transpose)
+@primitive(np.transpose)
 def transpose(a: Any, axes: Any = None) -> TracedArray:
     """``np.transpose``: the axes permuted, reversed by default."""
     array = array_operand(a)
@@ -93,13 +93,13 @@ def transpose(a: Any, axes: Any = None) -> TracedArray:
     return permuted(array, tuple(given))
 
 
-@handles(np.matrix_transpose)
+@primitive(np.matrix_transpose)
 def matrix_transpose(x: Any) -> TracedArray:
     """The last two axes exchanged."""
     return swapaxes(x, -1, -2)
 
 
-@handles(np.swapaxes)
+@primitive(np.swapaxes)
 def swapaxes(a: Any, axis1: Any, axis2: Any) -> TracedArray:
     """``np.swapaxes``."""
     array = array_operand(a)
@@ -109,7 +109,7 @@ def swapaxes(a: Any, axis1: Any, axis2: Any) -> TracedArray:
     return permuted(array, tuple(axes))
 
 
-@handles(np.moveaxis)
+@primitive(np.moveaxis)
 def moveaxis(a: Any, source: Any, destination: Any) -> TracedArray:
     """``np.moveaxis``."""
     array = array_operand(a)
@@ -130,7 +130,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> TracedArray:
     return permuted(array, tuple(order))
 
 
-@handles(np.expand_dims)
+@primitive(np.expand_dims)
 def expand_dims(a: Any, axis: Any) -> TracedArray:
     """``np.expand_dims``: new axes of length 1."""
     array = array_operand(a)
@@ -141,7 +141,7 @@ def expand_dims(a: Any, axis: Any) -> TracedArray:
     return array[index]
 
 
-@handles(np.squeeze)
+@primitive(np.squeeze)
 def squeeze(a: Any, axis: Any = None) -> TracedArray:
     """``np.squeeze``: drop axes of length 1."""
     array = array_operand(a)
@@ -161,7 +161,7 @@ def squeeze(a: Any, axis: Any = None) -> TracedArray:
     return array[(*index, Ellipsis)]
 
 
-@handles(np.broadcast_to)
+@primitive(np.broadcast_to)
 def broadcast_to(array: Any, shape: Any, subok: Any = False) -> TracedArray:
     """``np.broadcast_to``: a read-only view."""
     source = array_operand(array)
@@ -182,7 +182,7 @@ def kept_axes_map(rank: int, reduced: tuple[int, ...]) -> IndexingMap:
 
 
 # ------------------------------------------------------------------------------- flips, new axes
-@handles(np.flip)
+@primitive(np.flip)
 def flip(m: Any, axis: Any = None) -> TracedArray:
     """``np.flip``: axes run backwards."""
     array = array_operand(m)
@@ -191,7 +191,7 @@ def flip(m: Any, axis: Any = None) -> TracedArray:
     return array[tuple(backwards if k in axes else slice(None) for k in range(array.ndim))]
 
 
-@handles(np.flipud)
+@primitive(np.flipud)
 def flipud(m: Any) -> TracedArray:
     """``np.flipud``: the first axis runs backwards."""
     array = array_operand(m)
@@ -200,7 +200,7 @@ def flipud(m: Any) -> TracedArray:
     return array[::-1, ...]
 
 
-@handles(np.fliplr)
+@primitive(np.fliplr)
 def fliplr(m: Any) -> TracedArray:
     """``np.fliplr``: the second axis runs backwards."""
     array = array_operand(m)
@@ -209,7 +209,7 @@ def fliplr(m: Any) -> TracedArray:
     return array[:, ::-1]
 
 
-@handles(np.rot90)
+@primitive(np.rot90)
 def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> TracedArray:
     """``np.rot90``: rotate in the plane of two axes, by quarters of a turn."""
     array = array_operand(m)
@@ -231,7 +231,7 @@ def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> TracedArray:
     return flip(permuted(array, tuple(order)), second)
 
 
-@handles(np.rollaxis)
+@primitive(np.rollaxis)
 def rollaxis(a: Any, axis: Any, start: Any = 0) -> TracedArray:
     """``np.rollaxis``: an axis moved in front of another one."""
     array = array_operand(a)
@@ -267,19 +267,19 @@ _AT_LEAST_3D: dict[int, Any] = {
 }
 
 
-@handles(np.atleast_1d)
+@primitive(np.atleast_1d)
 def atleast_1d(*arys: Any) -> Any:
     """``np.atleast_1d``: the array itself unless it is 0-d."""
     return _at_least(arys, {0: (None,)}.get)
 
 
-@handles(np.atleast_2d)
+@primitive(np.atleast_2d)
 def atleast_2d(*arys: Any) -> Any:
     """``np.atleast_2d``: new axes in front."""
     return _at_least(arys, _AT_LEAST_2D.get)
 
 
-@handles(np.atleast_3d)
+@primitive(np.atleast_3d)
 def atleast_3d(*arys: Any) -> Any:
     """``np.atleast_3d``: a new last axis for rank 2, one on both sides for rank 1."""
     return _at_least(arys, _AT_LEAST_3D.get)

@@ -10,12 +10,12 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import copy_of
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.joins import concatenate
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
-from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import contains_traced, supported
 from fusejit.tracer.values.shapes import Extents
@@ -23,7 +23,7 @@ from fusejit.tracer.values.shapes import Extents
 Starts = tuple[AffineExpr, ...]
 
 
-@handles(np.block)
+@primitive(np.block)
 def block(arrays: Any) -> Any:
     """``np.block``: the innermost lists along the last axis, those around along the ones before."""
     if not contains_traced(arrays):

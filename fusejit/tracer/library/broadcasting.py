@@ -14,13 +14,13 @@ from fusejit.tracer.indexing.views import broadcast_to
 from fusejit.tracer.library.conversions import array_of
 from fusejit.tracer.library.creation import shape_argument
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import handles
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast
 from fusejit.tracer.values.operands import contains_traced
 
 
-@handles(np.broadcast_arrays)
+@primitive(np.broadcast_arrays)
 def broadcast_arrays(*args: Any, subok: Any = False) -> Any:
     """``np.broadcast_arrays``: views of one shape, or the arrays that have it themselves."""
     if not contains_traced(list(args)):
@@ -55,7 +55,7 @@ def _broadcast(array: TracedArray, shape: Any) -> TracedArray:
     return result
 
 
-@handles(np.broadcast_shapes)
+@primitive(np.broadcast_shapes)
 def broadcast_shapes(*args: Any) -> Any:
     """``np.broadcast_shapes``: the shape that arrays of given shapes are broadcast to."""
     if not contains_traced(list(args)):

@@ -14,14 +14,14 @@ import numpy as np
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.elementwise.generic import copy_of, full
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.masked import as_array as with_selected
 from fusejit.tracer.indexing.reshapes import is_in_order
 from fusejit.tracer.library.creation import array_from, order_argument
 from fusejit.tracer.library.joins import array_of_list
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import can_cast, contains_traced, dtype_argument, operand_of
 
@@ -50,7 +50,7 @@ def _order(order: Any, default: str = "K") -> str:
     return order.upper()
 
 
-@handles("axes of order")
+@primitive("axes_of_order")
 def axes_of_order(array: TracedArray, order: Any) -> Order:
     """The axis order of a copy of ``array`` that is asked for in ``order``."""
     order = _order(order)
@@ -62,7 +62,7 @@ def axes_of_order(array: TracedArray, order: Any) -> Order:
     return order_argument(order, array.ndim)
 
 
-@handles("axes of contiguous order")
+@primitive("axes_of_contiguous_order")
 def axes_of_contiguous_order(array: TracedArray) -> Order:
     """The axis order of a contiguous array, for an array of another shape.
 
@@ -84,7 +84,7 @@ def _is_ordered(array: TracedArray, order: Any) -> bool:
 
 
 # ---------------------------------------------------------------------------------------- copies
-@handles("astype", np.astype)
+@primitive("astype", np.astype)
 def astype(
     x: Any,
     dtype: Any,
@@ -106,13 +106,13 @@ def astype(
     return copy_of(array, wanted, axes_of_order(array, order), "astype")
 
 
-@handles("copy")
+@primitive("copy")
 def copy_method(x: TracedArray, order: Any = "C") -> TracedArray:
     """``x.copy()``."""
     return copy_of(x, x.dtype, axes_of_order(x, order), "copy")
 
 
-@handles(np.copy)
+@primitive(np.copy)
 def copy_function(a: Any, order: Any = "K", subok: Any = False) -> TracedArray:
     """``np.copy(x)``: an array, of a scalar too."""
     if not contains_traced(a):
@@ -121,7 +121,7 @@ def copy_function(a: Any, order: Any = "K", subok: Any = False) -> TracedArray:
     return copy_of(array, array.dtype, axes_of_order(array, order), "copy", Kind.ARRAY)
 
 
-@handles(copying.copy, copying.deepcopy)
+@primitive(copying.copy, copying.deepcopy)
 def copied(obj: Any, memo: Any = None) -> Any:
     """``copy.copy`` and ``copy.deepcopy`` of an array; NumPy keeps the order of its axes."""
     obj = with_selected(obj)
@@ -129,7 +129,7 @@ def copied(obj: Any, memo: Any = None) -> Any:
 
 
 # ---------------------------------------------------------------------------------------- arrays
-@handles(np.array)
+@primitive(np.array)
 def array_of(
     object: Any,
     dtype: Any = None,
@@ -194,7 +194,7 @@ def _of_list(items: Any, dtype: Any, order: str) -> TracedArray:
     return made if axes is None else copy_of(made, made.dtype, axes, "copy", Kind.ARRAY)
 
 
-@handles(np.asarray, np.asanyarray)
+@primitive(np.asarray, np.asanyarray)
 def as_array(
     a: Any,
     dtype: Any = None,
@@ -208,13 +208,13 @@ def as_array(
     return array_of(a, dtype, copy=copy, order=order, like=like)
 
 
-@handles(np.ascontiguousarray)
+@primitive(np.ascontiguousarray)
 def in_c_order(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """``np.ascontiguousarray``: of at least one axis, the array itself if it is in C order."""
     return _of_one_axis(a, dtype, "C", like)
 
 
-@handles(np.asfortranarray)
+@primitive(np.asfortranarray)
 def in_fortran_order(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """``np.asfortranarray``: the array itself if its transpose is in C order."""
     return _of_one_axis(a, dtype, "F", like)
@@ -227,7 +227,7 @@ def _of_one_axis(a: Any, dtype: Any, order: str, like: Any) -> Any:
     return array_of(a, dtype, copy=None, order=order, ndmin=1, like=like)
 
 
-@handles(np.require)
+@primitive(np.require)
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
     """``np.require``: the array itself if it is in the order that is asked for, else a copy.
 

@@ -9,10 +9,10 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.elementwise.generic import full
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.kernel_indices import size_of_kernel
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
@@ -72,7 +72,7 @@ def _uninitialised(trace: Trace, extents: Extents, dtype: np.dtype, order: Order
     return TracedArray.whole(storage)
 
 
-@handles(np.empty)
+@primitive(np.empty)
 def empty(shape: Any, dtype: Any = float, order: Any = "C", **_: Any) -> TracedArray:
     """``np.empty``: memory whose contents are arbitrary until something is stored."""
     trace = current_trace()
@@ -82,19 +82,19 @@ def empty(shape: Any, dtype: Any = float, order: Any = "C", **_: Any) -> TracedA
     )
 
 
-@handles(np.zeros)
+@primitive(np.zeros)
 def zeros(shape: Any, dtype: Any = float, order: Any = "C", **_: Any) -> TracedArray:
     """``np.zeros``."""
     return _filled(shape, 0, dtype, order)
 
 
-@handles(np.ones)
+@primitive(np.ones)
 def ones(shape: Any, dtype: Any = None, order: Any = "C", **_: Any) -> TracedArray:
     """``np.ones``."""
     return _filled(shape, 1, dtype, order)
 
 
-@handles(np.full)
+@primitive(np.full)
 def full_of(
     shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **_: Any
 ) -> TracedArray:
@@ -139,13 +139,13 @@ def _like(
     extents = array.extents if shape is None else shape_argument(trace, shape)
     if order in ("K", "A", "k", "a") and len(extents) == array.ndim:
         if shape is not None and order in ("K", "k"):
-            return trace, extents, wanted, HANDLERS["axes of contiguous order"](array)
-        return trace, extents, wanted, HANDLERS["axes of order"](array, order)
+            return trace, extents, wanted, PRIMITIVES["axes_of_contiguous_order"](array)
+        return trace, extents, wanted, PRIMITIVES["axes_of_order"](array, order)
     order = "C" if order in ("K", "A", "k", "a") else order
     return trace, extents, wanted, order_argument(order, len(extents))
 
 
-@handles(np.empty_like)
+@primitive(np.empty_like)
 def empty_like(
     prototype: Any,
     dtype: Any = None,
@@ -159,7 +159,7 @@ def empty_like(
     return _uninitialised(*_like(prototype, dtype, order, shape))
 
 
-@handles(np.zeros_like)
+@primitive(np.zeros_like)
 def zeros_like(
     a: Any,
     dtype: Any = None,
@@ -174,7 +174,7 @@ def zeros_like(
     return _fill(trace, extents, 0, wanted, axes)
 
 
-@handles(np.ones_like)
+@primitive(np.ones_like)
 def ones_like(
     a: Any,
     dtype: Any = None,
@@ -189,7 +189,7 @@ def ones_like(
     return _fill(trace, extents, 1, wanted, axes)
 
 
-@handles(np.full_like)
+@primitive(np.full_like)
 def full_like(
     a: Any,
     fill_value: Any,
@@ -205,7 +205,7 @@ def full_like(
     return _fill(trace, extents, fill_value, wanted, axes)
 
 
-@handles("scalar")
+@primitive("scalar")
 def scalar_of(number: TracedNumber) -> TracedArray:
     """A NumPy scalar from outside as an array of rank 0 that is handed out as a scalar."""
     operand = operand_of(number)

@@ -12,12 +12,12 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import emit_elementwise, full
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.basic import setitem
 from fusejit.tracer.indexing.views import array_operand, normalize_axis
 from fusejit.tracer.library.parts import ZERO, store
 from fusejit.tracer.library.triangles import offset_of
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import contains_traced, operand_of
 
@@ -46,7 +46,7 @@ def diagonal_view(array: TracedArray, k: Any, first: int, second: int) -> Traced
     return array.view(IndexingMap(rank, tuple(results)), extents)
 
 
-@handles(np.diagonal)
+@primitive(np.diagonal)
 def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     """``np.diagonal``: a read-only view, the diagonal as its last axis."""
     if not contains_traced([a, offset]):
@@ -62,7 +62,7 @@ def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
     return result
 
 
-@handles(np.trace)
+@primitive(np.trace)
 def trace_of(
     a: Any,
     offset: Any = 0,
@@ -74,7 +74,7 @@ def trace_of(
     """``np.trace``: the sum of a diagonal."""
     if not contains_traced([a, offset]):
         return NotImplemented
-    return HANDLERS[np.sum](diagonal(a, offset, axis1, axis2), -1, dtype, out)
+    return PRIMITIVES[np.sum](diagonal(a, offset, axis1, axis2), -1, dtype, out)
 
 
 def diagonal_matrix(values: TracedArray, k: Any) -> TracedArray:
@@ -98,7 +98,7 @@ def diagonal_matrix(values: TracedArray, k: Any) -> TracedArray:
 
 def _main_diagonal(values: TracedArray) -> TracedArray:
     """``out[i, j] = values[i] if i == j else 0``."""
-    rows = HANDLERS[np.expand_dims](values, 1)
+    rows = PRIMITIVES[np.expand_dims](values, 1)
     side = values.extents[0]
 
     def compute(builder: PayloadBuilder, refs: list[int]) -> int:
@@ -120,7 +120,7 @@ def _main_diagonal(values: TracedArray) -> TracedArray:
     )
 
 
-@handles(np.diag)
+@primitive(np.diag)
 def diag(v: Any, k: Any = 0) -> Any:
     """``np.diag``: the matrix with a diagonal, or a read-only view of the diagonal of a matrix."""
     if not contains_traced([v, k]):
@@ -133,21 +133,21 @@ def diag(v: Any, k: Any = 0) -> Any:
     raise numpy_raises("ValueError: Input must be 1- or 2-d.")
 
 
-@handles(np.diagflat)
+@primitive(np.diagflat)
 def diagflat(v: Any, k: Any = 0) -> Any:
     """``np.diagflat``: the matrix whose diagonal is the flattened array."""
     if not contains_traced([v, k]):
         return NotImplemented
-    return diagonal_matrix(HANDLERS[np.ravel](array_operand(v)), k)
+    return diagonal_matrix(PRIMITIVES[np.ravel](array_operand(v)), k)
 
 
-@handles(np.fill_diagonal)
+@primitive(np.fill_diagonal)
 def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
     """``np.fill_diagonal`` of a matrix: one number, or an array of the diagonal's length."""
     if not isinstance(a, TracedArray) or a.kind is not Kind.ARRAY:
-        raise Declined("np.fill_diagonal of an array that is not of this trace")
+        raise Fallback("np.fill_diagonal of an array that is not of this trace")
     if a.ndim != 2 or wrap is not False:
-        raise Declined("np.fill_diagonal of more than two axes, or wrapping around")
+        raise Fallback("np.fill_diagonal of more than two axes, or wrapping around")
     target = diagonal_view(a, 0, 0, 1)
     value = operand_of(val)
     if value.array is not None and value.extents:
@@ -155,5 +155,5 @@ def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
             value.extents[0], target.extents[0], "as many values as the diagonal has"
         )
         if not same:
-            raise Declined("np.fill_diagonal with values that are repeated")
+            raise Fallback("np.fill_diagonal with values that are repeated")
     setitem(target, (Ellipsis,), val)

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.views import broadcast_to, normalize_axes, normalize_axis
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from, empty_like
 from fusejit.tracer.library.joins import concatenate
 from fusejit.tracer.library.parts import new_array, section, store
 from fusejit.tracer.reductions.over_axes import NO_VALUE, sum_of
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import F64, contains_traced, operand_of
 
@@ -26,7 +26,7 @@ def along(array: TracedArray, axis: int, item: Any) -> TracedArray:
     return array[(slice(None),) * axis + (item, Ellipsis)]
 
 
-@handles(np.diff)
+@primitive(np.diff)
 def diff(
     a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE
 ) -> Any:
@@ -62,12 +62,12 @@ def _end(array: TracedArray, axis: int, values: Any) -> TracedArray:
     return broadcast_to(end, tuple(shape))
 
 
-@handles(np.ediff1d)
+@primitive(np.ediff1d)
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """``np.ediff1d``: differences of the flattened array, with numbers in front and behind."""
     if not contains_traced([ary, to_end, to_begin]):
         return NotImplemented
-    ravel = HANDLERS[np.ravel]
+    ravel = PRIMITIVES[np.ravel]
     flat = ravel(array_from(ary))
     if to_end is None and to_begin is None:
         return apply_ufunc(np.subtract, (flat[1:], flat[:-1]))
@@ -94,7 +94,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     return result
 
 
-@handles(np.gradient)
+@primitive(np.gradient)
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
     """``np.gradient``: central differences, one-sided ones at the ends; uniform spacing.
 
@@ -152,7 +152,7 @@ def _gradient(array: TracedArray, axis: int, dx: Any, edge_order: int, dtype: np
     return out
 
 
-@handles(np.trapezoid)
+@primitive(np.trapezoid)
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
     """``np.trapezoid``: ``sum_i (x[i + 1] - x[i]) (y[i + 1] + y[i]) / 2``."""
     if not contains_traced([y, x, dx]):

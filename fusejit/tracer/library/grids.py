@@ -10,19 +10,19 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import copy_of, emit_elementwise
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.mask_indices import positions
 from fusejit.tracer.indexing.views import broadcast_to
 from fusejit.tracer.library.creation import array_from, shape_argument
 from fusejit.tracer.library.parts import new_array, section, store
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import contains_traced, dtype_argument
 
 
-@handles(np.meshgrid)
+@primitive(np.meshgrid)
 def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "xy") -> Any:
     """``np.meshgrid``: each vector along its own axis, copied over the others."""
     if not contains_traced(list(xi)):
@@ -35,7 +35,7 @@ def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "x
     rank = len(xi)
     output: list[TracedArray] = []
     for axis, vector in enumerate(xi):
-        flat: TracedArray = HANDLERS[np.ravel](array_from(vector))
+        flat: TracedArray = PRIMITIVES[np.ravel](array_from(vector))
         at = _own_axis(axis, indexing, rank)
         output.append(flat[tuple(slice(None) if k == at else None for k in range(rank))])
     if not sparse:
@@ -49,7 +49,7 @@ def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "x
     return tuple(output) if copy else output
 
 
-@handles(np.ix_)
+@primitive(np.ix_)
 def ix_(*args: Any) -> Any:
     """``np.ix_``: each vector of integers, or the positions in a mask, along its own axis."""
     if not contains_traced(list(args)):
@@ -80,7 +80,7 @@ def subscripts(extents: tuple[AffineExpr, ...], axis: int, dtype: Any, name: str
     )
 
 
-@handles(np.indices)
+@primitive(np.indices)
 def indices(dimensions: Any, dtype: Any = int, sparse: Any = False) -> Any:
     """``np.indices``: the subscripts of every element, one array per axis."""
     if not contains_traced(dimensions):

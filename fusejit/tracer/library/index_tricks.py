@@ -14,13 +14,13 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.control_flow.iteration import Items
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.masked import as_array
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.builtin_functions import represented_type
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import contains_traced, operand_of
@@ -57,7 +57,7 @@ def _trick(obj: Any) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
             constant = current_trace().reading.constant
             return tuple(map(constant, made)) if type(made) is tuple else constant(made)
 
-        HANDLERS["item of", type(obj)] = item
+        PRIMITIVES["item_of", type(obj)] = item
         return make
 
     return register
@@ -91,11 +91,11 @@ def _joined(key: Any, form: Callable[[TracedArray], TracedArray], axis: int) -> 
         if isinstance(item, slice):
             item = _range(item)
         elif isinstance(item, list | tuple | np.ndarray):
-            item = HANDLERS[np.asarray](item)
+            item = PRIMITIVES[np.asarray](item)
         parts.append(form(array_from(item)))
         promoted.append(operand_of(item).promotion)
     dtype = np.result_type(*promoted)
-    return HANDLERS[np.concatenate]([HANDLERS[np.asarray](p, dtype) for p in parts], axis)
+    return PRIMITIVES[np.concatenate]([PRIMITIVES[np.asarray](p, dtype) for p in parts], axis)
 
 
 def _range(item: slice) -> Any:
@@ -114,7 +114,7 @@ def _range(item: slice) -> Any:
 def _called(function: Any, *args: Any) -> Any:
     """A function of the dispatch table, of traced numbers or of others."""
     if contains_traced(list(args)):
-        return HANDLERS[function](*args)
+        return PRIMITIVES[function](*args)
     return current_trace().reading.constant(function(*args))
 
 
@@ -140,7 +140,7 @@ def open_grid(key: Any) -> Any:
     starts, steps, sizes, dtype = _axes(key)
     made: list[Any] = []
     for k, (start, step, size) in enumerate(zip(starts, steps, sizes, strict=True)):
-        line = HANDLERS[np.astype](_called(np.arange, size), dtype)
+        line = PRIMITIVES[np.astype](_called(np.arange, size), dtype)
         if not _is_int(start, 0) or not _is_int(step, 1):
             line = line * step + start
         made.append(line[tuple(slice(None) if a == k else None for a in range(len(key)))])
@@ -183,18 +183,18 @@ def _is_int(obj: Any, value: int) -> bool:
     return type(obj) is int and obj == value
 
 
-@handles(np.fromfunction)
+@primitive(np.fromfunction)
 def from_function(
     function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any
 ) -> Any:
     """``np.fromfunction(f, shape)``: ``f`` of the coordinates of every point."""
     if like is not None:
         raise unsupported("np.fromfunction with like= is not traced", MOVE_OUTSIDE)
-    grid = HANDLERS[np.indices](shape, dtype)
+    grid = PRIMITIVES[np.indices](shape, dtype)
     if grid is NotImplemented:
         grid = current_trace().reading.constant(np.indices(shape, dtype))
     places = [grid[k] for k in range(len(shape))]
-    return function(*places, **kwargs)  # which goes through the hooks (`callables`)
+    return function(*places, **kwargs)  # which goes through the callbacks (`callables`)
 
 
 # -------------------------------------------------------------------------------------- iteration
@@ -207,7 +207,7 @@ def _subscripts(number: Any, sizes: tuple[Any, ...]) -> tuple[Any, ...]:
     return (number, *reversed(made)) if sizes else ()
 
 
-@handles(np.ndindex)
+@primitive(np.ndindex)
 def places_of(*shape: Any) -> Any:
     """``np.ndindex(n, m)``: all subscripts in C order."""
     if len(shape) == 1 and isinstance(shape[0], tuple):
@@ -224,7 +224,7 @@ def _extent(size: Any) -> Any:
     return AffineExpr.const(int(size))
 
 
-@handles(np.ndenumerate)
+@primitive(np.ndenumerate)
 def elements_of(arr: Any) -> Any:
     """``np.ndenumerate(x)``: the subscripts and the element of each place."""
     array = array_from(as_array(arr))

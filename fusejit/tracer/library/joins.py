@@ -10,7 +10,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import copy_of, require_extents
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.views import (
     atleast_1d,
     atleast_2d,
@@ -22,8 +22,8 @@ from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.join_order import joined_order
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import value_of
@@ -48,7 +48,7 @@ def sequence_of(arrays: Any, name: str) -> list[Any]:
     raise numpy_raises(f"TypeError: the argument of {name} is no sequence")
 
 
-@handles(np.concatenate)
+@primitive(np.concatenate)
 def concatenate(
     arrays: Any,
     /,
@@ -82,7 +82,7 @@ def _flattened(given: list[Any], out: Any, dtype: Any, casting: Any) -> TracedAr
     operands = [operand_of(a) for a in given]
     if not operands:
         raise numpy_raises("ValueError: need at least one array to concatenate")
-    parts: list[TracedArray] = [HANDLERS[np.ravel](array_from(a)) for a in given]
+    parts: list[TracedArray] = [PRIMITIVES[np.ravel](array_from(a)) for a in given]
     promoted = [o.promotion for o in operands]
     return join(parts, 0, out, _result_dtype(parts, promoted, out, dtype, casting))
 
@@ -93,7 +93,7 @@ def _result_dtype(
     if out is not None and dtype is not None:
         raise numpy_raises("TypeError: concatenate() only takes `out` or `dtype`, not both")
     if out is not None and not isinstance(out, TracedArray):
-        raise Declined("out= is not an array of this trace")
+        raise Fallback("out= is not an array of this trace")
     if out is not None:
         wanted = out.dtype
     elif dtype is not None:
@@ -151,7 +151,7 @@ def _order_ends(trace: Trace, lengths: Sequence[AffineExpr]) -> None:
 
 
 # --------------------------------------------------------------------------------- stacked arrays
-@handles(np.stack)
+@primitive(np.stack)
 def stack(
     arrays: Any, axis: Any = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind"
 ) -> Any:
@@ -188,7 +188,7 @@ def _at_least(function: Any, given: list[Any]) -> list[TracedArray]:
     return [function(_as_array(a)) for a in given]
 
 
-@handles(np.vstack)
+@primitive(np.vstack)
 def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """``np.vstack``: along the first axis, arrays of rank 1 as rows."""
     given = sequence_of(tup, "vstack")
@@ -197,7 +197,7 @@ def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     return concatenate(_at_least(atleast_2d, given), 0, dtype=dtype, casting=casting)
 
 
-@handles(np.hstack)
+@primitive(np.hstack)
 def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     """``np.hstack``: along the second axis, arrays of rank 1 along their only one."""
     given = sequence_of(tup, "hstack")
@@ -207,7 +207,7 @@ def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Any:
     return concatenate(parts, 0 if parts[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
-@handles(np.dstack)
+@primitive(np.dstack)
 def dstack(tup: Any) -> Any:
     """``np.dstack``: along the third axis."""
     given = sequence_of(tup, "dstack")
@@ -216,7 +216,7 @@ def dstack(tup: Any) -> Any:
     return concatenate(_at_least(atleast_3d, given), 2)
 
 
-@handles(np.column_stack)
+@primitive(np.column_stack)
 def column_stack(tup: Any) -> Any:
     """``np.column_stack``: along the second axis, arrays of rank 1 as columns."""
     given = sequence_of(tup, "column_stack")
@@ -231,19 +231,19 @@ def column_stack(tup: Any) -> Any:
     return concatenate(columns, 1)
 
 
-@handles(np.append)
+@primitive(np.append)
 def append(arr: Any, values: Any, axis: Any = None) -> Any:
     """``np.append``: two arrays joined, flattened without ``axis``."""
     if not contains_traced([arr, values]):
         return NotImplemented
     first, second = _as_array(arr), _as_array(values)
     if axis is None:
-        ravel = HANDLERS[np.ravel]
+        ravel = PRIMITIVES[np.ravel]
         return concatenate([ravel(first), ravel(second)], 0)
     return concatenate([first, second], axis)
 
 
-@handles(np.insert)
+@primitive(np.insert)
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """``np.insert`` of numbers, or of a vector, in front of one place of a vector."""
     if not contains_traced([arr, obj, values]):
@@ -269,7 +269,7 @@ def _inserted(values: Any, dtype: np.dtype) -> TracedArray:
         except (OverflowError, ValueError, TypeError) as error:
             raise numpy_raises(error) from error
     if isinstance(values, TracedArray):
-        vector: TracedArray = atleast_1d(HANDLERS["astype"](values, dtype))
+        vector: TracedArray = atleast_1d(PRIMITIVES["astype"](values, dtype))
         return vector
     made = array_from(values)
     result = new_array(made.trace, made.extents or (AffineExpr.const(1),), dtype, None)
@@ -278,7 +278,7 @@ def _inserted(values: Any, dtype: np.dtype) -> TracedArray:
 
 
 # --------------------------------------------------------------------------- lists of traced values
-@handles("array of a list")
+@primitive("array_of_a_list")
 def array_of_list(obj: Any, dtype: np.dtype | None = None) -> TracedArray:
     """``np.array`` of nested lists with traced numbers and arrays in them."""
     parts = [_item(o) for o in obj]

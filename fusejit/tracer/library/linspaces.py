@@ -15,8 +15,8 @@ from fusejit.tracer.indexing.views import moveaxis, normalize_axis
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from, shape_argument
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import is_host_number
 from fusejit.tracer.values.operands import (
@@ -35,7 +35,7 @@ def _as_float(end: Any, dtype: np.dtype) -> Any:
     return array if array.dtype == dtype else astype(array, dtype)
 
 
-@handles(np.linspace)
+@primitive(np.linspace)
 def linspace(
     start: Any,
     stop: Any,
@@ -61,7 +61,7 @@ def linspace(
     given, last = _as_float(start, computed), _as_float(stop, computed)
     delta = apply_ufunc(np.subtract, (last, given))
     count = extent - 1 if endpoint else extent
-    index = HANDLERS[np.arange](trace.number(extent), dtype=computed)
+    index = PRIMITIVES[np.arange](trace.number(extent), dtype=computed)
     index = index[(slice(None), *(None,) * delta.ndim)]
     has_step = trace.decisions.nonnegative(count - 1, "np.linspace has a step")
     if has_step:
@@ -71,8 +71,8 @@ def linspace(
         usual = apply_ufunc(np.multiply, (index, step))
         tiny = apply_ufunc(np.multiply, (apply_ufunc(np.true_divide, (index, divisor)), delta))
         is_zero = apply_ufunc(np.equal, (step, 0))
-        some = HANDLERS[np.any](is_zero) if delta.ndim else is_zero
-        result = HANDLERS[np.where](some, tiny, usual)
+        some = PRIMITIVES[np.any](is_zero) if delta.ndim else is_zero
+        result = PRIMITIVES[np.where](some, tiny, usual)
     else:
         result = apply_ufunc(np.multiply, (index, delta))
     result = apply_ufunc(np.add, (result, given))
@@ -123,7 +123,7 @@ def _finished(
     )
 
 
-@handles(np.geomspace)
+@primitive(np.geomspace)
 def geomspace(
     start: Any,
     stop: Any,
@@ -169,7 +169,7 @@ def geomspace(
     return _with_points_at(converted, axis, is_converted)
 
 
-@handles(np.logspace)
+@primitive(np.logspace)
 def logspace(
     start: Any,
     stop: Any,
@@ -184,7 +184,7 @@ def logspace(
         return NotImplemented
     if isinstance(base, TracedArray) and base.ndim:
         raise unsupported("np.logspace with an array of bases is not traced", MOVE_OUTSIDE)
-    exponents = HANDLERS[np.linspace](start, stop, num, endpoint=endpoint, axis=axis)
+    exponents = PRIMITIVES[np.linspace](start, stop, num, endpoint=endpoint, axis=axis)
     if exponents is NotImplemented:
         exponents = array_from(np.linspace(start, stop, num, endpoint=endpoint, axis=axis))
     result = call_ufunc(np.power, base, exponents)

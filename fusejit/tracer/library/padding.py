@@ -20,7 +20,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.elementwise.generic import copy_of
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.basic import setitem
 from fusejit.tracer.indexing.reshapes import is_contiguous, without_ones
 from fusejit.tracer.indexing.views import permuted
@@ -28,8 +28,8 @@ from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.linspaces import linspace
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
 from fusejit.tracer.reductions.over_axes import max_of, mean_of, min_of
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import contains_traced
@@ -65,7 +65,7 @@ class Widths:
         return self.before + self.size
 
 
-@handles(np.pad)
+@primitive(np.pad)
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """``np.pad``, all modes but ``median`` and functions."""
     if not contains_traced([array, pad_width]):
@@ -177,7 +177,7 @@ def _pieces(array: TracedArray, axis: int, widths: Widths, mode: str) -> list[Pi
         first, last, step, most = ZERO, size - 1, 0, None
     elif mode == "reflect":
         if not decisions.nonnegative(size - 2, "np.pad reflects two elements or more"):
-            raise Declined("np.pad reflects an axis of length 1")
+            raise Fallback("np.pad reflects an axis of length 1")
         first, last, step, most = before, size - 2, -1, size - 1
     elif mode == "symmetric":
         first, last, step, most = before - 1, size - 1, -1, size
@@ -315,11 +315,11 @@ def _statistics(
             if not decisions.at_most(w.size, asked, "np.pad takes statistics of the whole axis"):
                 used = asked
         if decisions.equal(used, 0, "np.pad with stat_length=0"):
-            raise Declined("np.pad with stat_length=0")
+            raise Fallback("np.pad with stat_length=0")
         start = w.before if at == 0 else w.end - used
         value = _STATISTICS[mode](section(area, axis, start, used), axis, keepdims=True)
         if area.dtype.kind in "iu" and value.dtype.kind == "f":
-            value = HANDLERS[np.round](value)
+            value = PRIMITIVES[np.round](value)
         made.append(value)
     return made[0], made[1]
 

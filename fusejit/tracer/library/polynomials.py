@@ -8,17 +8,17 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from, full_like, zeros_like
 from fusejit.tracer.library.parts import new_array, section, store
-from fusejit.tracer.runtime.dispatch import handles
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import contains_traced
 
 
-@handles(np.polyval)
+@primitive(np.polyval)
 def polyval(p: Any, x: Any) -> Any:
     """``np.polyval``: Horner's rule, ``((p[0]) x + p[1]) x + ..``."""
     if not contains_traced([p, x]):
@@ -32,7 +32,7 @@ def polyval(p: Any, x: Any) -> Any:
     return result
 
 
-@handles(np.vander)
+@primitive(np.vander)
 def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
     """``np.vander``: the powers of each element, multiplied one after the other."""
     if not contains_traced(x):

@@ -14,12 +14,12 @@ from fusejit.ir.ops import GenericOp, Init
 from fusejit.ir.ops import Operand as GraphOperand
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.kernel_indices import bound_number, counted, scalar
 from fusejit.tracer.library.creation import natural_dtype
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import is_kernel_number
@@ -35,7 +35,7 @@ from fusejit.tracer.values.operands import (
 from fusejit.tracer.values.shapes import Varies
 
 
-@handles(np.arange)
+@primitive(np.arange)
 def arange(*args: Any, dtype: Any = None, **kwargs: Any) -> TracedArray:
     """``np.arange([start,] stop[, step])``: ``start + i * ((start + step) - start)``."""
     names = {k: kwargs.pop(k) for k in ("start", "stop", "step") if k in kwargs}

@@ -10,13 +10,13 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import copy_of
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.reshapes import require_elements, reshape_method
 from fusejit.tracer.indexing.views import normalize_axis
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import contains_traced
@@ -51,7 +51,7 @@ def _spread(array: TracedArray, axes: list[int | AffineExpr], shape: list[Any]) 
     return result
 
 
-@handles(np.tile)
+@primitive(np.tile)
 def tile(A: Any, reps: Any) -> Any:
     """``np.tile``: the whole array again and again along each axis."""
     if not contains_traced([A, reps]):
@@ -85,7 +85,7 @@ def _with_rank(array: TracedArray, rank: int) -> TracedArray:
     return array[(None,) * missing + (Ellipsis,)] if missing > 0 else array
 
 
-@handles(np.repeat)
+@primitive(np.repeat)
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     """``np.repeat`` by one number: each element several times."""
     if not contains_traced([a, repeats]):
@@ -96,7 +96,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     count = _count(repeats, "repeat")
     array = _with_rank(array_from(a), 1)
     if axis is None:
-        array, axis = HANDLERS[np.ravel](array), 0
+        array, axis = PRIMITIVES[np.ravel](array), 0
     at = normalize_axis(axis, array.ndim)
     axes: list[int | AffineExpr] = list(range(array.ndim))
     axes.insert(at + 1, count)

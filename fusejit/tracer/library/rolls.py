@@ -15,13 +15,13 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.elementwise.ufuncs import BOOL, apply_ufunc
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.reshapes import reshape_method
 from fusejit.tracer.indexing.views import array_operand, normalize_axis
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber, apply_host
 from fusejit.tracer.values.operands import I64, contains_traced
@@ -29,7 +29,7 @@ from fusejit.tracer.values.operands import I64, contains_traced
 Piece = tuple[AffineExpr, AffineExpr, AffineExpr]  # source, place in the result, extent
 
 
-@handles(np.roll)
+@primitive(np.roll)
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """``np.roll``: elements that leave at one end enter at the other.
 
@@ -41,7 +41,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     if array.kind is not Kind.ARRAY:
         array = copy_of(array, array.dtype, None, "copy", Kind.ARRAY)
     if axis is None:
-        flat = roll(HANDLERS[np.ravel](array), shift, 0)
+        flat = roll(PRIMITIVES[np.ravel](array), shift, 0)
         return reshape_method(flat, array.shape)
     if not array.ndim and axis == ():
         raise numpy_raises("ValueError: not enough values to unpack (expected 2, got 0)")

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.views import array_operand, moveaxis, normalize_axis, permuted
 from fusejit.tracer.library.parts import section
-from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
 
@@ -25,7 +25,7 @@ def _slices(array: TracedArray, bounds: list[Any], axis: int) -> list[TracedArra
     return [permuted(r, tuple(swapped)) for r in rows]
 
 
-@handles(np.array_split)
+@primitive(np.array_split)
 def array_split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
     """``np.array_split``: views between bounds, or of lengths that differ by at most one."""
     array = array_operand(ary)
@@ -53,7 +53,7 @@ def _affine(array: TracedArray, number: Any) -> Any:
     return number.as_affine() if isinstance(number, TracedNumber) else number
 
 
-@handles(np.split)
+@primitive(np.split)
 def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> Any:
     """``np.split``: views of equal lengths, or between bounds."""
     array = array_operand(ary)
@@ -71,14 +71,14 @@ def _split_along(name: str, axis: int, ary: Any, indices_or_sections: Any) -> An
     return split(array, indices_or_sections, axis)
 
 
-@handles(np.hsplit)
+@primitive(np.hsplit)
 def hsplit(ary: Any, indices_or_sections: Any) -> Any:
     """``np.hsplit``: views of columns (of elements for rank 1)."""
     axis = 1 if array_operand(ary).ndim > 1 else 0
     return _split_along("hsplit", axis, ary, indices_or_sections)
 
 
-@handles(np.vsplit)
+@primitive(np.vsplit)
 def vsplit(ary: Any, indices_or_sections: Any) -> Any:
     """``np.vsplit``: views of rows."""
     if array_operand(ary).ndim < 2:
@@ -86,13 +86,13 @@ def vsplit(ary: Any, indices_or_sections: Any) -> Any:
     return _split_along("vsplit", 0, ary, indices_or_sections)
 
 
-@handles(np.dsplit)
+@primitive(np.dsplit)
 def dsplit(ary: Any, indices_or_sections: Any) -> Any:
     """``np.dsplit``: views along the third axis."""
     return _split_along("dsplit", 2, ary, indices_or_sections)
 
 
-@handles(np.unstack)
+@primitive(np.unstack)
 def unstack(x: Any, /, *, axis: Any = 0) -> Any:
     """``np.unstack``: the views along an axis, as many as its length says."""
     array = array_operand(x)

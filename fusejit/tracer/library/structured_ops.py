@@ -32,7 +32,7 @@ from fusejit.structured.library_calls import LibraryCall, routine_for
 from fusejit.structured.op import Call, InPython, StructuredOp
 from fusejit.tracer.elementwise.generic import copy_of, full
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.stores import assign_operand
 from fusejit.tracer.runtime.context import current_trace
 from fusejit.tracer.runtime.locations import needs_python
@@ -43,7 +43,7 @@ from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import Operand, contains_traced, dtype_argument, operand_of
 
 
-def handler_of(function: Any) -> Callable[..., Any] | None:
+def primitive_of(function: Any) -> Callable[..., Any] | None:
     """What traces a call of a structured op, or of a function of these packages; else None.
 
     Their functions are made of such ops and of what arrays can do, and run as they are.
@@ -126,7 +126,7 @@ class _Emission:
 
     def _out(self, value: Any) -> TracedArray:
         if not isinstance(value, TracedArray) or value.kind is not Kind.ARRAY:
-            raise Declined(f"{self.call.definition.name}: out= is not an array of this trace")
+            raise Fallback(f"{self.call.definition.name}: out= is not an array of this trace")
         for name, operand in self.operands.items():
             array = operand.array
             if array is not None and _share_memory(value, array):

@@ -12,12 +12,12 @@ from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.axis_order import Order
 from fusejit.tracer.elementwise.generic import emit_elementwise
 from fusejit.tracer.elementwise.ufuncs import BOOL
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.views import array_operand
 from fusejit.tracer.library.creation import order_argument, shape_argument
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.operands import contains_traced, dtype_argument
@@ -55,7 +55,7 @@ def compared(
     )
 
 
-@handles(np.eye)
+@primitive(np.eye)
 def eye(
     N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: Any = "C", **others: Any
 ) -> Any:
@@ -65,13 +65,13 @@ def eye(
     return compared("equal", N, M, k, dtype, order_argument(order, 2))
 
 
-@handles(np.identity)
+@primitive(np.identity)
 def identity(n: Any, dtype: Any = None, **others: Any) -> Any:
     """``np.identity``."""
     return eye(n, dtype=float if dtype is None else dtype, **others)
 
 
-@handles(np.tri)
+@primitive(np.tri)
 def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float, **others: Any) -> Any:
     """``np.tri``: ones at and below a diagonal."""
     if not contains_traced([N, M, k]) or any(v is not None for v in others.values()):
@@ -87,19 +87,19 @@ def _triangle(m: Any, k: Any, is_lower: bool) -> TracedArray:
     below = k if is_lower else k - 1
     columns = shape[1] if len(shape) > 1 else None
     mask = compared("greater_equal", shape[0], columns, below, BOOL, None)
-    nothing = HANDLERS[np.zeros](1, array.dtype)
+    nothing = PRIMITIVES[np.zeros](1, array.dtype)
     choices = (array, nothing) if is_lower else (nothing, array)
-    result: TracedArray = HANDLERS[np.where](mask, *choices)
+    result: TracedArray = PRIMITIVES[np.where](mask, *choices)
     return result
 
 
-@handles(np.tril)
+@primitive(np.tril)
 def tril(m: Any, k: Any = 0) -> Any:
     """``np.tril``: zeros above a diagonal of the last two axes."""
     return _triangle(m, k, True) if contains_traced([m, k]) else NotImplemented
 
 
-@handles(np.triu)
+@primitive(np.triu)
 def triu(m: Any, k: Any = 0) -> Any:
     """``np.triu``: zeros below a diagonal of the last two axes."""
     return _triangle(m, k, False) if contains_traced([m, k]) else NotImplemented

@@ -9,16 +9,16 @@ import numpy as np
 from fusejit.ir.access import Access
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.views import normalize_axis
 from fusejit.tracer.library.creation import array_from, shape_argument
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.operands import contains_traced
 
 
-@handles(np.lib.stride_tricks.sliding_window_view)
+@primitive(np.lib.stride_tricks.sliding_window_view)
 def sliding_window_view(
     x: Any, window_shape: Any, axis: Any = None, *, subok: Any = False, writeable: Any = False
 ) -> Any:

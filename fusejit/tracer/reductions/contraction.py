@@ -15,13 +15,13 @@ from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.elementwise.axis_order import Order, result_order
 from fusejit.tracer.elementwise.generic import require_extents
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.reshapes import is_contiguous, without_ones
 from fusejit.tracer.indexing.stores import assign_operand
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
-from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.broadcasting import broadcast, broadcast_map
 from fusejit.tracer.values.operands import (
@@ -34,7 +34,7 @@ from fusejit.tracer.values.operands import (
 )
 
 
-@handles(np.matmul)
+@primitive(np.matmul)
 def matmul(
     x1: Any, x2: Any, out: Any = None, dtype: Any = None, **kwargs: Any
 ) -> TracedArray | Any:
@@ -57,7 +57,7 @@ def matmul(
     if isinstance(out, tuple):
         (out,) = out
     if not isinstance(out, TracedArray):
-        raise Declined("out= is not an array of this trace")
+        raise Fallback("out= is not an array of this trace")
     if not np.can_cast(loop, out.dtype, "same_kind"):
         raise numpy_raises("UFuncTypeError: cannot cast the product to the dtype of out")
     require_extents(result.trace, result.extents, out.extents)
@@ -65,7 +65,7 @@ def matmul(
     return out
 
 
-@handles(np.dot)
+@primitive(np.dot)
 def dot(a: Any, b: Any, out: Any = None) -> Any:
     """``np.dot`` for operands of rank 0, 1 and 2."""
     if out is None and not contains_traced([a, b]):
@@ -74,11 +74,11 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     if out is None:
         return result
     if not isinstance(out, TracedArray):
-        raise Declined("out= is not an array of this trace")
+        raise Fallback("out= is not an array of this trace")
     if out.dtype != result.dtype or out.ndim != result.ndim:
         raise numpy_raises("ValueError: output array is not acceptable")
     if not out.ndim or not is_contiguous(without_ones(out)):  # NumPy returns a scalar of rank 0
-        raise Declined("np.dot with an out= of rank 0, or that is not in C order")
+        raise Fallback("np.dot with an out= of rank 0, or that is not in C order")
     require_extents(result.trace, result.extents, out.extents)
     assign_operand(out, Operand(result.dtype, array=result))
     return out

@@ -20,11 +20,11 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.elementwise.ufuncs import BOOL
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.views import atleast_1d
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.parts import ZERO, new_array, section, store
-from fusejit.tracer.runtime.dispatch import handles
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import contains_traced, operand_of, supported
 
@@ -93,7 +93,7 @@ def _correlated(a: TracedArray, v: TracedArray, mode: Any, dtype: np.dtype) -> T
 def _operands(a: Any, v: Any, mode: Any) -> tuple[TracedArray, TracedArray, bool, np.dtype]:
     """Both as arrays of rank 1, whether the second one is longer, and the result's dtype."""
     if mode not in ("valid", "same", "full"):
-        raise Declined(f"np.convolve or np.correlate with mode={mode!r}")
+        raise Fallback(f"np.convolve or np.correlate with mode={mode!r}")
     first, second = atleast_1d(array_from(a)), atleast_1d(array_from(v))
     if first.ndim > 1 or second.ndim > 1:
         raise numpy_raises("ValueError: object too deep for desired array")
@@ -107,7 +107,7 @@ def _operands(a: Any, v: Any, mode: Any) -> tuple[TracedArray, TracedArray, bool
     return first, second, is_longer, supported(np.result_type(first.dtype, second.dtype))
 
 
-@handles(np.convolve)
+@primitive(np.convolve)
 def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     """``out[n] = sum_m a[m] * v[n - m]``, the sum in another order than NumPy's dot products."""
     if not contains_traced([a, v]):
@@ -118,7 +118,7 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     return _correlated(first, second[::-1], mode, dtype)
 
 
-@handles(np.correlate)
+@primitive(np.correlate)
 def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     """``out[k] = sum_n a[n + k] * v[n]``, the sum in another order than NumPy's dot products."""
     if not contains_traced([a, v]):

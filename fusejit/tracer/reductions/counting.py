@@ -16,15 +16,15 @@ import fusejit.tracer.host.host_functions  # noqa: F401  puts its rows into the 
 from fusejit.ir.host_calls import host_function
 from fusejit.tracer.control_flow.compaction import between
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
 
 _BINS = {np.dtype(np.bool_): 2, np.dtype(np.uint8): 256}
-_ON_HOST = HANDLERS[host_function("numpy.bincount")]
+_ON_HOST = PRIMITIVES[host_function("numpy.bincount")]
 
 
-@handles(np.bincount)
+@primitive(np.bincount)
 def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
     """``np.bincount``; a loop of the kernel where there is a bin for each value of the dtype."""
     is_array = isinstance(x, TracedArray) and x.ndim == 1
@@ -34,7 +34,7 @@ def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
     counts = current_trace().inlined(_count, (x, bins))
     if isinstance(minlength, int) and minlength == bins:
         return counts
-    padded = HANDLERS[np.zeros](minlength, np.int64)
+    padded = PRIMITIVES[np.zeros](minlength, np.int64)
     padded[:bins] = counts
     return padded
 

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import CLIP, apply_ufunc, call_ufunc
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises, numpy_warns
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises, numpy_warns
 from fusejit.tracer.indexing.views import permuted, squeeze
 from fusejit.tracer.library.conversions import array_of
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.joins import concatenate
 from fusejit.tracer.reductions.contraction import matmul
 from fusejit.tracer.reductions.over_axes import mean_of
-from fusejit.tracer.runtime.dispatch import handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import is_host_number
 from fusejit.tracer.values.operands import F64, contains_traced
@@ -33,7 +33,7 @@ def _variables(obj: Any, rowvar: Any, dtype: np.dtype, is_first: bool) -> Traced
     return permuted(made, (1, 0)) if not rowvar and not one_row else made
 
 
-@handles(np.cov)
+@primitive(np.cov)
 def cov(
     m: Any,
     y: Any = None,
@@ -65,7 +65,7 @@ def cov(
         raise unsupported(f"np.cov in {wanted}", "take the covariance of floats")
     rows = _variables(m, rowvar, wanted, True)
     if rows.trace.decisions.equal(rows.extents[0], 0, "np.cov of no variables"):
-        raise Declined("np.cov of no variables")
+        raise Fallback("np.cov of no variables")
     if y is not None:
         rows = concatenate([rows, _variables(y, rowvar, wanted, False)], 0)
     degrees = rows.shape[1] - ddof
@@ -76,7 +76,7 @@ def cov(
     return squeeze(apply_ufunc(np.multiply, (products, 1.0 / degrees)))
 
 
-@handles(np.corrcoef)
+@primitive(np.corrcoef)
 def corrcoef(x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) -> Any:
     """``np.corrcoef``: covariances over standard deviations, within -1 and 1."""
     if not contains_traced([x, y]):

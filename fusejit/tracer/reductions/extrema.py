@@ -14,12 +14,12 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.tracer.elementwise.generic import emit_elementwise
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.reshapes import reshape_method
 from fusejit.tracer.indexing.views import normalize_axis
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import NO_VALUE, into, reduce_array
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import Operand
 
@@ -27,26 +27,26 @@ _BOOL = np.dtype(np.bool_)
 _NOWHERE = np.iinfo(np.int64).max
 
 
-@handles(np.argmax)
+@primitive(np.argmax)
 def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> TracedArray:
     """``out[i]`` is the first ``k`` with the largest ``a[i, k]``, or with a NaN."""
     return _first(
         array_from(a),
         "argmax",
-        HANDLERS[np.max],
+        PRIMITIVES[np.max],
         axis,
         out,
         keepdims is not NO_VALUE and bool(keepdims),
     )
 
 
-@handles(np.argmin)
+@primitive(np.argmin)
 def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = NO_VALUE) -> TracedArray:
     """``out[i]`` is the first ``k`` with the smallest ``a[i, k]``, or with a NaN."""
     return _first(
         array_from(a),
         "argmin",
-        HANDLERS[np.min],
+        PRIMITIVES[np.min],
         axis,
         out,
         keepdims is not NO_VALUE and bool(keepdims),
@@ -63,9 +63,9 @@ def _first(
 ) -> TracedArray:
     rank = array.ndim
     if axis is None:
-        array, along = HANDLERS[np.ravel](array), 0
+        array, along = PRIMITIVES[np.ravel](array), 0
     else:
-        array = array if rank else HANDLERS[np.ravel](array)
+        array = array if rank else PRIMITIVES[np.ravel](array)
         along = normalize_axis(axis, array.ndim)
     if array.trace.decisions.is_empty(array.extents[along], name):
         raise numpy_raises(f"ValueError: attempt to get {name} of an empty sequence")

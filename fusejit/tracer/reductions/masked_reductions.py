@@ -52,8 +52,8 @@ from fusejit.tracer.reductions.statistics import (
     standard_deviation,
     variance,
 )
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
 from fusejit.tracer.values.operands import F64, I64, Operand, operand_of
@@ -80,7 +80,7 @@ def _mask(elements: MaskedElements) -> TracedArray:
 
 def _filled(elements: MaskedElements, array: TracedArray, neutral: Any) -> TracedArray:
     """The whole array with a neutral element where the mask is false."""
-    chosen: TracedArray = HANDLERS[np.where](_mask(elements), array, array.dtype.type(neutral))
+    chosen: TracedArray = PRIMITIVES[np.where](_mask(elements), array, array.dtype.type(neutral))
     return chosen
 
 
@@ -209,13 +209,13 @@ def _variance(name: str) -> Callable[..., Any]:
     return reduce
 
 
-@handles(("masked", "length"))
+@primitive(("masked", "length"))
 def number_of_rows(elements: MaskedElements) -> TracedArray:
     """``len(x[m])``: how many elements of the mask are true."""
     return as_kernel_number(_count(elements), Kind.PYTHON, I64)
 
 
-@handles(("masked", "size"))
+@primitive(("masked", "size"))
 def number_of_elements(elements: MaskedElements) -> Any:
     """``x[m].size``."""
     size: Any = number_of_rows(elements)
@@ -226,7 +226,7 @@ def number_of_elements(elements: MaskedElements) -> Any:
 
 def _count_nonzero(elements: MaskedElements, axis: Any = None, *, keepdims: Any = False) -> Any:
     truth = elements.like(apply_ufunc(np.not_equal, (elements.array, 0)))
-    return HANDLERS["masked", "sum"](truth, axis, np.intp, None, keepdims)
+    return PRIMITIVES["masked", "sum"](truth, axis, np.intp, None, keepdims)
 
 
 def _register(function: Any, plain: Any, of_elements: Callable[..., Any]) -> None:
@@ -238,7 +238,7 @@ def _register(function: Any, plain: Any, of_elements: Callable[..., Any]) -> Non
             return of_elements(a, *args, **kwargs)
         return plain(a, *args, **kwargs)
 
-    HANDLERS[function] = call
+    PRIMITIVES[function] = call
     REDUCTIONS_OF_ELEMENTS.add(function)
 
 
@@ -271,22 +271,22 @@ def _or_of_an_array(name: str) -> Callable[..., Any]:
     def call(elements: MaskedElements, *args: Any, **kwargs: Any) -> Any:
         if "initial" in kwargs or "where" in kwargs:
             options = {key: as_array(value) for key, value in kwargs.items()}
-            return HANDLERS[getattr(np, name)](elements.selected(), *args, **options)
+            return PRIMITIVES[getattr(np, name)](elements.selected(), *args, **options)
         return _OF_ELEMENTS[name](elements, *args, **kwargs)
 
     return call
 
 
 for _name in METHODS_OF_ELEMENTS:
-    HANDLERS["masked", _name] = _or_of_an_array(_name)
-    _register(getattr(np, _name), _PLAIN[_name], HANDLERS["masked", _name])
-HANDLERS[np.amax], HANDLERS[np.amin] = HANDLERS[np.max], HANDLERS[np.min]
+    PRIMITIVES["masked", _name] = _or_of_an_array(_name)
+    _register(getattr(np, _name), _PLAIN[_name], PRIMITIVES["masked", _name])
+PRIMITIVES[np.amax], PRIMITIVES[np.amin] = PRIMITIVES[np.max], PRIMITIVES[np.min]
 _register(np.count_nonzero, count_nonzero, _count_nonzero)
 
 
 def _register_number(function: Any, of_elements: Callable[..., Any]) -> None:
     """The kernel counts what stays in it; of other elements NumPy makes an array, with a size."""
-    plain = HANDLERS[function]
+    plain = PRIMITIVES[function]
 
     @functools.wraps(plain)
     def call(a: Any, *args: Any, **kwargs: Any) -> Any:
@@ -294,10 +294,10 @@ def _register_number(function: Any, of_elements: Callable[..., Any]) -> None:
             return of_elements(a, *args, **kwargs)
         return plain(as_array(a), *args, **kwargs)
 
-    HANDLERS[function] = call
+    PRIMITIVES[function] = call
 
 
-@handles(("masked", "shape"))
+@primitive(("masked", "shape"))
 def shape_of_elements(elements: MaskedElements) -> tuple[Any, ...]:
     """``x[m].shape``."""
     return (number_of_rows(elements), *elements.array.shape[elements.mask.type.rank :])

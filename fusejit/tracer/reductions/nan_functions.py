@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc, call_ufunc, where
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import (
@@ -27,7 +27,7 @@ from fusejit.tracer.reductions.over_axes import (
     sum_of,
 )
 from fusejit.tracer.reductions.statistics import count_above, degrees_lost, variance
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import I64, contains_traced, dtype_argument
 
@@ -38,7 +38,7 @@ def chosen(array: TracedArray, number: float) -> tuple[TracedArray, TracedArray]
     return where(missing, array.dtype.type(number), array), missing
 
 
-@handles(np.nansum)
+@primitive(np.nansum)
 def nansum(
     a: Any,
     axis: Any = None,
@@ -74,15 +74,15 @@ def _extremum(name: str, function: Any, neutral: float) -> Any:
         filled, missing = chosen(array, neutral)
         found = function(filled, axis, None, keepdims)
         nothing = all_of(missing, axis, None, keepdims)
-        result = HANDLERS[np.where](nothing, array.dtype.type(np.nan), found)
+        result = PRIMITIVES[np.where](nothing, array.dtype.type(np.nan), found)
         return into(result if result.ndim else result[()], out)
 
     reduce.__name__ = name
     return reduce
 
 
-nanmax = handles(np.nanmax)(_extremum("nanmax", max_of, -np.inf))
-nanmin = handles(np.nanmin)(_extremum("nanmin", min_of, np.inf))
+nanmax = primitive(np.nanmax)(_extremum("nanmax", max_of, -np.inf))
+nanmin = primitive(np.nanmin)(_extremum("nanmin", min_of, np.inf))
 nanmax.__doc__ = "``np.nanmax``: the largest of what is not NaN."
 nanmin.__doc__ = "``np.nanmin``: the smallest of what is not NaN."
 
@@ -105,7 +105,7 @@ def _divided(total: TracedArray, count: Any) -> TracedArray:
     return result if result.dtype == total.dtype else astype(result, total.dtype)
 
 
-@handles(np.nanmean)
+@primitive(np.nanmean)
 def nanmean(
     a: Any,
     axis: Any = None,
@@ -128,7 +128,7 @@ def nanmean(
     return into(_divided(total, _count(missing, axis, keepdims)), out)
 
 
-@handles(np.nanvar)
+@primitive(np.nanvar)
 def nanvar(
     a: Any,
     axis: Any = None,
@@ -166,7 +166,7 @@ def nanvar(
     degrees = apply_ufunc(np.subtract, (count, ddof))
     result = _divided(total, degrees)
     bad = apply_ufunc(np.less_equal, (degrees, 0))
-    result = HANDLERS[np.where](bad, result.dtype.type(np.nan), result)
+    result = PRIMITIVES[np.where](bad, result.dtype.type(np.nan), result)
     return into(result if result.ndim else result[()], out)
 
 
@@ -176,7 +176,7 @@ def where_not(missing: TracedArray, values: TracedArray) -> TracedArray:
     return chosen
 
 
-@handles(np.nanstd)
+@primitive(np.nanstd)
 def nanstd(
     a: Any,
     axis: Any = None,

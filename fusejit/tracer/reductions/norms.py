@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.views import normalize_axis
 from fusejit.tracer.library.conversions import astype
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import max_of, min_of, sum_of
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import F64, contains_traced
 
 
-@handles(np.linalg.norm)
+@primitive(np.linalg.norm)
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
     """``np.linalg.norm``: ``sqrt(sum(x * x))``, or sums and extrema of magnitudes.
 
@@ -64,7 +64,7 @@ def _of_vectors(array: TracedArray, ord: Any, axis: int, keepdims: Any) -> Trace
         return (max_of if ord > 0 else min_of)(size, axis, None, keep)
     if ord == 1:
         return sum_of(size, axis, None, None, keep)
-    powers = HANDLERS["astype"](apply_ufunc(np.power, (size, ord)), size.dtype, copy=False)
+    powers = PRIMITIVES["astype"](apply_ufunc(np.power, (size, ord)), size.dtype, copy=False)
     total = sum_of(powers, axis, None, None, keep)  # NumPy's `size **= ord` keeps the dtype
     return apply_ufunc(np.power, (total, np.reciprocal(ord, dtype=array.dtype)))
 

@@ -1,6 +1,6 @@
 """Medians and sorted copies: of short arrays inside loops, and along axes of a few elements.
 
-A host call takes microseconds, and ends the kernel around it. So a 1-D array inside a staged loop
+A host call takes microseconds, and ends the kernel around it. So a 1-D array inside a traced loop
 is put in order by loops that are written out below, as a user would write them: the front end
 stages these functions like any other that the program calls. Outside of loops, and for arrays that
 are long, NumPy's own functions are as fast or faster, and are called.
@@ -27,32 +27,32 @@ import numpy as np
 import fusejit.tracer.host.host_functions  # noqa: F401  puts its rows into the dispatch table
 from fusejit.ir.host_calls import host_function
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 
 MOST_SELECTED = 2048  # NumPy's partition of more elements takes less time than quickselect
 MOST_EXCHANGED = 16  # networks of more elements are large payloads
 MOST_SORTED = 48  # NumPy's sort of more elements takes less time than insertion
 _DTYPES = frozenset(np.dtype(code) for code in "bBhHiIlLqQfd")
-ON_HOST = {f: HANDLERS[host_function(f"numpy.{f.__name__}")] for f in (np.median, np.sort)}
+ON_HOST = {f: PRIMITIVES[host_function(f"numpy.{f.__name__}")] for f in (np.median, np.sort)}
 """The handlers of arrays that are no such rows."""
 
 
-@handles(np.median)
+@primitive(np.median)
 def median(a: Any, axis: Any = None, **options: Any) -> Any:
     """``np.median``: in the kernel for a short 1-D array inside a loop, and along a short axis."""
     if not options and _is_row(a, axis) and _is_short(a, MOST_SELECTED, True):
-        return _staged(_median, a)
+        return _traced(_median, a)
     if not options and axis is not None and (rows := _few_rows(a, axis)):
         return _median_of(_exchanged(rows))
     return ON_HOST[np.median](a, axis, **options)
 
 
-@handles(np.sort)
+@primitive(np.sort)
 def sort(a: Any, axis: Any = -1, **options: Any) -> Any:
     """``np.sort``: in the kernel for a short 1-D array inside a loop, and along a short axis."""
     if options.keys() <= {"kind"} and _is_row(a, axis) and _is_short(a, MOST_SORTED, False):
-        return _staged(_sorted, a)
+        return _traced(_sorted, a)
     if options.keys() <= {"kind"} and axis is not None and (rows := _few_rows(a, axis)):
         return _put_together(a, axis, _exchanged(rows))
     return ON_HOST[np.sort](a, axis, **options)
@@ -75,7 +75,7 @@ def _few_rows(a: Any, axis: Any) -> list[TracedArray]:
     if count is None or not 2 <= count <= MOST_EXCHANGED:
         return []
     before = (slice(None),) * (axis % a.ndim)
-    return [HANDLERS["getitem"](a, (*before, k)) for k in range(count)]
+    return [PRIMITIVES["getitem"](a, (*before, k)) for k in range(count)]
 
 
 def _exchanged(rows: list[TracedArray]) -> list[Any]:
@@ -83,16 +83,16 @@ def _exchanged(rows: list[TracedArray]) -> list[Any]:
     ordered: list[Any] = list(rows)
     for i, j in _network(len(rows)):
         x, y = ordered[i], ordered[j]
-        ordered[i], ordered[j] = HANDLERS[np.fmin](x, y), HANDLERS[np.maximum](y, x)
+        ordered[i], ordered[j] = PRIMITIVES[np.fmin](x, y), PRIMITIVES[np.maximum](y, x)
     return ordered
 
 
 def _put_together(a: TracedArray, axis: int, parts: list[Any]) -> TracedArray:
     """The parts along an axis of an array that lies in memory as ``a`` does."""
-    made: TracedArray = HANDLERS[np.empty_like](a)
+    made: TracedArray = PRIMITIVES[np.empty_like](a)
     before = (slice(None),) * (axis % a.ndim)
     for k, part in enumerate(parts):
-        HANDLERS["setitem"](made, (*before, k), part)
+        PRIMITIVES["setitem"](made, (*before, k), part)
     return made
 
 
@@ -114,12 +114,12 @@ def _median_of(ordered: list[Any]) -> Any:
     """The mean of the middle parts, as NumPy takes it: NaN where there is one, which is last."""
     count = len(ordered)
     dtype = ordered[0].dtype if ordered[0].dtype.kind == "f" else np.dtype(np.float64)
-    low, high = (HANDLERS["astype"](ordered[k], dtype) for k in ((count - 1) // 2, count // 2))
+    low, high = (PRIMITIVES["astype"](ordered[k], dtype) for k in ((count - 1) // 2, count // 2))
     middle = high if count % 2 else (low + high) / 2
     if ordered[0].dtype.kind != "f":
         return middle
     last = ordered[-1]
-    return HANDLERS[np.where](last != last, last, middle)
+    return PRIMITIVES[np.where](last != last, last, middle)
 
 
 def _is_short(a: TracedArray, most: int, unless_known: bool) -> bool:
@@ -136,17 +136,17 @@ def _is_short(a: TracedArray, most: int, unless_known: bool) -> bool:
     )
 
 
-def _staged(function: Any, *args: Any) -> Any:
+def _traced(function: Any, *args: Any) -> Any:
     """A function of this file as if it were the program's own."""
     return current_trace().inlined(function, args)
 
 
 def _written_out(function: Any) -> Any:
     """Declare a function of this file that others of them call."""
-    return handles(function)(functools.partial(_staged, function)) and function
+    return primitive(function)(functools.partial(_traced, function)) and function
 
 
-# What follows is staged like functions of the program.
+# What follows is traced like functions of the program.
 
 
 def _median(values):  # type: ignore[no-untyped-def]

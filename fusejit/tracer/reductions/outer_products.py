@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc, call_ufunc
-from fusejit.tracer.graph_breaks.declined import numpy_raises, numpy_warns
+from fusejit.tracer.graph_breaks.fallback import numpy_raises, numpy_warns
 from fusejit.tracer.indexing.reshapes import reshape_method
 from fusejit.tracer.indexing.views import (
     moveaxis,
@@ -19,8 +19,8 @@ from fusejit.tracer.indexing.views import (
 from fusejit.tracer.library.creation import array_from, empty
 from fusejit.tracer.library.triangles import compared
 from fusejit.tracer.reductions.contraction import dot, matmul
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import contains_traced
 
@@ -30,11 +30,11 @@ def _flat(obj: Any) -> TracedArray:
     array = array_from(obj)
     if array.ndim == 1:
         return array
-    result: TracedArray = HANDLERS[np.ravel](array)
+    result: TracedArray = PRIMITIVES[np.ravel](array)
     return result
 
 
-@handles(np.outer)
+@primitive(np.outer)
 def outer(a: Any, b: Any, out: Any = None) -> Any:
     """``out[i, j] = a[i] * b[j]``."""
     if not contains_traced([a, b]):
@@ -43,7 +43,7 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def _outer_of(ufunc: np.ufunc) -> None:
-    @handles(ufunc.outer)
+    @primitive(ufunc.outer)
     def outer_method(a: Any, b: Any, /, **kwargs: Any) -> Any:
         if not contains_traced([a, b]):
             return NotImplemented
@@ -56,7 +56,7 @@ for _ufunc in {f for f in vars(np).values() if isinstance(f, np.ufunc)}:
         _outer_of(_ufunc)
 
 
-@handles(np.linalg.outer)
+@primitive(np.linalg.outer)
 def linalg_outer(x1: Any, x2: Any, /) -> Any:
     """``np.linalg.outer``: of vectors only."""
     if not contains_traced([x1, x2]):
@@ -66,7 +66,7 @@ def linalg_outer(x1: Any, x2: Any, /) -> Any:
     return outer(x1, x2)
 
 
-@handles(np.vdot)
+@primitive(np.vdot)
 def vdot(a: Any, b: Any, /) -> Any:
     """``np.vdot``: the dot product of the flattened arrays."""
     if not contains_traced([a, b]):
@@ -74,7 +74,7 @@ def vdot(a: Any, b: Any, /) -> Any:
     return dot(_flat(a), _flat(b))
 
 
-@handles(np.inner)
+@primitive(np.inner)
 def inner(a: Any, b: Any, /) -> Any:
     """``out[i, j] = sum_k a[i, k] * b[j, k]`` for operands of rank 0, 1 and 2."""
     if not contains_traced([a, b]):
@@ -87,7 +87,7 @@ def inner(a: Any, b: Any, /) -> Any:
     return dot(left, swapaxes(right, -1, -2) if right.ndim == 2 else right)
 
 
-@handles(np.vecdot)
+@primitive(np.vecdot)
 def vecdot(x1: Any, x2: Any, **kwargs: Any) -> Any:
     """``out[..] = sum_k x1[.., k] * x2[.., k]``."""
     if not contains_traced([x1, x2]):
@@ -102,7 +102,7 @@ def vecdot(x1: Any, x2: Any, **kwargs: Any) -> Any:
     return result.as_owner() if result.ndim else result[()]
 
 
-@handles(np.kron)
+@primitive(np.kron)
 def kron(a: Any, b: Any) -> Any:
     """``np.kron``: each element of ``a`` times all of ``b``, as blocks."""
     if not contains_traced([a, b]):
@@ -120,7 +120,7 @@ def kron(a: Any, b: Any) -> Any:
     return reshape_method(product, shape)
 
 
-@handles(np.cross)
+@primitive(np.cross)
 def cross(
     a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axis: Any = None
 ) -> Any:
@@ -154,13 +154,13 @@ def cross(
     return moveaxis(result, -1, at)
 
 
-@handles(np.linalg.cross)
+@primitive(np.linalg.cross)
 def linalg_cross(x1: Any, x2: Any, /, *, axis: Any = -1) -> Any:
     """``np.linalg.cross``: of vectors of three elements."""
     return cross(x1, x2, axis=axis)
 
 
-@handles(np.tensordot)
+@primitive(np.tensordot)
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     """``np.tensordot``: axes permuted and merged, then one matrix product."""
     if not contains_traced([a, b]):
@@ -184,7 +184,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
             raise numpy_raises("ValueError: shape-mismatch for sum")
     rows = [k for k in range(left.ndim) if k not in first]
     columns = [k for k in range(right.ndim) if k not in second]
-    reshape = HANDLERS["reshape"]
+    reshape = PRIMITIVES["reshape"]
 
     def total(array: TracedArray, axes: list[int]) -> Any:
         size: Any = 1
@@ -200,7 +200,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     return result
 
 
-@handles(np.linalg.matrix_power)
+@primitive(np.linalg.matrix_power)
 def matrix_power(a: Any, n: Any) -> Any:
     """``np.linalg.matrix_power`` for ``n >= 0``: by repeated squares, in NumPy's order."""
     if not contains_traced(a):
@@ -215,7 +215,7 @@ def matrix_power(a: Any, n: Any) -> Any:
     if exponent < 0:
         raise unsupported("np.linalg.matrix_power of an inverse", "invert the matrix before")
     if exponent == 0:
-        result = HANDLERS[np.empty_like](array)
+        result = PRIMITIVES[np.empty_like](array)
         result[...] = compared("equal", array.shape[-2], None, 0, array.dtype, None)
         return result
     if exponent == 3:

@@ -14,13 +14,13 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import IteratorType, Kind, part_dtype
 from fusejit.tracer.elementwise.axis_order import Order, result_order
 from fusejit.tracer.elementwise.generic import copy_of, emit_elementwise, require_extents
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises, numpy_warns
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises, numpy_warns
 from fusejit.tracer.indexing.stores import assign_operand
 from fusejit.tracer.indexing.views import kept_axes_map, normalize_axes
 from fusejit.tracer.library.creation import array_from
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.layout import arrange
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.complex_parts import joined_parts, part_of
@@ -59,7 +59,7 @@ def reduce_array(
     """
     if dtype.kind == "c":
         if combiner != "add":
-            raise Declined(f"np.{name} of {dtype}")
+            raise Fallback(f"np.{name} of {dtype}")
         whole = copy_of(array, dtype, None, "astype", array.kind) if array.dtype != dtype else array
         sums = [
             reduce_array(
@@ -145,7 +145,7 @@ def into(result: TracedArray, out: Any) -> TracedArray:
     if out is None:
         return result
     if not isinstance(out, TracedArray):
-        raise Declined("out= is not an array of this trace")
+        raise Fallback("out= is not an array of this trace")
     if not np.can_cast(result.dtype, out.dtype, "same_kind"):
         raise numpy_raises("UFuncTypeError: cannot cast the result to the dtype of out")
     require_extents(result.trace, result.extents, out.extents)
@@ -163,7 +163,7 @@ def is_true(keepdims: Any) -> bool:
     return bool(keepdims)
 
 
-@handles(np.sum)
+@primitive(np.sum)
 def sum_of(
     a: Any,
     axis: Any = None,
@@ -180,7 +180,7 @@ def sum_of(
     return into(reduce_array(array, "sum", combiner, axis, is_true(keepdims), wanted, True), out)
 
 
-@handles(np.max, np.amax)
+@primitive(np.max, np.amax)
 def max_of(
     a: Any,
     axis: Any = None,
@@ -194,7 +194,7 @@ def max_of(
     return into(reduce_array(array, "max", "max", axis, is_true(keepdims), array.dtype, False), out)
 
 
-@handles(np.min, np.amin)
+@primitive(np.min, np.amin)
 def min_of(
     a: Any,
     axis: Any = None,
@@ -208,7 +208,7 @@ def min_of(
     return into(reduce_array(array, "min", "min", axis, is_true(keepdims), array.dtype, False), out)
 
 
-@handles(np.any)
+@primitive(np.any)
 def any_of(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
 ) -> TracedArray:
@@ -217,7 +217,7 @@ def any_of(
     return into(reduce_array(array, "any", "or", axis, is_true(keepdims), BOOL, True), out)
 
 
-@handles(np.all)
+@primitive(np.all)
 def all_of(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE, *, where: Any = NO_VALUE
 ) -> TracedArray:
@@ -226,7 +226,7 @@ def all_of(
     return into(reduce_array(array, "all", "and", axis, is_true(keepdims), BOOL, True), out)
 
 
-@handles(np.mean)
+@primitive(np.mean)
 def mean_of(
     a: Any,
     axis: Any = None,
@@ -248,7 +248,7 @@ def mean_of(
 
 
 def count_of_elements(array: TracedArray, axis: Any, name: str) -> Any:
-    """How many elements a mean is taken over: an int or a number; declines for none.
+    """How many elements a mean is taken over: an int or a number; falls back for none.
 
     Where it differs between iterations of a loop, a mean of none is NaN without NumPy's warning.
     """
@@ -328,7 +328,7 @@ def register_reduce(ufunc: np.ufunc, function: Any, sums: bool, dtype_of_result:
         result = function(operand, axis, out, keepdims)
         return result
 
-    HANDLERS[ufunc.reduce] = reduce
+    PRIMITIVES[ufunc.reduce] = reduce
 
 
 for _ufunc, _function, _sums, _dtype in (

@@ -23,14 +23,14 @@ from fusejit.ir.types import IteratorType, Kind
 from fusejit.tracer.elementwise.axis_order import result_order
 from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.elementwise.ufuncs import BOOL
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.views import normalize_axis
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.library.joins import concatenate
 from fusejit.tracer.reductions.nan_functions import chosen
 from fusejit.tracer.reductions.over_axes import accumulate_dtype, into
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.operands import contains_traced, dtype_argument
 
@@ -69,7 +69,7 @@ def accumulate(array: TracedArray, ufunc: np.ufunc, axis: int, dtype: np.dtype) 
 def _cumulative(ufunc: np.ufunc, a: Any, axis: Any, dtype: Any, out: Any) -> TracedArray:
     array = array_from(a)
     if array.kind is not Kind.ARRAY or not array.ndim or axis is None:
-        array, axis = HANDLERS[np.ravel](array), 0 if axis is None or array.ndim else axis
+        array, axis = PRIMITIVES[np.ravel](array), 0 if axis is None or array.ndim else axis
     at = normalize_axis(axis, array.ndim)
     wanted = accumulate_dtype(array.dtype) if dtype is None else dtype_argument(dtype)
     if wanted == BOOL:
@@ -78,19 +78,19 @@ def _cumulative(ufunc: np.ufunc, a: Any, axis: Any, dtype: Any, out: Any) -> Tra
     return into(accumulate(array, ufunc, at, wanted), out)
 
 
-@handles(np.cumsum)
+@primitive(np.cumsum)
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """``out[i] = a[0] + .. + a[i]``, one after the other as NumPy adds them."""
     return _cumulative(np.add, a, axis, dtype, out) if contains_traced(a) else NotImplemented
 
 
-@handles(np.cumprod)
+@primitive(np.cumprod)
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """``out[i] = a[0] * .. * a[i]``."""
     return _cumulative(np.multiply, a, axis, dtype, out) if contains_traced(a) else NotImplemented
 
 
-@handles(np.nancumsum)
+@primitive(np.nancumsum)
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """``np.nancumsum``: NaN counts as 0."""
     if not contains_traced(a):
@@ -99,7 +99,7 @@ def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> A
     return cumsum(chosen(array, 0)[0] if array.dtype.kind == "f" else array, axis, dtype, out)
 
 
-@handles(np.nancumprod)
+@primitive(np.nancumprod)
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """``np.nancumprod``: NaN counts as 1."""
     if not contains_traced(a):
@@ -119,11 +119,11 @@ def _including(ufunc: np.ufunc, x: Any, axis: Any, dtype: Any, include_initial: 
         return result
     shape = list(result.shape)
     shape[at] = 1
-    first = HANDLERS[np.full](tuple(shape), ufunc.identity, result.dtype)
+    first = PRIMITIVES[np.full](tuple(shape), ufunc.identity, result.dtype)
     return concatenate([first, result], at)
 
 
-@handles(np.cumulative_sum)
+@primitive(np.cumulative_sum)
 def cumulative_sum(
     x: Any,
     /,
@@ -139,7 +139,7 @@ def cumulative_sum(
     return _including(np.add, x, axis, dtype, include_initial)
 
 
-@handles(np.cumulative_prod)
+@primitive(np.cumulative_prod)
 def cumulative_prod(
     x: Any,
     /,
@@ -176,7 +176,7 @@ def _register(ufunc: np.ufunc) -> None:
 
     method.__name__ = "accumulate"
     method.__doc__ = f"Running results of ``np.{ufunc.__name__}`` along an axis."
-    HANDLERS[ufunc.accumulate] = method
+    PRIMITIVES[ufunc.accumulate] = method
 
 
 for _ufunc in (np.add, np.multiply, np.maximum, np.minimum, np.logical_and, np.logical_or):

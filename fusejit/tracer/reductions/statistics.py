@@ -8,7 +8,7 @@ import numpy as np
 
 from fusejit.tracer.elementwise.generic import copy_of
 from fusejit.tracer.elementwise.ufuncs import apply_ufunc
-from fusejit.tracer.graph_breaks.declined import numpy_raises, numpy_warns
+from fusejit.tracer.graph_breaks.fallback import numpy_raises, numpy_warns
 from fusejit.tracer.indexing.views import normalize_axes
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.reductions.over_axes import (
@@ -27,14 +27,14 @@ from fusejit.tracer.reductions.over_axes import (
     register_reduce,
     sum_of,
 )
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import is_host_number
 from fusejit.tracer.values.operands import contains_traced, dtype_argument
 
 
-@handles(np.var)
+@primitive(np.var)
 def variance(
     a: Any,
     axis: Any = None,
@@ -55,7 +55,7 @@ def variance(
     return into(_variance(array, "var", axis, dtype, degrees_lost(ddof, correction), keepdims), out)
 
 
-@handles(np.std)
+@primitive(np.std)
 def standard_deviation(
     a: Any,
     axis: Any = None,
@@ -78,7 +78,7 @@ def _methods() -> None:
     """The methods: as the functions, but without ``correction=``."""
 
     def method(name: str, function: Any) -> None:
-        @handles(name)
+        @primitive(name)
         def call(
             a: Any,
             axis: Any = None,
@@ -114,7 +114,7 @@ def degrees_lost(ddof: Any, correction: Any) -> Any:
 
 
 def count_above(array: TracedArray, axis: Any, name: str, ddof: Any) -> Any:
-    """How many elements a variance is taken over; declines where NumPy warns of too few."""
+    """How many elements a variance is taken over; falls back where NumPy warns of too few."""
     count = count_of_elements(array, axis, name)
     is_known = type(ddof) is int and ddof <= 0  # no guard: there is at least one element
     if not is_known and not count > ddof:
@@ -139,7 +139,7 @@ def _variance(
     return quotient(total, count - ddof, name)
 
 
-@handles(np.ptp)
+@primitive(np.ptp)
 def peak_to_peak(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = NO_VALUE
 ) -> TracedArray:
@@ -148,7 +148,7 @@ def peak_to_peak(
     return apply_ufunc(np.subtract, (largest, min_of(a, axis, None, keepdims)), out)
 
 
-@handles(np.count_nonzero)
+@primitive(np.count_nonzero)
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     """How many elements are not zero, as np.intp."""
     if not contains_traced(a) and not isinstance(a, np.ndarray):
@@ -158,7 +158,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     return sum_of(truth, axis, np.intp, None, keepdims)
 
 
-@handles(np.prod)
+@primitive(np.prod)
 def product(
     a: Any,
     axis: Any = None,
@@ -174,7 +174,7 @@ def product(
     if wanted.kind == "f":
         options: dict[str, Any] = {"axis": axis, "keepdims": is_true(keepdims)}
         options |= {} if dtype is None else {"dtype": wanted}
-        return into(HANDLERS["host", np.prod](array, **options), out)
+        return into(PRIMITIVES["host", np.prod](array, **options), out)
     combiner = "and" if wanted == BOOL else "multiply"
     return into(reduce_array(array, "prod", combiner, axis, is_true(keepdims), wanted, True), out)
 

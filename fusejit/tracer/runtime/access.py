@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.host import Path
-from fusejit.tracer.capture.callables import is_library_module, is_stand_in_type, is_user_function
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.capture.callables import is_library_module, is_traced_type, is_user_function
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.host.effects import write_attribute
+from fusejit.tracer.runtime.captures import Captures
 from fusejit.tracer.runtime.context import ACTIVE, current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import for_program, needs_python, unsupported
-from fusejit.tracer.runtime.outside import Outside
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 
 _NATIVE_TYPES = (
     str,
@@ -41,25 +41,26 @@ _RETURN_ONLY = "return the new value instead"
 
 
 class Access:
-    """Attribute and item hooks.
+    """Attribute and item callbacks.
 
     Parameters
     ----------
-    outside : Outside
+    captures : Captures
         Tells what comes from outside.
     invoke : callable
-        ``invoke(function, args, kwargs)`` calls user code with hooks (properties, ``__getitem__``).
+        ``invoke(function, args, kwargs)`` calls user code with callbacks (properties,
+        ``__getitem__``).
     made_here : callable
         Whether a function was made by the traced code itself.
     """
 
     def __init__(
         self,
-        outside: Outside,
+        captures: Captures,
         invoke: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any],
         made_here: Callable[[FunctionType], bool],
     ) -> None:
-        self._outside = outside
+        self._captures = captures
         self._invoke = invoke
         self._made_here = made_here
         self._native: set[type] = set(_NATIVE_TYPES)
@@ -68,7 +69,7 @@ class Access:
         """Whether objects of a type know themselves what to do: builtins and traced objects."""
         if cls in self._native:
             return True
-        if is_stand_in_type(cls) or (
+        if is_traced_type(cls) or (
             issubclass(cls, np.generic | np.dtype) and cls.__module__.startswith("numpy")
         ):
             self._native.add(cls)
@@ -80,12 +81,12 @@ class Access:
         """``obj.name``."""
         cls = type(obj)
         if self._is_native(cls):
-            if is_stand_in_type(cls) and hasattr(cls, "user_attribute"):
+            if is_traced_type(cls) and hasattr(cls, "user_attribute"):
                 return obj.user_attribute(name)
             return known_attribute(obj, name)
         if isinstance(obj, ModuleType) and is_library_module(obj.__name__):
             found = known_attribute(obj, name)
-            self._outside.read_library(vars(obj), name, found)
+            self._captures.read_library(vars(obj), name, found)
             return found
         if cls is super:
             return self._super_attr(obj, name)
@@ -96,27 +97,27 @@ class Access:
                 return self._invoke(raw.fget, (obj,), {})
             if isinstance(raw, functools.cached_property) and name not in vars(obj):
                 return self._cached_property(obj, owner, name, raw)
-        path = self._outside.path_of(obj)
-        if path is None or self._outside.is_container_copy(obj):
+        path = self._captures.path_of(obj)
+        if path is None or self._captures.is_container_copy(obj):
             return self._local_attr(obj, owner, name, raw)
         if not name.isidentifier() or keyword.iskeyword(name):
             what = f"reads the attribute {name!r} of {path.user_text()}"
             raise unsupported(what, "give it a name that is an identifier")
-        if self._outside.is_overwritten(path.attribute(name)):
-            return self._outside.seen(path.attribute(name))
+        if self._captures.is_overwritten(path.attribute(name)):
+            return self._captures.seen(path.attribute(name))
         try:
             value = known_attribute(obj, name)
         except AttributeError:
-            self._outside.absent(path.attribute(name))
+            self._captures.absent(path.attribute(name))
             raise
         if isinstance(value, MethodType):
             self._note_class(obj)
             if isinstance(value.__func__, FunctionType):
-                self._outside.read(path.attribute(name).attribute("__func__"), value.__func__)
+                self._captures.read(path.attribute(name).attribute("__func__"), value.__func__)
             return value
         if getattr(value, "__self__", None) is obj and not isinstance(value, FunctionType):
             return value  # a method written in C
-        return self._outside.read(path.attribute(name), value)
+        return self._captures.read(path.attribute(name), value)
 
     def _local_attr(self, obj: Any, owner: type | None, name: str, raw: Any) -> Any:
         """Of an object made in the trace, or of a library's object."""
@@ -155,17 +156,17 @@ class Access:
         if isinstance(function, FunctionType):
             at = member if function is raw else member.attribute("__func__")
             if not self._made_here(function):
-                self._outside.read(at, function)
+                self._captures.read(at, function)
             return value
         if hasattr(type(raw), "__get__"):  # slots, C methods
             return value
-        return self._outside.read(member, value)
+        return self._captures.read(member, value)
 
     def _cached_property(
         self, obj: Any, owner: type, name: str, raw: functools.cached_property[Any]
     ) -> Any:
-        if self._outside.path_of(obj) is not None:
-            what = f"the cached property {name} of an outside object is computed for the first time"
+        if self._captures.path_of(obj) is not None:
+            what = f"the cached property {name} of a captured object is computed for the first time"
             raise needs_python(what, "read it once before")
         self._note_member(obj, owner, name, "func", raw.func)
         value = vars(obj)[name] = self._invoke(raw.func, (obj,), {})
@@ -174,12 +175,12 @@ class Access:
     def item(self, obj: Any, key: Any) -> Any:
         """``obj[key]``."""
         if type(obj) is dict:
-            self._outside.compare(key)
-        made_by = HANDLERS.get(("item of", type(obj)))
+            self._captures.compare(key)
+        made_by = PRIMITIVES.get(("item_of", type(obj)))
         if made_by is not None:  # np.r_ and its like
             return made_by(key)
         if self._is_native(type(obj)):
-            kind = getattr(obj, "scalar_type", None) if is_stand_in_type(type(obj)) else None
+            kind = getattr(obj, "scalar_type", None) if is_traced_type(type(obj)) else None
             if kind in (bool, int, float, complex):
                 raise numpy_raises(f"TypeError: '{kind.__name__}' object is not subscriptable")
             found = known_item(obj, key)
@@ -189,15 +190,15 @@ class Access:
         method = self._method(obj, "__getitem__")
         if method is not None:
             return self._invoke(method, (obj, key), {})
-        path = self._outside.path_of(obj)
-        if path is None or isinstance(obj, type) or self._outside.is_container_copy(obj):
+        path = self._captures.path_of(obj)
+        if path is None or isinstance(obj, type) or self._captures.is_container_copy(obj):
             return native_getitem(obj, key)
-        return self._outside.read(path.item(key), known_item(obj, key))
+        return self._captures.read(path.item(key), known_item(obj, key))
 
     # ------------------------------------------------------------------------------------ writing
     def store_attr(self, obj: Any, name: str, value: Any) -> None:
         """``obj.name = value``."""
-        if is_stand_in_type(type(obj)):
+        if is_traced_type(type(obj)):
             if not isinstance(class_attribute(type(obj), name)[1], property) or (
                 class_attribute(type(obj), name)[1].fset is None
             ):
@@ -221,14 +222,14 @@ class Access:
 
     def delete_attr(self, obj: Any, name: str) -> None:
         """``del obj.name``."""
-        if is_stand_in_type(type(obj)):
+        if is_traced_type(type(obj)):
             raise _not_assignable(obj, name)
         self._refuse_write(obj, f"attribute {name!r}")
         delattr(obj, name)
 
     def store_item(self, obj: Any, key: Any, value: Any) -> None:
         """``obj[key] = value``."""
-        if self._outside.is_container_copy(obj) and self._holds(obj, key, value):
+        if self._captures.is_container_copy(obj) and self._holds(obj, key, value):
             return
         self._refuse_write(obj, "an item")
         method = self._method(obj, "__setitem__")
@@ -249,34 +250,34 @@ class Access:
     def augment(self, old: Any, value: Any) -> Any:
         """The right-hand side of ``old += value``, if ``old`` may be changed."""
         if type(old) in (list, dict):
-            self._refuse_write(old, "in place")
+            self._refuse_write(old, "in_place")
         return value
 
     # `params["w"] -= g` and `self.w -= g` store into the array and then write back that very array
     def _is_there(self, obj: Any, name: str, value: Any) -> bool:
-        """Whether an attribute of an outside object is the stand-in ``value`` already."""
-        path = self._outside.path_of(obj)
-        if path is None or not is_stand_in_type(type(value)):
+        """Whether an attribute of a captured object is the traced value ``value`` already."""
+        path = self._captures.path_of(obj)
+        if path is None or not is_traced_type(type(value)):
             return False
         setter = class_attribute(type(obj), "__setattr__")[1]
         if isinstance(setter, FunctionType):
             return False
-        return self._outside.seen(path.attribute(name)) is value
+        return self._captures.seen(path.attribute(name)) is value
 
     def _writes_later(self, obj: Any, name: str, value: Any) -> bool:
-        """Whether an attribute of an outside object is written by an effect of the call."""
-        path = self._outside.path_of(obj)
+        """Whether an attribute of a captured object is written by an effect of the call."""
+        path = self._captures.path_of(obj)
         if path is None or isinstance(obj, type | ModuleType | FunctionType):
             return False
         if ACTIVE.get() is None or not write_attribute(path, obj, name, value):
             return False
-        self._outside.overwrite(path.attribute(name), value)
+        self._captures.overwrite(path.attribute(name), value)
         return True
 
     @staticmethod
     def _holds(obj: Any, key: Any, value: Any) -> bool:
-        """Whether a copied container holds the stand-in ``value`` under ``key`` already."""
-        if not is_stand_in_type(type(value)) or type(key) is slice:
+        """Whether a copied container holds the traced value ``value`` under ``key`` already."""
+        if not is_traced_type(type(value)) or type(key) is slice:
             return False
         try:
             return native_getitem(obj, key) is value
@@ -284,7 +285,7 @@ class Access:
             return False
 
     def _refuse_write(self, obj: Any, part: str) -> None:
-        path = self._outside.path_of(obj)
+        path = self._captures.path_of(obj)
         if path is not None:
             what = f"writes {part} to {path.user_text()}, an object from outside"
             raise needs_python(what, _RETURN_ONLY)
@@ -319,22 +320,22 @@ class Access:
         path = self._class_path(cls, owner)
         if path is not None and not self._made_here(inner):
             member = path.attribute("__dict__").item(name)
-            self._outside.read(member if inner is raw else member.attribute("__func__"), inner)
+            self._captures.read(member if inner is raw else member.attribute("__func__"), inner)
         return inner
 
     def _note_class(self, obj: Any) -> None:
-        path = self._outside.path_of(obj)
+        path = self._captures.path_of(obj)
         if path is not None and not isinstance(obj, type):
-            self._outside.note(path.attribute("__class__"), type(obj))
+            self._captures.note(path.attribute("__class__"), type(obj))
 
     def _class_path(self, obj: Any, owner: type) -> Path | None:
         """A path of ``owner``, a base of the class of ``obj`` (or of ``obj``, a class)."""
         self._note_class(obj)
-        known = self._outside.path_of(owner)
+        known = self._captures.path_of(owner)
         if known is not None:
             return known
         cls = obj if isinstance(obj, type) else type(obj)
-        path = self._outside.path_of(cls)
+        path = self._captures.path_of(cls)
         if path is None:
             return None
         return path.attribute("__mro__").item(cls.__mro__.index(owner))
@@ -345,7 +346,7 @@ class Access:
         if path is None or self._made_here(function):
             return
         member = path.attribute("__dict__").item(name)
-        self._outside.read(member.attribute(part) if part else member, function)
+        self._captures.read(member.attribute(part) if part else member, function)
 
 
 def _not_assignable(obj: Any, name: str) -> Exception:
@@ -365,7 +366,7 @@ def class_attribute(cls: type, name: str) -> tuple[type | None, Any]:
 
 @for_program
 def native_getattr(obj: Any, name: str) -> Any:
-    """Reads without a hook; user code it runs is noticed by the watch (as for the next three)."""
+    """Read without a callback; the watch notices user code that it runs (as for the next three)."""
     return getattr(obj, name)
 
 

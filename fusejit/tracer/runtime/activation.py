@@ -1,4 +1,4 @@
-"""The object behind ``_st``: the hooks of one staged function within one trace."""
+"""The object behind ``_st``: the callbacks of one traced function within one trace."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fusejit.tracer.capture.callables import (
     is_library_module,
     is_library_object,
     is_numpy_source,
-    is_stand_in_type,
+    is_traced_type,
 )
 from fusejit.tracer.capture.generators import is_pythons
 from fusejit.tracer.control_flow.conditions import (
@@ -36,17 +36,17 @@ from fusejit.tracer.control_flow.membership import contained
 from fusejit.tracer.control_flow.native_control import NativeIf, NativeLoop
 from fusejit.tracer.control_flow.raises import caught_inside, raises, trying
 from fusejit.tracer.control_flow.regions import Undefined
-from fusejit.tracer.control_flow.staged_for import StagedFor
-from fusejit.tracer.control_flow.staged_if import StagedIf
-from fusejit.tracer.control_flow.staged_while import StagedWhile
+from fusejit.tracer.control_flow.traced_for import TracedFor
+from fusejit.tracer.control_flow.traced_if import TracedIf
+from fusejit.tracer.control_flow.traced_while import TracedWhile
 from fusejit.tracer.control_flow.unrolling import within_budget
-from fusejit.tracer.graph_breaks.declined import Declined, Restart
+from fusejit.tracer.graph_breaks.fallback import Fallback, Retrace
 from fusejit.tracer.runtime.access import Access
+from fusejit.tracer.runtime.captures import Captures
 from fusejit.tracer.runtime.context import active_trace
 from fusejit.tracer.runtime.locations import needs_python
-from fusejit.tracer.runtime.outside import Outside
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.either_operators import is_none
+from fusejit.tracer.values.union_operators import is_none
 
 Invoke = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -72,7 +72,7 @@ class Activation:
         function: FunctionType,
         path: Path | None,
         entry: FunctionType,
-        outside: Outside,
+        captures: Captures,
         access: Access,
         invoke: Invoke,
         exact: Callable[[Any], Any],
@@ -80,10 +80,12 @@ class Activation:
         self._function = function
         self._path = path
         self._entry = entry
-        self._outside = outside
+        self._captures = captures
         self._access = access
         self._invoke = invoke
-        self.sure: frozenset[str] = frozenset()  # see `fusejit.tracer.capture.definite`
+        self.definitely_assigned: frozenset[str] = (
+            frozenset()
+        )  # see `fusejit.tracer.capture.definite_assignment`
         self._globals: dict[str, Any] = {}
         self._closure: dict[str, Any] = {}
         self.attr = access.attr
@@ -118,16 +120,16 @@ class Activation:
         if name in namespace:
             value = self._read(path, namespace[name], f"global {name}")
             if path is None and is_numpy_source(self._function):
-                self._outside.read_library(namespace, name, value)
+                self._captures.read_library(namespace, name, value)
         else:
             if path is not None:
-                self._outside.absent(path)
+                self._captures.absent(path)
             known = namespace.get("__builtins__", builtins)
             table = known if isinstance(known, dict) else vars(known)
             if name not in table:
                 raise NameError(f"name {name!r} is not defined", name=name)
             value = table[name]
-            self._outside.read_library(table, name, value)
+            self._captures.read_library(table, name, value)
         self._globals[name] = value
         return value
 
@@ -139,7 +141,7 @@ class Activation:
 
     def _read(self, path: Path | None, value: Any, text: str) -> Any:
         if path is not None:
-            return self._outside.read(path, value)
+            return self._captures.read(path, value)
         if is_library_object(value) or is_numpy_source(self._function):
             return value
         what = f"{self._function.__qualname__} reads {text}, and each call could not find it again"
@@ -177,14 +179,14 @@ class Activation:
         flags: tuple[str, ...],
         bound: tuple[str, ...],
         dead: tuple[str, ...],
-    ) -> StagedFor | NativeLoop:
+    ) -> TracedFor | NativeLoop:
         """A ``for`` statement."""
         key = self._key(line, column)
         trace = active_trace()
         if trace is None:
             return NativeLoop(iterable)
-        loop = StagedFor(trace, key, iterable, names, targets, frozenset(live), flags, bound, dead)
-        loop.sure = self.sure
+        loop = TracedFor(trace, key, iterable, names, targets, frozenset(live), flags, bound, dead)
+        loop.definitely_assigned = self.definitely_assigned
         return loop
 
     def while_(
@@ -195,26 +197,26 @@ class Activation:
         live: tuple[str, ...],
         flags: tuple[str, ...],
         dead: tuple[str, ...],
-    ) -> StagedWhile | NativeLoop:
+    ) -> TracedWhile | NativeLoop:
         """A ``while`` statement."""
         key = self._key(line, column)
         trace = active_trace()
         if trace is None:
             return NativeLoop()
-        loop = StagedWhile(trace, key, names, frozenset(live), flags, dead)
-        loop.sure = self.sure
+        loop = TracedWhile(trace, key, names, frozenset(live), flags, dead)
+        loop.definitely_assigned = self.definitely_assigned
         return loop
 
     def if_(
         self, condition: Any, line: int, column: int, names: tuple[str, ...], live: tuple[str, ...]
-    ) -> StagedIf | NativeIf:
+    ) -> TracedIf | NativeIf:
         """An ``if`` statement."""
         key = self._key(line, column)
         trace = active_trace()
         if trace is None:
             return NativeIf(bool(condition))
-        branches = StagedIf(trace, key, condition, names, frozenset(live))
-        branches.sure = self.sure
+        branches = TracedIf(trace, key, condition, names, frozenset(live))
+        branches.definitely_assigned = self.definitely_assigned
         return branches
 
     def bound(self, obj: Any) -> Any:
@@ -268,7 +270,7 @@ class Activation:
         error = sys.exc_info()[1]
         if error is None:
             return
-        if isinstance(error, (FusejitError, Declined, Restart)):
+        if isinstance(error, (FusejitError, Fallback, Retrace)):
             raise error
         caught_inside(error, depth)
 
@@ -280,55 +282,55 @@ class Activation:
     def same_object(self, left: Any, right: Any) -> bool:
         """``left is right``."""
         pair = tuple(map(self.bound, (left, right)))
-        differ = left is not right and any(is_stand_in_type(type(o)) for o in pair)
+        differ = left is not right and any(is_traced_type(type(o)) for o in pair)
         if differ and all(map(_may_be_any_object, pair)):
             what = "asks whether two arguments are one object"
             raise needs_python(what, "pass a bool, or two functions, instead")
         if differ and all(isinstance(o, TracedArray) for o in pair) and any(map(_is_one_of, pair)):
             what = "asks whether arrays that a condition or a loop has bound are one object"
             raise needs_python(what, "keep a flag beside the array")
-        self._outside.identify(left)
-        self._outside.identify(right)
+        self._captures.identify(left)
+        self._captures.identify(right)
         return left is right
 
     def compared(self, obj: Any) -> Any:
         """An operand of ``==`` or ``!=``, which Python compares."""
-        self._outside.compare(obj)
+        self._captures.compare(obj)
         return obj
 
     def contained(self, item: Any, container: Any, is_in: Callable[[Any, Any], bool]) -> Any:
         """``item in container``."""
-        self._outside.compare(item)
-        self._outside.compare(container)
+        self._captures.compare(item)
+        self._captures.compare(container)
         return contained(item, container, is_in)
 
     def identity(self, obj: Any) -> Any:
         """An operand of ``is`` in a chain of comparisons."""
         self.bound(obj)
-        if is_stand_in_type(type(obj)) and _may_be_any_object(obj):
+        if is_traced_type(type(obj)) and _may_be_any_object(obj):
             what = "compares the identity of an argument in a chain of comparisons"
             raise needs_python(what, "write them one by one")
-        self._outside.identify(obj)
+        self._captures.identify(obj)
         return obj
 
     def subject(self, obj: Any) -> Any:
         """The subject of ``match``, whose patterns read natively."""
-        path = self._outside.path_of(obj)
-        if path is not None and not self._outside.is_container_copy(obj):
+        path = self._captures.path_of(obj)
+        if path is not None and not self._captures.is_container_copy(obj):
             what = f"matches {path.user_text()}, an object from outside"
             raise needs_python(what, "test its attributes with if")
         return obj
 
     def pattern_value(self, value: Any) -> None:
         """A class or dotted name in a pattern, which Python reads again by itself."""
-        if is_stand_in_type(type(value)):
+        if is_traced_type(type(value)):
             raise needs_python("a pattern compares with a number from outside", "test it with if")
         if isinstance(value, type) and any(issubclass(kind, value) for kind in _STOOD_FOR):
             what = f"a pattern asks whether something is a {value.__name__}"
             raise needs_python(what, "test it with isinstance")
 
 
-# what stand-ins stand for: Python's patterns see the stand-in
+# what traced values stand for: Python's patterns see the traced value
 _NUMBERS = (t for t in np.sctypeDict.values() if issubclass(t, np.number | np.bool_))
 _STOOD_FOR = (bool, int, float, complex, np.ndarray, *_NUMBERS)
 
@@ -338,7 +340,7 @@ _COMPLEX = (np.complex64, np.complex128)
 
 def _may_be_any_object(obj: Any) -> bool:
     """Whether each call decides which object this is: an argument that is an array, a number."""
-    if is_stand_in_type(type(obj)):
+    if is_traced_type(type(obj)):
         is_complex = isinstance(obj, TracedArray) and obj.scalar_type in (complex, *_COMPLEX)
         return not hasattr(type(obj), "is_whole") or obj.path is not None or is_complex
     return isinstance(obj, int | float) and type(obj) is not bool

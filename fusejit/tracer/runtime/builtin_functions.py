@@ -12,10 +12,10 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from fusejit.ir.types import Kind
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.masked import as_array
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import needs_python
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber, apply_host, is_host_number
 from fusejit.tracer.values.operands import contains_traced, operand_of
@@ -30,7 +30,7 @@ def represented_type(obj: Any) -> type:
     return type(obj)
 
 
-@handles(isinstance)
+@primitive(isinstance)
 def is_instance(obj: Any, class_or_tuple: Any) -> Any:
     """``isinstance`` of what the object stands for."""
     if isinstance(obj, TracedNumber | TracedArray):
@@ -38,7 +38,7 @@ def is_instance(obj: Any, class_or_tuple: Any) -> Any:
     return NotImplemented
 
 
-@handles(type)
+@primitive(type)
 def type_of(*args: Any, **kwargs: Any) -> Any:
     """``type(x)`` of what the object stands for."""
     if len(args) == 1 and isinstance(args[0], TracedNumber | TracedArray):
@@ -46,7 +46,7 @@ def type_of(*args: Any, **kwargs: Any) -> Any:
     return NotImplemented
 
 
-@handles(len)
+@primitive(len)
 def length(obj: Any) -> Any:
     """``len(x)`` of an array: its first extent as a number."""
     obj = as_array(obj)
@@ -57,13 +57,13 @@ def length(obj: Any) -> Any:
     return obj.shape[0]
 
 
-@handles(np.shape)
+@primitive(np.shape)
 def shape_of(a: Any) -> Any:
     """``np.shape``."""
     return _array_attribute(a, "shape")
 
 
-@handles(np.iterable)
+@primitive(np.iterable)
 def is_iterable(y: Any) -> Any:
     """Whether ``iter`` takes it."""
     if isinstance(y, TracedArray):
@@ -73,13 +73,13 @@ def is_iterable(y: Any) -> Any:
     return True if isinstance(y, list | tuple) else NotImplemented
 
 
-@handles(np.ndim)
+@primitive(np.ndim)
 def ndim_of(a: Any) -> Any:
     """``np.ndim``."""
     return _array_attribute(a, "ndim")
 
 
-@handles(np.size)
+@primitive(np.size)
 def size_of(a: Any, axis: Any = None) -> Any:
     """``np.size``."""
     if isinstance(a, TracedArray):
@@ -99,7 +99,7 @@ def _array_attribute(a: Any, name: str) -> Any:
 def _question(function: Callable[..., Any]) -> None:
     """A question about the dtype or the kind of an object, not about its elements."""
 
-    @handles(function)
+    @primitive(function)
     def ask(x: Any) -> Any:
         x = as_array(x)
         if isinstance(x, TracedNumber):
@@ -116,7 +116,7 @@ for _ask in (np.isscalar, np.iscomplexobj, np.isrealobj):
     _question(_ask)
 
 
-@handles(np.result_type)
+@primitive(np.result_type)
 def result_type(*args: Any) -> Any:
     """``np.result_type``."""
     if not contains_traced(list(args)):
@@ -127,33 +127,33 @@ def result_type(*args: Any) -> Any:
 
 
 def _convert(kind: type, op: str) -> None:
-    @handles(kind)
+    @primitive(kind)
     def convert(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and isinstance(args[0], TracedNumber):
             number = args[0]
             return number if type(number.value) is kind else apply_host(op, number)
         if len(args) == 1 and isinstance(args[0], TracedArray):
             if args[0].kind is Kind.ARRAY and not args[0].ndim:
-                return HANDLERS[kind](args[0][()])
+                return PRIMITIVES[kind](args[0][()])
             return kind(args[0])  # raises ConcretizationError
         return NotImplemented
 
     convert.__name__ = kind.__name__
 
 
-@handles(bool)
+@primitive(bool)
 def truth(x: Any = False) -> Any:
     """``bool(x)``: a decision."""
     if isinstance(x, TracedArray) and x.kind is Kind.ARRAY and not x.ndim:
-        return HANDLERS[bool](x[()])
+        return PRIMITIVES[bool](x[()])
     return bool(x)
 
 
-@handles("item")
+@primitive("item")
 def item_of(array: TracedArray, place: tuple[Any, ...]) -> Any:
     """``x.item()``: an element as a Python number."""
     if len(place) == 1 and not isinstance(place[0], tuple) and array.ndim > 1:
-        array = HANDLERS[np.ravel](array)
+        array = PRIMITIVES[np.ravel](array)
     elif len(place) == 1 and isinstance(place[0], tuple):
         place = place[0]
     if not place:
@@ -164,10 +164,10 @@ def item_of(array: TracedArray, place: tuple[Any, ...]) -> Any:
             raise numpy_raises("ValueError: can only convert an array of size 1")
         place = (0,) * array.ndim
     kind = {"b": bool, "f": float, "c": complex}.get(array.dtype.kind, int)
-    return HANDLERS[kind](array[place])
+    return PRIMITIVES[kind](array[place])
 
 
-@handles(pow)
+@primitive(pow)
 def power(base: Any, exponent: Any, *modulus: Any) -> Any:
     """``pow(x, y)``; with a modulus each call must have the same ints."""
     if modulus:
@@ -180,7 +180,7 @@ _convert(float, "float")
 
 
 def _extremum(function: Callable[..., Any], op: str) -> None:
-    @handles(function)
+    @primitive(function)
     def extremum(*args: Any, **kwargs: Any) -> Any:
         items = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
         if kwargs or not contains_traced(list(items)) or not all(map(_is_number, items)):
@@ -207,7 +207,7 @@ def _is_number(obj: Any) -> bool:
     return is_host_number(obj)
 
 
-@handles(builtins.round)
+@primitive(builtins.round)
 def round_of(number: Any, *digits: Any) -> Any:
     """``round(x)``, of a NumPy scalar of the kernel with digits too."""
     if isinstance(number, TracedArray) and digits:
@@ -215,24 +215,24 @@ def round_of(number: Any, *digits: Any) -> Any:
             what = "rounds a Python number that only the kernel knows to some digits"
             raise needs_python(what, "use np.round(x, digits)")
         if number.kind is Kind.SCALAR:
-            return HANDLERS[np.round](number, *digits)
+            return PRIMITIVES[np.round](number, *digits)
     return NotImplemented if not isinstance(number, TracedNumber) else number.rounded(*digits)
 
 
-@handles(math.isqrt, math.gcd, math.lcm, math.factorial, math.comb, math.perm)
-@handles(normalize_axis_index, normalize_axis_tuple)
+@primitive(math.isqrt, math.gcd, math.lcm, math.factorial, math.comb, math.perm)
+@primitive(normalize_axis_index, normalize_axis_tuple)
 def exact_integers(*args: Any, **kwargs: Any) -> Any:
     """Integer functions run on exact ints: natively, through ``__index__``."""
     return NotImplemented
 
 
 def _scalar_type(kind: type) -> None:
-    @handles(kind)
+    @primitive(kind)
     def convert(*args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and isinstance(args[0], TracedArray | TracedNumber):
             if isinstance(args[0], TracedArray) and args[0].ndim:  # itself, if it is of the type
-                return HANDLERS["astype"](args[0], np.dtype(kind), copy=False)
-            result = HANDLERS["astype"](args[0], np.dtype(kind))
+                return PRIMITIVES["astype"](args[0], np.dtype(kind), copy=False)
+            result = PRIMITIVES["astype"](args[0], np.dtype(kind))
             return result[()] if not result.ndim else result
         return NotImplemented
 

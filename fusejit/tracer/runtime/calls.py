@@ -25,19 +25,19 @@ from fusejit.tracer.capture.callables import (
     is_method_in_c,
     is_named_tuple,
     is_named_tuple_class,
-    is_stand_in_type,
+    is_traced_type,
     is_user_function,
     rule_for,
 )
-from fusejit.tracer.capture.carriers import is_carrier
+from fusejit.tracer.capture.entry_stubs import is_entry_stub
 from fusejit.tracer.control_flow.regions import Undefined
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.access import Access, class_attribute
-from fusejit.tracer.runtime.dispatch import HANDLERS
+from fusejit.tracer.runtime.captures import Captures, Reads
 from fusejit.tracer.runtime.error_state import HasErrstate, TracedErrstate
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, for_program, needs_python
-from fusejit.tracer.runtime.outside import Outside, Reads
-from fusejit.tracer.values.either import is_either
+from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.values.union_scalar import is_union_scalar
 
 MAX_DEPTH = 100
 MAX_RECURSIONS = 16  # calls that a function makes of itself, in one trace
@@ -53,7 +53,7 @@ _COMPARING = (
 )
 
 
-class Handlers(HasErrstate, Protocol):
+class Primitives(HasErrstate, Protocol):
     """What `Calls` needs of a trace."""
 
     is_part: bool
@@ -66,7 +66,7 @@ class Handlers(HasErrstate, Protocol):
         """What the trace has read."""
 
     def is_traced(self, obj: Any) -> bool:
-        """Whether an object is a stand-in."""
+        """Whether an object is a traced value."""
 
 
 class Calls:
@@ -75,30 +75,30 @@ class Calls:
     Parameters
     ----------
     activate : callable
-        The staged form of a user function, with its hooks.
+        The rewritten form of a user function, with its callbacks.
     made_here : callable
         Whether a function was made by the traced code itself.
     meet_native : callable
-        Is told of each function that is called without hooks, and of its arguments.
+        Is told of each function that is called without callbacks, and of its arguments.
     """
 
     def __init__(
         self,
-        trace: Handlers,
-        outside: Outside,
+        trace: Primitives,
+        captures: Captures,
         activate: Callable[[FunctionType, tuple[Any, ...]], Callable[..., Any]],
         made_here: Callable[[FunctionType], bool],
         meet_native: Callable[[Any, Iterable[Any]], None],
     ) -> None:
         self._meet_native = meet_native
         self._trace = trace
-        self._outside = outside
+        self._captures = captures
         self._activate = activate
         self._made_here = made_here
         self._depth = 0
         self._active: Counter[CodeType] = Counter()
         self._recursions = 0
-        self.access = Access(outside, self.invoke, made_here)
+        self.access = Access(captures, self.invoke, made_here)
         self._special: dict[Any, Callable[..., Any]] = {
             getattr: self._getattr,
             hasattr: self._hasattr,
@@ -123,8 +123,8 @@ class Calls:
         handler = self._trace.handler(function)
         if handler is not None:
             args, kwargs = self._with_callbacks(RULES.get(function, NATIVE), args, kwargs)
-            if any(map(is_either, args)):
-                result = HANDLERS["call with either"](function, handler, args, kwargs)
+            if any(map(is_union_scalar, args)):
+                result = PRIMITIVES["union_call"](function, handler, args, kwargs)
             else:
                 result = handler(*args, **kwargs)
             if result is not NotImplemented:
@@ -136,24 +136,24 @@ class Calls:
             return self._native(function, args, kwargs, NATIVE)
         owner = getattr(function, "__self__", None)
         if type(owner) in _GENERATORS and (draw := self._trace.handler("draw")) is not None:
-            return draw(owner, function.__name__, self._outside.path_of(owner), args, kwargs)
+            return draw(owner, function.__name__, self._captures.path_of(owner), args, kwargs)
         if kind is MethodType:
-            if is_stand_in_type(type(function.__self__)):
+            if is_traced_type(type(function.__self__)):
                 return function(*args, **kwargs)
             owner = function.__self__
             of_named_tuple = is_named_tuple_class(owner) or is_named_tuple(owner)
             if of_named_tuple and not is_user_function(function.__func__):
                 return function(*args, **kwargs)  # _replace, _asdict, _make
-            path = self._outside.path_of(function)
+            path = self._captures.path_of(function)
             if path is not None:  # a bound method that was stored somewhere
-                self._outside.read(path.attribute("__func__"), function.__func__)
-                self._outside.read(path.attribute("__self__"), function.__self__)
+                self._captures.read(path.attribute("__func__"), function.__func__)
+                self._captures.read(path.attribute("__self__"), function.__self__)
             return self.invoke(function.__func__, (function.__self__, *args), kwargs)
         if kind is functools.partial:
             return self._partial(function, args, kwargs)
         if isinstance(function, type):
             return self._construct(function, args, kwargs)
-        if is_stand_in_type(type(getattr(function, "__self__", None))):
+        if is_traced_type(type(getattr(function, "__self__", None))):
             return function(*args, **kwargs)
         wrapped = self._unwrapped(function)
         if wrapped is not None:
@@ -173,7 +173,7 @@ class Calls:
         args: tuple[Any, ...],
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        """What a function of fusejit's own, or of NumPy's, computes, staged."""
+        """What a function of fusejit's own, or of NumPy's, computes, traced."""
         return self._inline(function, args, kwargs or {})
 
     def _inline(self, function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -199,16 +199,16 @@ class Calls:
 
     def _unwrapped(self, function: Any) -> Any:
         """What a decorated or cached function computes; None if it is neither."""
-        if not is_carrier(function) and not isinstance(function, _CachedFunction):
+        if not is_entry_stub(function) and not isinstance(function, _CachedFunction):
             return None
         inner = function.__wrapped__
-        path = self._outside.path_of(function)
+        path = self._captures.path_of(function)
         if path is not None:
-            self._outside.read(path.attribute("__wrapped__"), inner)
+            self._captures.read(path.attribute("__wrapped__"), inner)
         return inner
 
     def _partial(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if self._outside.path_of(function) is None:
+        if self._captures.path_of(function) is None:
             first, named, inner = function.args, function.keywords, function.func
         else:
             first = self.access.attr(function, "args")
@@ -268,17 +268,17 @@ class Calls:
         if getattr(function, "__name__", "") in MUTATING_METHODS:
             owner = getattr(function, "__self__", None)
             owner = args[0] if hasattr(function, "__objclass__") and args else owner
-            path = self._outside.path_of(owner)
+            path = self._captures.path_of(owner)
             if path is None and is_method_in_c(function):
-                path = self._outside.path_of(function)
+                path = self._captures.path_of(function)
             if path is not None:
                 what = f"calls {name} on {path.user_text()}, an object from outside"
                 raise needs_python(what, "work on a copy and return it")
         if name in ("str.format", "str.format_map"):
             args, kwargs = tuple(map(self.exact, args)), self.exact(kwargs)
         if _compares(function):
-            self._outside.compare(getattr(function, "__self__", None))
-            self._outside.compare([*args, *kwargs.values()])
+            self._captures.compare(getattr(function, "__self__", None))
+            self._captures.compare([*args, *kwargs.values()])
         self._meet_native(function, (*args, *kwargs.values()))
         args, kwargs = self._with_callbacks(rule, args, kwargs)
         if isinstance(getattr(function, "__self__", None), _TEXT) or (
@@ -290,7 +290,7 @@ class Calls:
     def _with_callbacks(
         self, rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Functions that C code calls back go through the hooks as well."""
+        """Functions that C code calls back go through the callbacks as well."""
         for place in rule.callbacks:
             if isinstance(place, int) and place < len(args):
                 wrapped = self._callback(args[place])
@@ -343,7 +343,7 @@ class Calls:
     def _type(self, obj: Any, *rest: Any, **kwargs: Any) -> Any:
         if rest or kwargs:
             return type(obj, *rest, **kwargs)
-        if self._outside.path_of(obj) is not None and not self._outside.is_container_copy(obj):
+        if self._captures.path_of(obj) is not None and not self._captures.is_container_copy(obj):
             return self.access.attr(obj, "__class__")
         return type(obj)
 
@@ -360,7 +360,7 @@ class Calls:
             exact = type(obj)._make(items) if is_named_tuple(obj) else type(obj)(items)
             return exact if self._contains_traced(obj) else obj
         if not self._trace.is_traced(obj):
-            self._outside.write(obj)
+            self._captures.write(obj)
             return obj
         if hasattr(obj, "in_text"):
             return obj.in_text()
@@ -368,7 +368,7 @@ class Calls:
         raise needs_python(what, MOVE_OUTSIDE)
 
     def _object_setattr(self, obj: Any, name: str, value: Any) -> None:
-        path = self._outside.path_of(obj)
+        path = self._captures.path_of(obj)
         if path is not None:
             self.access.store_attr(obj, name, value)  # refuses
         object.__setattr__(obj, name, value)
@@ -376,7 +376,7 @@ class Calls:
 
 @functools.partial(for_program, depth=5)
 def native_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A call without hooks; user code that it reaches is noticed by the watch."""
+    """A call without callbacks; user code that it reaches is noticed by the watch."""
     return function(*args, **kwargs)
 
 
@@ -392,7 +392,7 @@ def _compares(function: Any) -> bool:
 def _told(obj: Any) -> Any:
     """What methods of texts may be given: nothing that cannot be told, as one of two texts.
 
-    They ask for texts by their type, and so no stand-in is asked.
+    They ask for texts by their type, and so no traced value is asked.
     """
     if isinstance(obj, Undefined):
         Undefined.refuse(obj)

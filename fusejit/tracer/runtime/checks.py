@@ -1,4 +1,4 @@
-"""Checks come first: NumPy must find the caller's arrays untouched when it runs a declined call.
+"""Checks come first: NumPy must find the caller's arrays untouched when it runs a fallback call.
 
 Each `Check` moves to the start of the graph with the ops that it needs, which have no effect and
 read memory as it is when the call begins. One that needs memory as it is later (integers that were
@@ -36,7 +36,7 @@ from fusejit.ir.ops import (
 )
 from fusejit.ir.values import Value
 from fusejit.ir.verifier.scope import symbols_of
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.values.origins import IS_AN_OBJECT
 
 EXTENTS_DIFFER = "ValueError"
@@ -48,7 +48,7 @@ BEYOND_RANGE = ("64 bits", "53 bits", "complex power")
 
 
 def checks_first(graph: Graph, undoes: bool = False) -> None:
-    """Move every check in front of all stores to the caller's memory; decline if one cannot.
+    """Move every check in front of all stores to the caller's memory; fall back if one cannot.
 
     With ``undoes`` NumPy takes over where a check fails that stays behind one.
     """
@@ -92,9 +92,9 @@ def _leave_to_numpy(graph: Graph, undoes: bool) -> None:
             if undo and (undoes or op.error == IS_AN_OBJECT):
                 op.error = EXTENTS_DIFFER
             elif op.error == IS_AN_OBJECT:
-                raise Declined(f"behind an effect it must be known whether {op.reason}")
+                raise Fallback(f"behind an effect it must be known whether {op.reason}")
             elif is_size and not (undo and op.error == EXTENTS_DIFFER):
-                raise Declined("a size that a host call returns is checked after a store")
+                raise Fallback("a size that a host call returns is checked after a store")
 
 
 class _Movable:
@@ -102,9 +102,9 @@ class _Movable:
 
     def __init__(self, graph: Graph, defined: dict[Value, Op]) -> None:
         self._defined = defined
-        self._outside = {s.value for s in graph.scalars}
+        self._captures = {s.value for s in graph.scalars}
         self._symbols = frozenset(s.name for s in graph.symbols)
-        self._movable: dict[Value, bool] = dict.fromkeys(self._outside, True)
+        self._movable: dict[Value, bool] = dict.fromkeys(self._captures, True)
         self._given: set[Op] = set()
 
     def needed(self, check: Check) -> list[Op] | None:
@@ -114,7 +114,7 @@ class _Movable:
         found: list[Op] = []
         waiting = [check.condition]
         while waiting:  # as deep as a program is long: no recursion
-            op = None if waiting[-1] in self._outside else self._defined[waiting[-1]]
+            op = None if waiting[-1] in self._captures else self._defined[waiting[-1]]
             needed = () if op is None or op in self._given else self._not_given(op)
             waiting.extend(reversed(needed))
             if not needed:
@@ -125,7 +125,7 @@ class _Movable:
         return found
 
     def _not_given(self, op: Op) -> list[Value]:
-        inside = (v for v in op.operand_values if v not in self._outside)
+        inside = (v for v in op.operand_values if v not in self._captures)
         return [v for v in inside if self._defined[v] not in self._given]
 
     def _can_move(self, condition: Value) -> bool:

@@ -21,9 +21,9 @@ def active_trace() -> Trace | None:
 
 
 def makes_text(trace: Trace) -> bool:
-    """Whether text of a stand-in of this trace is text of the program, which runs on stand-ins.
+    """Whether text of a traced value is text of the program, which runs on traced values.
 
-    Behind the trace, and in messages (`outside_program`), it is text about the stand-in.
+    Behind the trace, and in messages (`outside_program`), it is text about the traced value.
     """
     return ACTIVE.get() is trace
 

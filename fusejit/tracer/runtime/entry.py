@@ -18,7 +18,7 @@ from fusejit.ir.verifier.verify import verify
 from fusejit.tracer.capture import generators
 from fusejit.tracer.capture.source_text import texts_in
 from fusejit.tracer.control_flow import compaction, iteration
-from fusejit.tracer.control_flow.staged_if import StagedIf
+from fusejit.tracer.control_flow.traced_if import TracedIf
 from fusejit.tracer.elementwise import (
     choices,
     closeness,
@@ -28,10 +28,10 @@ from fusejit.tracer.elementwise import (
     ufuncs,
     where_arguments,
 )
-from fusejit.tracer.graph_breaks.declined import (
+from fusejit.tracer.graph_breaks.fallback import (
     WRONG_CALL,
-    Declined,
-    Restart,
+    Fallback,
+    Retrace,
     fault_place,
     raised_while_tracing,
 )
@@ -76,14 +76,14 @@ from fusejit.tracer.reductions import over_axes as reductions
 from fusejit.tracer.runtime import builtin_functions, numpy_forms
 from fusejit.tracer.runtime.context import outside_program
 from fusejit.tracer.runtime.finish import finish
-from fusejit.tracer.runtime.hooks import run_staged
+from fusejit.tracer.runtime.front_end import run_traced
 from fusejit.tracer.runtime.locations import needs_python_where
 from fusejit.tracer.runtime.trace import Trace, bind
-from fusejit.tracer.values import complex_parts, either_operators, kernel_numbers
+from fusejit.tracer.values import complex_parts, kernel_numbers, union_operators
 from fusejit.tracer.values.shapes import Varies
 
 # importing these modules fills the dispatch table
-HANDLER_MODULES = (
+PRIMITIVE_MODULES = (
     blocks,
     broadcasting,
     builtin_functions,
@@ -101,7 +101,7 @@ HANDLER_MODULES = (
     differences,
     draws,
     effects,
-    either_operators,
+    union_operators,
     extrema,
     gathers,
     generators,
@@ -154,7 +154,7 @@ def trace_function(
     texts_are_pythons: bool = False,
     is_bounded: bool = False,
 ) -> TracedFunction:
-    """Run ``fn`` once on stand-ins for its arguments and return its graph.
+    """Run ``fn`` once on traced values for its arguments and return its graph.
 
     Nothing is executed and no argument is modified.
 
@@ -194,7 +194,7 @@ def trace_function(
             return _trace_once(
                 fn, args, kwargs, table, is_part, undoes, texts_are_pythons, is_bounded
             )
-        except Restart:
+        except Retrace:
             continue
     raise UnsupportedError.at(
         _definition(fn),
@@ -239,20 +239,20 @@ def _trace_once(
 
 
 def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any:
-    """The staged function's result; an exception of the user's program is left to plain NumPy."""
+    """The rewritten function's result; plain NumPy raises exceptions of the user's program."""
     try:
-        return run_staged(fn, trace, arguments)
-    except Restart:
+        return run_traced(fn, trace, arguments)
+    except Retrace:
         raise
     except NotForComplex as error:
-        raise Declined(str(error)) from error
-    except (FusejitError, Declined, Varies) as error:
+        raise Fallback(str(error)) from error
+    except (FusejitError, Fallback, Varies) as error:
         for region in reversed(trace.regions):
             if region.can_unroll:
                 region.decide(True, "unroll")
         if isinstance(error, Varies):
             raise _of_varying(trace, error) from error
-        if isinstance(error, Declined) and error.outcome.is_numpys:
+        if isinstance(error, Fallback) and error.outcome.is_numpys:
             _ask_what_was_guessed(trace, error)
         raise
     except Exception as error:
@@ -261,16 +261,17 @@ def _run(fn: Callable[..., Any], trace: Trace, arguments: dict[str, Any]) -> Any
         with outside_program():
             text = str(error)
         if isinstance(error, TypeError) and WRONG_CALL.search(text):
-            raise Declined(f"a call with arguments that are not traced: {text}") from error
-        is_conditional = any(isinstance(region, StagedIf) for region in trace.regions)
+            raise Fallback(f"a call with arguments that are not traced: {text}") from error
+        is_conditional = any(isinstance(region, TracedIf) for region in trace.regions)
         if is_conditional and isinstance(error, RecursionError):
             what = "a recursion that ends where an element says so is never done while tracing"
             raise UnsupportedError.at(_definition(fn), what, "write it as a loop") from None
         if is_conditional and not fault_place(error):
             what = f"raises {type(error).__name__} where only the kernel knows whether"
-            raise Declined(f"{what}; return a flag, and raise outside") from error
+            raise Fallback(f"{what}; return a flag, and raise outside") from error
         _ask_what_was_guessed(trace, error)
-        # raised by the program, by what a hook did for it, or by mistake: the plain function tells
+        # raised by the program, by what a callback did for it, or by mistake: the plain function
+        # tells
         raise raised_while_tracing(error, text) from error
 
 

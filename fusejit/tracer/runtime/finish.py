@@ -30,7 +30,7 @@ from fusejit.ir.traced import (
 )
 from fusejit.ir.values import Value, View
 from fusejit.tracer.control_flow.raises import refuse_late_raises
-from fusejit.tracer.graph_breaks.declined import SHARED_MEMORY, Declined
+from fusejit.tracer.graph_breaks.fallback import SHARED_MEMORY, Fallback
 from fusejit.tracer.runtime.checks import BEYOND_RANGE, checks_first
 from fusejit.tracer.runtime.equal_symbols import substitute_equal_symbols
 from fusejit.tracer.runtime.results import Results
@@ -107,7 +107,7 @@ def _require_separate_memory(trace: Trace) -> None:
         array = trace.reading.originals[path]
         for other, second in trace.reading.originals.items():
             if other != path and np.may_share_memory(array, second):
-                raise Declined(SHARED_MEMORY)
+                raise Fallback(SHARED_MEMORY)
 
 
 def _require_known_results(trace: Trace) -> None:
@@ -122,7 +122,7 @@ def _require_known_results(trace: Trace) -> None:
         extents = result.type.extents
         maps = result.map.results if isinstance(result, View) else ()
         if any(map(is_unknown, (*extents, *maps))):
-            raise Declined("the size of a result is known only in the kernel")
+            raise Fallback("the size of a result is known only in the kernel")
 
 
 # -------------------------------------------------------------------------------- unused inputs
@@ -168,7 +168,7 @@ def _require_bounded_symbols(trace: Trace) -> None:
     """Integers that decide about sizes stay far from the ends of int64 (the launcher checks)."""
     for name in index_symbols(trace.graph):
         if abs(trace.decisions.hints[name]) > LARGEST_SYMBOL:
-            raise Declined("a size or an index depends on an integer beyond 47 bits")
+            raise Fallback("a size or an index depends on an integer beyond 47 bits")
 
 
 def _mark_writeable_arguments(trace: Trace) -> None:

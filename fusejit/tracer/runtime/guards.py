@@ -43,7 +43,7 @@ from fusejit.ir.host import Path
 from fusejit.ir.raw_reads import bases_of, defined_by, is_a, members_of, module_of, value_reader
 from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.tracer.capture.callables import is_library_module, is_user_function
-from fusejit.tracer.capture.carriers import is_carrier
+from fusejit.tracer.capture.entry_stubs import is_entry_stub
 
 _IDENTIFIED = (
     type(None),
@@ -75,7 +75,7 @@ class Maker(enum.Enum):
 
 def is_identified(obj: object) -> bool:
     """Whether an object is taken by identity wherever it is found."""
-    return is_a(obj, _IDENTIFIED) or is_carrier(obj)
+    return is_a(obj, _IDENTIFIED) or is_entry_stub(obj)
 
 
 def is_value(obj: object) -> bool:

@@ -57,7 +57,7 @@ def is_programs(at: TracebackType) -> bool:
 
 
 def _has_traced(obj: Any, depth: int) -> bool:
-    """Whether a stand-in for an object of the program's occurs in nested containers."""
+    """Whether a traced value for an object of the program's occurs in nested containers."""
     if type(obj) in (list, tuple, dict) and depth:
         items = [*obj.keys(), *obj.values()] if type(obj) is dict else obj
         return any(_has_traced(item, depth - 1) for item in items)
@@ -121,8 +121,8 @@ def location_of(frame: FrameType | None) -> Location:
             frames.append(frame)
         frame = frame.f_back
     trace = ACTIVE.get()
-    is_outside = frame is None or not frames
-    if is_outside and trace is not None and trace.location is not UNKNOWN:
+    is_captured = frame is None or not frames
+    if is_captured and trace is not None and trace.location is not UNKNOWN:
         return trace.location
     if not frames:
         return UNKNOWN

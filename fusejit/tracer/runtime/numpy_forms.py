@@ -18,12 +18,12 @@ from fusejit.errors import ConcretizationError, FusejitError, UnsupportedError
 from fusejit.ir.ops import Effect, HostCall
 from fusejit.ir.types import Kind
 from fusejit.tracer.capture.callables import RULES, is_numpy_function
-from fusejit.tracer.graph_breaks.declined import WRONG_CALL, Declined
+from fusejit.tracer.graph_breaks.fallback import WRONG_CALL, Fallback
 from fusejit.tracer.host.host_calls import host_call
 from fusejit.tracer.indexing.stores import stored_into
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, as_pythons, unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.shapes import Varies
@@ -33,7 +33,7 @@ _CHANGE_ARGUMENTS = frozenset({*_STORES, "at", "partition", "sort"})
 """Names of functions and methods that store into their arguments."""
 
 
-@handles("numpy form")
+@primitive("numpy_form")
 @functools.lru_cache(maxsize=4096)
 def form_of(function: Any, handler: Callable[..., Any]) -> Callable[..., Any]:
     """The handler of a function, which leaves to NumPy the forms that it does not know."""
@@ -50,8 +50,8 @@ def form_of(function: Any, handler: Callable[..., Any]) -> Callable[..., Any]:
             if made is NotImplemented and _has_arrays((*args, *kwargs.values())):
                 raise unsupported(f"this form of {name} is not traced", MOVE_OUTSIDE)
             return made
-        except (UnsupportedError, ConcretizationError, Declined, TypeError) as error:
-            if isinstance(error, Declined) and error.outcome.is_numpys:
+        except (UnsupportedError, ConcretizationError, Fallback, TypeError) as error:
+            if isinstance(error, Fallback) and error.outcome.is_numpys:
                 raise
             if trace.computes_everywhere or not _is_refusal(error):
                 raise
@@ -70,7 +70,7 @@ def _is_refusal(error: Exception) -> bool:
 
 def _name_of(function: Any, handler: Any) -> str | None:
     """The dotted name under which launchers find a function of NumPy's; None if it has no form."""
-    if HANDLERS.get(("host", function)) is handler:
+    if PRIMITIVES.get(("host", function)) is handler:
         return None
     name = getattr(function, "__name__", "")
     if getattr(function, "__objclass__", None) is np.ndarray:
@@ -125,7 +125,7 @@ def _by_numpy(
         made = host_call(name, function, args, options, by_data=by_data)
         _note_refusal(current_trace(), refusal)
         return made if out is None else stored_into(made, out, name)
-    except (FusejitError, Declined, Varies) as error:
+    except (FusejitError, Fallback, Varies) as error:
         raise as_pythons(refusal) from error
 
 

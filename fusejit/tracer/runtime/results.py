@@ -32,16 +32,16 @@ from fusejit.ir.values import Value, View
 from fusejit.tracer.capture.callables import is_method_in_c, is_named_tuple
 from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.elementwise.generic import copy_of
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.either import Choice, MaybeTuple, is_either
-from fusejit.tracer.values.either_operators import choice
 from fusejit.tracer.values.kernel_numbers import kernel_number
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.origins import track
 from fusejit.tracer.values.reshaped import give_own_memory
+from fusejit.tracer.values.union_operators import choice
+from fusejit.tracer.values.union_scalar import Choice, OptionalTuple, is_union_scalar
 
 _EQUAL_ONES = (str, bytes, np.dtype)
 """Types of arguments of which a variant serves all that are equal; a result is the very one."""
@@ -91,7 +91,7 @@ class Results:
             obj = kernel_number(obj)
         if isinstance(obj, MaskedElements):
             obj = obj.selected()
-        if is_either(obj) or isinstance(obj, MaybeTuple):
+        if is_union_scalar(obj) or isinstance(obj, OptionalTuple):
             obj = choice(obj)
         if isinstance(obj, Choice):
             return Choice(*(self._with_arrays(o, arrays) for o in obj))
@@ -167,7 +167,7 @@ class Results:
             if root.copied_from.keys() <= origin.roots():
                 return
         root.require_own()
-        raise Declined(f"returns {root.copied_why}")
+        raise Fallback(f"returns {root.copied_why}")
 
     def _root(self, value: Value) -> Value:
         """The value whose elements a chain of reshapes shows."""
@@ -190,7 +190,7 @@ class Results:
     def _leaf(self, obj: Any) -> ResultStructure:
         if isinstance(obj, TracedArray):
             if not obj.is_known:
-                raise Declined("which object is returned depends on a condition")
+                raise Fallback("which object is returned depends on a condition")
             if obj.path is not None:
                 return PathLeaf(obj.path)
             if obj.kind is not Kind.ARRAY and (path := self.trace.reading.path_of(obj)) is not None:

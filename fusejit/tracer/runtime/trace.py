@@ -22,22 +22,22 @@ from fusejit.ir.ops import Block, GenericOp, Load, Op, Operand, Scatter, Store
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.types import DTYPES, Kind, TensorType, dtype_name, is_supported
 from fusejit.ir.values import Buffer, Value, View
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.indexing.masked import MaskedElements
+from fusejit.tracer.runtime.captured_reads import Reading
 from fusejit.tracer.runtime.context import ACTIVE
-from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.local_symbols import LocalSymbols
 from fusejit.tracer.runtime.locations import (
     Place,
     current_location,
     unsupported,
 )
-from fusejit.tracer.runtime.reading import Reading
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import MAX_RANK, TracedArray, too_many_axes
-from fusejit.tracer.values.either import Either, MaybeTuple, TypeTest
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import Decisions
 from fusejit.tracer.values.storage import Storage
+from fusejit.tracer.values.union_scalar import OptionalTuple, TypeTest, UnionScalar
 
 MAX_OPS = 2000
 _STRUCTURED = ("fusejit.structured.", "fusejit.linalg.", "fusejit.ir.definitions.")
@@ -75,15 +75,15 @@ class Trace:
         self.undoes = False  # whether stores are undone where a check fails behind them
         self.decisions = Decisions()
         self.decisions.emit_check = self._check_equal
-        self.decisions.emit_some = lambda *args: HANDLERS["check_some"](self, *args)
-        self.decisions.emit_assumption = lambda *args: HANDLERS["assume"](self, *args)
+        self.decisions.emit_some = lambda *args: PRIMITIVES["check_some"](self, *args)
+        self.decisions.emit_assumption = lambda *args: PRIMITIVES["assume"](self, *args)
         self.graph.guards = self.decisions.guards
         self.notes: list[str] = []
         self.computes_everywhere = False  # of elements that a mask does not select, too
         self.errstate: dict[str, str] = {}  # what the program has set with np.errstate
         self.imaginary: dict[Storage, TracedNumber] = {}  # n * 1j, of integers n of the call
-        self.is_plain = False  # some function is traced without hooks
-        self.inlined: Callable[..., Any]  # stages a function of fusejit's own; set by the hooks
+        self.is_plain = False  # some function is traced without callbacks
+        self.inlined: Callable[..., Any]  # stages a function of fusejit's own; set by the callbacks
         self.table = {} if table is None else table
         self.versions: dict[int, int] = {}
         self.checked: dict[Value, list[Any]] = {}  # what has been checked of integers
@@ -133,26 +133,28 @@ class Trace:
         finally:
             ACTIVE.reset(token)
 
-    # -- interface of the staged front end --------------------------------------------------------
+    # -- interface of the front end --------------------------------------------------------
     def is_traced(self, obj: Any) -> bool:
         """Whether ``obj`` stands for something that is known only when the kernel runs."""
-        return isinstance(obj, TracedArray | TracedNumber | MaskedElements | Either | MaybeTuple)
+        return isinstance(
+            obj, TracedArray | TracedNumber | MaskedElements | UnionScalar | OptionalTuple
+        )
 
     def handler(self, fn: Any) -> Callable[..., Any] | None:
         """What to call instead of ``fn`` while tracing, or None."""
         try:
-            found = HANDLERS.get(fn) or HANDLERS["own source"](fn)
+            found = PRIMITIVES.get(fn) or PRIMITIVES["numpy_source"](fn)
         except TypeError:  # unhashable callables
             return None
         if found is None and owning_module(fn).startswith(_STRUCTURED):
             return self._structured_handler(fn)
-        return None if found is None else HANDLERS["numpy form"](fn, found)
+        return None if found is None else PRIMITIVES["numpy_form"](fn, found)
 
     @staticmethod
     def _structured_handler(fn: Any) -> Callable[..., Any] | None:
         """The handler of a structured op; its module is loaded by programs that have such.
 
-        The import is not watched: import hooks are not part of the program.
+        The import is not watched: import callbacks are not part of the program.
         """
         watching = sys.getprofile()
         sys.setprofile(None)
@@ -160,7 +162,7 @@ class Trace:
             from fusejit.tracer.library import structured_ops
         finally:
             sys.setprofile(watching)
-        return structured_ops.handler_of(fn)
+        return structured_ops.primitive_of(fn)
 
     # -- symbols and scalars ----------------------------------------------------------------------
     def symbol(
@@ -183,11 +185,11 @@ class Trace:
     def scalar(self, number: TracedNumber) -> Value:
         """A host number as a scalar value of the graph."""
         if number.is_local:
-            made: Value = HANDLERS["kernel_number"](number).value()
+            made: Value = PRIMITIVES["kernel_number"](number).value()
             return made
         value = number.value
         if type(value) is int and not _INT64.min <= value <= _INT64.max:
-            raise Declined("an integer beyond int64")
+            raise Fallback("an integer beyond int64")
         expr = host_of(number.affine) if number.affine is not None else number.expr
         key = f"{type(value).__name__} {expr}"
         if key not in self._scalars:
@@ -195,7 +197,7 @@ class Trace:
             if dtype is None:
                 dtype = np.dtype(np.int64 if isinstance(value, int) else np.float64)
             if not is_supported(dtype):
-                raise Declined(f"dtype {dtype}")
+                raise Fallback(f"dtype {dtype}")
             base = expr.attr.name if expr.op == "path" else "c"
             kind = Kind.SCALAR if number.is_strong else Kind.PYTHON
             scalar = Value(self.unique_name(base), TensorType(DTYPES[dtype_name(dtype)]), kind)
@@ -225,7 +227,7 @@ class Trace:
         self._num_ops += 1
         check_budget()
         if isinstance(op, GenericOp) and len(op.domain) > MAX_RANK:
-            raise Declined(too_many_axes(f"{op.name} over {len(op.domain)} axes"))
+            raise Fallback(too_many_axes(f"{op.name} over {len(op.domain)} axes"))
         op.location = current_location()
         self.append(op, self.block)
 
@@ -255,7 +257,7 @@ class Trace:
 
     def bind(self, number: TracedArray) -> AffineExpr:
         """An integer of the kernel as a symbol of the current block."""
-        symbol: AffineExpr = HANDLERS["symbol_of"](self, number)
+        symbol: AffineExpr = PRIMITIVES["symbol_of"](self, number)
         return symbol
 
     def _check_equal(self, left: AffineExpr, right: AffineExpr, reason: str) -> None:
@@ -263,7 +265,7 @@ class Trace:
 
         That must be an integer of the current block: what is made further out must not know it.
         """
-        HANDLERS["check_equal"](self, left, right, reason)
+        PRIMITIVES["check_equal"](self, left, right, reason)
         zero = self.decisions.canonical(left - right)
         newest = max(zero.symbols(), key=self.decisions.age_of, default="")  # "": always unequal
         if self.locals.is_of_this_block(newest):
@@ -336,10 +338,10 @@ def owning_module(fn: Any) -> str:
 
 
 def bind(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The arguments by parameter name, defaults applied; declines where the call is an error."""
+    """The arguments by parameter name, defaults applied; falls back where the call is an error."""
     try:
         bound = own_signature(fn).bind(*args, **kwargs)
     except TypeError as error:
-        raise Declined(f"the call itself fails: {error}") from error
+        raise Fallback(f"the call itself fails: {error}") from error
     bound.apply_defaults()
     return bound

@@ -17,9 +17,8 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Block, ViewOp
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.runtime.context import makes_text
-from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.layout import arrange
 from fusejit.tracer.runtime.locations import (
     MOVE_OUTSIDE,
@@ -27,6 +26,7 @@ from fusejit.tracer.runtime.locations import (
     name_in_program,
     needs_python,
 )
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage
@@ -55,7 +55,7 @@ _PYTHON_TYPES = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 
 
 def too_many_axes(what: str) -> str:
-    """Why a call is declined whose arrays or operations have too many axes."""
+    """Why a call falls back whose arrays or operations have too many axes."""
     return f"{what}: more than {MAX_RANK} are left to NumPy; reshape it to fewer axes"
 
 
@@ -99,7 +99,7 @@ class TracedArray:
         self, storage: Storage, index_map: IndexingMap, extents: Extents, kind: Kind = Kind.ARRAY
     ) -> None:
         if len(extents) > MAX_RANK:
-            raise Declined(too_many_axes(f"an array of {len(extents)} axes"))
+            raise Fallback(too_many_axes(f"an array of {len(extents)} axes"))
         self.storage = storage
         self.map = index_map
         self.extents = extents
@@ -133,7 +133,7 @@ class TracedArray:
     def as_owner(self) -> TracedArray:
         """All of a fresh array as an array that owns its memory, whatever views it is made of."""
         if not self.is_whole or self.storage.root is not self.storage:
-            copied: TracedArray = HANDLERS["copy"](self, "K")
+            copied: TracedArray = PRIMITIVES["copy"](self, "K")
             return copied
         return TracedArray(self.storage, self.map, self.extents, self.kind)
 
@@ -252,7 +252,7 @@ class TracedArray:
     def shape(self, shape: Any) -> None:
         if self.path is not None or not self.is_known or self.trace.regions:
             raise needs_python("gives another shape to an array from elsewhere", "use reshape")
-        seen: TracedArray = HANDLERS["reshape"](self, shape, copy=False)
+        seen: TracedArray = PRIMITIVES["reshape"](self, shape, copy=False)
         self.storage, self.map, self.extents = seen.storage, seen.map, seen.extents
         self._viewed = None
 
@@ -279,12 +279,12 @@ class TracedArray:
     @property
     def mT(self) -> Any:
         """The last two axes exchanged."""
-        return HANDLERS[np.matrix_transpose](self)
+        return PRIMITIVES[np.matrix_transpose](self)
 
     @property
     def real(self) -> TracedArray:
         """The real parts: a view of complex numbers, and real ones themselves."""
-        result: TracedArray = HANDLERS["part"](self, "real")
+        result: TracedArray = PRIMITIVES["part"](self, "real")
         return result
 
     @real.setter
@@ -294,7 +294,7 @@ class TracedArray:
     @property
     def imag(self) -> TracedArray:
         """The imaginary parts, a view."""
-        result: TracedArray = HANDLERS["part"](self, "imag")
+        result: TracedArray = PRIMITIVES["part"](self, "imag")
         return result
 
     @imag.setter
@@ -307,12 +307,12 @@ class TracedArray:
         given: Any = axes or None
         if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], tuple | list | range)):
             given = axes[0]
-        result: TracedArray = HANDLERS[np.transpose](self, given)
+        result: TracedArray = PRIMITIVES[np.transpose](self, given)
         return result
 
     def item(self, *args: Any) -> Any:
         """An element as a Python number of the kernel."""
-        return HANDLERS["item"](self, args)
+        return PRIMITIVES["item"](self, args)
 
     def tolist(self) -> Any:
         """The elements are known only when the kernel runs."""
@@ -323,11 +323,11 @@ class TracedArray:
         self[...] = value
 
     def __getitem__(self, index: Any) -> TracedArray:
-        result: TracedArray = HANDLERS["getitem"](self, index)
+        result: TracedArray = PRIMITIVES["getitem"](self, index)
         return result
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        HANDLERS["setitem"](self, index, value)
+        PRIMITIVES["setitem"](self, index, value)
 
     def __iter__(self) -> Iterator[TracedArray]:
         if not self.ndim:
@@ -377,7 +377,7 @@ class TracedArray:
         raise self._concrete(_HASH)
 
     def __copy__(self) -> TracedArray:
-        copied: TracedArray = HANDLERS["copy"](self, "K")
+        copied: TracedArray = PRIMITIVES["copy"](self, "K")
         return copied
 
     def __deepcopy__(self, memo: Any) -> TracedArray:
@@ -388,16 +388,16 @@ class TracedArray:
         raise needs_python(what, MOVE_OUTSIDE)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
-        return HANDLERS["ufunc"](ufunc, method, args, kwargs)
+        return PRIMITIVES["ufunc"](ufunc, method, args, kwargs)
 
     def __array_function__(
         self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any
     ) -> Any:
-        handler = HANDLERS.get(func)
+        handler = PRIMITIVES.get(func)
         if handler is None:
             name = f"{getattr(func, '__module__', '?')}.{getattr(func, '__name__', func)}"
             raise needs_python(f"fusejit does not trace {name}", MOVE_OUTSIDE)
-        return HANDLERS["numpy form"](func, handler)(*args, **kwargs)
+        return PRIMITIVES["numpy_form"](func, handler)(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if hasattr(np.ndarray, name):
@@ -438,24 +438,24 @@ def _install() -> None:
     def operator(ufunc: np.ufunc, reflected: bool) -> Callable[..., Any]:
         def method(self: TracedArray, *other: Any) -> Any:
             operands = (*other, self) if reflected else (self, *other)
-            return HANDLERS["operator"](ufunc, operands)
+            return PRIMITIVES["operator"](ufunc, operands)
 
         return method
 
     def in_place(ufunc: np.ufunc) -> Callable[..., Any]:
         def method(self: TracedArray, other: Any) -> Any:
             if self.kind is not Kind.ARRAY:  # scalars are immutable: the name is bound anew
-                return HANDLERS["operator"](ufunc, (self, other))
-            return HANDLERS["operator"](ufunc, (self, other), out=self)
+                return PRIMITIVES["operator"](ufunc, (self, other))
+            return PRIMITIVES["operator"](ufunc, (self, other), out=self)
 
         return method
 
     def function(name: str, key: Any) -> Callable[..., Any]:
         def method(self: TracedArray, *args: Any, **kwargs: Any) -> Any:
-            if key not in HANDLERS:
+            if key not in PRIMITIVES:
                 return self.__getattr__(name)
             of_numpy = getattr(np.ndarray, name)
-            return HANDLERS["numpy form"](of_numpy, HANDLERS[key])(self, *args, **kwargs)
+            return PRIMITIVES["numpy_form"](of_numpy, PRIMITIVES[key])(self, *args, **kwargs)
 
         method.__name__ = name
         return method

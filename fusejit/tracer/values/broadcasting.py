@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.tracer.graph_breaks.declined import numpy_raises
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.values.shapes import Decisions, Extents
 
 
 # ------------------------------------------------------------------------------------ broadcasting
 def broadcast(decisions: Decisions, shapes: Sequence[Extents]) -> Extents:
-    """The extents NumPy broadcasts ``shapes`` to; declines where NumPy would raise."""
+    """The extents NumPy broadcasts ``shapes`` to; falls back where NumPy would raise."""
     rank = max((len(s) for s in shapes), default=0)
     result: list[AffineExpr] = []
     for axis in range(rank):

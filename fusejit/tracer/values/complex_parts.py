@@ -13,12 +13,12 @@ from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind, TensorType, part_dtype
 from fusejit.ir.values import Buffer, Layout, Value, View
 from fusejit.tracer.elementwise.generic import emit_elementwise, full
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.library.conversions import axes_of_order
 from fusejit.tracer.library.creation import array_from
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import (
     as_kernel_number,
@@ -187,7 +187,7 @@ def joined_parts(real: TracedArray, imag: TracedArray) -> TracedArray:
     )
 
 
-@handles("complex of parts")
+@primitive("complex_of_parts")
 def complex_number(real: Any, imag: Any) -> TracedArray:
     """A complex number of two numbers: Python's unless they are NumPy's."""
     operands = [operand_of(x) for x in (real, imag)]
@@ -210,7 +210,7 @@ def complex_number(real: Any, imag: Any) -> TracedArray:
     )
 
 
-@handles(complex)
+@primitive(complex)
 def complex_of(real: Any = 0, imag: Any = 0) -> Any:
     """Python's ``complex(a, b)``; ``NotImplemented`` where both are known here."""
     given = (real, imag)
@@ -221,11 +221,11 @@ def complex_of(real: Any = 0, imag: Any = 0) -> Any:
     if number_type(real)[1].kind == "c" and type(imag) is int and imag == 0:
         return as_kernel_number(real, Kind.PYTHON, C128)
     if any(number_type(x)[1].kind == "c" for x in given):
-        raise Declined("complex() of two numbers of which one is complex")
+        raise Fallback("complex() of two numbers of which one is complex")
     return complex_number(*(as_kernel_number(x, Kind.PYTHON, F64) for x in given))
 
 
-@handles("complex arithmetic")
+@primitive("complex_arithmetic")
 def complex_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
     """A number of the call and a complex one, in the kernel; ``n * 1j`` is a size in `np.mgrid`."""
     numbers = tuple(as_kernel_number(o) if isinstance(o, TracedNumber) else o for o in operands)
@@ -237,13 +237,13 @@ def complex_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
     return made
 
 
-@handles("part")
+@primitive("part")
 def part_view(array: TracedArray, part: str) -> Any:
     """``z.real`` or ``z.imag``: a view, but for numbers; 0 for the imaginary part of a real one."""
     if array.dtype.kind != "c":
         if part == "real":
             is_python_bool = array.kind is Kind.PYTHON and array.dtype.kind == "b"
-            return HANDLERS[int](array) if is_python_bool else array
+            return PRIMITIVES[int](array) if is_python_bool else array
         if array.kind is Kind.ARRAY:
             return _zeros(array)
         zero: Any = array.scalar_type(0)  # type: ignore[misc]
@@ -272,28 +272,28 @@ def _zeros(array: TracedArray) -> TracedArray:
 _NUMBERS = (TracedNumber, np.generic, int, float, complex)
 
 
-@handles(np.real)
+@primitive(np.real)
 def real(val: Any) -> Any:
     """``np.real(z)``: ``z.real``; of a Python number Python's."""
     return val.real if isinstance(val, _NUMBERS) else part_view(array_from(val), "real")
 
 
-@handles(np.imag)
+@primitive(np.imag)
 def imag(val: Any) -> Any:
     """``np.imag(z)``: ``z.imag``; of a Python number Python's."""
     return val.imag if isinstance(val, _NUMBERS) else part_view(array_from(val), "imag")
 
 
-@handles(np.angle)
+@primitive(np.angle)
 def angle(z: Any, deg: Any = False) -> TracedArray:
     """``np.angle(z)``: ``arctan2(z.imag, z.real)``, the imaginary part of a real number being 0."""
     array = array_from(z)
     is_complex = array.dtype.kind == "c"
     imag = part_view(array, "imag") if is_complex else 0
-    result: TracedArray = HANDLERS[np.arctan2](imag, part_view(array, "real"))
+    result: TracedArray = PRIMITIVES[np.arctan2](imag, part_view(array, "real"))
     if deg is False:
         return result
     if deg is not True:
         raise unsupported(f"np.angle with deg={deg!r}", "use True or False")
-    scaled: TracedArray = HANDLERS[np.multiply](result, 180 / np.pi)
+    scaled: TracedArray = PRIMITIVES[np.multiply](result, 180 / np.pi)
     return scaled

@@ -22,14 +22,14 @@ from fusejit.ir.scalar_ops.table import HOST_ROWS
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.domains import check_convertible, check_divisor, check_domain
 from fusejit.tracer.elementwise.generic import emit_elementwise
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS, handles
 from fusejit.tracer.runtime.locations import unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES, primitive
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.either import is_either
 from fusejit.tracer.values.number import TracedNumber, apply_host, is_host_number
 from fusejit.tracer.values.operands import C128, F64, I64, Operand, operand_of
+from fusejit.tracer.values.union_scalar import is_union_scalar
 
 BOOL = np.dtype(np.bool_)
 _OF_TYPE = {bool: BOOL, int: I64, float: F64, complex: C128}
@@ -64,7 +64,7 @@ def number_type(obj: Any) -> tuple[Kind, np.dtype]:
     return Kind.PYTHON, _OF_TYPE[type(value)]
 
 
-@handles("kernel_number")
+@primitive("kernel_number")
 def kernel_number(number: TracedNumber) -> TracedArray:
     """A number that depends on symbols of a block as a value of the kernel."""
     trace = number.trace
@@ -74,7 +74,7 @@ def kernel_number(number: TracedNumber) -> TracedArray:
         left = kernel_number(TracedNumber.of_affine(trace, affine))
         ufunc = {("ge", False): np.greater_equal, ("ge", True): np.less}.get((kind, negated))
         ufunc = ufunc or (np.not_equal if negated else np.equal)
-        compared: TracedArray = as_python(HANDLERS["operator"](ufunc, (left, 0)))
+        compared: TracedArray = as_python(PRIMITIVES["operator"](ufunc, (left, 0)))
         return compared
     builder = PayloadBuilder([], [I64])
     payload = builder.finish([builder.index(trace.decisions.canonical(number.affine))])
@@ -119,7 +119,7 @@ def as_kernel_number(
     )
 
 
-@handles("int_value")
+@primitive("int_value")
 def int_value(number: TracedArray) -> Any:
     """An integer of the kernel as a value of dtype int64."""
     if number.dtype.kind not in "iub":
@@ -155,7 +155,7 @@ _FLOAT_ONLY = frozenset(_UFUNCS) - {op for op, f in _UFUNCS.items() if f in _PYT
 """Functions of `math`: their arguments are converted to floats."""
 
 
-@handles("kernel_arithmetic")
+@primitive("kernel_arithmetic")
 def kernel_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
     """A row of `HOST_OPS` in the kernel."""
     if op == "pow" and all(number_type(o) == (Kind.PYTHON, I64) for o in operands):
@@ -178,7 +178,7 @@ def kernel_arithmetic(op: str, operands: tuple[Any, ...]) -> Any:
     ufunc = _UFUNCS[op]
     if ufunc is None:
         return _of_float(op, *operands)
-    return HANDLERS["operator"](ufunc, operands)
+    return PRIMITIVES["operator"](ufunc, operands)
 
 
 def _of_float(name: str, number: Any) -> TracedArray:
@@ -210,9 +210,9 @@ def python_arithmetic(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
     if C128 in kinds:
         base = as_kernel_number(operands[0], Kind.PYTHON, C128)
         if ufunc is np.power:  # only by an int that is known
-            return HANDLERS["python complex"](ufunc, [base], operands[1])
+            return PRIMITIVES["python_complex"](ufunc, [base], operands[1])
         others = [as_kernel_number(o, Kind.PYTHON, C128) for o in operands[1:]]
-        return HANDLERS["python complex"](ufunc, [base, *others], None)
+        return PRIMITIVES["python_complex"](ufunc, [base, *others], None)
     if ufunc in _DIVISIONS and _needs_kernel(operands[1]):
         divisor = as_kernel_number(operands[1])
         operands = (operands[0], divisor)
@@ -221,7 +221,7 @@ def python_arithmetic(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
         if all(k != F64 for k in kinds):
             return _integer_power(*operands)
         if not _is_product(operands[1]):
-            return HANDLERS["python_float_power"](*operands)
+            return PRIMITIVES["python_float_power"](*operands)
     return _on_strong(ufunc, operands)
 
 
@@ -237,11 +237,11 @@ def _decide_signs(operands: tuple[Any, ...]) -> None:
 
 def _integer_power(base: Any, exponent: Any) -> Any:
     if type(exponent) is not int:
-        return HANDLERS["integer_power"](base, exponent)
+        return PRIMITIVES["integer_power"](base, exponent)
     if exponent < 0:
-        return HANDLERS["python_float_power"](base, exponent)
+        return PRIMITIVES["python_float_power"](base, exponent)
     if exponent > _LARGEST_PRODUCT:
-        return HANDLERS["integer_power"](base, exponent)
+        return PRIMITIVES["integer_power"](base, exponent)
     if exponent > 1:
         return functools.reduce(lambda x, y: _on_strong(np.multiply, (x, y)), [base] * exponent)
     return _on_strong(np.power, (base, exponent))
@@ -251,7 +251,7 @@ def _on_strong(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
     """The ufunc's loop for int64 or float64."""
     kernel = tuple(as_kernel_number(o) if isinstance(o, TracedNumber) else o for o in operands)
     strong = tuple(_strong(o) for o in kernel)
-    return as_python(HANDLERS["ufunc_on"](ufunc, strong))
+    return as_python(PRIMITIVES["ufunc_on"](ufunc, strong))
 
 
 def _is_product(exponent: Any) -> bool:
@@ -262,7 +262,7 @@ def _is_product(exponent: Any) -> bool:
 
 def arithmetic(ufunc: np.ufunc, *operands: Any) -> TracedArray:
     """An operator on numbers, of which one is known only in the kernel."""
-    result = HANDLERS["operator"](ufunc, operands)
+    result = PRIMITIVES["operator"](ufunc, operands)
     assert isinstance(result, TracedArray)
     return result
 
@@ -283,13 +283,13 @@ def python_number(obj: Any, dtype: np.dtype) -> Any:
     if number.dtype.kind == "c" and dtype != BOOL:
         raise numpy_raises("TypeError: a complex number as a real one, or NumPy's warning")
     if dtype == I64 and number.dtype.kind == "u" and number.dtype.itemsize == 8:
-        raise Declined("an unsigned 64-bit element as a Python integer")
+        raise Fallback("an unsigned 64-bit element as a Python integer")
     if dtype == BOOL and number.dtype != BOOL:
-        return as_python(HANDLERS["operator"](np.not_equal, (_strong(number), 0)))
+        return as_python(PRIMITIVES["operator"](np.not_equal, (_strong(number), 0)))
     return as_kernel_number(number, Kind.PYTHON, dtype)
 
 
-@handles("python number")
+@primitive("python_number")
 def item(number: TracedArray) -> Any:
     """``x.item()`` of one element: the Python number that it is."""
     if number.dtype.kind == "c":
@@ -312,7 +312,7 @@ def _rounded(op: str, number: Any) -> Any:
     if number.dtype.kind != "f":
         return as_kernel_number(number, Kind.PYTHON, I64)
     _check_convertible(number)
-    whole = HANDLERS["ufunc_on"](_ROUNDED[op], (_strong(number),))
+    whole = PRIMITIVES["ufunc_on"](_ROUNDED[op], (_strong(number),))
     return as_kernel_number(whole, Kind.PYTHON, I64)
 
 
@@ -323,10 +323,10 @@ def truth_of(obj: Any) -> Any:
             raise unsupported("asks for the truth of an array", "use .any() or .all()")
         if obj.dtype == BOOL:
             return obj
-        return HANDLERS["operator"](np.not_equal, (_strong(obj), 0))
+        return PRIMITIVES["operator"](np.not_equal, (_strong(obj), 0))
     if isinstance(obj, TracedNumber) and obj.is_local:
         return truth_of(kernel_number(obj))
-    return HANDLERS["truth of either"](obj) if is_either(obj) else bool(obj)
+    return PRIMITIVES["union_truth"](obj) if is_union_scalar(obj) else bool(obj)
 
 
 def _register_truths() -> None:
@@ -338,7 +338,7 @@ def _register_truths() -> None:
                 if items.ndim != 1:
                     return NotImplemented
                 named = np.all if function is builtins.all else np.any
-                return python_number(HANDLERS[named](items), BOOL)
+                return python_number(PRIMITIVES[named](items), BOOL)
             result: Any = function is builtins.all
             for item in items:
                 truth = truth_of(item)
@@ -354,7 +354,7 @@ def _register_truths() -> None:
             return python_number(result, BOOL) if isinstance(result, TracedArray) else result
 
         call.__name__ = function.__name__
-        HANDLERS[function] = call
+        PRIMITIVES[function] = call
 
     wrap(builtins.any, np.logical_or)
     wrap(builtins.all, np.logical_and)
@@ -362,7 +362,7 @@ def _register_truths() -> None:
 
 def _register_conversions() -> None:
     def wrap(function: Callable[..., Any], op: str) -> None:
-        before = HANDLERS[function]
+        before = PRIMITIVES[function]
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if len(args) == 1 and not kwargs and is_kernel_number(args[0]):
@@ -370,7 +370,7 @@ def _register_conversions() -> None:
             return before(*args, **kwargs)
 
         call.__name__ = function.__name__
-        HANDLERS[function] = call
+        PRIMITIVES[function] = call
 
     table: dict[Callable[..., Any], str] = {
         builtins.bool: "truth",
@@ -384,7 +384,7 @@ def _register_conversions() -> None:
 
 def _register_extrema() -> None:
     def wrap(function: Callable[..., Any], ufunc: np.ufunc) -> None:
-        before = HANDLERS[function]
+        before = PRIMITIVES[function]
 
         def call(*args: Any, **kwargs: Any) -> Any:
             items = args[0] if len(args) == 1 and isinstance(args[0], list | tuple) else args
@@ -396,7 +396,7 @@ def _register_extrema() -> None:
             return best
 
         call.__name__ = function.__name__
-        HANDLERS[function] = call
+        PRIMITIVES[function] = call
 
     wrap(builtins.min, np.less)
     wrap(builtins.max, np.greater)
@@ -406,11 +406,11 @@ def _needs_kernel(obj: Any) -> bool:
     return is_kernel_number(obj) or (isinstance(obj, TracedNumber) and obj.is_local)
 
 
-@handles("chosen")
+@primitive("chosen")
 def chosen(best: Any, item: Any, ufunc: np.ufunc) -> Any:
     """``item if item < best else best``, as Python's ``min`` compares."""
-    if is_either(best) or is_either(item) or number_type(best) != number_type(item):
-        return HANDLERS["one of two"](best, item, ufunc)
+    if is_union_scalar(best) or is_union_scalar(item) or number_type(best) != number_type(item):
+        return PRIMITIVES["one_of_two"](best, item, ufunc)
     kind, dtype = number_type(best)
     numbers = [as_kernel_number(o, kind) for o in (best, item)]
     operands = [Operand(dtype, array=_strong(n)) for n in numbers]

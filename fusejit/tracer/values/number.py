@@ -14,10 +14,10 @@ from fusejit.ir.analysis.index_symbols import LARGEST_COEFFICIENT, LARGEST_SYMBO
 from fusejit.ir.host import HOST_OPS, HostExpr, errstate_text
 from fusejit.ir.host_affine import host_of
 from fusejit.ir.types import Kind
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.runtime.context import makes_text
-from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.subclass_numbers import number_of_subclass
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _LIMIT = 1 << 62
 class TracedNumber:
     """A number that each call computes anew: an expression and its value in this call.
 
-    Deliberately not an ``int``: C code would read past every hook.
+    Deliberately not an ``int``: C code would read past every callback.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class TracedNumber:
 
     def as_scalar(self) -> Any:
         """A NumPy scalar as the traced array of rank 0 that has the same interface."""
-        return HANDLERS["scalar"](self)
+        return PRIMITIVES["scalar"](self)
 
     def __getattr__(self, name: str) -> Any:
         kind = type(self.value)
@@ -114,12 +114,12 @@ class TracedNumber:
 
     def __divmod__(self, other: Any) -> Any:
         if not is_host_number(other):
-            return HANDLERS["not a number"](self, other)
+            return PRIMITIVES["unsupported_operand"](self, other)
         return apply_host("floordiv", self, other), apply_host("mod", self, other)
 
     def __rdivmod__(self, other: Any) -> Any:
         if not is_host_number(other):
-            return HANDLERS["not a number"](self, other)
+            return PRIMITIVES["unsupported_operand"](self, other)
         return apply_host("floordiv", other, self), apply_host("mod", other, self)
 
     # -- what needs the value ---------------------------------------------------------------------
@@ -206,7 +206,7 @@ class TracedNumber:
         raise needs_python(what, MOVE_OUTSIDE)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
-        return HANDLERS["ufunc"](ufunc, method, args, kwargs)
+        return PRIMITIVES["ufunc"](ufunc, method, args, kwargs)
 
     def rounded(self, *digits: Any) -> Any:
         """``round(x)``; with digits the value has to be exact."""
@@ -263,7 +263,7 @@ MOST_NODES = 1000
 
 
 def apply_host(op: str, *operands: Any) -> Any:
-    """One row of `HOST_OPS` on numbers; declines where Python would raise."""
+    """One row of `HOST_OPS` on numbers; falls back where Python would raise."""
     trace = next(o.trace for o in operands if isinstance(o, TracedNumber))
     affine = [_affine_of(o) for o in operands]
     if all(a is not None for a in affine):
@@ -271,7 +271,7 @@ def apply_host(op: str, *operands: Any) -> Any:
         if done is not None and not _is_large(done):
             return done
     if any(isinstance(o, TracedNumber) and o.is_local for o in operands):
-        return HANDLERS["kernel_arithmetic"](op, operands)
+        return PRIMITIVES["kernel_arithmetic"](op, operands)
     if op == "pow":
         _guard_power(trace, *operands)
     try:
@@ -280,7 +280,7 @@ def apply_host(op: str, *operands: Any) -> Any:
     except (ArithmeticError, ValueError, TypeError) as error:
         raise numpy_raises(error) from error
     if isinstance(value, complex) and not isinstance(value, float):
-        raise Declined("a complex number")
+        raise Fallback("a complex number")
     if op in ("truediv", "floordiv", "mod"):
         _guard_division(trace, affine[1], *operands)
     warns = trace.errstate and any(isinstance(value_of(o), np.generic) for o in operands)
@@ -297,11 +297,11 @@ def apply_host(op: str, *operands: Any) -> Any:
 def _derived(trace: Trace, expr: HostExpr, value: int, operands: Any) -> TracedNumber:
     """An int that is not affine: a symbol of its own."""
     if abs(value) >= _LIMIT:
-        raise Declined("integer arithmetic beyond 62 bits")
+        raise Fallback("integer arithmetic beyond 62 bits")
     decisions = trace.decisions
     signs = [a is not None and decisions.proves_nonnegative(a) for a in operands]
     if expr.op == "mul" and all(signs):
-        known = HANDLERS["product"](trace, operands)
+        known = PRIMITIVES["product"](trace, operands)
         if known is not None:
             return TracedNumber.of_affine(trace, known)
     low = 0 if expr.op == "abs" or (signs and all(signs)) else None
@@ -382,7 +382,7 @@ def _guard_power(trace: Trace, base: Any, exponent: Any) -> None:
     elif isinstance(base, TracedNumber) or isinstance(exponent, TracedNumber):
         decide(HostExpr("ge", (expr_of(base), zero)), b >= 0, "the sign of the base of a power")
         if b < 0 and isinstance(exponent, TracedNumber) and isinstance(e, float):
-            raise Declined("a negative number to a power")
+            raise Fallback("a negative number to a power")
 
 
 def _guard_division(trace: Trace, affine: AffineExpr | None, number: Any, divisor: Any) -> None:
@@ -422,12 +422,12 @@ def _install() -> None:
         def method(self: TracedNumber, other: Any) -> Any:
             if isinstance(other, complex | np.complexfloating):
                 operands = (other, self) if reflected else (self, other)
-                return HANDLERS["complex arithmetic"](op, operands)
+                return PRIMITIVES["complex_arithmetic"](op, operands)
             if not is_host_number(other):
                 kind = Kind.SCALAR if self.is_strong else Kind.PYTHON
                 number = number_of_subclass(other, kind, reflected, (name,))
                 if number is None:
-                    return HANDLERS["not a number"](self, other)
+                    return PRIMITIVES["unsupported_operand"](self, other)
                 other = number
             return apply_host(op, other, self) if reflected else apply_host(op, self, other)
 

@@ -10,11 +10,11 @@ import numpy as np
 from fusejit.dataclass import dataclass
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind, canonical_dtype, is_supported
-from fusejit.tracer.graph_breaks.declined import Declined, numpy_raises
+from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.indexing.masked import MaskedElements
 from fusejit.tracer.runtime.context import current_trace
-from fusejit.tracer.runtime.dispatch import HANDLERS
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber
 from fusejit.tracer.values.shapes import Extents
@@ -59,7 +59,7 @@ class Operand:
 
 
 def operand_of(obj: Any) -> Operand:
-    """What an operand of an array operation is; declines objects that are neither."""
+    """What an operand of an array operation is; falls back objects that are neither."""
     if isinstance(obj, TracedArray):
         if obj.kind is Kind.PYTHON and obj.dtype.kind != "b":
             return Operand(_WEAK[obj.dtype.kind], array=obj)
@@ -77,7 +77,7 @@ def operand_of(obj: Any) -> Operand:
         return Operand(obj.dtype, literal=obj)
     if type(obj) in (list, tuple):
         if contains_traced(obj):
-            return operand_of(HANDLERS["array of a list"](obj))
+            return operand_of(PRIMITIVES["array_of_a_list"](obj))
         return operand_of(current_trace().reading.constant(np.asarray(obj)))
     if type(obj) is np.ndarray:
         return operand_of(current_trace().reading.unfollowed(obj))
@@ -86,7 +86,7 @@ def operand_of(obj: Any) -> Operand:
     number = number_of_subclass(obj, Kind.ARRAY)
     if number is not None:
         return Operand(number.dtype, literal=number)
-    raise Declined(f"an operand of type {type(obj).__name__}")
+    raise Fallback(f"an operand of type {type(obj).__name__}")
 
 
 def contains_traced(obj: Any) -> bool:
@@ -97,9 +97,9 @@ def contains_traced(obj: Any) -> bool:
 
 
 def supported(dtype: np.dtype) -> np.dtype:
-    """The dtype in its canonical form; declines dtypes that are not compiled."""
+    """The dtype in its canonical form; falls back dtypes that are not compiled."""
     if not is_supported(dtype):
-        raise Declined(f"dtype {dtype}")
+        raise Fallback(f"dtype {dtype}")
     return canonical_dtype(dtype)
 
 
@@ -161,7 +161,7 @@ def int_fits(number: TracedNumber, dtype: np.dtype) -> tuple[bool, bool]:
 
 
 def require_number_fits(operand: Operand, dtype: np.dtype) -> None:
-    """Decline where NumPy would refuse to convert a Python number to ``dtype``."""
+    """Fall back where NumPy would refuse to convert a Python number to ``dtype``."""
     number = operand.number
     if operand.array is not None and operand.array.kind is Kind.PYTHON and dtype.kind in "iu":
         if operand.array.dtype.kind == "f":
@@ -169,7 +169,7 @@ def require_number_fits(operand: Operand, dtype: np.dtype) -> None:
                 f"stores a float into an array of {dtype}", "convert it with int(...)"
             )
         if dtype != I64 and operand.array.dtype.kind != "b":
-            HANDLERS["check_fits"](operand.array, dtype)
+            PRIMITIVES["check_fits"](operand.array, dtype)
     if number is None or dtype.kind not in "iu":
         return
     if operand.is_weak_int:

@@ -24,7 +24,7 @@ from fusejit.ir.ops import Check
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import emit_elementwise
-from fusejit.tracer.graph_breaks.declined import Restart
+from fusejit.tracer.graph_breaks.fallback import Retrace
 from fusejit.tracer.values.operands import I64, operand_of
 
 if TYPE_CHECKING:
@@ -74,10 +74,10 @@ def track(trace: Trace) -> None:
     """See to it that the numbers are computed: start the trace again if they are not."""
     if not are_tracked(trace):
         trace.table[_TRACKED] = True
-        raise Restart
+        raise Retrace
 
 
-def is_outside(storage: Storage) -> bool:
+def is_captured(storage: Storage) -> bool:
     """Whether an array has, or may have, memory of the caller's or an object known elsewhere."""
     is_argument = storage.buffer is not None and storage.buffer.origin is not None
     return is_argument or storage.origin is not None

@@ -14,9 +14,9 @@ from fusejit.ir.affine import AffineExpr, Atom, Sym
 from fusejit.ir.analysis.index_symbols import LARGEST_COEFFICIENT
 from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
-from fusejit.tracer.graph_breaks.declined import Declined
+from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.indexing.kernel_indices import local_product
-from fusejit.tracer.runtime.dispatch import handles
+from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.shapes import MAX_SIZE
 
@@ -27,11 +27,11 @@ def product(trace: Trace, factors: Iterable[AffineExpr]) -> AffineExpr:
     """The product of sizes (each >= 0), with symbols for the products of unknowns in it."""
     total = product_if_small(trace, factors)
     if total is None:
-        raise Declined("a product of sizes beyond 47 bits, or with a large factor")
+        raise Fallback("a product of sizes beyond 47 bits, or with a large factor")
     return total
 
 
-@handles("product")
+@primitive("product")
 def product_if_small(trace: Trace, factors: Iterable[AffineExpr]) -> AffineExpr | None:
     """`product`, or None if it is too large for a kernel to compute with."""
     terms: _Terms = {(): 1}

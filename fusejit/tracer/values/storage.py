@@ -12,7 +12,7 @@ from fusejit.ir.ops import Alloc, Block
 from fusejit.ir.source import UNKNOWN
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Buffer, Layout, Value, View
-from fusejit.tracer.graph_breaks.declined import Declined, Restart
+from fusejit.tracer.graph_breaks.fallback import Fallback, Retrace
 from fusejit.tracer.runtime.locations import current_location, unsupported
 from fusejit.tracer.values.shapes import Extents
 
@@ -59,7 +59,7 @@ class Storage:
         self.may_leave = True
         self.is_chosen = False  # from two arrays by a condition: NumPy has one of them
         self.stands_for = ""  # in a loop: what NumPy has, into which nothing can be stored here
-        self.front: Extents | None = None  # what all of it is to the program, if rows are spare
+        self.prefix: Extents | None = None  # what all of it is to the program, if rows are spare
         self.places: Any = None  # of a copy: where stores into all of it go, too
         self.copied_why = "a reshaped view that was copied"
         self.origin: Origin | None = None  # what the array may be instead of a copy
@@ -106,7 +106,7 @@ class Storage:
     def is_all_of(self, index_map: IndexingMap, extents: Extents) -> bool:
         """Whether a part of it is what the program knows as the array."""
         canonical = self.trace.decisions.canonical
-        known = self.extents if self.front is None else self.front
+        known = self.extents if self.prefix is None else self.prefix
         return index_map.is_identity and [*map(canonical, known)] == [*map(canonical, extents)]
 
     @property
@@ -153,10 +153,10 @@ class Storage:
         self.copied_why = why or self.copied_why
 
     def require_unchanged_base(self) -> None:
-        """Decline if something was stored into what this is a copy of."""
+        """Fall back if something was stored into what this is a copy of."""
         if any(base.num_stores != after for base, after in self.copied_from.items()):
             self.require_own()
-            raise Declined(f"{self.copied_why} is read after a store to its base")
+            raise Fallback(f"{self.copied_why} is read after a store to its base")
 
     def require_own(self) -> None:
         """Start again with a check that a copy is what NumPy has too, if it nearly always is."""
@@ -181,7 +181,7 @@ class Storage:
         """A value that a loop or a conditional changes in place has to be memory from the start."""
         assert self.value is not None
         self.trace.table[mutation_key(self.trace, self.value)] = True
-        raise Restart
+        raise Retrace
 
     def forward(self, value: Value) -> None:
         """Note that the whole buffer has just been given ``value``."""

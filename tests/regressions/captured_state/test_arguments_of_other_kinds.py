@@ -92,8 +92,8 @@ def test_what_is_read_of_a_table_is_compiled(function: Any, args: tuple[Any, ...
         warnings.simplefilter("error")
         for _ in range(3):
             assert_same(function(*args), fused(*args))
-    assert fused.variants.opened
-    assert not fused.variants.declined
+    assert fused.variants.all_segmented
+    assert not fused.variants.fallbacks
     assert "variants compiled so far: 1" in fused.explain(*args)
     with pytest.raises(UnsupportedError, match="foreign array"):
         fuse_jit(fullgraph=True)(function)(*args)
@@ -137,8 +137,8 @@ def test_memory_maps(function: Any, tmp_path: Path) -> None:
             assert type(one) is type(other)
         assert_same(np.asarray(expected[-1]), np.asarray(got[-1]))
         assert_same(np.asarray(theirs), np.asarray(ours))
-    assert fused.variants.opened
-    assert not fused.variants.declined
+    assert fused.variants.all_segmented
+    assert not fused.variants.fallbacks
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_arrays_of_other_dtypes_are_converted(x: np.ndarray) -> None:
             value, same = fused(x)
             assert_same(function(x)[0], value)
             assert same is x
-    assert fused.variants.opened
+    assert fused.variants.all_segmented
 
 
 def test_a_warning_where_operations_are_left_to_python() -> None:
@@ -184,7 +184,7 @@ def test_other_kinds_are_whole() -> None:
             for x in order:
                 assert_same(function(x), fused(x))
         assert len(fused.variants) == 1
-        assert len(fused.variants.of_kinds) == 1
+        assert len(fused.variants.for_types) == 1
         assert "segment" not in fused.explain(X)
 
 
@@ -211,7 +211,7 @@ def test_kinds_are_bounded() -> None:
         for k in range(8):
             kind = type(f"Column{k}", (Column,), {})
             assert_same(np.sqrt(X * X + 1), fused(kind(X)))
-    assert len(fused.variants.of_kinds) == 4
+    assert len(fused.variants.for_types) == 4
 
 
 def test_messages_have_what_the_user_wrote() -> None:

@@ -101,8 +101,8 @@ def test_they_are_pickled() -> None:
     decorated = fuse_jit(caller)
     state = decorated.__fusejit_state__  # type: ignore[attr-defined]
     _, (_, _), parts = state.__reduce__()
-    make, given = parts["carrier"].__reduce__()
+    make, given = parts["entry_stub"].__reduce__()
     again = make(*given)
-    again.ask(state.slow, state.rescued)
-    again.serve_first(lambda: None)
+    again.connect(state.dispatch_miss, state.recover)
+    again.install_launcher(lambda: None)
     assert again.function() == "test_they_are_pickled"

@@ -132,8 +132,8 @@ def test_steps_and_numbers_of_iterations_stay_in_the_code() -> None:
         lambda k: [Scratch("a", operand(k), ONE.dtype, on_stack=True), put("p", AT)],
     ]
     for body in bodies:
-        apart = module([body(k + 2) for k in range(MANY + 1)])
-        assert share_functions(apart) == apart
+        run_uninterruptible = module([body(k + 2) for k in range(MANY + 1)])
+        assert share_functions(run_uninterruptible) == run_uninterruptible
 
 
 def test_functions_get_the_integers_in_which_they_differ() -> None:

@@ -92,4 +92,4 @@ def test_numpy_runs_what_only_one_branch_shares(function: Any) -> None:
         warnings.simplefilter("ignore", FuseWarning)
         for args in CALLS:
             compare_outcomes(run(function, args), run(fused, args))
-    assert sum(fused.variants.declined.values()) == len(CALLS)
+    assert sum(fused.variants.fallbacks.values()) == len(CALLS)

@@ -58,7 +58,7 @@ def test_functions_of_numbers(number: Callable[..., Any], function: Callable[[An
     fused = decorate(number, jit=False)
     for x in (X, X[:2]):
         assert_same(number(x, function), fused(x, function))
-    assert not fused.variants.declined
+    assert not fused.variants.fallbacks
 
 
 @pytest.mark.parametrize("name", ["dot", "nothing"])
@@ -101,4 +101,4 @@ def test_sizes_that_are_not_as_assumed_are_told_as_such() -> None:
     cause = "sizes that only the call knows are not as assumed"
     with pytest.warns(UserWarning, match=f"for this call: {cause}"):
         assert_same(trimmed(X[:2]), fused(X[:2]))
-    assert [*fused.variants.declined] == [cause]
+    assert [*fused.variants.fallbacks] == [cause]

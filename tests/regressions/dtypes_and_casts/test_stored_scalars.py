@@ -68,7 +68,7 @@ def test_elements(jit: bool) -> None:
         for part in (x, x[:1], x[:0]):
             args = (part, x.dtype.type(1))
             compare_outcomes(run(cut_to_bytes, args), run(decorated, args))
-    assert not any("has to be checked" in cause for cause in decorated.variants.declined)
+    assert not any("has to be checked" in cause for cause in decorated.variants.fallbacks)
 
 
 @BOTH
@@ -113,4 +113,4 @@ def test_elements_that_arrays_choose_are_cast(jit: bool) -> None:
     for x in VALUES[:5]:
         args = (np.zeros(4, np.int8), i, m, x)
         compare_outcomes(run(by_arrays, args), run(decorated, args))
-    assert not decorated.variants.declined
+    assert not decorated.variants.fallbacks

@@ -36,7 +36,7 @@ def test_numbers_within_slices(function: Callable[..., Any], make: Callable[[Any
     for number in NUMBERS:
         assert_same(function(make(number), X), fused(make(number), X))
     assert fused(make(0.5), X)[0].dtype == np.float32
-    assert not fused.variants.declined
+    assert not fused.variants.fallbacks
 
 
 def test_keys_of_other_types() -> None:

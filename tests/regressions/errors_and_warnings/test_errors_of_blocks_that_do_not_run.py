@@ -32,4 +32,4 @@ def test_a_store_into_an_array_that_may_not_be_written(first):
                 f(a)
         else:
             assert np.array_equal(f(a), a * 2)
-    assert not [cause for cause in f.variants.declined if FAULT in cause]
+    assert not [cause for cause in f.variants.fallbacks if FAULT in cause]

@@ -46,4 +46,4 @@ def test_it_runs_and_nobody_says_it_is_a_fault(program, x):
         warnings.simplefilter("always", FuseWarning)
         np.testing.assert_array_equal(fused(x.copy()), program(x.copy()))
     assert not [w for w in told if "internal error" in str(w.message)]
-    assert not [cause for cause in fused.variants.declined if "internal error" in cause]
+    assert not [cause for cause in fused.variants.fallbacks if "internal error" in cause]

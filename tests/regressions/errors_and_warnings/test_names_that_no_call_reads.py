@@ -27,4 +27,4 @@ def test_a_name_without_a_value(sizes):
             warnings.simplefilter("always")
             assert fused(np.zeros((n, 1))) == n
         assert not any(FAULT in str(w.message) for w in caught)
-    assert not any(FAULT in reason for reason in fused.variants.declined)
+    assert not any(FAULT in reason for reason in fused.variants.fallbacks)

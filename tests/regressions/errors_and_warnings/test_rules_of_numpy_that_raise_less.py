@@ -147,7 +147,7 @@ def test_only_what_raises_is_said_to(
         decorated = decorate(function, jit=False, fusion=fusion, reports=reports)
         for _ in range(2):
             compare_outcomes(run(function, args), run(decorated, args))
-        assert not [cause for cause in decorated.variants.declined if FAULT in cause]
+        assert not [cause for cause in decorated.variants.fallbacks if FAULT in cause]
 
 
 @pytest.mark.parametrize("function", [taken, stored_at])
@@ -160,7 +160,7 @@ def test_a_variant_serves_calls_with_and_without_elements(function: Callable[...
         assert actual.error is None
         assert_same(expected.result, actual.result)
         assert_same(expected.args, actual.args)
-    assert not decorated.variants.declined
+    assert not decorated.variants.fallbacks
 
 
 @pytest.mark.parametrize("rows", [1, 2])

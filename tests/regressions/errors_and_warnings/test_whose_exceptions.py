@@ -15,8 +15,8 @@ import pytest
 
 from fusejit import FuseWarning
 from fusejit.outcome import FAULT
-from fusejit.tracer.graph_breaks.declined import numpy_raises
-from fusejit.tracer.runtime.dispatch import HANDLERS
+from fusejit.tracer.graph_breaks.fallback import numpy_raises
+from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit_testing.oracle import check, decorate
 from fusejit_testing.programs.segments_check import check_segments
 
@@ -26,10 +26,10 @@ X = np.arange(6.0)
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """`np.cumsum` has a handler that looks for what its table lacks."""
-    monkeypatch.setitem(HANDLERS, np.cumsum, lambda *args: {}["complex"])
-    code = HANDLERS[np.cumsum].__code__
+    monkeypatch.setitem(PRIMITIVES, np.cumsum, lambda *args: {}["complex"])
+    code = PRIMITIVES[np.cumsum].__code__
     ours = code.replace(co_filename="<fusejit made up>")
-    monkeypatch.setattr(HANDLERS[np.cumsum], "__code__", ours)
+    monkeypatch.setattr(PRIMITIVES[np.cumsum], "__code__", ours)
 
 
 @pytest.mark.usefixtures("broken")
@@ -53,7 +53,7 @@ def test_a_step_taken_for_one_that_raises_is_our_fault(monkeypatch: pytest.Monke
     def refuse(*args: Any) -> Any:
         raise numpy_raises("ValueError: made up")
 
-    monkeypatch.setitem(HANDLERS, np.cumsum, refuse)
+    monkeypatch.setitem(PRIMITIVES, np.cumsum, refuse)
     fused = decorate(lambda x: np.cumsum(x), jit=False)
     with pytest.warns(FuseWarning, match=f"{FAULT}: .*made up"):
         fused(X)

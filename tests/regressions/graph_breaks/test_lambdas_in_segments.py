@@ -56,7 +56,7 @@ def test_a_lambda_runs_in_segments(plain: Callable[..., Any]) -> None:
             np.testing.assert_allclose(got, plain(X), rtol=1e-14)
             assert noted == pytest.approx(SEEN)
     assert state(fused) is not None
-    assert not fused.variants.declined
+    assert not fused.variants.fallbacks
 
 
 def test_both_sides_of_the_call_are_compiled() -> None:

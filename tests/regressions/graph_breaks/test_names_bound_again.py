@@ -82,7 +82,7 @@ def compiled_lines(segmented: Any) -> Iterator[tuple[int, int]]:
         state = segment.state
         if state is not None and state.variants.compiled:
             yield segment.lines
-        inner = [segment.opened, *(() if state is None else state.variants.opened)]
+        inner = [segment.split, *(() if state is None else state.variants.all_segmented)]
         for opened in inner:
             if opened is not None:
                 yield from compiled_lines(opened)

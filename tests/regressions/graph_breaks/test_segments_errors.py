@@ -363,7 +363,7 @@ def test_a_loop_in_a_block_is_one_segment() -> None:
         parts = [s for s in fused.variants.segmented.segments if s.lines[1] - s.lines[0] >= 2]
         assert len(parts) == 1
         assert len(parts[0].state.variants) == 1
-        assert not parts[0].state.variants.declined
+        assert not parts[0].state.variants.fallbacks
 
 
 def test_stores_are_undone_in_front_of_an_error() -> None:

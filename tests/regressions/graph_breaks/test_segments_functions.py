@@ -136,7 +136,7 @@ def test_what_was_compiled_whole_stays_whole() -> None:
     assert log == ["a", "a", "b", "b"]
     assert len(fused.variants) == 1
     launched = fused.variants.compiled[0]
-    assert fused.__fusejit_state__.dispatcher.carrier.first == launched.launch
+    assert fused.__fusejit_state__.dispatcher.entry_stub.first == launched.launch
 
 
 def test_classes_made_anew_do_not_become_variants(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def test_rows(function: Callable[..., Any]) -> None:
     p = np.array([1.0, -0.5, 2.0])
     calls = [(p, 4), (p, 1), (p[:2].copy(), 0)]
     decorated = check(function, *calls, bound=BOUND, inner_bound=BOUND, jit=True, variants=None)
-    assert not decorated.variants.declined
+    assert not decorated.variants.fallbacks
 
 
 def part_and_all(p: Any, n: Any) -> Any:

@@ -56,7 +56,7 @@ def test_choice_that_is_only_read() -> None:
     a = np.arange(12.0).reshape(3, 4)
     fused = fuse_jit(read)
     assert_same(read(a), fused(a))
-    assert not fused.variants.declined
+    assert not fused.variants.fallbacks
 
 
 def of_two_arguments(a):
@@ -112,4 +112,4 @@ def test_choice_that_replaces_an_array() -> None:
     a = np.arange(12.0).reshape(3, 4)
     fused = fuse_jit(replaced)
     assert_same(replaced(a), fused(a))
-    assert not fused.variants.declined
+    assert not fused.variants.fallbacks

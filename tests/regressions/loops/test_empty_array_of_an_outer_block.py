@@ -53,4 +53,4 @@ def test_it_is_memory_from_the_start(function: Callable[..., Any]) -> None:
     decorated = check(
         function, (P, 7), (P[:2, :2].copy(), 0), variants=None, jit=True, bound=Bound(ulps=4)
     )
-    assert not decorated.variants.declined
+    assert not decorated.variants.fallbacks

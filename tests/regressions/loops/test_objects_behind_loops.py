@@ -254,7 +254,7 @@ def test_numpy_runs_calls_in_which_a_copy_would_show(function: Any) -> None:
             warnings.simplefilter("ignore", FuseWarning)
             compare_outcomes(run(function, (X, limit)), run(fused, (X, limit)), where=str(limit))
     assert len(fused.variants) == 1
-    assert sum(fused.variants.declined.values()) == 2  # those without an iteration
+    assert sum(fused.variants.fallbacks.values()) == 2  # those without an iteration
 
 
 def changed_before_bound_anew(x: Any, n: Any) -> Any:

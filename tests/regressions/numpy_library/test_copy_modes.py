@@ -19,4 +19,4 @@ def test_copy_modes(name: str) -> None:
     fused = decorate(made, jit=False)
     assert fused(x).tolist() == x.tolist()
     assert (fused(x) is x) == (made(x) is x)
-    assert not fused.variants.declined
+    assert not fused.variants.fallbacks

@@ -97,4 +97,4 @@ def test_decorated_constructors_and_properties_are_followed() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error", FuseWarning)
             assert_same(expected, function(np.array(values), Decorated))
-    assert not function.variants.declined
+    assert not function.variants.fallbacks

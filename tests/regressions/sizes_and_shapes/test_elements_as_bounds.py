@@ -69,7 +69,7 @@ def test_python_runs_one_statement(function: Any) -> None:
         warnings.simplefilter("error")
         fused = check_segments(function, *((v, X) for v in BOUNDS))
     assert fused.variants.segmented.segments
-    assert not fused.variants.declined
+    assert not fused.variants.fallbacks
 
 
 def test_what_kernels_can_take_is_whole() -> None:

@@ -55,4 +55,4 @@ def test_equal_extents_are_compiled() -> None:
     for n in (6, 9):
         function(np.arange(n + 0.0), np.ones(n))
     assert len(function.variants) == 1
-    assert not function.variants.declined
+    assert not function.variants.fallbacks

@@ -26,4 +26,4 @@ def test_in_one_program(program):
     check(program, *[(np.arange(n * m).reshape(n, m),) for n, m in ((5, 4), (3, 8), (7, 2))])
     fused = fuse_jit(program)
     fused(np.arange(20).reshape(5, 4))
-    assert not fused.variants.declined
+    assert not fused.variants.fallbacks

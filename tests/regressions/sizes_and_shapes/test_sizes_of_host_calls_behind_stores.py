@@ -79,6 +79,6 @@ def test_sizes_behind_stores(function: Any, begin: int) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FuseWarning)
             compare_outcomes(run(function, args), run(fused, args), Bound(2), str(lists))
-    causes = [c for c in fused.variants.declined if "behind" in c or "after a store" in c]
+    causes = [c for c in fused.variants.fallbacks if "behind" in c or "after a store" in c]
     assert not causes
     assert len(fused.variants) >= 1

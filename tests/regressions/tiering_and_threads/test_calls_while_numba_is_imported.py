@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fusejit.interrupts import apart, compiler_is_taken
+from fusejit.interrupts import compiler_is_taken, run_uninterruptible
 
 EXTENSION = """
 import numpy as np
@@ -68,5 +68,5 @@ def test_they_are_plain_and_later_ones_are_compiled(module: str, tmp_path: Path)
 
 
 def test_the_compilers_thread_says_so() -> None:
-    assert apart(compiler_is_taken)
+    assert run_uninterruptible(compiler_is_taken)
     assert not compiler_is_taken()

@@ -15,7 +15,7 @@ import pytest
 
 from fusejit import FuseWarning, fuse_jit
 from fusejit.codegen.launcher.call_guard import NEVER, UNLIMITED, CallGuard, Expected
-from fusejit.profit.settling import Settling, size_of
+from fusejit.tiering.segment_profiler import SegmentProfiler, size_of
 
 SEED = 170382760648021597650530316304495310428
 
@@ -41,15 +41,15 @@ def test_no_length_is_as_large() -> None:
     assert size_of(SEED) == size_of(-SEED) == 0
     guard = CallGuard([Expected(limit=100)], due=NEVER * 4)
     calls = {100: False, 101: True, UNLIMITED: True, SEED: False, -SEED: False}
-    assert {n: bool(guard.asks(n)) for n in calls} == calls
-    assert {n: guard.refuses((n,)) for n in calls} == calls
+    assert {n: bool(guard.rejects(n)) for n in calls} == calls
+    assert {n: guard.would_reject((n,)) for n in calls} == calls
 
 
 class Retired:
     """A segment that does not pay for small arguments."""
 
     name = "segment"
-    is_retired = True
+    is_interpreted = True
     depends_on_sizes = True
 
     def look_again(self) -> None:
@@ -60,6 +60,6 @@ def test_the_next_look_has_an_end() -> None:
     def own(x: Any) -> Any:
         return x
 
-    settling = Settling(own, own, lambda retired: own, [Retired()], [])
+    settling = SegmentProfiler(own, own, lambda retired: own, [Retired()], [])
     for at in range(80):
         assert settling.looked_at(at) == at

@@ -9,7 +9,7 @@ import tempfile
 import numpy as np
 import pytest
 
-import fusejit.calls.paying
+import fusejit.dispatch.tiering_policy
 from fusejit import fuse_jit
 
 
@@ -43,8 +43,10 @@ def test_a_fault_where_it_is_decided_what_pays(monkeypatch, tmp_path):
     def failing(*args, **kwargs):
         raise ValueError("of our own")
 
-    failing.__code__ = failing.__code__.replace(co_filename=fusejit.calls.paying.__file__)
-    monkeypatch.setattr(fusejit.calls.paying, "RetiredFunction", failing)
+    failing.__code__ = failing.__code__.replace(
+        co_filename=fusejit.dispatch.tiering_policy.__file__
+    )
+    monkeypatch.setattr(fusejit.dispatch.tiering_policy, "InterpretedFunction", failing)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where the report goes
     fused = fuse_jit(rest)
     with pytest.warns(UserWarning, match="a fault of fusejit"):

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from fusejit.profit.settling import Settling
+from fusejit.tiering.segment_profiler import SegmentProfiler
 
 
 class Segment:
     """A segment that may be retired."""
 
     name = "segment"
-    is_retired = False
+    is_interpreted = False
     depends_on_sizes = False
 
     def look_again(self) -> None:
@@ -31,7 +31,7 @@ def test_a_function_that_is_told_of_itself_settles() -> None:
     def original(x: int) -> tuple[str, int]:
         return "original", x
 
-    settling = Settling(opened, original, lambda retired: opened, [segment], [])
+    settling = SegmentProfiler(opened, original, lambda retired: opened, [segment], [])
     told: list[Any] = []
 
     def serve(run: Any, guard: Any) -> None:
@@ -40,8 +40,8 @@ def test_a_function_that_is_told_of_itself_settles() -> None:
 
     settling.serve = serve
     assert settling.first(1) == ("opened", 1)
-    for is_retired, name in ((True, "original"), (False, "opened")):
-        segment.is_retired = is_retired
+    for is_interpreted, name in ((True, "original"), (False, "opened")):
+        segment.is_interpreted = is_interpreted
         told.clear()
         settling.again()
         settling.again()

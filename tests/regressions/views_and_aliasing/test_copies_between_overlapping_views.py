@@ -76,12 +76,12 @@ def mirrored(x: Any) -> None:
         y[i, :i] = y[:i, i]
 
 
-def apart(x: Any) -> None:
+def run_uninterruptible(x: Any) -> None:
     x[::4] = x[1::2][: len(x[::4])]
     x[1:9:2] = x[0:4]
 
 
-@pytest.mark.parametrize("program", [shifted, closer, mirrored, apart])
+@pytest.mark.parametrize("program", [shifted, closer, mirrored, run_uninterruptible])
 @pytest.mark.parametrize("size", [30, 31, 100])
 def test_what_is_copied_at_once_stays_compiled(program: Any, size: int) -> None:
     x, y = np.arange(size), np.arange(size)

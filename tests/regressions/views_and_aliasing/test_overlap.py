@@ -37,7 +37,7 @@ def test_slices_of_a_dense_array_do_not_overlap_themselves(recwarn) -> None:
         make(expected)[...] *= 2.0
         np.testing.assert_array_equal(base, expected)
     assert not recwarn.list
-    assert not double.variants.declined
+    assert not double.variants.fallbacks
 
 
 def test_segments_that_are_given_an_array_and_its_view_are_not_told(

@@ -52,4 +52,4 @@ def test_parts(function: Callable[..., Any]) -> None:
     """An assertion of the tracer failed, and NumPy ran the call."""
     x = np.array([0.5, -1.0, 2.0])
     decorated = check(function, (x, 4), (x[:2].copy(), 1), jit=True, variants=None)
-    assert not decorated.variants.declined
+    assert not decorated.variants.fallbacks

@@ -356,7 +356,7 @@ def _check_calls(
             compare_outcomes(run(unjitted, args), actual, inner_bound, f"{name}/unjitted")
     if variants is not None:
         assert len(decorated.variants) == variants, decorated.variants
-        assert not decorated.variants.declined, decorated.variants
+        assert not decorated.variants.fallbacks, decorated.variants
 
 
 def _check_interpreters(
@@ -368,7 +368,7 @@ def _check_interpreters(
     name: str,
 ) -> None:
     variant = decorated.variants[0]
-    if len(decorated.variants) > 1 or decorated.variants.declined:
+    if len(decorated.variants) > 1 or decorated.variants.fallbacks:
         return  # which variant served the call is not known
     traced = variant.traced
     for stage, graph in (("traced", traced.graph), ("fused", variant.schedule.graph)):

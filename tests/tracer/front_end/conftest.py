@@ -13,11 +13,11 @@ import pytest
 from fusejit.ir.host import Path
 from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.tracer.capture.callables import is_named_tuple
+from fusejit.tracer.runtime.front_end import run_traced
 from fusejit.tracer.runtime.guards import guards_of
-from fusejit.tracer.runtime.hooks import run_staged
 
 
-class StandIn:
+class FakeTraced:
     """What a traced value looks like to the front end: an object of the package fusejit."""
 
     __module__ = "fusejit.tracer.stand_in"
@@ -25,42 +25,42 @@ class StandIn:
     def __init__(self, value: Any) -> None:
         self.value = value
 
-    def __add__(self, other: Any) -> StandIn:
-        return StandIn(self.value + getattr(other, "value", other))
+    def __add__(self, other: Any) -> FakeTraced:
+        return FakeTraced(self.value + getattr(other, "value", other))
 
     __radd__ = __add__
 
-    def __iadd__(self, other: Any) -> StandIn:
+    def __iadd__(self, other: Any) -> FakeTraced:
         if not isinstance(self.value, np.ndarray):
             return self + other
         self.value += getattr(other, "value", other)
         return self
 
-    def __mul__(self, other: Any) -> StandIn:
-        return StandIn(self.value * getattr(other, "value", other))
+    def __mul__(self, other: Any) -> FakeTraced:
+        return FakeTraced(self.value * getattr(other, "value", other))
 
     __rmul__ = __mul__
 
-    def __getitem__(self, key: Any) -> StandIn:
-        return StandIn(self.value[key])
+    def __getitem__(self, key: Any) -> FakeTraced:
+        return FakeTraced(self.value[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.value[key] = getattr(value, "value", value)
 
-    def total(self) -> StandIn:
-        return StandIn(np.sum(self.value))
+    def total(self) -> FakeTraced:
+        return FakeTraced(np.sum(self.value))
 
 
-for _method in vars(StandIn).values():  # the front end knows the code of fusejit by its file
+for _method in vars(FakeTraced).values():  # the front end knows the code of fusejit by its file
     if inspect.isfunction(_method):
-        _method.__code__ = _method.__code__.replace(co_filename=run_staged.__code__.co_filename)
+        _method.__code__ = _method.__code__.replace(co_filename=run_traced.__code__.co_filename)
 
 
 class FakeTrace:
-    """Records checks. Arrays, ints and floats become `StandIn` if ``standins`` is set."""
+    """Records checks. Arrays, ints and floats become `FakeTraced` if ``fakes`` is set."""
 
-    def __init__(self, standins: bool = False, handlers: dict[Any, Any] | None = None) -> None:
-        self.standins = standins
+    def __init__(self, fakes: bool = False, handlers: dict[Any, Any] | None = None) -> None:
+        self.fakes = fakes
         self.handlers = handlers or {}
         self.checks: list[PathCheck] = []
         self.notes: list[str] = []
@@ -78,9 +78,9 @@ class FakeTrace:
         if type(obj) is dict:
             self.checks.append(PathCheck(path, CheckKind.KEYS, tuple(obj)))
             return {k: self.read(path.item(k), v) for k, v in obj.items()}
-        if self.standins and type(obj) in (int, float, np.ndarray, np.float64):
+        if self.fakes and type(obj) in (int, float, np.ndarray, np.float64):
             self.checks.append(PathCheck(path, CheckKind.TYPE, type(obj)))
-            return StandIn(obj)
+            return FakeTraced(obj)
         if type(obj) in (int, float):
             self.checks.append(PathCheck(path, CheckKind.EQUAL, obj))
         else:
@@ -91,7 +91,7 @@ class FakeTrace:
         self.checks.append(check)
 
     def is_traced(self, obj: Any) -> bool:
-        return isinstance(obj, StandIn)
+        return isinstance(obj, FakeTraced)
 
     def handler(self, fn: Any) -> Callable[..., Any] | None:
         try:
@@ -101,7 +101,7 @@ class FakeTrace:
 
     def constant(self, array: np.ndarray) -> Any:
         self.constants.append(array)
-        return StandIn(array) if self.standins else array
+        return FakeTraced(array) if self.fakes else array
 
     def paths(self) -> list[str]:
         """The paths that were read, in order."""
@@ -119,7 +119,7 @@ def run(trace: FakeTrace, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> 
         name: trace.read(Path("arg", name), value) for name, value in bound.arguments.items()
     }
     try:
-        return run_staged(fn, trace, arguments)
+        return run_traced(fn, trace, arguments)
     finally:
         for check in trace.checks:
             assert holds(check, fn, bound.arguments), check
@@ -161,4 +161,4 @@ def resolve(path: Path, fn: Any, arguments: dict[str, Any]) -> Any:
 @pytest.fixture
 def front() -> SimpleNamespace:
     """The fake trace, its stand-ins, and how to run a function on them."""
-    return SimpleNamespace(FakeTrace=FakeTrace, StandIn=StandIn, run=run, resolve=resolve)
+    return SimpleNamespace(FakeTrace=FakeTrace, FakeTraced=FakeTraced, run=run, resolve=resolve)

@@ -1,5 +1,5 @@
 # ruff: noqa: C416, RUF012, UP031, F842, F821
-"""The staged form of a function does what the function does."""
+"""The rewritten form of a function does what the function does."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ import numpy as np
 import pytest
 
 from fusejit.tracer.capture.rewrite import rewrite_node
+from fusejit.tracer.capture.rewritten_function import rewritten_function
 from fusejit.tracer.capture.source_text import (
     _functions_by_line,
     compile_function,
     find_source,
     same_code,
 )
-from fusejit.tracer.capture.staged import staged
 from fusejit.tracer.runtime.locations import strip_frames
 
 SCALE = 3
@@ -489,14 +489,14 @@ def outcome(call):
             for f in frames
             if f.name != "outcome"
         ]
-        skip = ("<lambda>", "run", "run_staged")
+        skip = ("<lambda>", "run", "run_traced")
         text = str(error).replace("Activation.call()", "f()")
         return ("raised", type(error), text, [f for f in user if f[0] not in skip])
 
 
 @pytest.mark.parametrize(("fn", "args"), CASES, ids=lambda v: getattr(v, "__name__", None))
 def test_staged_function_does_the_same(front, fn, args):
-    assert staged(fn).note is None
+    assert rewritten_function(fn).note is None
     trace = front.FakeTrace()
     native = outcome(lambda: fn(*args))
     traced = outcome(lambda: front.run(trace, fn, *args))
@@ -510,7 +510,7 @@ def test_lambda_is_found_by_position(front):
     pair = (lambda x: x + SCALE, lambda x: x + SCALE, lambda x: x - SCALE)
     for fn in pair:
         trace = front.FakeTrace()
-        assert staged(fn).note is None
+        assert rewritten_function(fn).note is None
         assert front.run(trace, fn, 1) == fn(1)
         assert "global:SCALE" in trace.paths()
 
@@ -537,7 +537,9 @@ def stacked(x):
 def test_stacked_decorators_stage_the_outermost_function(front):
     trace = front.FakeTrace()
     assert front.run(trace, stacked, 1) == 24
-    assert staged(stacked).code.co_name == "inner"  # not the function behind __wrapped__
+    assert (
+        rewritten_function(stacked).code.co_name == "inner"
+    )  # not the function behind __wrapped__
     inner = "closure:f.__closure__[0].cell_contents"
     assert [str(c.path) for c in trace.checks if c.kind.value == "code"] == ["closure:f", inner]
     assert "global:SCALE" in trace.paths()
@@ -617,7 +619,7 @@ def test_edited_source_is_refused(tmp_path, front, edited):
     path, module = write_module(tmp_path, "def f(x):\n    return x + 1\n")
     path.write_text(edited, encoding="utf8")
     linecache.clearcache()
-    form = staged(module.f)
+    form = rewritten_function(module.f)
     assert form.code is None
     assert "traced plainly" in form.note
     trace = front.FakeTrace()
@@ -628,21 +630,21 @@ def test_edited_source_is_refused(tmp_path, front, edited):
 def test_edit_elsewhere_in_the_file_is_harmless(tmp_path):
     path, module = write_module(tmp_path, "def f(x):\n    return x + 1\n")
     path.write_text("def f(x):\n    return x + 1\n\ndef g(): pass\n", encoding="utf8")
-    assert staged(module.f).note is None
+    assert rewritten_function(module.f).note is None
 
 
 def test_equal_code_in_two_files_keeps_its_file(tmp_path):
     text = "def f(x):\n    return x + 1\n"
     _, one = write_module(tmp_path, text, "one")
     _, two = write_module(tmp_path, text, "two")
-    assert staged(one.f).code.co_filename.endswith("one.py")
-    assert staged(two.f).code.co_filename.endswith("two.py")
+    assert rewritten_function(one.f).code.co_filename.endswith("one.py")
+    assert rewritten_function(two.f).code.co_filename.endswith("two.py")
 
 
 def test_code_from_a_string_has_no_source(front):
     namespace = {}
     exec("def f(x):\n    return x + 1", namespace)
-    assert "no source" in staged(namespace["f"]).note
+    assert "no source" in rewritten_function(namespace["f"]).note
     assert front.run(front.FakeTrace(), namespace["f"], 2) == 3
 
 
@@ -686,7 +688,7 @@ def test_tabs_nesting_and_dedented_strings(tmp_path, front):
 
 def test_fresh_name_of_the_hooks(tmp_path, front):
     _, module = write_module(tmp_path, "_st = 5\ndef f(_st0):\n    return _st + _st0 + abs(-1)\n")
-    assert staged(module.f).helper not in ("_st", "_st0")
+    assert rewritten_function(module.f).helper not in ("_st", "_st0")
     assert front.run(front.FakeTrace(), module.f, 1) == 7
     assert set(vars(module)) >= {"_st", "f"}
     assert module._st == 5

@@ -103,8 +103,8 @@ def _judged_once(example: Example, cut: int, begun: list[bool]) -> Found | None:
                 given |= {k: v for k, v in names.items() if k not in before or before[k] is not v}
     except Exception:
         return None
-    is_outside = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType)
-    given = {k: v for k, v in given.items() if k[:1] != "_" and not isinstance(v, is_outside)}
+    is_captured = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType)
+    given = {k: v for k, v in given.items() if k[:1] != "_" and not isinstance(v, is_captured)}
     try:
         function = as_function(example, cut, given, names)
         arguments = [copy.deepcopy(tuple(given.values())) for _ in range(5)]

@@ -52,7 +52,7 @@ _FAULT = "an internal error of fusejit"
 
 
 class Mode(enum.Enum):
-    """What a carrier does with a call."""
+    """What an entry stub does with a call."""
 
     OFF = "undecorated"
     FUSED = "fused"

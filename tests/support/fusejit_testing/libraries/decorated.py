@@ -2,8 +2,8 @@
 
 An import hook looks at each module of the judged packages when it has run: its functions, those
 behind NumPy's dispatchers, and the methods and properties of its classes.
-What stands in a module afterwards is a *carrier* of ours: fusejit sees a decorated function in it
-and traces the undecorated one, as where users decorate functions that call each other.
+What stands in a module afterwards is a *entry_stub* of ours: fusejit sees a decorated function in
+it and traces the undecorated one, as where users decorate functions that call each other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from types import FunctionType, ModuleType
 from typing import Any, cast
 
 from fusejit import fuse_jit
-from fusejit.tracer.capture.carriers import mark_carrier
+from fusejit.tracer.capture.entry_stubs import mark_entry_stub
 from fusejit_testing.libraries.counters import Counters
 
 Judge = Callable[["Entry", tuple[Any, ...], dict[str, Any]], Any]
@@ -37,7 +37,7 @@ _NO_FUNCTIONS = (
 
 _DEEPEST_TABLE = 3
 
-_CARRIER = "def carrier(*args, **kwargs):\n    return judge(entry, args, kwargs)\n"
+_CARRIER = "def entry_stub(*args, **kwargs):\n    return judge(entry, args, kwargs)\n"
 
 
 @dataclass(slots=True, eq=False)
@@ -57,7 +57,7 @@ class Entry:
     name: str
     function: FunctionType
     fused: Callable[..., Any]
-    carrier: Callable[..., Any] | None = field(default=None, repr=False)
+    entry_stub: Callable[..., Any] | None = field(default=None, repr=False)
 
 
 class Decorated:
@@ -114,7 +114,7 @@ class Decorated:
         return value
 
     def note_in_tables(self) -> None:
-        """Give carriers the entries of their functions in all dictionaries with functions as keys.
+        """Give entry stubs the entries of their functions in all dictionaries keyed by functions.
 
         Libraries register their own functions there, before they are replaced: SciPy's tests ask
         such a table what a function is capable of.
@@ -125,22 +125,22 @@ class Decorated:
             if isinstance(next(iter(table)), FunctionType):
                 for function in [key for key in table if isinstance(key, FunctionType)]:
                     if function in self.entries:
-                        table[self.entries[function].carrier] = table[function]
+                        table[self.entries[function].entry_stub] = table[function]
 
     def replaced(self, value: Any) -> Any:
-        """The carrier of a function, or the value itself."""
+        """The entry stub of a function, or the value itself."""
         if type(value).__name__ == "_ArrayFunctionDispatcher":
             value_of = getattr(value, "_implementation", None)
-            return value if value_of is None else self._carrier(value_of, value)
-        return self._carrier(value, value)
+            return value if value_of is None else self._entry_stub(value_of, value)
+        return self._entry_stub(value, value)
 
-    def _carrier(self, function: Any, otherwise: Any) -> Any:
+    def _entry_stub(self, function: Any, otherwise: Any) -> Any:
         if not isinstance(function, FunctionType) or not self._is_own(function):
             return otherwise
         known = self.entries.get(function)
         if known is None:
             known = self._entered(function)
-        return known.carrier
+        return known.entry_stub
 
     def _is_own(self, function: FunctionType) -> bool:
         if hasattr(function, "__fusejit_state__") or function.__name__ in _NEVER:
@@ -158,10 +158,10 @@ class Decorated:
         fused: Any = fuse_jit(function)
         entry = Entry(f"{function.__module__}:{function.__qualname__}", function, fused)
         namespace: dict[str, Any] = {"judge": self.judge, "entry": entry}
-        exec(compile(_CARRIER, f"<fusejit carrier of {entry.name}>", "exec"), namespace)
-        entry.carrier = functools.wraps(function)(namespace["carrier"])
-        mark_carrier(namespace["carrier"])
-        cast(Any, entry.carrier).__fusejit_state__ = fused.__fusejit_state__
+        exec(compile(_CARRIER, f"<fusejit entry stub of {entry.name}>", "exec"), namespace)
+        entry.entry_stub = functools.wraps(function)(namespace["entry_stub"])
+        mark_entry_stub(namespace["entry_stub"])
+        cast(Any, entry.entry_stub).__fusejit_state__ = fused.__fusejit_state__
         self.entries[function] = entry
         return entry
 

@@ -125,7 +125,7 @@ def check_boundaries(program: MutationProgram, folder: Path, *, jit: bool = Fals
             assert_same(told, [list(kept), box.items, box.last], EXACT, f"kept in call {call}")
     if fused.variants.segmented is not None:
         return "segments"
-    return "declined" if fused.variants.declined else "whole"
+    return "declined" if fused.variants.fallbacks else "whole"
 
 
 def assert_no_difference(

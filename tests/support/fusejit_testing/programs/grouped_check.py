@@ -29,13 +29,13 @@ def function_of(seed: int) -> Callable[..., Any]:
 def check_grouped(seed: int, *, jit: bool) -> None:
     """Bits do not depend on fusion; values are NumPy's."""
     program = function_of(seed)
-    apart = decorate(program, jit=False, fusion="none", fullgraph=True)
+    run_uninterruptible = decorate(program, jit=False, fusion="none", fullgraph=True)
     grouped = decorate(program, jit=jit, fusion="auto", fullgraph=True)
     try:
         for shape in SIZES:
             with np.errstate(all="ignore"):
                 expected = _outcome(program, seed, shape)
-                plain = _outcome(apart, seed, shape)
+                plain = _outcome(run_uninterruptible, seed, shape)
                 fused = _outcome(grouped, seed, shape)
             assert_same(expected, plain, NEAR, f"seed {seed}, not fused")
             bound = NEAR if jit else Bound()  # vector functions have bits of their own

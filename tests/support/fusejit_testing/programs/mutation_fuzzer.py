@@ -153,16 +153,16 @@ def _check_calls(
             continue
         compare = partial(_compare, expected, where)
         known = decorated.variants.compiled
-        declined = sum(decorated.variants.declined.values())
+        declined = sum(decorated.variants.fallbacks.values())
         actual = run(decorated, args)
         refused = isinstance(actual.error, UnsupportedError | ConcretizationError)
         if refused and not how.strict:
             tally.refused[reason(str(actual.error))] += 1
             return unserved
         compare(actual)
-        faults = [cause for cause in decorated.variants.declined if FAULT in cause]
+        faults = [cause for cause in decorated.variants.fallbacks if FAULT in cause]
         assert not (faults and how.strict), faults
-        is_declined = sum(decorated.variants.declined.values()) > declined
+        is_declined = sum(decorated.variants.fallbacks.values()) > declined
         served = expected.error is None and not is_declined
         tally.served += served
         if served and len(decorated.variants.compiled) > len(known):
@@ -178,7 +178,7 @@ def _check_calls(
             elif served:
                 unserved.append(fusion)
     tally.variants += len(decorated.variants) + otherwise.num_made
-    tally.declined.update({reason(k): n for k, n in decorated.variants.declined.items()})
+    tally.declined.update({reason(k): n for k, n in decorated.variants.fallbacks.items()})
     return unserved
 
 

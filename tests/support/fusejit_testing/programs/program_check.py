@@ -131,12 +131,12 @@ class _Checked:
             if expected.error is None:
                 expected = run(self.reference, args)
                 assert expected.error is None, f"the reference fails: {expected.error!r}"
-            known, before = decorated.variants.compiled, decorated.variants.declined.copy()
+            known, before = decorated.variants.compiled, decorated.variants.fallbacks.copy()
             with warnings.catch_warnings():
                 warnings.simplefilter("error", FuseWarning)
                 actual = run(decorated, args)
             expected = without_late_text(expected, actual)
-            counted = decorated.variants.declined - before
+            counted = decorated.variants.fallbacks - before
             reasons = _reasons_of_python(decorated)
             cause = _declined(actual, counted)
             new = [r for r in reasons if r not in known_reasons]
@@ -186,7 +186,9 @@ class _Checked:
     ) -> None:
         """The interpreted graphs of the variant, if it is known which one served the call."""
         variant = decorated.variants[0] if len(decorated.variants) else None
-        is_known = variant not in known or (len(known) == 1 and not decorated.variants.opened)
+        is_known = variant not in known or (
+            len(known) == 1 and not decorated.variants.all_segmented
+        )
         if variant is None or not is_known:
             return
         traced = variant.traced

@@ -217,7 +217,7 @@ class _Check:
             self.compare(program, case, expected, actual, where)
             self.tally.outcomes["alone"] += 1
             if variants is not None and case.arguments:
-                assert not variants.declined, f"{where}: {variants.declined}"
+                assert not variants.fallbacks, f"{where}: {variants.fallbacks}"
                 assert variants.compiled, f"{where}: nothing was compiled"
 
     def _in_program(
@@ -244,7 +244,7 @@ class _Check:
             self._require_no_fault(where)
             compare(actual, first)
             self.tally.outcomes["in a program"] += 1
-            assert not decorated.variants.declined, f"{where}: {decorated.variants.declined}"
+            assert not decorated.variants.fallbacks, f"{where}: {decorated.variants.fallbacks}"
             if expected.error is not None or not decorated.variants.compiled:
                 continue
             variant = decorated.variants[0]

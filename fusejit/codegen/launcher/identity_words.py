@@ -1,0 +1,66 @@
+"""What the first kernel of a launcher compares before anything runs, in a few nanoseconds.
+
+A function's code and default values, and the version of a library's namespace, are words in memory;
+native code compares them with what they were (`codegen.backend.native_entry`). A namespace in which
+other names were changed has a new version: `IdentityWords.renew` notes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from fusejit.codegen.backend.native_layout import offsets_of_parts, parts_of
+from fusejit.codegen.launcher.library_state import OFFSET, LibraryState
+
+
+class IdentityWords:
+    """Words of memory and what they must hold.
+
+    Attributes
+    ----------
+    pairs : list of (int, int)
+        Address and value.
+    """
+
+    def __init__(self) -> None:
+        self.pairs: list[tuple[int, int]] = []
+        self._libraries: list[tuple[int, LibraryState]] = []  # with their places in `pairs`
+        self._keep: list[Any] = []
+        self._entry: Callable[..., int] | None = None
+
+    def add_function(self, function: FunctionType) -> bool:
+        """Compare a function's code and default values; False if that cannot be done here."""
+        offsets, parts = offsets_of_parts(), parts_of(function)
+        if not offsets:
+            return False
+        start = id(function)
+        for offset, part in zip(offsets, parts, strict=True):
+            self.pairs.append((start + offset, 0 if part is None else id(part)))
+        self._keep += [function, *parts]
+        return True
+
+    def add_library(self, state: LibraryState) -> None:
+        """Compare the version of a library's namespace."""
+        state.changed()
+        self._libraries.append((len(self.pairs), state))
+        self.pairs.append((id(state.namespace) + OFFSET, state.seen[0] % 2**64))
+        self._keep.append(state.namespace)
+
+    def bind(self, entry: Callable[..., int]) -> Callable[..., int]:
+        """The entry of a kernel that compares all this first."""
+        from fusejit.codegen.backend.native_loader import comparing  # loads a compiler
+
+        self._entry = comparing(entry, self.pairs, tuple(self._keep))
+        return self._entry
+
+    def renew(self) -> None:
+        """Note the versions of namespaces that hold what they held."""
+        if self._entry is None:
+            return
+        from fusejit.codegen.backend.native_loader import expect
+
+        for place, state in self._libraries:
+            if state.version[0] != state.seen[0] and not state.changed():
+                expect(self._entry, place, state.seen[0])

@@ -1,0 +1,167 @@
+"""`CallSignatures`: how many variants there may be for each signature of calls.
+
+Calls have one signature if they are alike but for sizes, lengths and values. Arrays are of one
+signature if they agree in dtype, rank and order of memory; lists, tuples and dicts if what is in
+them does; numbers and texts by type. A text that is another one with each call, or a list that is
+longer, makes a variant each time, of which none is used again. So from the second text or length of
+a signature on, a call is compiled only when its own have come back; and beyond `MOST_PER_SIGNATURE`
+variants only when calls like it have come `USES` times (see `fusejit.dispatch.fallback_cache` for
+"like"). Signatures are bounded too: a function that each call gives other dtypes and ranks would be
+compiled for each. So beyond some variants of all signatures a call is compiled only when calls of
+its signature have come `USES` times, and more often the more variants there are. Which call is
+compiled follows from the calls alone, never from the clock.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter, OrderedDict
+from collections.abc import Hashable, Iterable
+from itertools import islice
+from types import FunctionType
+from typing import Any, cast
+
+import numpy as np
+
+from fusejit.codegen.launcher.call_guard import CallGuard, expected_of
+from fusejit.dispatch.fallback_cache import likeness
+from fusejit.ir.raw_reads import dtype_of, flags_of, is_a, ndim_of, value_reader
+from fusejit.outcome import Outcome, fallback
+
+MOST_PER_SIGNATURE = 8
+USES = 8
+FREE = 16  # variants of all signatures that a function has without such a count
+FREE_OF_A_PART = 8
+FREE_OF_LATE_PARTS = 2  # where the parts of a function have `MANY` variants already
+MANY = 64
+WAITS = "its texts or lengths are new; calls that differ in these have a variant each"
+_OFTEN = 16  # calls that wait, before others pass without being asked about
+_MOST_COUNTED = 64  # calls whose uses are counted; the one that was not met for longest goes
+_LOOKED_AT = 8  # items of a container, for its signature
+_MOST_ITEMS = 64  # of a container or text in calls whose uses are counted
+_DEEPEST = 3  # containers in containers that are looked into: a list may contain itself
+
+
+class CallSignatures:
+    """What is known of each signature of call of one function."""
+
+    def __init__(self) -> None:
+        self._variants: Counter[Hashable] = Counter()
+        self._contents: dict[
+            Hashable, set[Hashable]
+        ] = {}  # of calls that have a variant, by signature
+        self._waits: Counter[Hashable] = Counter()
+        self._uses: OrderedDict[Hashable, int] = OrderedDict()
+
+    def note_variant(self, args: tuple[Any, ...]) -> None:
+        """A variant was made for a call."""
+        signature = _signature(args)
+        self._variants[signature] += 1
+        self._contents.setdefault(signature, set()).add(tuple(map(_contents, args)))
+
+    def waits(self, args: tuple[Any, ...]) -> bool:
+        """Whether texts or lengths of a call are neither compiled nor have come before."""
+        signature = _signature(args)
+        known = self._contents.get(signature)
+        if known is None:
+            return False
+        contents = tuple(map(_contents, args))
+        if contents in known or self._count((signature, contents)) > 1:
+            return False
+        self._waits[signature] += 1
+        return True
+
+    def waited(self, args: tuple[Any, ...]) -> int:
+        """How many calls of a signature have waited."""
+        return self._waits[_signature(args)]
+
+    def ever_other(self, args: tuple[Any, ...], function: FunctionType) -> CallGuard | None:
+        """What lets calls with ever other texts pass for a while; None if it is too early.
+
+        Twice as many each time; then some are looked at again, as one may have come back.
+        """
+        signature = _signature(args)
+        if self._waits[signature] % _OFTEN:
+            return None
+        return CallGuard(
+            [*map(expected_of, args)], _OFTEN << self._waits[signature] // _OFTEN, function
+        )
+
+    def refusal(self, args: tuple[Any, ...], free: int = FREE) -> Outcome | None:
+        """Why no variant is made for a call; counts it. ``free`` variants of all signatures are."""
+        signature = _signature(args)
+        made = sum(self._variants.values())
+        if self._variants[signature] >= MOST_PER_SIGNATURE:
+            call, uses = _alike(args), USES
+            why = (
+                f"there are {MOST_PER_SIGNATURE} variants for calls that differ from it in sizes, "
+                "lengths or values alone"
+            )
+        elif made >= free:
+            call, uses = ("signature", signature), USES * (made // free)
+            why = f"there are {made // free * free} variants for other dtypes, ranks or types"
+        else:
+            return None
+        if self._count(call) >= uses:
+            return None
+        return fallback(f"{why}; it gets one when calls like it have come {uses} times")
+
+    def _count(self, call: Hashable) -> int:
+        """How often a call like this one has come; 0 where that cannot be told."""
+        if call is None:
+            return 0
+        self._uses[call] = self._uses.pop(call, 0) + 1
+        if len(self._uses) > _MOST_COUNTED:
+            self._uses.popitem(last=False)
+        return self._uses[call]
+
+
+def _alike(value: Any, depth: int = _DEEPEST) -> Hashable:
+    """What calls that are alike agree in, lists looked into; None where it cannot be told."""
+    if type(value) in (list, tuple) and len(value) <= _MOST_ITEMS and depth:
+        parts = tuple(_alike(item, depth - 1) for item in value)
+        return None if None in parts else (type(value), *parts)
+    return likeness(value)
+
+
+def _contents(value: Any, depth: int = _DEEPEST) -> Hashable:
+    """Texts, lengths and integers of tuples, by which a program chooses what it does.
+
+    And the values of subclasses of numbers and texts: each has a variant of its own.
+    """
+    read = value_reader(type(value))
+    if read is not None and not is_a(value, enum.Enum):
+        return type(value), _contents(read(value)) or read(value)
+    if type(value) in (str, bytes):
+        return value if len(value) <= _MOST_ITEMS else (len(value), hash(value))
+    if type(value) not in (list, tuple, dict):
+        return None
+    if not depth:
+        return len(value)
+    if type(value) is dict:
+        items = islice(value.items(), _MOST_ITEMS)
+        return len(value), tuple((_key(key), _contents(v, depth - 1)) for key, v in items)
+    if type(value) is tuple and all(type(v) is int for v in value):
+        return len(value), value
+    return len(value), tuple(_contents(v, depth - 1) for v in value[:_MOST_ITEMS])
+
+
+def _key(key: Any) -> Hashable:
+    """What is kept of a key. A user's own would be kept alive, and compared by code of theirs."""
+    return cast(Hashable, key if type(key) in (str, bytes, int) else type(key))
+
+
+def _signature(args: tuple[Any, ...]) -> Hashable:
+    """What two calls of one signature agree in."""
+    return tuple(map(_signature_of, args))
+
+
+def _signature_of(value: Any, depth: int = _DEEPEST) -> Hashable:
+    if is_a(value, np.ndarray):
+        flags, dtype = flags_of(value), dtype_of(value)
+        orders = flags.c_contiguous, flags.f_contiguous
+        return type(value), dtype, dtype.metadata is None, ndim_of(value), *orders
+    if type(value) not in (list, tuple, dict) or not depth:
+        return ("type", type(value))
+    items: Iterable[Any] = value.values() if type(value) is dict else value
+    return type(value), frozenset(_signature_of(v, depth - 1) for v in islice(items, _LOOKED_AT))

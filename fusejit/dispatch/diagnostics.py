@@ -1,0 +1,72 @@
+"""`Diagnostics`: what users are told of one function, and what is counted as fallbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from fusejit.codegen.launcher.runtime import OVERLAP
+from fusejit.errors import FusejitError, InternalError
+from fusejit.failures import fault
+from fusejit.interrupts import is_from_handler
+from fusejit.notices import warn
+from fusejit.options import Options
+from fusejit.outcome import Outcome
+from fusejit.tracer.graph_breaks.fallback import SHARED_MEMORY
+from fusejit.variants import Variants
+
+
+class Diagnostics:
+    """Warnings and reports of one function.
+
+    Parameters
+    ----------
+    function : callable
+    options : Options
+    variants : Variants
+        Counts what fell back.
+    shown : set of str
+        What was told already; shared with the parts of the function.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], options: Options, variants: Variants, shown: set[str]
+    ) -> None:
+        self._function = function
+        self._options = options
+        self._variants = variants
+        self._shown = shown
+
+    def count(self, outcome: Outcome) -> None:
+        """Count a fallback call; the first one of an outcome warns at the user's line.
+
+        A part may be given an array and a view of it because a statement was cut between them:
+        that is told by `explain` only, as no argument of the user's has to share memory.
+        """
+        cause = str(outcome)
+        self._variants.fallbacks[cause] += 1
+        if self._options.is_part and outcome in (SHARED_MEMORY, OVERLAP):
+            return
+        if self._variants.fallbacks[cause] == 1:
+            self.warn_once(f"{self._function.__name__} runs as plain NumPy for this call: {cause}")
+
+    def warn_once(self, text: str) -> None:
+        """Warn at the user's line, once, unless nobody wants to know."""
+        if self._options.warn and text not in self._shown:
+            self._shown.add(text)
+            warn(text)
+
+    @contextmanager
+    def failing(self, stage: str) -> Iterator[None]:
+        """What fails in a stage that has no IR is a fault of fusejit."""
+        try:
+            yield
+        except Exception as error:
+            if is_from_handler(error) or isinstance(error, Warning | FusejitError):
+                raise  # a warning may have been made an error
+            raise self.fault(error, stage) from error
+
+    def fault(self, error: Exception, stage: str) -> InternalError:
+        """A fault of fusejit in a stage that has no IR, with a report."""
+        return fault(self._function.__name__, self._options, error, [stage])

@@ -1,0 +1,392 @@
+"""`Dispatcher`: from a call to the variant that serves it.
+
+A call goes to the newest variant's launcher (`fusejit.entry_stub`). If that does not serve it, the
+other variants are asked, and then the call is traced, fused and compiled into a new one. What
+cannot be compiled runs as plain NumPy on the caller's own arguments, before anything was modified
+(see Fallback in docs/design.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from fusejit.budget import compiling
+from fusejit.dataclass import replace
+from fusejit.decorated import Decorated
+from fusejit.dispatch.call_signatures import (
+    FREE,
+    FREE_OF_A_PART,
+    FREE_OF_LATE_PARTS,
+    MANY,
+    CallSignatures,
+)
+from fusejit.dispatch.entry_installer import EntryInstaller
+from fusejit.dispatch.function_splitter import FunctionSplitter
+from fusejit.dispatch.function_state import FunctionState
+from fusejit.dispatch.inline_cache import InlineCache
+from fusejit.dispatch.raised_calls import RaisedCalls
+from fusejit.dispatch.tiering_policy import TieringPolicy
+from fusejit.entry_stub import no_variant
+from fusejit.errors import (
+    FusejitError,
+    NeedsPython,
+    OutOfTime,
+    UnsupportedError,
+)
+from fusejit.explain import sizes_of_call
+from fusejit.frame_readers import READS_CALLERS
+from fusejit.interrupts import CALLED_BY_NUMBA, compiler_is_taken, is_from_handler
+from fusejit.ir.raw_reads import defined_by, has_asking_class
+from fusejit.options import Options
+from fusejit.outcome import MISS, Outcome, OutcomeKind, fallback, numpy_raising
+from fusejit.package_files import is_raised_by_us
+from fusejit.segments.segmented import SegmentedFunction
+from fusejit.stages import Compiled, Lowered, trace
+from fusejit.tiering.interpreted_function import InterpretedFunction, may_be_interpreted
+from fusejit.tiering.timed_trial import may_be_tried, spoil
+from fusejit.tracer.control_flow.raises import may_raise_late
+from fusejit.tracer.graph_breaks.fallback import Fallback
+from fusejit.tracer.runtime.locations import strip_frames
+
+MOST_OF_A_PART = 4  # variants, or calls that wait, before Python reads the lists it is given
+
+
+class Dispatcher:
+    """What serves a decorated function's calls: the slow path of a call, and new variants.
+
+    Attributes
+    ----------
+    state : FunctionState
+    function, options, variants, entry_stub, diagnostics
+        Its own.
+    installer : EntryInstaller
+    tiering : TieringPolicy
+    splitter : FunctionSplitter
+    newest : tuple or None
+        Of a part: its newest variant, and the sizes of the call that it was made for.
+    """
+
+    def __init__(self, decorated: Decorated) -> None:
+        self.newest: tuple[Lowered, dict[str, int]] | None = None
+        self.state = state = FunctionState(decorated)
+        self.variants = state.variants
+        self.options = state.options
+        self.function = state.function
+        self.entry_stub = state.entry_stub
+        self.diagnostics = state.diagnostics
+        self.signatures = CallSignatures()
+        self.raised = RaisedCalls()
+        self.installer = EntryInstaller(state)
+        self.tiering = TieringPolicy(state, self.installer, self.launched)
+        self.splitter = FunctionSplitter(state, self.installer, self.tiering)
+        state.inline_cache = InlineCache(state.entry_stub.install_launcher, self.tiering.launchers)
+        state.entry_stub.connect(self.dispatch_miss, self.recover)
+        if not state.options.enabled:
+            state.entry_stub.install_launcher(self.disabled)
+
+    # -- a call ---------------------------------------------------------------------------------
+    def dispatch_miss(self, args: tuple[Any, ...], missed: Outcome = MISS) -> Any:
+        """A call that the entry stub does not serve by itself; ``args`` are in parameter order."""
+        if any(map(has_asking_class, args)):
+            return self.unasked(args)
+        for arg in args:
+            if defined_by(type(arg), "__fuse_jit_call__") is not None:
+                return type(arg).__fuse_jit_call__(self.entry_stub.function, args)
+        for differs in self.raised.guards:
+            if not differs(*args):
+                result = self.state.run_plain(*args)
+                self.raised.has_returned()
+                return result
+        if not self.state.identity.holds():
+            return self.renewed(args)
+        if self.variants.passed is not None:
+            self.variants.count_passed()
+            self.state.fallbacks.recount()
+        while True:
+            seen = self.variants.compiled
+            for variant in seen:
+                variant.renew()
+                result = self.launched(variant, args)
+                if not isinstance(result, Outcome):
+                    self.state.inline_cache.record_variant(self.tiering.launcher_of(variant))
+                    return result
+                missed = missed if result is MISS else result
+            segmented, for_types = self.variants.segmented_for(args), self.variants.for_types
+            if segmented is not None:
+                self.installer.install_segments(segmented)
+                return segmented.run(*args)
+            interpreted = self.tiering.interpreted
+            if interpreted is not None and interpreted.serves(args):
+                self.installer.install_interpreted(interpreted.guard)
+                return self.state.run_plain(*args)
+            result = self.tiering.tried_again(args)
+            if not isinstance(result, Outcome):
+                return result
+            if missed.is_fault:
+                self.state.fallbacks.add_signature(args, missed)
+            if missed.kind is not OutcomeKind.GUARD_FAILED:
+                return self.decline(missed, args)
+            known = self.state.fallbacks.outcome(args)
+            if known is None and not self.options.fullgraph:
+                if self.signatures.waits(args):
+                    segmented = self.segments_of_part(self.signatures.waited(args), args)
+                    if segmented is not None:
+                        return segmented.run(*args)
+                    self.installer.install_waiting(self.signatures, args)
+                    return self.state.run_plain(*args)
+                known = self.signatures.refusal(args, self.free_variants)
+            if _is_raised(known) and self.state.fallbacks.is_guess(args):
+                result = self.raising(args)  # like the one before, most often
+                self.state.fallbacks.forget(args)
+                return result
+            if known is None and compiler_is_taken():
+                known = fallback(CALLED_BY_NUMBA)
+            if known is not None:
+                return self.decline(known, args)
+            with self.state.lock:
+                is_same = self.variants.for_types is for_types and self.variants.compiled is seen
+                if is_same and self.variants.segmented is None:  # no other thread made one
+                    made = self.compiled(args)
+                    break
+        if isinstance(made, Outcome):
+            return self.decline(made, args)
+        if isinstance(made, SegmentedFunction):
+            return made.run(*args)
+        if isinstance(made, InterpretedFunction):
+            return self.state.run_plain(*args)
+        result = self.launched(made, args)
+        if not isinstance(result, Outcome):
+            self.signatures.note_variant(args)
+            self.entry_stub.install_launcher(self.tiering.launcher_of(made))
+            return result
+        if result.kind in (OutcomeKind.GUARD_FAILED, OutcomeKind.FAULT):
+            self.drop(made)
+        if result is MISS:
+            self.state.fallbacks.add(args, result)
+        elif result.is_fault:
+            self.state.fallbacks.add_signature(args, result)
+        return self.decline(result, args)
+
+    def unasked(self, args: tuple[Any, ...]) -> Any:
+        """A call with an argument of which nothing can be asked without running the user's code."""
+        names = self.state.arguments.signature.parameters
+        name = next(n for n, arg in zip(names, args, strict=True) if has_asking_class(arg))
+        why = f"{name} is or holds an object whose metaclass defines __eq__ or __getattribute__"
+        if self.options.fullgraph and self.options.enabled:
+            raise UnsupportedError(f"{self.function.__name__}: this call cannot be compiled: {why}")
+        self.diagnostics.count(fallback(why))
+        return self.disabled(*args)
+
+    def disabled(self, *args: Any) -> Any:
+        """The function as Python runs it, with default values as they are now."""
+        return self.state.run_plain(*args) if self.state.identity.holds() else self.renewed(args)
+
+    def renewed(self, args: tuple[Any, ...]) -> Any:
+        """A call of a function whose code or default values were replaced, from which all begins.
+
+        The entry stub has filled in the old default values already: they stand for the new ones.
+        """
+        with self.state.lock:
+            old, old_signature = self.state.identity, self.state.arguments.signature
+            self.state.renew()
+            self.raised.forget()
+            self.tiering.interpreted = self.tiering.trial = None
+            self.state.inline_cache.forget(no_variant)
+            self.entry_stub.renew(self.function, self.state.arguments.signature)
+            if not self.options.enabled:
+                self.entry_stub.install_launcher(self.disabled)
+        positional, keywords = old.given(old_signature, args)
+        return self.entry_stub.function(*positional, **keywords)
+
+    def launched(self, variant: Compiled, args: tuple[Any, ...]) -> Any:
+        """What a variant's launcher returns; an `Outcome` if it fails early enough."""
+        try:
+            return variant.launch(*args)
+        except Exception as error:
+            missed = self.recover(error)
+            if missed is None:
+                raise
+        return missed
+
+    def recover(self, error: Exception) -> Outcome | None:
+        """What becomes of a call whose launcher has failed, if NumPy can run it.
+
+        That is not so if the exception is one of the program's, or if the caller could have seen
+        something already.
+        """
+        if self.options.fullgraph:
+            return None
+        by_code = {cast(Any, v.launch).__code__: v for v in self.variants.compiled}
+        entry = error.__traceback__
+        while entry is not None and entry.tb_frame.f_code not in by_code:
+            entry = entry.tb_next
+        if entry is None or not is_raised_by_us(error) or is_from_handler(error):
+            return None
+        variant = by_code[entry.tb_frame.f_code]
+        if not variant.launcher.can_start_anew(entry.tb_lineno):
+            return None
+        if isinstance(error, RecursionError | MemoryError):  # no fault of the launcher
+            kind = type(error).__name__
+            return numpy_raising(f"NumPy raises {kind}", f"{kind} in a launcher")
+        self.drop(variant)
+        return self.diagnostics.fault(error, "launch").outcome
+
+    def drop(self, variant: Compiled) -> None:
+        """Forget a variant."""
+        with self.state.lock:
+            kept = tuple(v for v in self.variants.compiled if v is not variant)
+            self.variants.compiled = kept
+            self.state.inline_cache.forget(no_variant)
+            if self.entry_stub.first == self.tiering.launcher_of(variant):
+                self.entry_stub.install_launcher(no_variant)
+
+    # -- a new variant --------------------------------------------------------------------------
+    def compiled(
+        self, args: tuple[Any, ...]
+    ) -> Compiled | SegmentedFunction | InterpretedFunction | Outcome:
+        """A new variant for a call, entered into the table, or why there is none.
+
+        A function in which Python has to run a statement is split instead, once and for all calls
+        that no earlier variant serves.
+        """
+        segmented = self.segments_of_part(len(self.variants), args)
+        if segmented is not None:
+            return segmented
+        if len(self.variants) >= self.options.max_variants:
+            return fallback(f"more than {self.options.max_variants} variants")
+        try:
+            return self.variant(args)
+        except Fallback as ended:
+            segmented = self.splitter.split_for_types(args)
+            if segmented is not None:
+                return segmented
+            self.state.fallbacks.add(args, ended.outcome)
+            return ended.outcome
+        except RecursionError:  # of a program that is that deep
+            return numpy_raising("NumPy raises RecursionError", "RecursionError while tracing")
+        except OutOfTime as error:
+            self.state.fallbacks.add_signature(args, error.outcome)
+            return error.outcome
+        except FusejitError as error:
+            if self.options.fullgraph:
+                raise strip_frames(error) from error.__cause__
+            return self.left_to_python(error, args)
+
+    @property
+    def free_variants(self) -> int:
+        """How many variants there may be before another kind of calls has to come often."""
+        if not self.options.is_part:
+            return FREE
+        return FREE_OF_A_PART if self.state.parts_time.made < MANY else FREE_OF_LATE_PARTS
+
+    def segments_of_part(self, differing: int, args: tuple[Any, ...]) -> SegmentedFunction | None:
+        """A part in segments, if too many calls differ in lists and texts: Python reads those."""
+        if not self.options.is_part or differing < MOST_OF_A_PART:
+            return None
+        with self.state.lock:
+            made = self.variants.segmented or self.splitter.without_contents(args)
+            if made is None or made is self.variants.segmented:  # by another thread
+                return made
+            return self.splitter.entered(made)
+
+    def options_now(self) -> Options:
+        """The options; where another number is shown in text, Python makes the text from now on."""
+        shows = any(v.traced.shows_numbers for v in self.variants.compiled)
+        if not shows or self.options.fullgraph:
+            return self.options
+        return replace(self.options, python_texts=True)
+
+    def given_up(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Outcome | None:
+        """Why calls like this one are never compiled; None if they may be."""
+        if self.entry_stub.is_plain:
+            return fallback(READS_CALLERS)
+        try:
+            values = tuple(self.state.arguments.bound(args, kwargs).values())
+        except TypeError:  # it is no call of the function
+            return None
+        return self.state.fallbacks.final(values)
+
+    def variant(self, args: tuple[Any, ...]) -> Compiled | SegmentedFunction | InterpretedFunction:
+        """The whole function as one variant."""
+        spoil()
+        seconds = self.state.parts_time if self.options.is_part else self.options.compile_seconds
+        with compiling(self.function.__name__, seconds):
+            traced = trace(self.function, *self.state.arguments.split(args), self.options_now())
+            if self.options.on_error and may_raise_late(traced.graph):
+                return self.splitter.entered(self.splitter.per_statement(traced, args))
+            with self.diagnostics.failing("decide what pays"):
+                estimate = self.tiering.estimate(traced, args)
+                if estimate is not None and may_be_interpreted(
+                    estimate, is_part=self.options.is_part
+                ):
+                    return self.tiering.demote(estimate, args)
+            lowered = traced.fuse().lower()
+            variant = lowered.compile()
+        self.variants.compiled = (variant, *self.variants.compiled)
+        if estimate is not None and may_be_tried(estimate, traced.graph):
+            self.tiering.try_out(variant, estimate, args)
+        if self.options.is_part:  # nobody but us has its arguments
+            self.state.parts_time.made += 1
+            self.newest = lowered, sizes_of_call(lowered, self.state.arguments.named(args))
+        return variant
+
+    def left_to_python(
+        self, error: FusejitError, args: tuple[Any, ...]
+    ) -> SegmentedFunction | Outcome:
+        """Leave to Python what cannot be compiled: the statement, or all such calls."""
+        outcome = error.outcome
+        is_of_python = outcome.kind is OutcomeKind.GRAPH_BREAK
+        segmented = self.splitter.split(error, self.state.arguments.named(args))
+        if segmented is None and not is_of_python and not self.options.is_part:
+            self.state.fallbacks.add_signature(args, outcome)
+            return outcome
+        is_empty = segmented is None or not segmented.calls_something
+        if is_empty and isinstance(error, NeedsPython) and error.may_change:
+            self.state.fallbacks.add(args, outcome)
+            return outcome
+        name = self.function.__name__
+        if segmented is None:
+            segmented = self.splitter.of_python(error)
+            if not is_of_python or not self.options.is_part:
+                self.diagnostics.count(outcome)
+        elif not is_of_python:
+            self.diagnostics.warn_once(f"Python runs a statement of {name}: {error}")
+        elif isinstance(error, NeedsPython) and error.is_loop:
+            self.diagnostics.warn_once(f"Python runs a loop of {name}: {error}")
+        return self.splitter.entered(segmented)
+
+    # -- plain NumPy ----------------------------------------------------------------------------
+    def raising(self, args: tuple[Any, ...]) -> Any:
+        """A call that is expected to raise: if it does, others like it are run by Python at once.
+
+        Not under ``fullgraph=True``: one that does not raise must not be run by Python unseen. Nor
+        where what can be compiled shall be: others like it may not raise.
+        """
+        try:
+            return self.state.run_plain(*args)
+        except Exception:
+            if self.options.retires and not self.options.fullgraph:
+                self.raised.add(args, self.function)
+            raise
+
+    def decline(self, outcome: Outcome, args: tuple[Any, ...]) -> Any:
+        """Run the undecorated function; warn once per cause unless NumPy raises."""
+        if _is_raised(outcome):
+            result = self.raising(args)
+            self.diagnostics.count(fallback(outcome.otherwise))
+            return result
+        if self.options.fullgraph:
+            self.variants.fallbacks[str(outcome)] += 1
+            raise UnsupportedError(
+                f"{self.function.__name__}: this call cannot be compiled: {outcome}. Without "
+                "fullgraph=True it runs as plain NumPy."
+            )
+        self.diagnostics.count(outcome)
+        self.installer.install_fallback(args, outcome, lambda: self.tiering.interpreted is not None)
+        return self.state.run_plain(*args)
+
+
+def _is_raised(outcome: Outcome | None) -> bool:
+    """Whether NumPy is expected to raise."""
+    return outcome is not None and outcome.kind is OutcomeKind.NUMPY_RAISES

@@ -1,0 +1,124 @@
+"""`EntryInstaller`: installs segments, or the function's own statements, in the entry stub."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from fusejit.codegen.launcher.call_guard import CallGuard
+from fusejit.dispatch.call_signatures import WAITS, CallSignatures
+from fusejit.dispatch.function_state import FunctionState
+from fusejit.dispatch.inline_cache import CacheEntry, Priority, guarded
+from fusejit.entry_stub import Body, no_variant
+from fusejit.outcome import MISS, Outcome
+from fusejit.segments.segmented import SegmentedFunction
+from fusejit.tracer.capture.source_text import find_source
+
+
+class EntryInstaller:
+    """Installs in the entry stub what serves calls of a signature that no variant serves.
+
+    Parameters
+    ----------
+    state : FunctionState
+    """
+
+    def __init__(self, state: FunctionState) -> None:
+        self._variants = state.variants
+        self._function = state.function
+        self._entry_stub = state.entry_stub
+        self._state = state
+
+    # -- segments -------------------------------------------------------------------------------
+    def run_segments(self, *args: Any) -> Any:
+        """The function in segments, unless it was changed."""
+        segmented = self._variants.segmented
+        if segmented is None or not self._state.identity.holds():
+            return MISS
+        return segmented.run(*args)
+
+    def install_segments(self, segmented: SegmentedFunction) -> None:
+        """Have segments serve calls, among others; alone unless a variant does."""
+        if segmented not in self._variants.all_segmented:
+            return
+        served = segmented.served
+        if served is not None:
+            body, guard = served
+
+            def alone() -> bool:
+                if self._variants.compiled or segmented.served is not served:
+                    return False
+                self._entry_stub.install_body(body, guard)
+                return True
+
+            self._state.inline_cache.record(
+                CacheEntry(guarded(guard, body.run), Priority.SEGMENTS, guard, alone)
+            )
+        elif not self._variants.compiled:
+            is_for_all = segmented is self._variants.segmented
+            self._entry_stub.install_launcher(self.run_segments if is_for_all else no_variant)
+
+    # -- the function itself --------------------------------------------------------------------
+    def install_interpreted(self, guard: CallGuard) -> None:
+        """Have Python serve calls that a guard lets pass, among others."""
+        way = guarded(guard, self._state.run_plain)
+        alone = partial(self.install_python, guard)
+        self._state.inline_cache.record(CacheEntry(way, Priority.PYTHON, guard, alone))
+
+    def install_python(self, guard: CallGuard) -> bool:
+        """Have the function's own statements serve calls, unless a variant does."""
+        if self._variants.compiled:
+            return False
+        self._entry_stub.install_body(self.own_body(), guard)
+        return True
+
+    def own_body(self) -> Body:
+        """The statements of the function."""
+        source = find_source(self._function)
+        return Body(self._state.run_plain, None if isinstance(source, str) else source)
+
+    def install_fallback(
+        self, args: tuple[Any, ...], outcome: Outcome, is_interpreted: Callable[[], bool]
+    ) -> None:
+        """Have the function's own statements serve calls that always fall back."""
+        function = self._function
+
+        def alone() -> bool:
+            if self._variants.compiled or self._variants.segmented or is_interpreted():
+                return False
+            guard = self._state.fallbacks.guard(args, function)
+            if guard is None:
+                return False
+            self._variants.passed = str(outcome), guard
+            return self.install_python(guard)
+
+        def run(outcome: Outcome) -> Callable[..., Any]:
+            counts, plain, cause = self._variants.fallbacks, self._state.run_plain, str(outcome)
+
+            def fallback(*args: Any) -> Any:
+                counts[cause] += 1
+                return plain(*args)
+
+            return fallback
+
+        passing = self._state.fallbacks.passing(args, function, run)
+        if passing is not None:
+            key, call = passing
+            self._state.inline_cache.record(CacheEntry(call, Priority.FALLBACK, key, alone))
+
+    def install_waiting(self, signatures: CallSignatures, args: tuple[Any, ...]) -> None:
+        """Have the function's own statements serve calls with ever other texts for a while."""
+        counts, plain = self._variants.fallbacks, self._state.run_plain
+        counts[WAITS] += 1
+        guard = signatures.ever_other(args, self._function)
+        if guard is None:
+            return
+
+        def waiting(*args: Any) -> Any:
+            counts[WAITS] += 1
+            return plain(*args)
+
+        alone = partial(self.install_python, guard)
+        way = CacheEntry(guarded(guard, waiting), Priority.FALLBACK, WAITS, alone)
+        self._state.inline_cache.record(way)

@@ -1,0 +1,73 @@
+"""`FunctionState`: what all that serves, compiles or times one function's calls knows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, cast
+
+from fusejit.budget import Allowance
+from fusejit.decorated import Decorated
+from fusejit.dispatch.call_arguments import CallArguments
+from fusejit.dispatch.diagnostics import Diagnostics
+from fusejit.dispatch.fallback_cache import FallbackCache
+from fusejit.dispatch.inline_cache import InlineCache
+from fusejit.identity import Identity, own_signature
+from fusejit.locks import ForkSafeLock
+from fusejit.segments.fused_functions import FusedFunctions
+
+
+class FunctionState:
+    """A decorated function and what was found out of it.
+
+    Attributes
+    ----------
+    function : FunctionType
+        The user's.
+    options, variants, entry_stub
+        See `fusejit.decorated.Decorated`.
+    fused : FusedFunctions
+        What Python calls between segments, in its fused form.
+    parts_time : Allowance
+        The processor time that all of its parts have.
+    lock : ForkSafeLock
+        Whoever changes the variants has it.
+    diagnostics : Diagnostics
+    identity : Identity
+        Its code and default values; ``arguments`` and ``fallback`` are for these.
+    arguments : CallArguments
+    fallback : FallbackCache
+    inline_cache : InlineCache
+    """
+
+    inline_cache: InlineCache
+
+    def __init__(self, decorated: Decorated) -> None:
+        self.function = cast(FunctionType, decorated.function)
+        self.options = decorated.options
+        self.variants = decorated.variants
+        self.entry_stub = decorated.entry_stub
+        self.fused = FusedFunctions() if decorated.fused is None else decorated.fused
+        self.parts_time = decorated.parts_time or Allowance(self.options.compile_seconds)
+        self.lock = ForkSafeLock()
+        self.diagnostics = Diagnostics(
+            self.function, self.options, self.variants, self.fused.shown_warnings
+        )
+        self.identity = decorated.identity
+        self.arguments = CallArguments(self.function, decorated.signature)
+        self.fallbacks = FallbackCache(guesses=not self.options.fullgraph)
+
+    @property
+    def run_plain(self) -> Callable[..., Any]:
+        """Runs the undecorated function; takes all parameters by position."""
+        return self.arguments.run
+
+    def renew(self) -> None:
+        """Take on code and default values as they are now; nothing is known of these."""
+        self.identity = Identity(self.function)
+        self.arguments = CallArguments(self.function, own_signature(self.function))
+        self.fallbacks = FallbackCache(guesses=not self.options.fullgraph)
+        self.variants.compiled = ()
+        self.variants.segmented = None
+        self.variants.for_types = ()
+        self.variants.interpreted = ""

@@ -1,0 +1,70 @@
+"""Calls that raised: others like them are run by Python at once.
+
+A call for which NumPy or the program raises has no variant, so it was looked up in tables before
+Python ran it, at ten times the cost of raising. What lets it pass now is a guard of machine code
+(`codegen.launcher.call_guard`): the classes, dtypes, ranks and largest sizes of a call that raised.
+A call that passes and does not raise has been run by Python needlessly: then the guard goes, and
+after `MOST_MISTAKES` of them none is made any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from fusejit.codegen.launcher.call_guard import CONTAINERS, NEVER, CallGuard, Expected, expected_of
+from fusejit.dataclass import replace
+
+MOST_MISTAKES = 4
+MOST_KINDS = 4  # that have guards; others are looked up as before
+
+
+class RaisedCalls:
+    """What is known of the calls of one function that raised.
+
+    Attributes
+    ----------
+    guards : tuple of callable
+        One for each kind of them: given the arguments of a call, whether it differs.
+    """
+
+    def __init__(self) -> None:
+        self.guards: tuple[Callable[..., bool], ...] = ()
+        self._kinds: list[list[Expected]] = []
+        self._mistakes = 0
+
+    def add(self, args: Sequence[Any], function: FunctionType) -> None:
+        """A call has raised."""
+        if self._mistakes >= MOST_MISTAKES:
+            return
+        expected = [replace(expected_of(arg), limit=_size_of(arg)) for arg in args]
+        kind = [replace(one, limit=0) for one in expected]
+        for at, known in enumerate(self._kinds):
+            if [replace(one, limit=0) for one in known] == kind:
+                pairs = zip(expected, self._kinds.pop(at), strict=True)
+                expected = [replace(one, limit=max(one.limit, k.limit)) for one, k in pairs]
+                break
+        self._kinds = [expected, *self._kinds][:MOST_KINDS]
+        guards = [CallGuard(expected, NEVER, function) for expected in self._kinds]
+        self.guards = tuple(guard.rejects for guard in guards)
+
+    def has_returned(self) -> None:
+        """A call that passed has not raised."""
+        self._mistakes += 1
+        self.forget()
+
+    def forget(self) -> None:
+        """The function was replaced, or it is not so."""
+        self.guards, self._kinds = (), []
+
+
+def _size_of(value: Any) -> int:
+    """What the guard compares with its limit."""
+    if type(value) is np.ndarray:
+        return value.size
+    if type(value) is int:
+        return max(min(value, NEVER), -NEVER)
+    return len(value) if type(value) in CONTAINERS else NEVER

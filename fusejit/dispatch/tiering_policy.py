@@ -1,0 +1,169 @@
+"""`TieringPolicy`: which calls of a function Python runs, because compiling them does not pay.
+
+That is what the estimate says (`fusejit.tiering.cost_estimate`) when a call is traced, or the clock
+afterwards (`fusejit.tiering.timed_trial`). Both are asked anew for larger arguments and after many
+calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fusejit.dataclass import replace
+from fusejit.dispatch.entry_installer import EntryInstaller
+from fusejit.dispatch.function_state import FunctionState
+from fusejit.entry_stub import no_variant
+from fusejit.ir.analysis.exactness import is_repeatable
+from fusejit.outcome import MISS, Outcome
+from fusejit.path_resolver import resolver
+from fusejit.stages import Compiled, Traced
+from fusejit.tiering.cost_estimate import PART, CostEstimate, estimate_cost
+from fusejit.tiering.interpreted_function import InterpretedFunction
+from fusejit.tiering.segment_profiler import FIRST_LOOK, LATER_LOOKS
+from fusejit.tiering.timed_trial import TimedTrial, may_take_long, usual_ns
+
+
+class TieringPolicy:
+    """What is known of the costs of one function's calls.
+
+    Parameters
+    ----------
+    state : FunctionState
+        That of the function.
+    installer : EntryInstaller
+    launched : callable
+        Asks a variant to serve a call: its result, or an `Outcome`.
+
+    Attributes
+    ----------
+    interpreted : InterpretedFunction or None
+        Which calls Python runs.
+    trial : TimedTrial or None
+        What is being timed.
+    watchers : list of callable
+        Told when it changes whether the function pays.
+    """
+
+    def __init__(
+        self,
+        state: FunctionState,
+        installer: EntryInstaller,
+        launched: Callable[[Compiled, tuple[Any, ...]], Any],
+    ) -> None:
+        self._variants = state.variants
+        self._options = state.options
+        self._function = state.function
+        self._entry_stub = state.entry_stub
+        self._state = state
+        self._installer = installer
+        self._launched = launched
+        self.interpreted: InterpretedFunction | None = None
+        self.trial: TimedTrial | None = None
+        self.watchers: list[Callable[[], None]] = []
+
+    def estimate(self, traced: Traced, args: tuple[Any, ...]) -> CostEstimate | None:
+        """What calls like this one cost; None where nothing is left to Python for that."""
+        if self._options.fullgraph or not self._options.retires:
+            return None
+        find = resolver(self._function, self._state.arguments.named(args), traced.traced.constants)
+        return estimate_cost(traced.traced, find, is_part=self._options.is_part)
+
+    def demote(
+        self, estimate: CostEstimate, args: tuple[Any, ...], variant: Compiled | None = None
+    ) -> InterpretedFunction:
+        """Leave calls like this one to Python, as compiling does not pay for them."""
+        looks = FIRST_LOOK
+        if self.interpreted is not None:
+            looks = LATER_LOOKS * self.interpreted.next_look
+        self.interpreted = InterpretedFunction(estimate, self._function, args, looks, variant)
+        self._variants.interpreted = str(estimate)
+        self._state.inline_cache.forget(no_variant)
+        self._installer.install_python(self.interpreted.guard)
+        self.notify_watchers()
+        return self.interpreted
+
+    def notify_watchers(self) -> None:
+        """Tell who asks whether it pays that this may have changed."""
+        for changed in self.watchers:
+            changed()
+
+    def launcher_of(self, variant: Compiled) -> Callable[..., Any]:
+        """What a call asks of a variant: its launcher, or the trial that times it."""
+        trial = self.trial
+        return trial.launch if trial is not None and trial.variant is variant else variant.launch
+
+    def launchers(self) -> list[Callable[..., Any]]:
+        """What calls ask of all variants."""
+        return [*map(self.launcher_of, self._variants.compiled)]
+
+    def try_out(self, variant: Compiled, estimate: CostEstimate, args: tuple[Any, ...]) -> None:
+        """Have the clock decide between Python and the only variant that there is."""
+
+        def decided(trial: TimedTrial, is_pythons: bool) -> None:
+            with self._state.lock:
+                if self.trial is not trial:
+                    return
+                launcher_of, self.trial = self._entry_stub.first, None
+                if is_pythons and self._variants.compiled == (variant,):
+                    self._variants.compiled = ()
+                    ours, pythons = usual_ns(trial.ours), usual_ns(trial.pythons)
+                    timed = replace(estimate, numpy_ns=pythons, compiled_ns=ours)
+                    self.demote(timed, args, variant)
+                    return
+                self._state.inline_cache.forget(trial.launch)
+                if launcher_of == trial.launch:
+                    self._entry_stub.install_launcher(variant.launch)
+
+        if self._variants.compiled == (variant,):
+            self.trial = TimedTrial(
+                variant,
+                self._state.run_plain,
+                decided,
+                is_repeatable=is_repeatable(variant.traced.graph),
+                spared_ns=PART if self._options.is_part else 0,
+                tries_long=may_take_long(estimate),
+            )
+
+    def tried_again(self, args: tuple[Any, ...]) -> Any:
+        """Time the variant that was slower by the clock again: what it returns, or why not.
+
+        An `Outcome` if there is none, or if it does not serve the call.
+        """
+        interpreted = self.interpreted
+        if interpreted is None or interpreted.variant is None or self._variants.compiled:
+            return MISS
+        variant = interpreted.variant
+        variant.renew()
+        result = self._launched(variant, args)
+        if isinstance(result, Outcome):
+            return result
+        with self._state.lock:
+            if self.interpreted is interpreted and not self._variants.compiled:
+                self._variants.compiled, self._variants.interpreted = (variant,), ""
+                self.try_out(variant, interpreted.estimate, args)
+                self._entry_stub.install_launcher(self.launcher_of(variant))
+        return result
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the function itself runs for all calls so far, as compiling it does not pay."""
+        if self._variants.compiled:
+            return False
+        segmented = self._variants.all_segmented
+        return self.interpreted is not None if not segmented else all(s.is_plain for s in segmented)
+
+    @property
+    def depends_on_sizes(self) -> bool:
+        """Whether larger arguments may change that."""
+        if self._variants.all_segmented:
+            return any(segmented.depends_on_sizes for segmented in self._variants.all_segmented)
+        return self.interpreted is not None and self.interpreted.depends_on_sizes
+
+    def look_again(self) -> None:
+        """Ask anew whether compiling pays, at the next call."""
+        if self.interpreted is not None:
+            self.interpreted.look_again()
+            self._state.inline_cache.forget(no_variant)
+            if not self._variants.compiled:
+                self._entry_stub.install_launcher(no_variant)

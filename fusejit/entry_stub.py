@@ -1,0 +1,372 @@
+"""The function that stands for a decorated one: the user's parameters, and code that changes.
+
+What is compiled asks one launcher first::
+
+    def f(x, *, scale=None):
+        try:
+            result = first(x, scale)
+        except rare.Exception as error:
+            result = rare.recover(error)
+            if result is None:
+                raise
+        if result.__class__ is Outcome:
+            return rare.dispatch_miss((x, scale), result)
+        return result
+
+A ``try`` costs nothing as long as nothing is raised. What is Python's after all has the user's own
+statements behind a guard, so that a call is one frame, as undecorated::
+
+    def f(x, *, scale=None):
+        if guard(x, scale):
+            return rare.dispatch_miss((x, scale))
+        ...
+
+or, if they have no source, or yield, ``return run(x, scale)`` instead. All names but the
+parameters are free variables with cells of the entry stub's; the cells of the user's function are
+there too. A function's cells cannot be exchanged, so each code has the same ones, in order of their
+names. Each costs a call some time, so they are few. No two codes use one for different things:
+another thread may be about to run the code that is exchanged.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from types import CellType, CodeType, FunctionType
+from typing import Any, cast
+
+from fusejit.codegen.launcher.call_guard import CallGuard
+from fusejit.dataclass import dataclass, replace
+from fusejit.frame_readers import names_in, shows_names
+from fusejit.outcome import MISS, Outcome
+from fusejit.tracer.capture.entry_stubs import mark_entry_stub
+from fusejit.tracer.capture.source_text import FunctionSource, as_definition, compile_function
+
+Launch = Callable[..., Any]
+
+_LAUNCHING = """
+def factory({free}):
+    def entry_stub({parameters}):
+        nonlocal {free}
+        try:
+            {result} = {first}({arguments})
+        except {rare}.Exception as {error}:
+            {result} = {rare}.recover({error})
+            if {result} is None:
+                raise
+        if {result}.__class__ is {Outcome}:
+            return {rare}.dispatch_miss({all}, {result})
+        return {result}
+    return entry_stub
+"""
+_CALLING = """
+def factory({free}):
+    def entry_stub({parameters}):
+        nonlocal {free}
+        if {guard}({arguments}):
+            return {rare}.dispatch_miss({all})
+        return {run}({arguments})
+    return entry_stub
+"""
+_GUARDED = """
+nonlocal {free}
+if {guard}({arguments}):
+    return {rare}.dispatch_miss({all})
+"""
+_OWN = ("first", "guard", "run", "helper", "rare", "Outcome")
+_OUTCOME_TYPE = CellType(Outcome)
+_YIELDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Statements that Python runs in the place of a decorated function.
+
+    Attributes
+    ----------
+    run : callable
+        Runs them; takes the parameters by position.
+    source : FunctionSource or None
+        Where they stand; None if they are nowhere.
+    helper : str or None
+        A free name of theirs, besides those of the user's function.
+    value : object
+        What that name stands for.
+    """
+
+    run: Callable[..., Any]
+    source: FunctionSource | None = None
+    helper: str | None = None
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Rare:
+    """What an entry stub seldom needs."""
+
+    dispatch_miss: Callable[..., Any]
+    recover: Callable[[Exception], Outcome | None]
+    Exception: type[Exception] = Exception
+
+
+class EntryStub:
+    """The plain function that users call.
+
+    Parameters
+    ----------
+    function : callable
+        The decorated function.
+    signature : inspect.Signature
+        Its own: not that of what it wraps.
+    dispatch_miss : callable
+        Serves what is not served here, given all arguments in order, and the `Outcome` if there is
+        one.
+    recover : callable
+        Given an exception, an `Outcome` if it is a fault of a launcher and NumPy can run the call.
+    is_plain : bool, optional
+        Whether it stays a copy of the function, which nothing of ours ever serves.
+
+    Attributes
+    ----------
+    guard : CallGuard or None
+        What calls are asked for, while Python serves them.
+    bodies : set of CodeType
+        The code of all statements of Python's that have served calls.
+    is_plain : bool
+        Whether it is a copy of the function.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        signature: inspect.Signature,
+        dispatch_miss: Callable[..., Any],
+        recover: Callable[[Exception], Outcome | None],
+        is_plain: bool = False,
+    ) -> None:
+        of_user = cast(FunctionType, function)
+        self.guard: CallGuard | None = None
+        self.bodies: set[CodeType] = set()
+        self._code = of_user.__code__
+        self._signature = signature
+        self._layout = _Layout.of(of_user.__code__, signature)
+        self._cells = {name: CellType(None) for name in _OWN} | {"Outcome": _OUTCOME_TYPE}
+        self._cells["first"].cell_contents = no_variant
+        self.connect(dispatch_miss, recover)
+        self.is_plain = is_plain
+        if is_plain:
+            self._launching, closure = self._code, of_user.__closure__
+        else:
+            self._launching = self._text(_LAUNCHING)
+            cells = {self._layout.own[name]: cell for name, cell in self._cells.items()}
+            cells |= dict(zip(self._code.co_freevars, of_user.__closure__ or (), strict=True))
+            closure = tuple(cells[name] for name in self._layout.free)
+        made = FunctionType(self._launching, of_user.__globals__, function.__name__, None, closure)
+        functools.update_wrapper(made, function)
+        made.__defaults__ = of_user.__defaults__
+        made.__kwdefaults__ = of_user.__kwdefaults__
+        mark_entry_stub(made)
+        self.function = made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        cells = self.function.__closure__ or ()
+        place_of = {id(cell): place for place, cell in enumerate(cells)}
+        places = {
+            name: place_of[id(cell)] for name, cell in self._cells.items() if not self.is_plain
+        }
+        return _found_again, (self.function, self._code, self._signature, self._layout, places)
+
+    def connect(
+        self, dispatch_miss: Callable[..., Any], recover: Callable[[Exception], Outcome | None]
+    ) -> None:
+        """Have others serve what is not served here, and tell of faults."""
+        self._cells["rare"].cell_contents = _Rare(dispatch_miss, recover)
+
+    def renew(self, function: Callable[..., Any], signature: inspect.Signature) -> None:
+        """Take on the parameters and default values of the function as it is now."""
+        of_user = cast(FunctionType, function)
+        self._layout = self._layout.for_code(self._code, of_user.__code__)
+        self._code, self._signature = of_user.__code__, signature
+        self._launching = self._text(_LAUNCHING)
+        self.install_launcher(no_variant)
+        self.function.__defaults__ = of_user.__defaults__
+        self.function.__kwdefaults__ = of_user.__kwdefaults__
+
+    @property
+    def first(self) -> Launch:
+        """What a call asks first."""
+        return cast(Launch, self._cells["first"].cell_contents)
+
+    def install_launcher(self, launch: Launch) -> None:
+        """Ask ``launch`` first from now on: it takes the parameters by position."""
+        self._cells["first"].cell_contents = launch
+        self.guard = None
+        self._serve(self._launching)
+
+    def install_body(self, body: Body, guard: CallGuard) -> None:
+        """Have Python run statements from now on, while ``guard`` agrees."""
+        code = self._body(body)
+        if code is None:
+            code = self._text(_CALLING)
+        self._cells["first"].cell_contents = no_variant
+        self._cells["guard"].cell_contents = guard.rejects
+        self._cells["run"].cell_contents = body.run
+        if body.helper is not None:
+            self._cells["helper"].cell_contents = body.value
+        self.guard = guard
+        self.bodies.add(code)
+        self._serve(code)
+
+    def _serve(self, code: CodeType) -> None:
+        if not self.is_plain and self.function.__code__ is not code:
+            self.function.__code__ = code
+
+    def _text(self, text: str) -> CodeType:
+        """The code of a text above. Cells go by their places: no name of the user's is in it."""
+        taken = {*self._signature.parameters}
+        prefix = "_"
+        while any(name.startswith(prefix) for name in taken):
+            prefix += "_"
+        digits = len(str(len(self._layout.free)))
+        neutral = [f"{prefix}{k:0{digits}}" for k in range(len(self._layout.free))]
+        place = dict(zip(self._layout.free, neutral, strict=True))
+        names = {name: place[spelled] for name, spelled in self._layout.own.items()}
+        filled = text.format(
+            free=", ".join(neutral),
+            parameters=", ".join(_parameters(self._signature)),
+            result=f"{prefix}result",
+            error=f"{prefix}error",
+            **_by_position(self._signature),
+            **names,
+        )
+        namespace: dict[str, Any] = {}
+        name = self._code.co_name
+        exec(compile(filled, f"<fusejit entry stub of {name}>", "exec"), namespace)
+        code = cast(CodeType, namespace["factory"](*neutral).__code__)
+        assert code.co_freevars == tuple(neutral)
+        return code.replace(co_name=name, co_qualname=name)
+
+    def _body(self, body: Body) -> CodeType | None:
+        """The code of statements behind the guard; None if they have none."""
+        layout, source = self._layout, body.source
+        definition = None if source is None else as_definition(source.node)
+        if source is None or not layout.has_bodies or definition is None:
+            return None
+        text = _GUARDED.format(
+            free=", ".join(layout.free), **_by_position(self._signature), **layout.own
+        )
+        if body.helper is not None:
+            text += f"{body.helper} = {layout.own['helper']}\n"
+        prologue = ast.parse(text).body
+        node = copy.copy(definition)
+        node.args = _arguments(self._signature, node)
+        for part in [part for statement in prologue for part in ast.walk(statement)]:
+            ast.copy_location(part, node.body[0])
+        node.body = [*prologue, *node.body]
+        try:
+            code = compile_function(source, node, self._code, tuple(layout.own.values()))
+        except (SyntaxError, ValueError, RecursionError):
+            return None
+        return code if code.co_freevars == layout.free else None
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The free names of an entry stub's codes.
+
+    Attributes
+    ----------
+    own : dict of str to str
+        How the names in `_OWN` are spelled.
+    free : tuple of str
+        These and the user's, in order.
+    has_bodies : bool
+        Whether the user's statements can stand in such a code.
+    """
+
+    own: dict[str, str]
+    free: tuple[str, ...]
+    has_bodies: bool
+
+    @classmethod
+    def of(cls, code: CodeType, signature: inspect.Signature) -> _Layout:
+        """That for a function of the user's."""
+        taken = {*names_in(code), *signature.parameters}
+        prefix = "fusejit_"
+        while any(f"{prefix}{name}" in taken for name in _OWN):
+            prefix = f"_{prefix}"
+        own = {name: f"{prefix}{name}" for name in _OWN}
+        free = tuple(sorted([*own.values(), *code.co_freevars]))
+        return cls(own, free, not code.co_flags & _YIELDS and not shows_names(taken))
+
+    def for_code(self, old: CodeType, new: CodeType) -> _Layout:
+        """That for the code which has replaced another one: cells stay where they are."""
+        taken = {*names_in(new), *new.co_varnames}
+        is_same = old.co_freevars == new.co_freevars and not taken & {*self.own.values()}
+        has_frames = new.co_flags & _YIELDS or shows_names(taken)
+        return replace(self, has_bodies=self.has_bodies and is_same and not has_frames)
+
+
+def _found_again(
+    function: FunctionType,
+    code: CodeType,
+    signature: inspect.Signature,
+    layout: _Layout,
+    places: Mapping[str, int],
+) -> EntryStub:
+    """The entry stub of a function that was pickled by value, with its cells if it has some."""
+    made = EntryStub.__new__(EntryStub)
+    mark_entry_stub(function)
+    made.function = function
+    made.guard, made.bodies = None, set()
+    cells = function.__closure__ or ()
+    made.is_plain = not places
+    made._cells = {name: CellType(None) for name in _OWN}
+    made._cells |= {name: cells[place] for name, place in places.items()}
+    made._code, made._signature, made._layout = code, signature, layout
+    made._launching = function.__code__
+    return made
+
+
+def no_variant(*args: Any) -> Outcome:
+    """What stands for a launcher as long as there is none."""
+    return MISS
+
+
+def _parameters(signature: inspect.Signature) -> Iterator[str]:
+    """The parameters as text; defaults are set afterwards."""
+    previous = None
+    for name, parameter in signature.parameters.items():
+        kind = parameter.kind
+        if previous is inspect.Parameter.POSITIONAL_ONLY and kind is not previous:
+            yield "/"
+        if kind is inspect.Parameter.KEYWORD_ONLY and previous not in (
+            inspect.Parameter.VAR_POSITIONAL,
+            inspect.Parameter.KEYWORD_ONLY,
+        ):
+            yield "*"
+        stars = "*" if kind is inspect.Parameter.VAR_POSITIONAL else ""
+        stars = "**" if kind is inspect.Parameter.VAR_KEYWORD else stars
+        default = "" if parameter.default is inspect.Parameter.empty else "=None"
+        yield f"{stars}{name}{default}"
+        previous = kind
+    if previous is inspect.Parameter.POSITIONAL_ONLY:
+        yield "/"
+
+
+def _arguments(signature: inspect.Signature, at: ast.stmt) -> ast.arguments:
+    """The parameters as syntax."""
+    definition = ast.parse(f"def f({', '.join(_parameters(signature))}): pass").body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    for part in ast.walk(definition.args):
+        ast.copy_location(part, at)
+    return definition.args
+
+
+def _by_position(signature: inspect.Signature) -> dict[str, str]:
+    """All parameters in order, as arguments and as a tuple."""
+    arguments = ", ".join(signature.parameters)
+    return {"arguments": arguments, "all": f"({arguments}{',' if arguments else ''})"}

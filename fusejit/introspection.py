@@ -1,0 +1,68 @@
+"""What a decorated function tells of a call without making it: its graph, MLIR, explanation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fusejit.dispatch.dispatcher import Dispatcher
+from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
+from fusejit.explain import explain_text, passes_text, segments_text, sizes_of_call
+from fusejit.stages import Traced, trace
+from fusejit.tracer.graph_breaks.fallback import Fallback
+from fusejit.tracer.runtime.locations import strip_frames
+
+
+def traced(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Traced:
+    """The traced graph of a call.
+
+    Raises
+    ------
+    UnsupportedError
+        If the call runs as plain NumPy.
+    """
+    try:
+        return trace(of.function, args, kwargs, of.options)
+    except Fallback as fallback:
+        raise UnsupportedError(
+            f"{of.function.__name__} runs as plain NumPy for this call, there is no graph: "
+            f"{fallback.outcome}"
+        ) from None
+    except FusejitError as error:
+        raise strip_frames(error) from error.__cause__
+
+
+def mlir(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], fused: bool) -> str:
+    """The traced, or the fused graph of a call as MLIR text."""
+    stage = traced(of, args, kwargs)
+    return stage.fuse().mlir() if fused else stage.mlir()
+
+
+def explained(of: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any], passes: bool) -> str:
+    """What is fused in a call, what is not, and why; what each pass did, if that is asked for."""
+    name = of.function.__name__
+    known = of.given_up(args, kwargs)
+    if known is not None:
+        return f"{name} runs as plain NumPy for this call: {known}\n"
+    try:
+        stage = trace(of.function, args, kwargs, of.options)
+        stage.log.is_detailed |= passes
+        lowered = stage.fuse().lower()
+    except Fallback as fallback:
+        for segmented in of.variants.for_types:
+            if segmented.takes(list(of.state.arguments.bound(args, kwargs).values())):
+                return segments_text(segmented, name)
+        return f"{name} runs as plain NumPy for this call: {fallback.outcome}\n"
+    except FusejitError as error:
+        if of.options.fullgraph:
+            raise strip_frames(error) from error.__cause__
+        shown = of.variants.segmented or of.splitter.split(
+            error, of.state.arguments.bound(args, kwargs)
+        )
+        if shown is None and isinstance(error, NeedsPython | ConcretizationError):
+            shown = of.splitter.of_python(error)
+        if shown is None:
+            return f"{name} runs as plain NumPy for this call: {error}\n"
+        return segments_text(shown, name)
+    sizes = sizes_of_call(lowered, of.state.arguments.bound(args, kwargs))
+    text = explain_text(lowered, sizes, of.variants)
+    return f"{text}\n{passes_text(stage.log)}" if passes else text

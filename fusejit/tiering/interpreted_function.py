@@ -1,0 +1,84 @@
+"""Functions and segments that are left to Python, as compiling them does not pay.
+
+Whether it does is `fusejit.tiering.cost_estimate`'s estimate, from the graph and the sizes of one
+call. Calls with larger arguments are looked at anew; where sizes do not matter, the function itself
+serves calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from fusejit.codegen.launcher.call_guard import NEVER, CallGuard, Expected
+from fusejit.ir.raw_reads import is_a
+from fusejit.stages import Compiled
+from fusejit.tiering.cost_estimate import CostEstimate
+from fusejit.tiering.segment_profiler import FEW, FIRST_LOOK, ROOM, size_of
+
+LAST_LOOK = 256  # calls, before a function of numbers is Python's for good
+SURE = 1.25  # times as expensive as NumPy, before a whole function is left to it
+
+
+def may_be_interpreted(estimate: CostEstimate, *, is_part: bool) -> bool:
+    """Whether Python is to run a part, or a whole function, with such costs.
+
+    A function of the user's that is compiled whole stays so in doubt.
+    """
+    if estimate.pays:
+        return False
+    is_slow = estimate.compiled_ns > SURE * estimate.numpy_ns
+    return is_part or estimate.is_scalar or is_slow
+
+
+class InterpretedFunction:
+    """A function that Python runs for arguments up to some size.
+
+    Parameters
+    ----------
+    estimate : CostEstimate
+    function : FunctionType
+    args : sequence
+        Those of the call that was looked at.
+    next_look : int
+        After how many calls another one is looked at, as sizes may hide in objects.
+    variant : Compiled, optional
+        What was compiled and was slower by the clock; it is timed anew where it is looked at.
+
+    Attributes
+    ----------
+    guard : CallGuard
+        Which calls are to be looked at.
+    """
+
+    def __init__(
+        self,
+        estimate: CostEstimate,
+        function: FunctionType,
+        args: Sequence[Any],
+        next_look: int = FIRST_LOOK,
+        variant: Compiled | None = None,
+    ) -> None:
+        self.estimate = estimate
+        self.variant = variant
+        is_looked_at = next_look <= LAST_LOOK and estimate.is_conditional
+        has_arrays = any(is_a(arg, np.ndarray) for arg in args)
+        self.depends_on_sizes = not estimate.is_scalar or has_arrays or is_looked_at
+        self.next_look = next_look
+        expected, due = [Expected() for _ in args], NEVER
+        if self.depends_on_sizes:
+            limits = [max(FEW, FIRST_LOOK, ROOM * size_of(arg)) for arg in args]
+            expected, due = [Expected(limit=limit) for limit in limits], next_look
+        self.guard = CallGuard(expected, due, function)
+        self._is_due = False
+
+    def look_again(self) -> None:
+        """Have the next call looked at, if larger arguments may change something."""
+        self._is_due = self.depends_on_sizes
+
+    def serves(self, args: Sequence[Any]) -> bool:
+        """Whether Python runs a call; counts it."""
+        return not self._is_due and not self.guard.rejects(*args)

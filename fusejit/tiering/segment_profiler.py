@@ -1,0 +1,227 @@
+"""What a split function becomes once it is known which of its segments pay.
+
+A segment of a few operations on numbers, or on short arrays, costs more to hand over than it gains
+(`fusejit.tiering.cost_estimate`). When the first call has ended, the segments that do not pay are
+put back: their statements stand in the split function again, so a loop of nothing but such
+segments is Python's as a whole. When nothing pays, the function itself runs.
+
+What pays depends on sizes. So a settled function has a guard (`launcher.call_guard`): a call
+with larger arguments, and call 16, 64, 256 .. go through the segments again, each of which decides
+for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any, Protocol
+
+import numpy as np
+
+from fusejit.codegen.launcher.call_guard import CONTAINERS, NEVER, UNLIMITED, CallGuard, Expected
+from fusejit.dataclass import replace
+from fusejit.ir.raw_reads import is_a
+from fusejit.ir.raw_reads import size_of as elements_of
+from fusejit.tracer.graph_breaks.split_function import InterpretedParts
+
+FIRST_LOOK = 16  # calls, before a settled function goes through its segments again
+LATER_LOOKS = 4  # times as many calls each time
+ROOM = 4  # times as large as what was seen
+DEEPEST = 8  # calls within each other through segments; a recursion that is deeper is Python's
+FEW = 16  # what counts as small in any case
+
+Run = Callable[..., Any]
+Serve = Callable[[Run, CallGuard | None], None]
+
+
+class Lookable(Protocol):
+    """What may pay or not, and changes with sizes."""
+
+    @property
+    def was_called(self) -> bool:
+        """Whether it is known what arrives."""
+
+    @property
+    def depends_on_sizes(self) -> bool:
+        """Whether larger arguments may change whether it pays."""
+
+    def look_again(self) -> None:
+        """Ask anew whether it pays, at the next call."""
+
+
+class Part(Lookable, Protocol):
+    """A segment, as settling sees it."""
+
+    @property
+    def name(self) -> str:
+        """Which one it is."""
+
+    @property
+    def is_interpreted(self) -> bool:
+        """Whether Python runs its statements."""
+
+
+class Site(Lookable, Protocol):
+    """A call of Python's of which the function may be fused."""
+
+    @property
+    def number(self) -> int:
+        """Which one it is."""
+
+    @property
+    def is_fused(self) -> bool:
+        """Whether what it calls is fused, and pays."""
+
+
+class SegmentProfiler:
+    """From the split function to the one that serves calls.
+
+    Parameters
+    ----------
+    split : callable
+        Calls all segments.
+    original : callable
+        The function itself; takes the parameters by position.
+    remade : callable
+        The split function without what is retired.
+    parts : sequence of Part
+    sites : sequence of Site
+    function : FunctionType, optional
+        That of the user's whose code and default values must stay what they are.
+    expected : sequence of Expected, optional
+        What all arguments are like for which the function was split.
+
+    Attributes
+    ----------
+    serve : callable
+        What is told which function serves calls from now on, and the guard of its calls if it is
+        settled.
+    is_plain : bool
+        Whether the function itself runs.
+    depends_on_sizes : bool
+        Whether larger arguments may change that.
+    """
+
+    def __init__(
+        self,
+        split: Run,
+        original: Run,
+        remade: Callable[[InterpretedParts], Run],
+        parts: Sequence[Part],
+        sites: Sequence[Site],
+        function: FunctionType | None = None,
+        expected: Sequence[Expected] | None = None,
+    ) -> None:
+        self.split = split
+        self.original = original
+        self.remade = remade
+        self.parts = parts
+        self.sites = sites
+        self.function = function
+        self.expected = expected
+        self.serve: Serve = lambda run, guard: None
+        self.is_plain = False
+        self.depends_on_sizes = False
+        self.runs: list[Run] = [split]  # that have served calls, for the frames of their code
+        self._limits: list[int] = []
+        self._guard_now: CallGuard | None = None
+        self._retired: InterpretedParts | None = None
+        self._next_look = FIRST_LOOK
+        self._depth = 0
+        self._is_asked = False  # the next call decides anew: functions may call each other
+
+    def first(self, *args: Any) -> Any:
+        """A call through all segments; then it is known which of them pay."""
+        if self._depth >= DEEPEST:
+            return self.original(*args)
+        self._depth += 1
+        try:
+            result = self.split(*args)
+        finally:
+            self._depth -= 1
+        self._decide(args)
+        return result
+
+    def again(self) -> None:
+        """What is called was called for the first time, or changed: the next call decides anew."""
+        if not self._depth and not self._is_asked and self._now() != self._retired:
+            self._look_next()
+
+    def look_again(self) -> None:
+        """Ask all segments anew whether they pay, at the next call."""
+        every: list[Lookable] = [*self.parts, *self.sites]
+        for one in every:
+            one.look_again()
+        self._look_next()
+
+    def _look_next(self) -> None:
+        if self._retired is not None:
+            self._is_asked = True
+            self.serve(self.runs[-1], self._guard(due=0))
+
+    def looked_at(self, *args: Any) -> Any:
+        """A call that the guard does not let pass.
+
+        What it calls of the function itself passes meanwhile: a recursion has one frame a call.
+        """
+        if self._is_due:
+            self.look_again()
+        self._is_asked = True
+        self.serve(self.runs[-1], self._guard())
+        try:
+            return self.first(*args)
+        except BaseException:
+            self._look_next()
+            raise
+
+    def _decide(self, args: Sequence[Any]) -> None:
+        seen = [max(FEW, ROOM * size_of(arg)) for arg in args]
+        self._limits = [max(pair) for pair in zip(seen, self._limits or seen, strict=True)]
+        interpreted = self._now()
+        self._is_asked = False
+        if interpreted != self._retired:
+            self._retired = interpreted
+            is_left = any(not p.is_interpreted for p in self.parts) or any(
+                s.is_fused or not s.was_called for s in self.sites
+            )
+            self.is_plain = not is_left
+            left: list[Lookable] = [p for p in self.parts if p.is_interpreted]
+            left += [s for s in self.sites if s.was_called and not s.is_fused]
+            self.depends_on_sizes = any(each.depends_on_sizes for each in left)
+            run = self.remade(interpreted) if is_left else self.original
+            if not interpreted.segments and not interpreted.calls:
+                run = self.split
+            self.runs.append(run)
+        if not self.depends_on_sizes:
+            self._guard_now = self._guard()
+        else:
+            self._guard_now = self._guard(self._limits, self._next_look)
+            self._next_look = min(self._next_look * LATER_LOOKS, NEVER)
+        self.serve(self.runs[-1], self._guard_now)
+
+    def _now(self) -> InterpretedParts:
+        """What does not pay."""
+        return InterpretedParts(
+            frozenset(p.name for p in self.parts if p.is_interpreted),
+            frozenset(s.number for s in self.sites if s.was_called and not s.is_fused),
+        )
+
+    @property
+    def _is_due(self) -> bool:
+        """Whether so many calls have come that the segments are to be asked anew."""
+        return self._guard_now is not None and self._guard_now.calls >= self._guard_now.due
+
+    def _guard(self, limits: Sequence[int] = (), due: int = NEVER) -> CallGuard:
+        like = self.expected or [Expected() for _ in self._limits]
+        if limits:
+            like = [replace(one, limit=n) for one, n in zip(like, limits, strict=True)]
+        return CallGuard(like, due, self.function)
+
+
+def size_of(obj: Any) -> int:
+    """How large an argument is: elements, items, or what an integer may be the length of."""
+    if is_a(obj, np.ndarray):
+        return elements_of(obj)
+    if type(obj) is int:
+        return abs(obj) if abs(obj) <= UNLIMITED else 0  # the length of nothing
+    return len(obj) if type(obj) in CONTAINERS else 0

@@ -1,0 +1,202 @@
+"""`TimedTrial`: the clock decides whether a variant or Python serves, if both give equal bits.
+
+`fusejit.tiering.cost_estimate` estimates from sizes alone, so that a choice is the same in every
+run; how often a ``while`` goes round it can only guess. Where all that a variant computes has the
+very bits of Python and NumPy, a few calls are timed: computed by both, if a call leaves nothing
+behind but its results, and by either in turn otherwise. Which one is chosen can then be seen on the
+clock alone. Python might take a hundred times as long: so calls that take long when they are
+compiled are left out, unless the estimate takes both forms for about as fast, and two decide where
+Python takes long.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from typing import Any
+
+from fusejit.interrupts import is_from_handler
+from fusejit.ir.analysis.exactness import is_exact
+from fusejit.ir.graph import Graph
+from fusejit.outcome import Outcome
+from fusejit.stages import Compiled
+from fusejit.tiering.cost_estimate import CostEstimate
+
+WARM_UP = 2  # calls, before any is timed
+CALLS = 16  # of each form that are timed
+SOUND = 0.5  # of the timed calls: the longer ones may have been interrupted
+ENOUGH_NS = 1_000_000  # of Python's, after which two calls decide
+LONG_NS = 1_000_000  # a call that is so long when compiled is not computed by Python
+MOST_LONG = 3  # such calls, before the variant is taken for the faster one
+MODEST = 8.0  # times as fast as NumPy by the estimate, up to which long calls are timed
+MOST_SPOILED = 256  # calls that count for nothing, as what they called was being timed as well
+CLEAR = 4.0  # times as long, after which a few calls of each form decide though their work differs
+FEW = 4  # such calls
+NEAR = 2.0  # times as fast as NumPy; what the estimate takes for faster is not tried
+
+_timings = itertools.count()  # one more for each call that is timed, by whichever trial
+
+
+def spoil() -> None:
+    """Have the calls that are being timed count for nothing: something is traced meanwhile."""
+    next(_timings)
+
+
+def may_take_long(estimate: CostEstimate) -> bool:
+    """Whether Python's form of a long call is not much longer, so that it may be computed by it."""
+    return MODEST * estimate.compiled_ns > estimate.numpy_ns
+
+
+def may_be_tried(estimate: CostEstimate, graph: Graph) -> bool:
+    """Whether the clock is to be asked about a graph, and may be."""
+    is_doubtful = estimate.is_guess or NEAR * estimate.compiled_ns > estimate.numpy_ns
+    return is_doubtful and is_exact(graph)
+
+
+class TimedTrial:
+    """A few calls that are timed.
+
+    Parameters
+    ----------
+    variant : Compiled
+    plain : callable
+        Computes the same by Python; takes the parameters by position.
+    decided : callable
+        Is told whether Python is the faster one.
+    is_repeatable : bool
+        Whether both forms may compute the same call.
+    spared_ns : int
+        Nanoseconds that Python spares besides, if it serves all calls.
+    tries_long : bool
+        Whether long calls are timed too: by either form in turn.
+
+    Attributes
+    ----------
+    ours, pythons : list of int
+        Nanoseconds of the timed calls so far.
+    """
+
+    def __init__(
+        self,
+        variant: Compiled,
+        plain: Callable[..., Any],
+        decided: Callable[[TimedTrial, bool], None],
+        clock: Callable[[], int] = time.perf_counter_ns,
+        *,
+        is_repeatable: bool = True,
+        spared_ns: int = 0,
+        tries_long: bool = False,
+    ) -> None:
+        self.variant = variant
+        self.ours: list[int] = []
+        self.pythons: list[int] = []
+        self.calls = 0
+        self._long_calls = 0
+        self._spoiled_calls = 0
+        self._plain = plain
+        self._decided = decided
+        self._clock = clock
+        self._is_repeatable = is_repeatable
+        self._spared_ns = spared_ns
+        self._tries_long = tries_long
+        self._is_open = True
+        self._is_busy = False
+
+    def launch(self, *args: Any) -> Any:
+        """What the variant's launcher returns, or what Python does in its turn."""
+        if self._is_busy or not self._is_open:  # Python's form calls the function itself
+            return self.variant.launch(*args)
+        self._is_busy = True
+        try:
+            return self._timed(args)
+        finally:
+            self._is_busy = False
+
+    def _timed(self, args: tuple[Any, ...]) -> Any:
+        if self.calls >= WARM_UP and not self._is_repeatable and self._is_pythons_turn():
+            return self._by_python(args)
+        next(_timings)
+        begin = self._clock()
+        result = self._runs_compiled(args)
+        ours_ns = self._clock() - begin
+        if result.__class__ is Outcome:
+            return result
+        self.calls += 1
+        if self.calls <= WARM_UP:
+            return result
+        if ours_ns > LONG_NS and self._tries_long:
+            self._is_repeatable = False
+        elif ours_ns > LONG_NS:
+            self._long_calls += 1
+            if self._long_calls >= MOST_LONG:
+                self._end(False)
+            return result
+        if self._is_repeatable:
+            timed = len(self.pythons)
+            try:
+                self._by_python(args)
+            except Exception as error:
+                if is_from_handler(error):
+                    raise
+            if len(self.pythons) == timed:
+                return result
+        self.ours.append(ours_ns)
+        self._look()
+        return result
+
+    def _is_pythons_turn(self) -> bool:
+        """Whose turn it is: the sequence of Thue and Morse, which no period of a program follows.
+
+        So a function that is called with long and short work in turn is timed fairly.
+        """
+        timed = len(self.ours) + len(self.pythons)
+        return bool(timed.bit_count() % 2)
+
+    def _by_python(self, args: tuple[Any, ...]) -> Any:
+        """Compute a call by Python; an exception ends the trial."""
+        timings = next(_timings)
+        begin = self._clock()
+        try:
+            result = self._runs_plainly(args)
+        except Exception as error:
+            if not is_from_handler(error):
+                self._end(False)
+            raise
+        pythons_ns = self._clock() - begin
+        if next(_timings) != timings + 1 and self._spoiled_calls < MOST_SPOILED:
+            self._spoiled_calls += 1  # a function that it called was timed in its turn
+            return result
+        self.pythons.append(pythons_ns)
+        if not self._is_repeatable:
+            self._look()
+        return result
+
+    def _runs_compiled(self, args: tuple[Any, ...]) -> Any:
+        return self.variant.launch(*args)
+
+    def _runs_plainly(self, args: tuple[Any, ...]) -> Any:
+        return self._plain(*args)
+
+    def _look(self) -> None:
+        """Decide if enough calls were timed."""
+        timed = min(len(self.ours), len(self.pythons))
+        if timed < 2 or not self._is_open:
+            return
+        ours_ns, pythons_ns = map(usual_ns, (self.ours, self.pythons))
+        is_enough = sum(self.pythons) > ENOUGH_NS
+        if not self._is_repeatable:
+            is_clear = max(ours_ns, pythons_ns) > CLEAR * min(ours_ns, pythons_ns)
+            is_enough &= is_clear and timed >= FEW
+        if timed >= CALLS or is_enough:
+            self._end(pythons_ns < ours_ns + self._spared_ns)
+
+    def _end(self, is_pythons: bool) -> None:
+        self._is_open = False
+        self._decided(self, is_pythons)
+
+
+def usual_ns(times: list[int]) -> float:
+    """The mean of times without the longest, which something else may have interrupted."""
+    sound = sorted(times)[: max(1, round(SOUND * len(times)))]
+    return sum(sound) / len(sound)

@@ -1,0 +1,98 @@
+"""The rewritten form of a function: rewritten code if its source can be used, a note if not."""
+
+from __future__ import annotations
+
+import types
+from types import CodeType, FunctionType
+
+from fusejit.dataclass import dataclass
+from fusejit.tracer.capture.definite_assignment import definitely_assigned_names
+from fusejit.tracer.capture.rewrite import CannotRewrite, rewrite_node
+from fusejit.tracer.capture.source_text import compile_function, find_source
+
+
+@dataclass(frozen=True, slots=True)
+class RewrittenFunction:
+    """A function ready to be traced.
+
+    Attributes
+    ----------
+    function : FunctionType
+        The user's function.
+    code : CodeType or None
+        The rewritten code; None means that the function is traced plainly.
+    helper : str
+        The free variable of ``code`` that holds the callbacks.
+    note : str or None
+        Why the function is traced plainly, for `explain`.
+    definitely_assigned : frozenset of str
+        Names that have a value wherever they are read.
+    """
+
+    function: FunctionType
+    code: CodeType | None
+    helper: str
+    note: str | None
+    definitely_assigned: frozenset[str] = frozenset()
+
+    def bind(self, callbacks: object) -> FunctionType:
+        """The rewritten function with ``callbacks`` in its closure."""
+        if self.code is None:
+            raise ValueError(f"{self.function.__qualname__} has no rewritten form")
+        cells = dict(
+            zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True)
+        )
+        cells[self.helper] = types.CellType(callbacks)
+        missing = [name for name in self.code.co_freevars if name not in cells]
+        assert missing in ([], ["__class__"]), missing
+        closure = tuple(cells[name] for name in self.code.co_freevars)
+        bound = FunctionType(
+            self.code,
+            self.function.__globals__,
+            self.function.__name__,
+            self.function.__defaults__,
+            closure,
+        )
+        bound.__kwdefaults__ = self.function.__kwdefaults__
+        bound.__qualname__ = self.function.__qualname__
+        bound.__module__ = self.function.__module__
+        return bound
+
+
+@dataclass(frozen=True, slots=True)
+class _Rewritten:
+    code: CodeType | None
+    helper: str
+    note: str | None
+    definitely_assigned: frozenset[str] = frozenset()
+
+
+def rewritten_function(function: FunctionType) -> RewrittenFunction:
+    """Rewrite a function, or say why it has to be traced plainly. Cached by code object."""
+    key = (function.__code__, function.__code__.co_filename)
+    result = _cache.get(key)
+    if result is None:
+        if len(_cache) >= _CACHE_SIZE:
+            _cache.clear()
+        result = _cache[key] = _rewrite(function)
+    return RewrittenFunction(
+        function, result.code, result.helper, result.note, result.definitely_assigned
+    )
+
+
+_CACHE_SIZE = 1024
+_cache: dict[tuple[CodeType, str], _Rewritten] = {}
+
+
+def _rewrite(function: FunctionType) -> _Rewritten:
+    code = function.__code__
+    source = find_source(function)
+    if isinstance(source, str):
+        return _Rewritten(None, "", f"{function.__qualname__} was traced plainly: {source}")
+    try:
+        node, helper = rewrite_node(source, code.co_freevars)
+        made = compile_function(source, node, code, (helper,))
+        return _Rewritten(made, helper, None, definitely_assigned_names(source.node))
+    except CannotRewrite as error:
+        note = f"{function.__qualname__} was traced plainly: {error} is not supported"
+        return _Rewritten(None, "", note)

@@ -1,0 +1,231 @@
+"""Numbers of one of several types: which one, only the kernel knows.
+
+::
+
+    best = 0                    # a Python int,
+    for i in range(n):
+        best = max(best, x[i])  # or an np.int32, whichever is larger
+
+Python hands out one object or the other, and what is computed from it follows the type of that one.
+In the kernel there is one number that holds either exactly, ``value``, and a *tag* that says which
+of the types it has; None is such a type, too. What the types have in common (comparisons, stores,
+sums whose loop is one for all of them) is computed on ``value`` and never asks the tag; anything
+else is a conditional on it, with each type in a branch of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+
+import numpy as np
+
+from fusejit.dataclass import dataclass
+from fusejit.ir.types import Kind
+from fusejit.ir.values import Value
+from fusejit.tracer.runtime.context import makes_text
+from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python, unsupported
+from fusejit.tracer.runtime.primitives import PRIMITIVES
+from fusejit.tracer.values.array import TracedArray
+from fusejit.tracer.values.operator_names import OPERATORS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from fusejit.tracer.runtime.trace import Trace
+
+NumberType = tuple[Kind, np.dtype]
+
+
+_MAKES_TEXT = "makes text of what has one of several types, depending on elements"
+
+
+@dataclass(frozen=True, slots=True)
+class UnionType:
+    """The types that a number may have, in a fixed order, and the dtype that holds all of them.
+
+    None among ``types`` stands for the object None.
+    """
+
+    types: tuple[NumberType | None, ...]
+    dtype: np.dtype
+
+    @property
+    def tag(self) -> NumberType:
+        """Kind and dtype of the tag: the truth of "the second one", or the place in ``types``."""
+        return Kind.PYTHON, np.dtype(np.bool_ if len(self.types) == 2 else np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeTest:
+    """What a bool of the kernel says of a tag: whether the type is one of ``places``."""
+
+    tag: Value
+    places: frozenset[int]
+    num_types: int
+
+    def negated(self) -> TypeTest:
+        """The test that is true where this one is false."""
+        return TypeTest(self.tag, frozenset(range(self.num_types)) - self.places, self.num_types)
+
+
+class UnionScalar:
+    """A number of the kernel that has one of several types.
+
+    Attributes
+    ----------
+    type : UnionType
+    value : TracedArray
+        The number in the dtype that holds all types; 0 where it is None.
+    tag : TracedArray
+        Which of the types it has.
+    """
+
+    __slots__ = ("tag", "type", "value")
+    __array_priority__ = 2000
+
+    def __init__(self, type_: UnionType, value: TracedArray, tag: TracedArray) -> None:
+        self.type = type_
+        self.value = value
+        self.tag = tag
+
+    @property
+    def trace(self) -> Trace:
+        """The trace it belongs to."""
+        return self.value.trace
+
+    def refuse(self, what: str) -> Any:
+        """Raise the error for a use that has no meaning for all of the types."""
+        texts = " or ".join(map(PRIMITIVES["type_text"], self.type.types))
+        remedy = "convert it first, with float(..) or np.float64(..), or give it one type"
+        raise unsupported(f"{what} a number that is {texts}, depending on elements", remedy)
+
+    def user_attribute(self, name: str) -> Any:
+        """``p.name`` in the user's program."""
+        return self.refuse(f"reads .{name} of")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.refuse(f"reads .{name} of")
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.refuse("reads an item of")
+
+    def __setitem__(self, index: Any, value: Any) -> Any:
+        return self.refuse("stores into")
+
+    def __iter__(self) -> Any:
+        return self.refuse("goes through")
+
+    def __bool__(self) -> bool:
+        return bool(self.refuse("asks natively for the truth of"))
+
+    def __index__(self) -> int:
+        return int(self.refuse("needs the value of"))
+
+    __int__ = __index__
+
+    def __float__(self) -> float:
+        return float(self.refuse("needs the value of"))
+
+    def __hash__(self) -> int:
+        return int(self.refuse("makes a key of"))
+
+    def __format__(self, spec: str) -> str:
+        return format(repr(self), spec)
+
+    def __repr__(self) -> str:
+        if makes_text(self.trace):
+            raise needs_python(_MAKES_TEXT, MOVE_OUTSIDE)
+        return f"<traced number of one of the types {self.type.types}>"
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __round__(self, *digits: Any) -> Any:
+        return PRIMITIVES["on_each_type"](round, self, *digits)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.refuse("makes an array of")
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
+        if method != "__call__" or kwargs:
+            return self.refuse(f"calls np.{ufunc.__name__} on")
+        return PRIMITIVES["union_operator"](ufunc, args)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return PRIMITIVES["on_each_type"](PRIMITIVES[func], *args, **kwargs)
+
+
+class OptionalTuple:
+    """A tuple, or None: ``tag`` is the bool that is true for the tuple.
+
+    What a search leaves: ``at = None`` in front of a loop, ``at = (i, j)`` in it.
+    """
+
+    __slots__ = ("items", "tag")
+
+    def __init__(self, tag: TracedArray, items: Any) -> None:
+        self.tag = tag
+        self.items = items
+
+    @property
+    def trace(self) -> Trace:
+        """The trace it belongs to."""
+        return self.tag.trace
+
+    def _present(self, text: str) -> Any:
+        return PRIMITIVES["optional_tuple"](self, text)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._present("cannot unpack non-iterable NoneType object"))
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._present("'NoneType' object is not subscriptable")[index]
+
+    def __len__(self) -> int:
+        return len(self._present("object of type 'NoneType' has no len()"))
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
+        what = "uses what is a tuple or None, depending on elements"
+        raise unsupported(what, "ask whether it is None first, and take its items")
+
+    def __repr__(self) -> str:
+        if makes_text(self.trace):
+            raise needs_python(_MAKES_TEXT, MOVE_OUTSIDE)
+        return "<traced tuple or None>"
+
+    user_attribute = __bool__ = __hash__ = __eq__ = __ne__ = __lt__ = __gt__ = _refuse
+    __le__ = __ge__ = __add__ = __radd__ = __contains__ = _refuse
+
+
+class Choice(NamedTuple):
+    """A number of one of several types as it leaves the program: one of ``numbers``."""
+
+    tag: Any
+    numbers: tuple[Any, ...]
+
+
+def is_union_scalar(obj: Any) -> TypeGuard[UnionScalar]:
+    """Whether a number has one of several types."""
+    return type(obj) is UnionScalar
+
+
+def _install() -> None:
+    def operator(ufunc: np.ufunc, reflected: bool) -> Callable[..., Any]:
+        def method(self: UnionScalar, *other: Any) -> Any:
+            operands = (*other, self) if reflected else (self, *other)
+            return PRIMITIVES["union_operator"](ufunc, operands)
+
+        return method
+
+    for name, ufunc in OPERATORS.items():
+        setattr(UnionScalar, f"__{name}__", operator(ufunc, False))
+        if ufunc.nin == 2 and name not in ("lt", "le", "gt", "ge", "eq", "ne"):
+            setattr(UnionScalar, f"__r{name}__", operator(ufunc, True))
+
+
+_install()

@@ -1,0 +1,132 @@
+"""What a program costs both ways is counted by what NumPy and Python would do, and what we do."""
+
+import math
+
+import numpy as np
+import pytest
+
+from fusejit import fuse_jit
+from fusejit.path_resolver import resolver
+from fusejit.tiering.cost_estimate import (
+    ARGUMENT,
+    ASSIGN,
+    DRAW,
+    GENERATOR,
+    RESULT,
+    STATEMENT,
+    UFUNC,
+    CostEstimate,
+    estimate_cost,
+)
+
+
+def estimate(function, *args) -> CostEstimate:
+    traced = fuse_jit(function, fullgraph=True).trace(*args).traced
+    named = dict(zip(function.__code__.co_varnames, args, strict=False))
+    return estimate_cost(traced, resolver(function, named, traced.constants))
+
+
+def logarithm(x):
+    return math.log(x[0] + 1)
+
+
+def power(x):
+    return np.exp(x[0] + 1)
+
+
+def test_what_only_we_ask_costs_python_nothing():
+    """``math.log`` has a domain, `np.exp` has none."""
+    x = np.arange(3.0)
+    checked, plain = estimate(logarithm, x), estimate(power, x)
+    assert plain.numpy_ns - checked.numpy_ns == pytest.approx(70 - STATEMENT)  # of NumPy's kind
+
+
+def one(x):
+    return x[0] + 1
+
+
+def three(x):
+    return x[0] + 1, x[1] + 1, x[2] + 1
+
+
+def test_each_result_counts_once():
+    x = np.arange(3.0)
+    few, many = estimate(one, x), estimate(three, x)
+    assert 2 * RESULT <= many.compiled_ns - few.compiled_ns < 2 * RESULT + 50
+    assert not few.is_guess
+
+
+def twice(x):
+    y = x[0] + 1
+    return y, y
+
+
+def test_one_result_that_stands_twice():
+    x = np.arange(3.0)
+    assert estimate(twice, x).compiled_ns == estimate(one, x).compiled_ns
+
+
+def drawn(x, rng):
+    return x[0] + rng.random()
+
+
+def drawn_twice(x, rng):
+    return x[0] + rng.random() + rng.random()
+
+
+def test_a_generator_is_handed_over_once():
+    x, rng = np.arange(3.0), np.random.default_rng(0)
+    first, second = estimate(drawn, x, rng), estimate(drawn_twice, x, rng)
+    added = first.compiled_ns - estimate(one, x).compiled_ns
+    assert GENERATOR < added < GENERATOR + 4 * ARGUMENT
+    assert second.compiled_ns - first.compiled_ns < DRAW / 10
+    assert second.numpy_ns - first.numpy_ns >= DRAW
+
+
+def until(n):
+    k = 0
+    while n > 1:
+        n = n // 2
+        k += 1
+    return k
+
+
+def of_data(x, at):
+    total = 0
+    for k in range(at[0]):
+        total += k
+    return total
+
+
+def counted(x):
+    total = 0.0
+    for k in range(len(x)):
+        total += x[k] * k
+    return total
+
+
+def test_what_is_a_guess():
+    assert estimate(until, 9).is_guess
+    assert estimate(of_data, np.arange(3.0), np.array([2])).is_guess
+    assert not estimate(counted, np.arange(3.0)).is_guess
+
+
+def adds(x, y):
+    x += y
+
+
+def stores_a_sum(x, y):
+    x[:] = x * 2 + y
+
+
+def stores_into_a_part(x, y):
+    x[1:] += y[1:]
+
+
+def test_an_augmented_assignment_is_one_ufunc():
+    """``x[:] = x + y`` is one more, and so is the store into the part that ``x[1:] += y`` is."""
+    x, y = np.arange(3.0), np.ones(3)
+    added, stored = estimate(adds, x, y), estimate(stores_a_sum, x, y)
+    assert UFUNC <= added.numpy_ns < UFUNC + 10 < UFUNC + ASSIGN
+    assert estimate(stores_into_a_part, x, y).numpy_ns > UFUNC + ASSIGN
+    assert stored.numpy_ns >= 2 * UFUNC

@@ -1,0 +1,384 @@
+"""The clock decides between a variant and Python where both give the same bits.
+
+Regression: A segment with a short ``while`` ran at 0.74x: its number of iterations was a guess. The
+clock now decides after 16 calls where both forms have equal bits.
+"""
+
+import functools
+
+import numpy as np
+import pytest
+
+import fusejit.dispatch.tiering_policy
+from fusejit import fuse_jit
+from fusejit.decorated import dispatcher_of
+from fusejit.ir.analysis.exactness import is_exact, is_repeatable
+from fusejit.outcome import MISS
+from fusejit.tiering.cost_estimate import CostEstimate
+from fusejit.tiering.segment_profiler import FIRST_LOOK
+from fusejit.tiering.timed_trial import (
+    CALLS,
+    ENOUGH_NS,
+    FEW,
+    LONG_NS,
+    WARM_UP,
+    TimedTrial,
+    may_take_long,
+    spoil,
+)
+
+TRIED = WARM_UP + CALLS
+
+
+def first_above(x, limit):
+    i = 0
+    while i < len(x) and x[i] <= limit:
+        i += 1
+    return i
+
+
+class Machine:
+    """A clock, and what the two forms take by it."""
+
+    def __init__(self, ours: int, pythons: int) -> None:
+        self.now, self.ours, self.pythons = 0, ours, pythons
+        self.computed = []
+
+    def clock(self) -> int:
+        return self.now
+
+    def launch(self, *args):
+        self.now += self.ours
+        self.computed.append("ours")
+        return sum(args)
+
+    def plain(self, *args):
+        self.now += self.pythons
+        self.computed.append("pythons")
+        return sum(args)
+
+
+class Variant:
+    def __init__(self, launch) -> None:
+        self.launch = launch
+
+
+def trial_of(machine, decided, launch=None, plain=None, **how):
+    variant = Variant(launch or machine.launch)
+    return TimedTrial(variant, plain or machine.plain, decided, machine.clock, **how)
+
+
+@pytest.mark.parametrize(("ours", "pythons"), [(5, 9), (9, 5), (7, 7)])
+def test_each_form_computes_a_few_calls(ours, pythons):
+    told = []
+    machine = Machine(ours, pythons)
+    trial = trial_of(machine, lambda trial, is_pythons: told.append(is_pythons))
+    for _ in range(TRIED + 3):
+        assert trial.launch(1, 2) == 3
+    assert told == [pythons < ours]
+    assert (trial.ours, trial.pythons) == (CALLS * [ours], CALLS * [pythons])
+    assert machine.computed[: WARM_UP + 4] == ["ours"] * WARM_UP + ["ours", "pythons"] * 2
+    assert machine.computed[-3:] == ["ours"] * 3
+
+
+def test_long_calls_are_not_computed_by_python():
+    """A loop over a million elements takes Python a second."""
+    told = []
+    machine = Machine(LONG_NS + 1, 100 * LONG_NS)
+    trial = trial_of(machine, lambda trial, is_pythons: told.append(is_pythons))
+    for _ in range(TRIED):
+        trial.launch(1, 2)
+    assert told == [False]
+    assert "pythons" not in machine.computed
+    told.clear()
+    machine = Machine(9, 5)
+    trial = trial_of(machine, lambda trial, is_pythons: told.append(is_pythons))
+    for at in range(TRIED + 1):
+        machine.ours = LONG_NS + 1 if at == 5 else 9  # something else ran meanwhile
+        trial.launch(1, 2)
+    assert told == [True]
+    assert machine.computed.count("pythons") == CALLS
+
+
+def test_long_calls_are_computed_by_either_form_where_the_estimate_takes_them_for_near():
+    told = []
+    machine = Machine(3 * LONG_NS, 2 * LONG_NS)
+    trial = trial_of(machine, lambda trial, is_pythons: told.append(is_pythons), tries_long=True)
+    calls = 0
+    while not told:
+        assert trial.launch(1, 2) == 3
+        calls += 1
+    assert told == [True]
+    assert len(machine.computed) <= calls + 1  # but for the first one, each is computed once
+    assert may_take_long(CostEstimate(3.0, 1.0, False, False)) is True
+    assert may_take_long(CostEstimate(9.0, 1.0, False, False)) is False
+
+
+def test_two_calls_that_take_python_long_decide():
+    told = []
+    machine = Machine(LONG_NS // 9, 2 * ENOUGH_NS)
+    trial = trial_of(machine, lambda trial, is_pythons: told.append(is_pythons))
+    for _ in range(TRIED):
+        trial.launch(1, 2)
+    assert told == [False]
+    assert machine.computed.count("pythons") == len(trial.ours) == 2
+
+
+@pytest.mark.parametrize(("ours", "pythons", "spared"), [(5, 9, 0), (9, 5, 0), (7, 9, 3)])
+def test_either_form_computes_a_call_that_stores(ours, pythons, spared):
+    told = []
+    machine = Machine(ours, pythons)
+    trial = trial_of(
+        machine,
+        lambda trial, is_pythons: told.append(is_pythons),
+        is_repeatable=False,
+        spared_ns=spared,
+    )
+    calls = 0
+    while not told:
+        assert trial.launch(1, 2) == 3
+        calls += 1
+    assert told == [pythons < ours + spared]
+    assert len(machine.computed) == calls <= WARM_UP + 2 * CALLS + 1
+    turns = "".join(form[0] for form in machine.computed[WARM_UP : WARM_UP + 8])
+    assert turns == "oppopoop"  # no period that the calls could have too
+
+
+@pytest.mark.parametrize(("pythons", "calls"), [(ENOUGH_NS, CALLS), (30 * ENOUGH_NS, FEW)])
+def test_other_work_in_other_calls_is_a_reason_to_time_more_of_them(pythons, calls):
+    told = []
+    machine = Machine(LONG_NS // 2, pythons)
+    trial = trial_of(
+        machine, lambda trial, is_pythons: told.append(is_pythons), is_repeatable=False
+    )
+    while not told:
+        trial.launch(1, 2)
+    assert told == [False]
+    assert min(len(trial.ours), len(trial.pythons)) == calls
+
+
+@pytest.mark.parametrize("is_repeatable", [True, False])
+def test_calls_in_which_another_trial_runs_or_something_is_compiled_do_not_count(is_repeatable):
+    told = []
+    machine = Machine(9, 1)
+    inner = trial_of(machine, lambda trial, is_pythons: told.append("inner"))
+    again = [True]
+
+    def outer(*args):
+        if again:
+            again.pop()
+            machine.now += 10**9
+            spoil()
+        return inner.launch(*args)
+
+    trial = trial_of(
+        machine,
+        lambda trial, is_pythons: told.append(("outer", is_pythons)),
+        plain=outer,
+        is_repeatable=is_repeatable,
+    )
+    for _ in range(4 * TRIED + 2):
+        assert trial.launch(1, 2) == 3
+    assert told == ["inner", ("outer", False)]
+    assert set(trial.pythons) == {9}
+
+
+def test_what_ends_a_trial():
+    told = []
+    machine = Machine(9, 5)
+
+    def decided(trial, is_pythons):
+        told.append(is_pythons)
+
+    def fails(*args):
+        raise ValueError("only in Python")
+
+    trial = trial_of(machine, decided, plain=fails)
+    assert [trial.launch(k) for k in range(WARM_UP + 2)] == [*range(WARM_UP + 2)]
+    assert told == [False]
+    missing = trial_of(machine, decided, launch=lambda *args: MISS)
+    assert [missing.launch(1) for _ in range(2 * TRIED)] == [MISS] * 2 * TRIED
+    assert told == [False]
+
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    trial = trial_of(machine, decided, plain=interrupted)
+    for _ in range(WARM_UP):
+        trial.launch(1)
+    with pytest.raises(KeyboardInterrupt):
+        trial.launch(1)
+    assert told == [False]
+    trial = trial_of(machine, decided, plain=lambda *args: trial.launch(*args))  # a recursion
+    for _ in range(TRIED):
+        assert trial.launch(4) == 4
+    assert len(told) == 2
+
+
+@pytest.fixture(autouse=True)
+def retiring(monkeypatch):
+    """Calls that do not pay are left to Python, as they are without a setting of the tests."""
+    monkeypatch.setenv("FUSEJIT_RETIRE", "1")
+
+
+@pytest.fixture
+def timed(monkeypatch):
+    """What the forms of a function take while they are tried."""
+    machine = Machine(0, 0)
+
+    class Timed(TimedTrial):
+        def _runs_plainly(self, args):
+            machine.now += machine.pythons
+            return super()._runs_plainly(args)
+
+        def _runs_compiled(self, args):
+            machine.now += machine.ours
+            return super()._runs_compiled(args)
+
+    monkeypatch.setattr(
+        fusejit.dispatch.tiering_policy, "TimedTrial", functools.partial(Timed, clock=machine.clock)
+    )
+    return machine
+
+
+def calls(fused, times):
+    x = np.arange(9.0)
+    for k in range(times):
+        assert fused(x, k % 5 + 0.5) == k % 5 + 1
+
+
+def test_a_slow_variant_is_left_to_python_and_tried_again(timed):
+    timed.ours, timed.pythons = 9, 5
+    fused = fuse_jit(first_above)
+    calls(fused, TRIED + 2)
+    state = dispatcher_of(fused)
+    assert not fused.variants.compiled
+    assert "interpreted, Python runs it: NumPy 0.0 us, compiled 0.0 us" in repr(fused.variants)
+    assert state.entry_stub.guard is not None
+    calls(fused, FIRST_LOOK - 2)
+    assert not fused.variants.compiled
+    timed.ours, timed.pythons = 5, 9
+    calls(fused, 2)  # looked at: the same variant is asked, and nothing traced
+    assert len(fused.variants) == 1
+    assert fused.variants[0] is state.tiering.interpreted.variant
+    calls(fused, TRIED + 1)
+    assert state.tiering.trial is None
+    assert state.entry_stub.first is fused.variants[0].launch
+    assert "interpreted" not in repr(fused.variants)
+
+
+def test_a_fast_variant_stays(timed):
+    timed.ours, timed.pythons = 5, 9
+    fused = fuse_jit(first_above)
+    calls(fused, 3 * TRIED)
+    state = dispatcher_of(fused)
+    assert state.tiering.trial is None
+    assert state.entry_stub.first is fused.variants[0].launch
+
+
+def test_other_arguments_during_a_trial(timed):
+    timed.ours, timed.pythons = 9, 5
+    fused = fuse_jit(first_above)
+    for k in range(2 * TRIED):
+        for dtype in (np.float64, np.int32):
+            assert fused(np.arange(9, dtype=dtype), k % 5) == k % 5 + 1
+    assert len(fused.variants) == 2  # each may be the faster one
+
+
+def test_not_where_nothing_is_left_to_python(timed):
+    timed.ours, timed.pythons = 9, 5
+    fused = fuse_jit(first_above, fullgraph=True)
+    calls(fused, 3 * TRIED)
+    assert len(fused.variants) == 1
+    assert dispatcher_of(fused).tiering.trial is None
+
+
+def stores(x, limit):
+    i = 0
+    while i < len(x) and x[i] <= limit:
+        x[i] = 0
+        i += 1
+    return i
+
+
+def of_functions(x, limit):
+    i = 0
+    while i < len(x) and np.exp(x[i]) <= limit:
+        i += 1
+    return i
+
+
+def draws(x, rng):
+    i = 0
+    while i < len(x) and rng.random() < x[i]:
+        i += 1
+    return i
+
+
+def total(x, limit):
+    return float(x.sum()) > limit
+
+
+def of_complex_products(x, limit):
+    z = x * 1j
+    for _ in range(3):
+        z = z * z + x
+    return np.abs(z) < limit, z.real
+
+
+def of_complex_functions(x, limit):
+    z = np.exp(x * 1j)
+    return z / (z + limit)
+
+
+@pytest.mark.parametrize(
+    ("function", "repeats", "exact"),
+    [
+        (first_above, True, True),
+        (stores, False, True),
+        (of_functions, True, False),
+        (draws, False, False),
+        (total, True, False),
+        (of_complex_products, True, True),
+        (of_complex_functions, True, False),
+    ],
+)
+def test_what_may_be_tried(function, repeats, exact):
+    other = np.random.default_rng(0) if function is draws else 3.0
+    graph = fuse_jit(function, fullgraph=True).trace(np.arange(5.0), other).graph
+    assert (is_repeatable(graph), is_exact(graph)) == (repeats, exact)
+
+
+def increments(x, n):
+    k = 0
+    while k < n:
+        x[k] += 1
+        k += 1
+    return k
+
+
+def test_stores_happen_once_whoever_is_the_faster_one(timed):
+    timed.ours, timed.pythons = 9, 5
+    fused, x = fuse_jit(increments), np.zeros(9, int)
+    made = TRIED + CALLS + 1  # the first one is served before the trial begins
+    for k in range(made):
+        assert fused(x, 5) == 5
+        assert x.tolist() == [k + 1] * 5 + [0] * 4
+    assert not fused.variants.compiled
+    for k in range(made, made + 40 * FIRST_LOOK):  # looked at now and then: nothing is traced
+        assert fused(x, 5) == 5
+        assert x.tolist() == [k + 1] * 5 + [0] * 4
+    assert sum(fused.variants.fallbacks.values()) == 0
+    assert not fused.variants.compiled or dispatcher_of(fused).tiering.trial is not None
+
+
+def test_effects_happen_once():
+    """A program with effects is not computed twice."""
+    fused, x = fuse_jit(stores), np.arange(9.0)
+    for k in range(2 * TRIED):
+        x[:] = np.arange(9.0)
+        assert fused(x, k % 5) == k % 5 + 1
+        assert x[: k % 5 + 1].tolist() == [0] * (k % 5 + 1)
+    drawn, ours, theirs = fuse_jit(draws), np.random.default_rng(1), np.random.default_rng(1)
+    for _ in range(2 * TRIED):
+        assert drawn(np.full(20, 0.7), ours) == draws(np.full(20, 0.7), theirs)
