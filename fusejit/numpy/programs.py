@@ -71,35 +71,19 @@ PATH_ATTRIBUTES = frozenset(("T", "real", "imag"))
 """Attributes that stand in paths of views beside subscripts."""
 
 
-class Form:
+class Form(NamedTuple):
     """A function of NumPy beside ufuncs, with its options.
 
-    It computes an operation when a window is replayed, and says how the source of a compiled window
-    writes it. It writes nothing but its result, which it does not read, so that it can run again
-    if an exception of a signal handler interrupts it.
-
-    Attributes
-    ----------
-    function : callable
-        ``function(*operands, out)`` writes the result.
-    template : str
-        The source of the result, or of a store into ``{out}``. Forms of one template are equal.
+    ``function(*operands, out)`` computes an operation when a window is replayed; ``template`` is
+    the source of its result, or of a store into ``{out}``. It writes nothing but the result, which
+    it does not read, so that it can run again if an exception of a signal handler interrupts it.
     """
 
-    __slots__ = ("function", "template")
-
-    def __init__(self, function: Callable[..., Any], template: str) -> None:
-        self.function = function
-        self.template = template
+    function: Callable[..., Any]
+    template: str
 
     def __call__(self, *operands: Any) -> None:
         self.function(*operands)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Form) and self.template == other.template
-
-    def __hash__(self) -> int:
-        return hash(self.template)
 
 
 class Described(NamedTuple):

@@ -136,11 +136,8 @@ class Window:
     running : list of Batch or CompiledRun
         What a flush has begun to run, last one first. An exception of a signal handler may leave
         some; the next flush runs them.
-    thread : Thread
     paths : dict
         From the ids of views that operations use to the subscripts that make them.
-    memory : Memory
-        Where the memory of results comes from.
     epoch : int
         How many flushes there were; an array is pending while its epoch is this one.
     most : int
