@@ -5,8 +5,8 @@ kernels and keeps them in the disk cache. When the window is due, this process f
 which takes some hundredths of a second. Whether a window is due does not depend on the helper: if
 that is not finished this process waits for it, and if there is none it compiles by itself.
 
-The helper starts with the first question, runs with lower priority, and ends with this process.
-What it has compiled is noted in the disk cache; later processes do not ask for it again.
+The helper starts with the first question, runs with lower priority, and ends with this process;
+workers of `multiprocessing` have none. The disk cache notes what it has compiled.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ _INHERITED: list[Helper | None] = []
 
 
 def ask(source: str, arguments: list[Any]) -> int:
-    """Have a window compiled; return the number for `wait`, 0 if there is nothing to wait for."""
+    """Have a window compiled; return the number for `wait`, or 0 for nothing to wait for."""
     note = _note(source, arguments)
     with _LOCK:
         if _HELPERS == [None] or _notes().get(note) is not None:
@@ -116,7 +116,9 @@ def wait(number: int) -> None:
 
 def _started() -> Helper | None:
     is_python = os.path.basename(sys.executable or "").lower().startswith(("python", "pypy"))
-    if not IS_ON or not is_python or not options_from_environment().cache:
+    processes = sys.modules.get("multiprocessing.process")
+    is_worker = bool(processes and processes.parent_process())
+    if not IS_ON or not is_python or is_worker or not options_from_environment().cache:
         return None
     try:
         helper = Helper()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -118,3 +119,14 @@ if hasattr(os, "fork"):
     assert not done.stderr
     with pytest.raises(ProcessLookupError):
         os.kill(int(done.stdout), 0)
+
+
+def _asked(source: str) -> tuple[int, bool]:
+    number = ahead.ask(source, arguments())
+    return number, ahead._HELPERS == [None]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_workers_of_a_pool_have_no_helper() -> None:
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply(_asked, [SOURCE]) == (0, True)
