@@ -36,12 +36,7 @@ _SERVE = "import sys; sys.path[:] = {path!r}; from fusejit.numpy.ahead import se
 
 
 class Helper:
-    """A process that compiles what it is asked for, one after the other.
-
-    Attributes
-    ----------
-    num_asked, num_answered : int
-    """
+    """A process that compiles what it is asked for, one after the other."""
 
     def __init__(self) -> None:
         self.num_asked = self.num_answered = 0
