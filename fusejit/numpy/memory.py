@@ -110,8 +110,10 @@ def reserved(shape: tuple[int, ...], dtype: Any) -> numpy.ndarray[Any, Any]:
 
     ``numpy.empty`` would take memory that was written and is free, which others could use.
     """
-    count = math.prod(shape)
-    array: numpy.ndarray[Any, Any] = numpy.empty(max(count, MAPPED // dtype.itemsize), dtype)
+    try:
+        array = numpy.empty(max(math.prod(shape), MAPPED // dtype.itemsize), dtype)
+    except MemoryError:
+        return numpy.empty(shape, dtype)
     array.resize(shape, refcheck=False)
     return array
 
