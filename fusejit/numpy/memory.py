@@ -100,8 +100,10 @@ class Memory:
 
 def _taken(places: tuple[Arrays, Arrays], key: Key) -> Any:
     for arrays in places:
-        if found := arrays.get(key):
-            return found.pop()
+        try:
+            return arrays[key].pop()
+        except (KeyError, IndexError):  # another thread may flush and take the last one
+            continue
     return None
 
 
