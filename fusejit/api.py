@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from fusejit.fuse.grouping.policy import FusionPolicyFn
     from fusejit.stages import Traced
 
-__all__ = ["FuseWarning", "Fused", "Variants", "fuse_jit"]
+__all__ = ["FuseWarning", "FusedFunction", "Variants", "fuse_jit"]
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
 
 
-class Fused(Protocol[P, R]):
+class FusedFunction(Protocol[P, R]):
     """A function decorated with `fuse_jit`."""
 
     __name__: str
@@ -53,7 +53,7 @@ class Fused(Protocol[P, R]):
 
 
 @overload
-def fuse_jit(function: Callable[P, R], /) -> Fused[P, R]: ...
+def fuse_jit(function: Callable[P, R], /) -> FusedFunction[P, R]: ...
 
 
 @overload
@@ -64,7 +64,7 @@ def fuse_jit(
     warn: bool = True,
     fusion: str | FusionPolicyFn | None = None,
     compile_seconds: float | None = None,
-) -> Callable[[Callable[P, R]], Fused[P, R]]: ...
+) -> Callable[[Callable[P, R]], FusedFunction[P, R]]: ...
 
 
 def fuse_jit(

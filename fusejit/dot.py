@@ -199,7 +199,7 @@ def _is_weightless(op: Op) -> bool:
 
 def _bands(group: Group) -> str:
     op = group.ops[0]
-    return ", ".join(str(op.domain[dim]) for dim in group.bands[0])
+    return ", ".join(str(op.domain[dim]) for dim in group.shared_dims[0])
 
 
 def _payload_text(op: GenericOp) -> str:

@@ -6,7 +6,7 @@ import os
 
 PACKAGE = os.path.dirname(__file__) + os.sep  # as code objects spell it: "/a/./fusejit/"
 GENERATED = "<fusejit "  # how the file names of generated code begin
-CARRIER = f"{GENERATED}carrier"  # of the function that stands for a decorated one
+ENTRY_STUB = f"{GENERATED}entry stub"  # of the function that stands for a decorated one
 
 
 def is_package_file(filename: str) -> bool:

@@ -16,9 +16,9 @@ from fusejit.codegen.lower.kernel_passes import KERNEL_PASSES
 from fusejit.dataclass import dataclass
 from fusejit.failures import Watched
 from fusejit.fuse.canonical.canonicalize import canonicalize
-from fusejit.fuse.canonical.early_checks import ask_checks_early
+from fusejit.fuse.canonical.hoist_assertions import hoist_assertions
+from fusejit.fuse.folding.concat_reads import split_concat_reads
 from fusejit.fuse.folding.driver import fold_producers
-from fusejit.fuse.folding.joined import read_parts
 from fusejit.fuse.folding.siblings import merge_siblings
 from fusejit.fuse.grouping.group import form_groups
 from fusejit.fuse.grouping.policy import Policy
@@ -63,11 +63,11 @@ def _hoist(graph: Graph, at: PassContext) -> Graph:
     return hoist_invariants(graph, at.target, at.report)
 
 
-def _read_parts(graph: Graph, at: PassContext) -> Graph:
+def _split_concat_reads(graph: Graph, at: PassContext) -> Graph:
     if at.policy is None:
         return graph
     for _ in range(MOST_JOINS):  # a roll of a roll
-        cut = read_parts(graph)
+        cut = split_concat_reads(graph)
         if cut is graph:
             break
         graph = _fold(canonicalize(cut), at)
@@ -96,11 +96,11 @@ def _verified(run: GraphPass, at: PassContext, known: set[Op], graph: Graph) -> 
 # the same object when it changed nothing.
 PASSES: tuple[tuple[str, GraphPass], ...] = (
     ("canonicalize", lambda graph, at: canonicalize(graph)),
-    ("ask checks early", lambda graph, at: ask_checks_early(graph)),
-    ("hoist what is the same in each iteration", _hoist),
+    ("hoist assertions", lambda graph, at: hoist_assertions(graph)),
+    ("hoist loop invariants", _hoist),
     ("split loops that carry numbers", lambda graph, at: split_loops(graph, at.target, at.report)),
     ("fold producers into consumers", _fold),
-    ("read arrays that are joined part by part", _read_parts),
+    ("split reads of concatenated arrays", _split_concat_reads),
     ("move reshapes up", _for_fusion(move_reshapes_up)),
     ("fold across reshapes that moved up", _fold),
     ("move reshapes down", _for_fusion(move_reshapes_down)),

@@ -21,10 +21,10 @@ from fusejit.codegen.backend.compile import ArgType, Kernel, compile_kernel, pyt
 from fusejit.codegen.intrinsics.table import load_providers
 from fusejit.codegen.launcher.generate import LauncherSource, compile_launcher, launcher_source
 from fusejit.codegen.loop_passes.function_sharing import share_functions, share_kernels
-from fusejit.codegen.lower.schedule import lower
+from fusejit.codegen.lower.lower_schedule import lower
 from fusejit.codegen.machine.target import host_target
-from fusejit.codegen.text.emit import emit_kernel
-from fusejit.codegen.text.outlining import outlined
+from fusejit.codegen.printer.outlining import outlined
+from fusejit.codegen.printer.statement_printer import emit_kernel
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.dot import graph_dot, schedule_dot
 from fusejit.errors import UnsupportedError
@@ -47,7 +47,7 @@ from fusejit.ir.text.printer import print_graph
 from fusejit.ir.text.steps import describe_program, describe_schedule
 from fusejit.ir.traced import TracedFunction
 from fusejit.ir.verifier.verify import verify
-from fusejit.mlir.export.text import mlir_text
+from fusejit.mlir.export.module_printer import mlir_text
 from fusejit.options import Options
 from fusejit.pipeline import PassContext, group, run_passes
 from fusejit.tracer.graph_breaks.fallback import Fallback

@@ -61,7 +61,7 @@ def parse(text: str, mode: str = "exec", *, filename: str = "<fusejit>", flags: 
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below ``node``, as `ast.iter_child_nodes` has them, but for ``ctx``.
 
-    All that is staged is walked many times, and whether a name is read or bound says ``node.ctx``.
+    All that is traced is walked many times, and whether a name is read or bound says ``node.ctx``.
     """
     found: list[ast.AST] = []
     for name in node._fields:

@@ -45,7 +45,7 @@ from fusejit.segments.segmented import SegmentedFunction
 from fusejit.stages import Compiled, Lowered, trace
 from fusejit.tiering.interpreted_function import InterpretedFunction, may_be_interpreted
 from fusejit.tiering.timed_trial import may_be_tried, spoil
-from fusejit.tracer.control_flow.raises import may_raise_late
+from fusejit.tracer.control_flow.raises import may_raise_deferred
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.locations import strip_frames
 
@@ -313,7 +313,7 @@ class Dispatcher:
         seconds = self.state.parts_time if self.options.is_part else self.options.compile_seconds
         with compiling(self.function.__name__, seconds):
             traced = trace(self.function, *self.state.arguments.split(args), self.options_now())
-            if self.options.on_error and may_raise_late(traced.graph):
+            if self.options.on_error and may_raise_deferred(traced.graph):
                 return self.splitter.entered(self.splitter.per_statement(traced, args))
             with self.diagnostics.failing("decide what pays"):
                 estimate = self.tiering.estimate(traced, args)

@@ -13,9 +13,9 @@ from fusejit.budget import check_budget
 from fusejit.dataclass import replace
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import (
+    Assert,
     Bind,
     Block,
-    Check,
     Cond,
     GenericOp,
     HostCall,
@@ -119,7 +119,7 @@ def substitute_in_op(op: Op, values: Mapping[Value, Value]) -> Op:
                 Operand(new(s.value), s.map) if isinstance(s, Operand) else s for s in op.subscripts
             )
             return replace(op, value=new(op.value), subscripts=subscripts)
-        case Check():
+        case Assert():
             shown = op.shown
             if shown is not None and isinstance(shown.index, Value):
                 shown = replace(shown, index=new(shown.index))

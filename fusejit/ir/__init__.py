@@ -19,8 +19,8 @@ a bracket of the text; `x?` is optional, `x*` repeats with commas, `x+` on lines
               | %r  "=" "reshape" %source reassoc               axes split or merged
               | "store" @a v1 ( map "(" expr* ")" )? "=" %value ( "mask" %m )?
               | "scatter" combine? @a v1 ( map "(" expr* ")" )? "at" "distinct"? "from_start"? "(" sub* ")" "=" %value
-              | "check" %condition "reason" ( "raises" "error" )?   false: NumPy runs the call, or
-              |     ( "late" ( "index" ("(" expr ")" | %v) "axis" number "size" "(" expr ")" )?
+              | "assert" %condition "reason" ( "raises" "error" )?   false: NumPy runs the call, or
+              |     ( "deferred" ( "index" ("(" expr ")" | %v) "axis" number "size" "(" expr ")" )?
               |       ( "integer" %v )? )?                       the kernel raises
               | "alloc" @t ":" type memory
               | "alias" @t ":" type "of" @a reassoc memory      @a with axes split or merged

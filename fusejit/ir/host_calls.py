@@ -16,7 +16,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import Block, Check, HostCall, Loop, Op, Write, walk
+from fusejit.ir.ops import Assert, Block, HostCall, Loop, Op, Write, walk
 
 # what the literals of a call's text may mention
 NAMES: dict[str, Any] = {"nan": np.nan, "inf": np.inf, "dtype": np.dtype, "np": np}
@@ -129,26 +129,26 @@ def effects_for_good(graph: Graph) -> list[HostCall]:
     return [op for op in calls if is_effect(op) and not is_draw(op)]
 
 
-def late_ops(graph: Graph) -> frozenset[Op]:
+def deferred_ops(graph: Graph) -> frozenset[Op]:
     """The ops that may run after the caller could see something: NumPy cannot take over there.
 
     Inside a loop that is every op, if any op of the loop is an effect.
     """
-    late: set[Op] = set()
-    _collect_late(graph.block, False, late)
-    return frozenset(late)
+    deferred: set[Op] = set()
+    _collect_deferred(graph.block, False, deferred)
+    return frozenset(deferred)
 
 
-def late_checks(graph: Graph) -> list[Check]:
+def deferred_assertions(graph: Graph) -> list[Assert]:
     """The checks that end a call behind an effect, in program order."""
-    return [op for op in walk(graph.block) if isinstance(op, Check) and op.is_late]
+    return [op for op in walk(graph.block) if isinstance(op, Assert) and op.is_deferred]
 
 
-def _collect_late(block: Block, is_late: bool, late: set[Op]) -> bool:
+def _collect_deferred(block: Block, is_deferred: bool, deferred: set[Op]) -> bool:
     for op in block.ops:
-        if is_late:
-            late.add(op)
+        if is_deferred:
+            deferred.add(op)
         in_loop = isinstance(op, Loop) and any(is_effect(o) for b in op.blocks for o in walk(b))
-        after = [_collect_late(inner, is_late or in_loop, late) for inner in op.blocks]
-        is_late = is_late or is_effect(op) or any(after)
-    return is_late
+        after = [_collect_deferred(inner, is_deferred or in_loop, deferred) for inner in op.blocks]
+        is_deferred = is_deferred or is_effect(op) or any(after)
+    return is_deferred

@@ -221,8 +221,8 @@ class Scatter(Write):
     reach one element the last one wins. With ``combine``, a binary scalar op, the element becomes
     ``combine(element, value[p])``, for one point after the other. ``from_start`` says that no
     integer is negative, because they were made within bounds, ``distinct`` that no two points reach
-    one element. Value and integers are read before anything is written; a `Check` in front has made
-    sure that they are within bounds.
+    one element. Value and integers are read before anything is written; a `Assert` in front has
+    made sure that they are within bounds.
     """
 
     subscripts: tuple[Operand | AffineExpr, ...]
@@ -252,18 +252,18 @@ class CheckedIndex:
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class Check(Op):
+class Assert(Op):
     """The call goes on only if ``condition``, a bool, is true; otherwise NumPy runs it.
 
-    Where the caller's memory may have been modified in front of it (``is_late``), it cannot: the
-    call then ends with ``error``, having done what NumPy would have done up to there. ``shown`` is
-    what its text names, kept where the kernel raises; of an OverflowError it names ``integer``.
+    Where the caller's memory may have been modified in front of it (``is_deferred``), it cannot:
+    the call then ends with ``error``, having done what NumPy would have done up to there. ``shown``
+    is what its text names, kept where the kernel raises; of an OverflowError it names ``integer``.
     """
 
     condition: Value
     reason: str
     error: str = "IndexError"
-    is_late: bool = False
+    is_deferred: bool = False
     shown: CheckedIndex | None = None
     integer: Value | None = None
 

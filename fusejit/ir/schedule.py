@@ -19,22 +19,22 @@ class Group:
     ----------
     ops : tuple of GenericOp
         In program order.
-    bands : tuple of tuple of int
-        For each op its dims that are the shared outer loops, the outermost band first: all
+    shared_dims : tuple of tuple of int
+        For each op its dims that are the shared outer loops, the outermost shared loop first: all
         parallel, of equal extents, and every value that passes inside the group is read at the very
-        point of the bands where it was written.
+        point of the shared loops where it was written.
     local : tuple of Value
         Values that nothing outside the group reads: only a tile of them ever exists.
     store : Store or None
         The store behind the group that takes the last op's value, if a tile may be stored as soon
         as it is computed.
     halos : tuple of tuple of (int, int)
-        For each op and band how much earlier (if negative) it begins than the tile, and how much
-        later it ends: what reads it needs its neighbours. Ops with a halo are local.
+        For each op and shared loop how much earlier (if negative) it begins than the tile, and how
+        much later it ends: what reads it needs its neighbours. Ops with a halo are local.
     """
 
     ops: tuple[GenericOp, ...]
-    bands: tuple[tuple[int, ...], ...]
+    shared_dims: tuple[tuple[int, ...], ...]
     local: tuple[Value, ...]
     store: Store | None = None
     halos: tuple[tuple[tuple[int, int], ...], ...] = ()
@@ -111,7 +111,7 @@ class Grouped:
     """Ops that share outer loops: their names, which values stay in tiles, where, and why."""
 
     ops: tuple[str, ...]
-    num_bands: int
+    num_shared_loops: int
     local: tuple[str, ...]
     locations: tuple[Location, ...]
     rule: str = ""

@@ -1,4 +1,4 @@
-"""MLIR programs as functions on NumPy arrays: `load`. Graphs as text: `mlir.export.text`."""
+"""MLIR programs as functions on NumPy arrays: `load`. Graphs as MLIR: `mlir.export`."""
 
 from typing import TYPE_CHECKING, Any
 

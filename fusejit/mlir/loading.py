@@ -35,7 +35,7 @@ from fusejit.ir.traced import (
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.locks import ForkSafeLock
-from fusejit.mlir.export.text import mlir_text
+from fusejit.mlir.export.module_printer import mlir_text
 from fusejit.mlir.read import MlirProgram, Parameter, read_mlir
 from fusejit.options import options_from_environment
 from fusejit.outcome import Outcome

@@ -22,9 +22,9 @@ from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.ops import (
     Alloc,
+    Assert,
     Bind,
     Block,
-    Check,
     Cond,
     GenericOp,
     HostCall,
@@ -271,7 +271,7 @@ def _only_asked(graph: Graph) -> frozenset[Value]:
     asked: set[Value] = set()
     used: set[Value] = {r for r in graph.results if isinstance(r, Value)} | {*graph.block.yields}
     for op in walk(graph.block):
-        (asked if isinstance(op, Check) else used).update(op.operand_values)
+        (asked if isinstance(op, Assert) else used).update(op.operand_values)
         for block in op.blocks:
             used.update(block.yields)
     return frozenset(asked - used)

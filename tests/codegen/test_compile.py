@@ -175,7 +175,7 @@ def test_the_texts_lines_show_in_tracebacks():
     assert "# out of bounds" in "".join(traceback.format_exception(caught.value))
 
 
-def test_integer_overflow_is_silent_in_the_twin():
+def test_integer_overflow_is_silent_in_python():
     source = """
 def kernel(o, a):
     for i in range(a.shape[0]):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from fusejit.codegen.loop_passes.interruptible import interruptible
-from fusejit.codegen.text.emit import statement_lines
+from fusejit.codegen.printer.statement_printer import statement_lines
 from fusejit.ir.loops.nodes import For, Integer, Let, Number, ParallelFor, Stmt, Var, While
 from fusejit.ir.loops.polynomial import Polynomial
 

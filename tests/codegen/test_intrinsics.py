@@ -1,4 +1,4 @@
-"""Intrinsics three ways: NumPy, the Python twin and the jitted kernel have the same bits."""
+"""Intrinsics three ways: NumPy, the Python implementation and the kernel have the same bits."""
 
 import operator
 import re
@@ -120,7 +120,7 @@ def test_get_and_put_keep_the_dtype(name):
 
 
 @pytest.mark.parametrize("offset", [-1, 4, 5])
-def test_twin_refuses_what_is_out_of_bounds(offset):
+def test_python_implementation_refuses_what_is_out_of_bounds(offset):
     a = np.arange(8.0)[4:]
     with pytest.raises(IndexError, match="outside the memory"):
         get(flat(a), offset)
@@ -128,7 +128,7 @@ def test_twin_refuses_what_is_out_of_bounds(offset):
         put(flat(a), offset, np.float64(1))
 
 
-def test_twin_reads_below_the_first_element_of_a_reversed_array():
+def test_python_implementation_reads_below_the_first_element_of_a_reversed_array():
     a = np.arange(12.0).reshape(3, 4)[::-1, ::-1]
     assert [get(flat(a), -k) for k in range(12)] == list(range(11, -1, -1))
     with pytest.raises(IndexError):
@@ -240,7 +240,7 @@ def test_heap_scratch(n):
     assert_same_bits(out, a[::-1])
 
 
-def test_scratch_twins_hold_garbage_and_have_bounds():
+def test_scratch_python_implementations_hold_garbage_and_have_bounds():
     memory = scratch(4, TOKENS["f64"])
     assert np.isnan(get(memory, 3))
     with pytest.raises(IndexError):
@@ -295,8 +295,8 @@ def binary_source(name):
 BINARY = {
     "int_floordiv": np.floor_divide,
     "int_mod": np.remainder,
-    "lone_floordiv": np.floor_divide,
-    "lone_mod": np.remainder,
+    "scalar_floordiv": np.floor_divide,
+    "scalar_mod": np.remainder,
     "near_mod": np.remainder,
     "shift_left": np.left_shift,
     "shift_right": np.right_shift,
@@ -332,7 +332,7 @@ def kernel(o_pow, o_abs, o_neg, a, b):
         assert_same_bits(negative, np.negative(a))
 
 
-@pytest.mark.parametrize("kind", ["int", "lone"])
+@pytest.mark.parametrize("kind", ["int", "scalar"])
 @pytest.mark.parametrize("dtype_name", INTEGERS)
 def test_division_by_constants(dtype_name, kind):
     dtype = DTYPE_TOKENS[dtype_name]
@@ -436,7 +436,7 @@ def test_operands_of_another_kind_are_refused(name, dtype):
     with pytest.raises(Exception, match="operands are"):
         compile_for(binary_source(name), a, a, a)
     with pytest.raises(TypeError, match="operands are"):
-        INTRINSICS[name].twin(a[0], a[1])
+        INTRINSICS[name].python_implementation(a[0], a[1])
 
 
 def test_a_name_is_registered_once():
@@ -452,9 +452,10 @@ def test_every_intrinsic_has_a_doc_and_both_sides():
         assert entry.jit is not None
 
 
-def test_the_twins_do_not_import_numba():
+def test_the_python_implementations_do_not_import_numba():
     program = (
-        "import sys; from fusejit.codegen.intrinsics.table import twin_namespace; twin_namespace();"
+        "import sys; from fusejit.codegen.intrinsics.table import "
+        "python_namespace; python_namespace();"
         "sys.exit('numba' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -12,7 +12,7 @@ import pytest
 
 from fusejit.codegen.backend import numba_private
 from fusejit.codegen.backend.compile import ArgType, compile_kernel
-from fusejit.codegen.text.emit import emit_kernel
+from fusejit.codegen.printer.statement_printer import emit_kernel
 from fusejit.ir.loops.index_math import let, operand
 from fusejit.ir.loops.nodes import (
     Call,

@@ -15,9 +15,9 @@ from fusejit import fuse_jit
 from fusejit.codegen.backend.compile import ArgType, python_kernel
 from fusejit.codegen.intrinsics.table import load_providers
 from fusejit.codegen.loop_passes.loop_fusion import merge_nests
-from fusejit.codegen.loop_passes.temporal_tiling import move_time_loops
-from fusejit.codegen.text.emit import emit_kernel
-from fusejit.codegen.text.outlining import outlined
+from fusejit.codegen.loop_passes.temporal_tiling import tile_time_loops
+from fusejit.codegen.printer.outlining import outlined
+from fusejit.codegen.printer.statement_printer import emit_kernel
 from fusejit.ir.loops.index_math import BOOL, let, number, operand
 from fusejit.ir.loops.names import free_names
 from fusejit.ir.loops.nodes import (
@@ -298,13 +298,13 @@ def run(statements: list[Stmt], n: int) -> tuple[np.ndarray, np.ndarray]:
 def test_random_nests_compute_the_same(made: Any, n: int) -> None:
     statements = program(*made)
     merged = merge_nests(statements, [])
-    moved = move_time_loops(merged, [])
+    moved = tile_time_loops(merged, [])
     expected = run(statements, n)
     for other in (merged, moved):
         for a, b in zip(run(other, n), expected, strict=True):
             np.testing.assert_array_equal(a, b)
     assert merge_nests(merged, []) == merged
-    assert move_time_loops(moved, []) == moved
+    assert tile_time_loops(moved, []) == moved
 
 
 def test_a_chunk_is_given_what_a_chunk_in_it_calls_alike() -> None:

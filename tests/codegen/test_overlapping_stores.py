@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit import fuse_jit
-from fusejit.codegen.lower import blocks
+from fusejit.codegen.lower import row_blocks
 from fusejit_testing.oracle import decorate
 
 
@@ -48,10 +48,10 @@ def source(function: Callable[..., Any], *args: Any) -> str:
 @pytest.fixture
 def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of 4 elements, and bands wherever there are two."""
-    monkeypatch.setattr(blocks, "BLOCK_POINTS", 4)
-    monkeypatch.setattr(blocks, "SERIAL_POINTS", 1)
-    monkeypatch.setattr(blocks, "BAND_POINTS", 8)
-    monkeypatch.setattr(blocks, "BAND_EDGES", 2)
+    monkeypatch.setattr(row_blocks, "BLOCK_POINTS", 4)
+    monkeypatch.setattr(row_blocks, "SERIAL_POINTS", 1)
+    monkeypatch.setattr(row_blocks, "ROW_BLOCK_POINTS", 8)
+    monkeypatch.setattr(row_blocks, "ROW_BLOCK_EDGES", 2)
 
 
 def window(offset: int, reach: int) -> str:
@@ -166,8 +166,8 @@ def test_nothing_is_allocated_in_a_time_step() -> None:
 
 
 def test_jitted_in_bands(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "BAND_POINTS", 512)
-    monkeypatch.setattr(blocks, "SERIAL_POINTS", 512)
+    monkeypatch.setattr(row_blocks, "ROW_BLOCK_POINTS", 512)
+    monkeypatch.setattr(row_blocks, "SERIAL_POINTS", 512)
     text = (
         "for k in range(n):\n"
         "    u[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])\n"

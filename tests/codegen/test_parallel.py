@@ -64,7 +64,7 @@ def test_chunks_cover_the_extent_once(extent, wanted):
         assert hi - lo < ROUNDED_FROM or lo % BORDER_MULTIPLE == hi % BORDER_MULTIPLE == 0
 
 
-def test_the_twin_cuts_and_runs_the_last_chunk_first():
+def test_the_python_implementation_cuts_and_runs_the_last_chunk_first():
     calls = []
     parallel_for(lambda lo, hi, tag: calls.append((lo, hi, tag)), 7, 0, "x")
     assert calls == [(6, 7, "x"), (3, 6, "x"), (0, 3, "x")]

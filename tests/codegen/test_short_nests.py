@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.codegen.nests.short_nests import FEW
+from fusejit.codegen.loop_nests.short_nests import FEW
 from fusejit_testing.oracle import check
 
 

@@ -118,7 +118,7 @@ def test_the_formula(bits: int, data: st.DataObject) -> None:
     assert (t + ((a - t) >> min(length, 1))) >> max(length - 1, 0) == a // d
 
 
-def test_twins_ask_for_their_own_multiplier() -> None:
+def test_python_implementations_ask_for_their_own_multiplier() -> None:
     seven = np.int32(7)
     assert floordiv_by(np.int32(-8), seven, reciprocal_of(seven)) == -2
     assert mod_by(np.int32(-8), seven, reciprocal_of(seven)) == 6

@@ -1,4 +1,4 @@
-"""Names, twins and machine code of the math functions."""
+"""Names, Python implementations and machine code of the math functions."""
 
 from __future__ import annotations
 
@@ -67,16 +67,16 @@ def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
     return a.dtype == b.dtype and bool(np.all((a.view(words) == b.view(words)) | nan))
 
 
-def test_every_name_is_registered_with_a_twin_and_a_jitted_meaning() -> None:
+def test_every_name_is_registered_with_a_python_implementation_and_a_jitted_meaning() -> None:
     names = (*MATH_FUNCTIONS, *vector_math.EXACT_FUNCTIONS, *vector_math.EXTREMA)
     for name in names:
         assert INTRINSICS[name].jit is getattr(jitted, name)
-        assert INTRINSICS[name].twin.__name__ == name
+        assert INTRINSICS[name].python_implementation.__name__ == name
     with pytest.raises(AttributeError, match="nonsense"):
         _ = jitted.nonsense
 
 
-def test_the_twin_side_does_not_import_numba() -> None:
+def test_the_python_implementation_side_does_not_import_numba() -> None:
     code = (
         "import sys, fusejit.codegen.intrinsics.vector_math\n"
         "import fusejit.codegen.machine.probe as p; p.probe()\n"
@@ -133,7 +133,7 @@ def test_vector_registers_are_spilled_to_an_aligned_stack() -> None:
         kernel(np.ones(4), np.ones(4))
         (text,) = kernel.inspect_asm().values()
         assert "$-64, %rsp" in text[text.index(f"{kernel.py_func.__name__}") :]
-    assert INTRINSICS["align_stack"].twin() is None
+    assert INTRINSICS["align_stack"].python_implementation() is None
 
 
 @pytest.mark.skipif(probe().vector_bits < 512, reason="no registers of 512 bits")
@@ -317,7 +317,9 @@ def test_external_symbols_resolve() -> None:
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("name", vector_math.EXACT_FUNCTIONS)
-def test_exact_functions_have_the_bits_of_numpy_and_of_their_twin(name: str, dtype: Any) -> None:
+def test_exact_functions_have_the_bits_of_numpy_and_of_their_python_implementation(
+    name: str, dtype: Any
+) -> None:
     random = np.random.default_rng(0)
     x = np.concatenate([np.array(EDGES), random.normal(size=1001) * 100]).astype(dtype)
     operands = (x, random.permutation(x)) if name == "copysign" else (x,)
@@ -325,24 +327,26 @@ def test_exact_functions_have_the_bits_of_numpy_and_of_their_twin(name: str, dty
     loop(getattr(jitted, name), len(operands))(*operands, out)
     with np.errstate(all="ignore"):
         assert same_bits(out, getattr(np, name)(*operands))
-    twin = INTRINSICS[name].twin
-    assert same_bits(out, np.array([twin(*o) for o in zip(*operands, strict=True)]))
+    python_implementation = INTRINSICS[name].python_implementation
+    assert same_bits(
+        out, np.array([python_implementation(*o) for o in zip(*operands, strict=True)])
+    )
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("name", MATH_FUNCTIONS)
-def test_twins_of_library_functions_keep_the_dtype(name: str, dtype: Any) -> None:
+def test_python_implementations_of_library_functions_keep_the_dtype(name: str, dtype: Any) -> None:
     operands = [dtype(1.25)] * MATH_FUNCTIONS[name].arity
-    result = INTRINSICS[name].twin(*operands)
+    result = INTRINSICS[name].python_implementation(*operands)
     assert type(result) is dtype
     if name not in ("erf", "erfc"):
         with np.errstate(all="ignore"):
             assert same_bits(np.array([result]), np.array([getattr(np, name)(*operands)]))
 
 
-def test_twins_are_silent_and_take_python_floats_for_float64() -> None:
-    assert INTRINSICS["log"].twin(np.float32(-1.0)).dtype == np.float32
-    assert INTRINSICS["exp"].twin(1e4) == np.inf
+def test_python_implementations_are_silent_and_take_python_floats_for_float64() -> None:
+    assert INTRINSICS["log"].python_implementation(np.float32(-1.0)).dtype == np.float32
+    assert INTRINSICS["exp"].python_implementation(1e4) == np.inf
 
 
 @pytest.mark.parametrize(("name", "x", "y"), [
@@ -353,7 +357,7 @@ def test_twins_are_silent_and_take_python_floats_for_float64() -> None:
 def test_operands_must_have_one_dtype(name: str, x: Any, y: Any) -> None:
     function = getattr(jitted, name)
     with pytest.raises(TypeError, match=name):
-        INTRINSICS[name].twin(x, y)
+        INTRINSICS[name].python_implementation(x, y)
     with pytest.raises(TypingError, match=name):
         njit(lambda a, b: function(a, b))(x, y)
 
@@ -374,14 +378,18 @@ def numbers(dtype: Any, seed: int) -> np.ndarray:
 
 @pytest.mark.parametrize("dtype", NUMBERS)
 @pytest.mark.parametrize("name", vector_math.EXTREMA)
-def test_extrema_agree_with_numpy_and_with_their_twin(name: str, dtype: Any) -> None:
+def test_extrema_agree_with_numpy_and_with_their_python_implementation(
+    name: str, dtype: Any
+) -> None:
     x, y = numbers(dtype, 1), numbers(dtype, 2)
     out = np.empty_like(x)
     kernel = loop(getattr(jitted, name), 2)
     kernel(x, y, out)
     np.testing.assert_array_equal(out, getattr(np, name)(x, y))
-    twin = INTRINSICS[name].twin
-    assert same_bits(out, np.array([twin(a, b) for a, b in zip(x, y, strict=True)]))
+    python_implementation = INTRINSICS[name].python_implementation
+    assert same_bits(
+        out, np.array([python_implementation(a, b) for a, b in zip(x, y, strict=True)])
+    )
     single = np.empty_like(x)
     for i in range(x.size):
         kernel(x[i : i + 1], y[i : i + 1], single[i : i + 1])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.ir.ops import Check, walk
+from fusejit.ir.ops import Assert, walk
 from fusejit_testing.compare import Bound, clone
 from fusejit_testing.oracle import compare_outcomes, decorate, run
 
@@ -193,7 +193,7 @@ def test_divisors_that_ranges_show_to_differ_from_0_are_not_checked() -> None:
     args = (9, np.ones(3))
     compare_outcomes(run(harmonic, args), run(f, args), CLOSE)
     graph = f.trace(*clone(args)).traced.graph
-    assert not [op for op in walk(graph.block) if isinstance(op, Check)]
+    assert not [op for op in walk(graph.block) if isinstance(op, Assert)]
 
 
 def test_numpy_numbers_divide_as_numpy_does() -> None:

@@ -168,7 +168,7 @@ def test_large_products_stay_in_the_loop() -> None:
 
 def test_without_numpys_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the struct of the ufunc is another one, products are loops."""
-    import fusejit.codegen.lower.product_writer as writer
+    import fusejit.codegen.lower.product_emitter as writer
 
     monkeypatch.setattr(writer, "product_loops", dict)
     a, b, v = numbers(6, 5), numbers(5, 5, seed=1), numbers(5, seed=2)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit.api import FuseWarning
-from fusejit.ir.ops import Check, walk
+from fusejit.ir.ops import Assert, walk
 from fusejit_testing.oracle import check, compare_outcomes, decorate, run
 
 DTYPES = ("float64", "float32", "int64", "int32", "uint8")
@@ -434,7 +434,7 @@ def counted(x: Any) -> Any:
 def test_counters_need_no_check() -> None:
     """A counter is exact as a float: its range says so."""
     graph = decorate(counted, jit=False).trace(np.ones(5)).graph
-    assert not any(isinstance(op, Check) for op in walk(graph.block))
+    assert not any(isinstance(op, Assert) for op in walk(graph.block))
 
 
 def same_type_after_a_test(x: Any) -> Any:

@@ -9,7 +9,7 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import Check, GenericOp, Scatter
+from fusejit.ir.ops import Assert, GenericOp, Scatter
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.text.printer import print_graph
 
@@ -53,7 +53,7 @@ def test_checks_stand_in_front_of_all_stores():
         y[j] = x[i] + y[j + 1]
 
     kinds = [type(op).__name__ for op in fused(f, ONES, ONES + 1, PLACES % 7, PLACES % 6).block.ops]
-    assert max(at for at, kind in enumerate(kinds) if kind == "Check") < kinds.index("Store")
+    assert max(at for at, kind in enumerate(kinds) if kind == "Assert") < kinds.index("Store")
 
 
 SQUARE = "{ t0 = square in0 : f64; yield t0 }"
@@ -95,7 +95,7 @@ def test_elements_are_not_read_in_front_of_a_loop_that_may_be_empty_by_itself(pa
 
 def test_equal_indices_are_checked_once():
     graph = fused(lambda x, y, i: (x[i], x[i, i % 3], y[i]), ROWS, np.ones(50), PLACES)
-    assert len(ops(graph, Check)) == 3  # within x's rows, its columns, and y
+    assert len(ops(graph, Assert)) == 3  # within x's rows, its columns, and y
 
 
 def test_scatters_print_and_parse():

@@ -33,7 +33,7 @@ def text(group: Group) -> str:
     """``op dims, op dims; in tiles: names of the ops whose results are local``."""
     parts = [
         f"{op.name} {' '.join(f'd{d}' for d in dims)}"
-        for op, dims in zip(group.ops, group.bands, strict=True)
+        for op, dims in zip(group.ops, group.shared_dims, strict=True)
     ]
     makers = [op.name for op in group.ops if any(r in group.local for r in op.results)]
     return f"{', '.join(parts)}; in tiles: {', '.join(makers)}"
@@ -93,13 +93,13 @@ def test_softmax_is_one_group_with_its_intermediates_in_tiles() -> None:
 
 def test_layer_norm_is_one_group() -> None:
     (group,) = groups_of(layer_norm, F64)
-    assert set(group.bands) == {(0,)}
+    assert set(group.shared_dims) == {(0,)}
     assert len(group.local) == len(group.ops) - 1
 
 
 def test_columns_are_a_band_too() -> None:
     (group,) = groups_of(standardise, F64)
-    assert group.bands == ((1,), (0,), (1,), (0,), (1,))
+    assert group.shared_dims == ((1,), (0,), (1,), (0,), (1,))
 
 
 def test_sums_over_two_axes_join_as_two_sums() -> None:
@@ -114,7 +114,7 @@ def test_sums_over_two_axes_join_as_two_sums() -> None:
 
 def test_batched_rows_have_two_bands() -> None:
     (group,) = groups_of(softmax, np.zeros((2, 3, 4)))
-    assert set(group.bands) == {(0, 1)}
+    assert set(group.shared_dims) == {(0, 1)}
 
 
 def test_results_are_not_local() -> None:

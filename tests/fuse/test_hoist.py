@@ -42,7 +42,7 @@ def test_a_dear_op_leaves_with_what_it_reads(becomes: Becomes) -> None:
         # it is cheaper to compute than to load
         f"%y = load @y v0 : s0 x f64\n{EXP.replace('exp', 'negative')}\n%x = load @x v1 : s0 x f64\n{ADD}\nstore @x v2 = %r",
         # it stands behind a check
-        f'%i = load @i v0 : i64 scalar\n%c = generic "less" domain () ins (%i) outs (write) {{ t0 = const 3 : i64; t1 = less in0, t0 : i1; yield t1 }} : i1 scalar\ncheck %c "an index is out of bounds"\n%y = load @y v0 : s0 x f64\n{EXP}\n%x = load @x v1 : s0 x f64\n{ADD}\nstore @x v2 = %r',
+        f'%i = load @i v0 : i64 scalar\n%c = generic "less" domain () ins (%i) outs (write) {{ t0 = const 3 : i64; t1 = less in0, t0 : i1; yield t1 }} : i1 scalar\nassert %c "an index is out of bounds"\n%y = load @y v0 : s0 x f64\n{EXP}\n%x = load @x v1 : s0 x f64\n{ADD}\nstore @x v2 = %r',
     ],
     ids=["written", "iteration", "cheap", "checked"],
 )
@@ -89,6 +89,6 @@ def test_answers_and_explain(n: int) -> None:
         return  # numbers, no loops
     source = f.trace(x, w, 6).fuse().lower().source
     chunks = source.split("def kernel(")[0].split("def chunk")
-    (dear,) = [at for at, chunk in enumerate(chunks) if "exp(" in chunk]
+    (expensive,) = [at for at, chunk in enumerate(chunks) if "exp(" in chunk]
     main = source.split("def kernel(")[1]
-    assert main.index(f"chunk{dear - 1}") < main.index("range(")
+    assert main.index(f"chunk{expensive - 1}") < main.index("range(")

@@ -153,8 +153,10 @@ def test_the_choice_between_storing_and_computing_again_is_told() -> None:
     cheap = fuse_jit(lambda x: (lambda c: (c.sum(axis=0), c.max(axis=1)))(x - 1)).explain(arg)
     assert "subtract into sum: 0.1 ns more at 2 places, 24 bytes less to move" in cheap
     assert "[cheap to compute again]" in cheap
-    dear = fuse_jit(lambda x: (lambda c: (c.sum(axis=0), c.max(axis=1)))(np.tan(x))).explain(arg)
-    assert "ns more to compute it at 2 places [several uses]" in dear
+    expensive = fuse_jit(lambda x: (lambda c: (c.sum(axis=0), c.max(axis=1)))(np.tan(x))).explain(
+        arg
+    )
+    assert "ns more to compute it at 2 places [several uses]" in expensive
 
 
 def test_bytes_saved_count_what_is_read_again() -> None:

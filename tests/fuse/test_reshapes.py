@@ -343,7 +343,7 @@ def test_sizes_that_are_checked_behind_the_producer_keep_the_reshape_there():
     )
     check = (
         '%c = generic "c" domain () ins (%n) outs (write) { t0 = const 3 : i64; '
-        't1 = less t0, in0 : i1; yield t1 } : i1 python\ncheck %c "c"'
+        't1 = less t0, in0 : i1; yield t1 } : i1 python\nassert %c "c"'
     )
     reshaped = COLLAPSE.replace("s2", "at0")
     producer, consumer = exp("t", "s0, s1", "%m", "s0 x s1"), exp("r", "at0", "%c0", "at0")

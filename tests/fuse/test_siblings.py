@@ -187,7 +187,7 @@ graph @f
 BIND = "bind at0 = %k"
 CHECK = (
     '%ok = generic "ok" domain () ins () outs (write) { t0 = index (at0 + s0) : i64; t1 = index (s1) : i64; t2 = less_equal t0, t1 : i1; yield t2 } : i1 python\n'
-    'check %ok "inside"'
+    'assert %ok "inside"'
 )
 
 

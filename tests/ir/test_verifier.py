@@ -179,8 +179,8 @@ BODIES = [
         "scatters reach elements of their view: bool is scattered into float64",
     ),
     (
-        'check %k "an index is out of bounds"',
-        "checks ask one bool: the condition is f64 instead of i1",
+        'assert %k "an index is out of bounds"',
+        "assertions take one bool: the condition is f64 instead of i1",
     ),
     (
         "alloc @t : s0 x f64 order(1) class 2",

@@ -20,8 +20,8 @@ from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.text.parser import parse_graph
 from fusejit.ir.types import DTYPES, IteratorType, TensorType
 from fusejit.ir.values import Buffer, Value, View
+from fusejit.mlir.export.module_printer import mlir_text
 from fusejit.mlir.export.ops import cast_lines, literal
-from fusejit.mlir.export.text import mlir_text
 from fusejit_testing import mlir_oracle
 from fusejit_testing.graphs.random_graphs import random_graph
 from fusejit_testing.graphs.random_reshapes import random_graph_with_reshapes

@@ -18,8 +18,8 @@ from fusejit.ir.ops import GenericOp, walk
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
 from fusejit.ir.schedule import FusionReport
 from fusejit.ir.target import GENERIC
+from fusejit.mlir.export.module_printer import mlir_text
 from fusejit.mlir.export.patterns import constant_written, live_ops
-from fusejit.mlir.export.text import mlir_text
 from fusejit.pipeline import PASSES, PassContext
 from fusejit_testing import mlir_oracle
 from fusejit_testing.compare import difference

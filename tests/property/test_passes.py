@@ -103,7 +103,7 @@ CHECKED = """graph @checked
   %x = load @x v0 : s0 x f64
   %v = generic "exp" domain (s0) ins (%x) outs (write) { t0 = exp in0 : f64; yield t0 } : s0 x f64
   %c = generic "same_extent" domain () ins () outs (write) { t0 = const 1 : i64; t1 = index (at0) : i64; t2 = less t0, t1 : i1; yield t2 } : i1 python
-  check %c "an extent is at least 2" raises "ValueError"
+  assert %c "an extent is at least 2" raises "ValueError"
   %w = generic "sin" domain (at0) ins (%v [(d0) -> (d0 + 1)]) outs (write) { t0 = sin in0 : f64; yield t0 } : at0 x f64
   return %v, %w
 }
@@ -193,7 +193,7 @@ def test_each_pass_is_idempotent(row: int) -> None:
 
 
 # Graphs for these stand in tests of their own: tests/property/test_random_joins.py.
-ELSEWHERE = {"read arrays that are joined part by part"}
+ELSEWHERE = {"split reads of concatenated arrays"}
 
 
 @pytest.mark.parametrize(

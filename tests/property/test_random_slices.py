@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fusejit.api import FuseWarning, fuse_jit
-from fusejit.codegen.lower import blocks
+from fusejit.codegen.lower import row_blocks
 from fusejit_testing.oracle import check
 
 
@@ -152,7 +152,10 @@ def test_places_that_overlap_or_not(program, calls, tiny):
     for size, picks in calls:
         x, y = np.arange(size) % 7.0, np.arange(size)[::-1] % 5.0
         sets.append((x, y, *(np.array(column) for column in zip(*picks, strict=True))))
-    with warnings.catch_warnings(), mock.patch.object(blocks, "BLOCK_POINTS", 4 if tiny else 1024):
+    with (
+        warnings.catch_warnings(),
+        mock.patch.object(row_blocks, "BLOCK_POINTS", 4 if tiny else 1024),
+    ):
         warnings.filterwarnings("ignore", ".* runs as plain NumPy", FuseWarning)
         check(program, *sets, variants=None)
 

@@ -10,7 +10,7 @@ import pytest
 
 from fusejit import fuse_jit
 from fusejit.errors import UnsupportedError
-from fusejit.ir.ops import Check, Loop, walk
+from fusejit.ir.ops import Assert, Loop, walk
 from fusejit_testing.compare import Bound
 from fusejit_testing.oracle import check
 
@@ -187,7 +187,7 @@ def test_bounds_of_a_loop_show_that_powers_fit() -> None:
             total ^= 2**i
         return total
 
-    assert not any(isinstance(op, Check) for op in ops(sums, 9))
+    assert not any(isinstance(op, Assert) for op in ops(sums, 9))
     check(sums, (9,), (60,))
 
 

@@ -59,13 +59,13 @@ class Form:
     @staticmethod
     def of(function: LoopFunction) -> Form:
         """The form of a function."""
-        writer = _FormWriter()
-        writer.block(function.body)
+        emitter = _FormEmitter()
+        emitter.block(function.body)
         place = {name: at for at, name in enumerate(function.parameters)}
-        used = [place[name] for name in writer.numbers if name in place]
+        used = [place[name] for name in emitter.numbers if name in place]
         unused = [at for at in range(len(function.parameters)) if at not in used]
-        taken = tuple(writer.numbers[function.parameters[at]] for at in used)
-        return Form((*writer.parts, taken), (*used, *unused), tuple(writer.scopes))
+        taken = tuple(emitter.numbers[function.parameters[at]] for at in used)
+        return Form((*emitter.parts, taken), (*used, *unused), tuple(emitter.scopes))
 
     def key(self, argtypes: Sequence[Any]) -> tuple[Any, ...]:
         """Equal for functions that do the same: to LLVM a scope only differs from other ones."""
@@ -99,7 +99,7 @@ class _Launched:
     name: str
 
 
-class _FormWriter:
+class _FormEmitter:
     """The parts of a function, in one list as nests are deep."""
 
     def __init__(self) -> None:

@@ -372,7 +372,7 @@ _READERS: dict[Operation, _Reader] = {
     **{Operation(n, k): read for n, read in _COMPARISONS.items() for k in "biuf"},
     **{Operation(n, k): read for n, read in _OF_INTEGERS.items() for k in "iu"},
     **{
-        Operation(n, k, lone=True): _OF_INTEGERS[n]
+        Operation(n, k, scalar_form=True): _OF_INTEGERS[n]
         for n in ("remainder", "floor_divide")
         for k in "iu"
     },

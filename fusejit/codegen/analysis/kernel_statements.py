@@ -27,10 +27,10 @@ from fusejit.ir.loops.nodes import (
 )
 
 DIVISIONS = frozenset(
-    Operation(name, kind, lone)
+    Operation(name, kind, scalar_form)
     for name in ("remainder", "floor_divide")
     for kind in "iu"
-    for lone in (False, True)
+    for scalar_form in (False, True)
 )
 """Of integers."""
 

@@ -38,7 +38,7 @@ from fusejit.budget import enter, note_time
 from fusejit.codegen.backend.cache import DEFAULT_MAX_BYTES, DiskCache, default_folder
 from fusejit.codegen.backend.cache_key import kernel_key
 from fusejit.codegen.intrinsics.polling import raising
-from fusejit.codegen.intrinsics.table import jit_namespace, twin_namespace
+from fusejit.codegen.intrinsics.table import jit_namespace, python_namespace
 from fusejit.dataclass import dataclass, field
 from fusejit.frame_readers import names_in
 from fusejit.interrupts import run_uninterruptible
@@ -185,7 +185,7 @@ def python_kernel(source: str, signature: tuple[ArgType, ...]) -> Callable[..., 
     (0, array([7., 0.]))
     """
     name = f"fusejit_{hashlib.sha256(source.encode()).hexdigest()[:32]}_unjitted"
-    namespace = {"__name__": "fusejit.kernel", **twin_namespace()}
+    namespace = {"__name__": "fusejit.kernel", **python_namespace()}
     _execute(source, name, namespace)
     function = namespace[ENTRY]
 

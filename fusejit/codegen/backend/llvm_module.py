@@ -7,8 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from fusejit.codegen.analysis.function_forms import Form
+from fusejit.codegen.backend.llvm_emitter import FunctionEmitter
 from fusejit.codegen.backend.llvm_values import UnsupportedLowering
-from fusejit.codegen.backend.llvm_writer import FunctionWriter
 from fusejit.codegen.backend.loop_hints import Hints
 from fusejit.codegen.intrinsics.table import jit_object
 from fusejit.codegen.intrinsics_jit.parallel import LoopBody
@@ -57,8 +57,8 @@ class KernelModule:
         if key not in self._functions:
             number = f".{len(self._functions)}" if self._functions else ""
             symbol = f"fusejit_{name}{number}"
-            writer = FunctionWriter(self, self.definitions[name], argtypes, result, symbol)
-            self._functions[key] = writer.function, form.order, argtypes
+            emitter = FunctionEmitter(self, self.definitions[name], argtypes, result, symbol)
+            self._functions[key] = emitter.function, form.order, argtypes
         function, order, _ = self._functions[key]
         places = dict(zip(order, form.order, strict=True))
         return function, tuple(places[k] for k in range(len(places)))

@@ -1,4 +1,4 @@
-"""Typed values in registers, and what is computed of them: see `codegen.backend.llvm_writer`."""
+"""Typed values in registers, and what is computed of them: see `codegen.backend.llvm_emitter`."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Implementations(Protocol):
     def operation(self, function: Any, given: tuple[Any, ...]) -> Any: ...
 
 
-class ValueWriter:
+class ValueEmitter:
     """Writes operations on values where its builder stands."""
 
     def __init__(self, implementations: Implementations, target: Any) -> None:

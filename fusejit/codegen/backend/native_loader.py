@@ -17,8 +17,8 @@ from typing import Any, cast
 import llvmlite.binding as llvm
 import numpy as np
 
+from fusejit.codegen.intrinsics.deferred_values import register_deferred_symbol
 from fusejit.codegen.intrinsics.draws import register_draw_symbols
-from fusejit.codegen.intrinsics.late_values import register_late_symbol
 from fusejit.codegen.intrinsics.polling import register_main_thread
 from fusejit.codegen.intrinsics.products import register_product_symbols
 from fusejit.codegen.machine.pool import register_pool_symbol
@@ -42,7 +42,7 @@ def register_symbols() -> None:
     register_pool_symbol()
     register_product_symbols()
     register_draw_symbols()
-    register_late_symbol()
+    register_deferred_symbol()
     register_main_thread()
 
 

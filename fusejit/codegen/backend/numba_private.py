@@ -4,7 +4,7 @@ The private way compiles a kernel with its own entry in one code library (no Num
 reference counting) and gives the object code. `private_api_works` looks at what it needs before the
 first use; where something is missing, `compile_public` does the job with `numba.njit`.
 
-Loops are written as LLVM IR by `codegen.backend.llvm_writer`; of Numba only the library is used
+Loops are written as LLVM IR by `codegen.backend.llvm_emitter`; of Numba only the library is used
 then, which turns it into machine code. Text takes Numba's own way, made quicker by two things.
 Functions that the kernel calls are neither optimised nor turned into machine code on their own,
 only in the kernel that they are linked into. And passes that serve language features which
@@ -388,7 +388,7 @@ def compile_loops(
 
     Raises
     ------
-    fusejit.codegen.backend.llvm_values.Unwritten
+    fusejit.codegen.backend.llvm_values.UnsupportedLowering
         If they have something that is not written as LLVM IR here.
     """
     llvm_module = importlib.import_module("fusejit.codegen.backend.llvm_module")

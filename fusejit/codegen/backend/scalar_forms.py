@@ -11,7 +11,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from fusejit.codegen.backend.llvm_values import Typed, UnsupportedLowering, ValueWriter
+from fusejit.codegen.backend.llvm_values import Typed, UnsupportedLowering, ValueEmitter
 from fusejit.dataclass import dataclass
 from fusejit.ir.loops.nodes import Operation
 from fusejit.ir.loops.scalar_math import CAST, CONVERT
@@ -68,7 +68,7 @@ def form_text(op: Operation) -> str:
     if op in _CONVERSIONS:
         return _CONVERSIONS[op]
     row = SCALAR_OPS[op.name]
-    return row.lone_templates[op.kind] if op.lone else row.templates[op.kind]
+    return row.scalar_templates[op.kind] if op.scalar_form else row.templates[op.kind]
 
 
 @functools.cache
@@ -82,10 +82,10 @@ def scalar_form(op: Operation) -> ScalarForm:
     return ScalarForm(tree, tuple(called), len(signs), "/" in signs, compares)
 
 
-class FormWriter:
+class FormEmitter:
     """Writes one use of a form: ``token`` names the dtype of the result."""
 
-    def __init__(self, values: ValueWriter, operands: Sequence[Typed], token: str) -> None:
+    def __init__(self, values: ValueEmitter, operands: Sequence[Typed], token: str) -> None:
         self.values = values
         self.known = dict(zip(_OPERANDS, operands, strict=False))
         self.token = token

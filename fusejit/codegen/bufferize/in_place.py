@@ -98,11 +98,11 @@ def _tiles_stay_apart(op: GenericOp, product: Value, group: Group | None) -> boo
     if group is None:
         return True
     at = group.ops.index(op)
-    for member, bands, halos in zip(group.ops, group.bands, group.halos, strict=True):
+    for member, shared_dims, halos in zip(group.ops, group.shared_dims, group.halos, strict=True):
         for operand in member.inputs:
             if operand.value is not product:
                 continue
-            for axis, dim, halo in zip(group.bands[at], bands, halos, strict=True):
+            for axis, dim, halo in zip(group.shared_dims[at], shared_dims, halos, strict=True):
                 if halo != (0, 0) or operand.map.results[axis] != AffineExpr.dim(dim):
                     return False
     return True

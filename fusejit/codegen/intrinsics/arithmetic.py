@@ -1,4 +1,4 @@
-"""Scalar arithmetic with NumPy's answers: twins and dtype tokens.
+"""Scalar arithmetic with NumPy's answers: Python implementations and dtype tokens.
 
 Numba promotes small integers to int64, leaves shifts by the width, ``INT_MIN // -1`` and casts of
 values that do not fit undefined. The names here do not: operands have one dtype, so has the result.
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.intrinsics.table import DTYPE_TOKENS, register, twin
+from fusejit.codegen.intrinsics.table import DTYPE_TOKENS, python_implementation, register
 from fusejit.ir.scalar_ops.evaluation import FITS
 
 Scalar = Any
@@ -66,7 +66,7 @@ def _truncate(x: float, bits: int) -> int:
     return -limit
 
 
-@twin("cast", "fusejit.codegen.intrinsics_jit.arithmetic:cast")
+@python_implementation("cast", "fusejit.codegen.intrinsics_jit.arithmetic:cast")
 def cast(x: Scalar, token: DtypeToken) -> Scalar:
     """Convert as ``ndarray.astype`` does; see the module's Numerics for what does not fit."""
     value, dtype = operand(x), token.dtype
@@ -88,7 +88,7 @@ def _same_dtype(name: str, kinds: str, *operands: Scalar) -> tuple[np.generic, .
     return values
 
 
-def _numpy_twin(name: str, kinds: str, ufunc: np.ufunc, doc: str) -> None:
+def _numpy_implementation(name: str, kinds: str, ufunc: np.ufunc, doc: str) -> None:
     def evaluate(*operands: Scalar) -> Scalar:
         with np.errstate(all="ignore"):
             return ufunc(*_same_dtype(name, kinds, *operands))
@@ -98,13 +98,17 @@ def _numpy_twin(name: str, kinds: str, ufunc: np.ufunc, doc: str) -> None:
     register(name, evaluate, f"fusejit.codegen.intrinsics_jit.arithmetic:{name}")
 
 
-_numpy_twin(
+_numpy_implementation(
     "int_floordiv", "iu", np.floor_divide, "``a // b``; 0 for b == 0, INT_MIN for INT_MIN // -1."
 )
-_numpy_twin("int_mod", "iu", np.remainder, "``a % b`` with the sign of b; 0 for b == 0.")
-_numpy_twin("lone_floordiv", "iu", np.floor_divide, "`int_floordiv` of numbers on their own.")
-_numpy_twin("lone_mod", "iu", np.remainder, "`int_mod` of numbers on their own.")
-_numpy_twin("near_mod", "iu", np.remainder, "`lone_mod` of numbers near their remainder.")
+_numpy_implementation("int_mod", "iu", np.remainder, "``a % b`` with the sign of b; 0 for b == 0.")
+_numpy_implementation(
+    "scalar_floordiv", "iu", np.floor_divide, "`int_floordiv` of numbers on their own."
+)
+_numpy_implementation("scalar_mod", "iu", np.remainder, "`int_mod` of numbers on their own.")
+_numpy_implementation(
+    "near_mod", "iu", np.remainder, "`scalar_mod` of numbers near their remainder."
+)
 for _name, _function in FITS.items():
     register(
         f"{_name}_fits",
@@ -112,24 +116,28 @@ for _name, _function in FITS.items():
         f"fusejit.codegen.intrinsics_jit.arithmetic:{_name}_fits",
         f"Whether the result of {_name} has 64 bits.",
     )
-_numpy_twin("int_fmod", "iu", np.fmod, "``a - trunc(a / b) * b``; 0 for b == 0.")
-_numpy_twin("int_pow", "iu", np.power, "``a ** b`` modulo the width, for b >= 0.")
-_numpy_twin("int_abs", "iu", np.absolute, "``abs(a)``; INT_MIN stays INT_MIN.")
-_numpy_twin("int_add", "iu", np.add, "``a + b`` modulo the width.")
-_numpy_twin("int_sub", "iu", np.subtract, "``a - b`` modulo the width.")
-_numpy_twin("int_mul", "iu", np.multiply, "``a * b`` modulo the width.")
-_numpy_twin("int_neg", "iu", np.negative, "``-a`` modulo the width.")
-_numpy_twin("shift_left", "iu", np.left_shift, "``a << b``; 0 for b outside [0, width).")
-_numpy_twin(
+_numpy_implementation("int_fmod", "iu", np.fmod, "``a - trunc(a / b) * b``; 0 for b == 0.")
+_numpy_implementation("int_pow", "iu", np.power, "``a ** b`` modulo the width, for b >= 0.")
+_numpy_implementation("int_abs", "iu", np.absolute, "``abs(a)``; INT_MIN stays INT_MIN.")
+_numpy_implementation("int_add", "iu", np.add, "``a + b`` modulo the width.")
+_numpy_implementation("int_sub", "iu", np.subtract, "``a - b`` modulo the width.")
+_numpy_implementation("int_mul", "iu", np.multiply, "``a * b`` modulo the width.")
+_numpy_implementation("int_neg", "iu", np.negative, "``-a`` modulo the width.")
+_numpy_implementation("shift_left", "iu", np.left_shift, "``a << b``; 0 for b outside [0, width).")
+_numpy_implementation(
     "shift_right", "iu", np.right_shift, "``a >> b``; the sign alone for b outside [0, width)."
 )
-_numpy_twin("float_floordiv", "f", np.floor_divide, "``a // b`` in NumPy's bits.")
-_numpy_twin("float_mod", "f", np.remainder, "``a % b`` in NumPy's bits, with the sign of b.")
-_numpy_twin("float_fmod", "f", np.fmod, "The remainder of ``a / b`` with the sign of a.")
-_numpy_twin("signbit", "f", np.signbit, "Whether the sign bit is set, of -0.0 and NaN too.")
+_numpy_implementation("float_floordiv", "f", np.floor_divide, "``a // b`` in NumPy's bits.")
+_numpy_implementation(
+    "float_mod", "f", np.remainder, "``a % b`` in NumPy's bits, with the sign of b."
+)
+_numpy_implementation("float_fmod", "f", np.fmod, "The remainder of ``a / b`` with the sign of a.")
+_numpy_implementation(
+    "signbit", "f", np.signbit, "Whether the sign bit is set, of -0.0 and NaN too."
+)
 
 TOKENS = {name: DtypeToken(name) for name in DTYPE_TOKENS}
-"""Twins of the dtype tokens."""
+"""The dtype tokens in Python."""
 
 for _name, _token in TOKENS.items():
     register(
@@ -140,13 +148,13 @@ for _name, _token in TOKENS.items():
     )
 
 
-@twin("seldom", "fusejit.codegen.intrinsics_jit.arithmetic:seldom")
-def seldom(condition: Scalar) -> Scalar:
+@python_implementation("unlikely", "fusejit.codegen.intrinsics_jit.arithmetic:unlikely")
+def unlikely(condition: Scalar) -> Scalar:
     """The condition of a branch that is seldom taken."""
     return condition
 
 
-@twin("select", "fusejit.codegen.intrinsics_jit.arithmetic:select")
+@python_implementation("select", "fusejit.codegen.intrinsics_jit.arithmetic:select")
 def select(condition: Scalar, if_true: Scalar, if_false: Scalar) -> Scalar:
     """``if_true`` where the bool is true, else ``if_false``; both are computed."""
     if type(if_true) is not type(if_false):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.codegen.intrinsics.memory import Flat
-from fusejit.codegen.intrinsics.table import twin
+from fusejit.codegen.intrinsics.table import python_implementation
 from fusejit.ir.scalar_ops import evaluation
 
 Scalar = Any
@@ -22,19 +22,19 @@ def _complex(name: str, x: Scalar) -> Scalar:
     return x
 
 
-@twin("real_part", "fusejit.codegen.intrinsics_jit.complex_numbers:real_part")
+@python_implementation("real_part", "fusejit.codegen.intrinsics_jit.complex_numbers:real_part")
 def real_part(x: Scalar) -> Scalar:
     """The real part of a complex number."""
     return _complex("real_part", x).real
 
 
-@twin("imag_part", "fusejit.codegen.intrinsics_jit.complex_numbers:imag_part")
+@python_implementation("imag_part", "fusejit.codegen.intrinsics_jit.complex_numbers:imag_part")
 def imag_part(x: Scalar) -> Scalar:
     """The imaginary part of a complex number."""
     return _complex("imag_part", x).imag
 
 
-@twin("complex_of", "fusejit.codegen.intrinsics_jit.complex_numbers:complex_of")
+@python_implementation("complex_of", "fusejit.codegen.intrinsics_jit.complex_numbers:complex_of")
 def complex_of(real: Scalar, imag: Scalar) -> Scalar:
     """The complex number with two parts of one dtype."""
     if type(real) is not type(imag) or not isinstance(real, np.floating):
@@ -42,7 +42,7 @@ def complex_of(real: Scalar, imag: Scalar) -> Scalar:
     return evaluation.complex_of(real, imag)
 
 
-@twin("fma", "fusejit.codegen.intrinsics_jit.complex_numbers:fma")
+@python_implementation("fma", "fusejit.codegen.intrinsics_jit.complex_numbers:fma")
 def fma(a: Scalar, b: Scalar, c: Scalar) -> Scalar:
     """``a * b + c`` of floats of one dtype, rounded once."""
     if len({type(x) for x in (a, b, c)}) != 1 or not isinstance(a, np.floating):
@@ -50,7 +50,7 @@ def fma(a: Scalar, b: Scalar, c: Scalar) -> Scalar:
     return evaluation.fused_multiply_add(a, b, c)
 
 
-@twin("parts", "fusejit.codegen.intrinsics_jit.complex_numbers:parts")
+@python_implementation("parts", "fusejit.codegen.intrinsics_jit.complex_numbers:parts")
 def parts(pointer: Flat) -> Flat:
     """Memory of complex numbers as memory of floats: real, imaginary, real, imaginary ..."""
     return pointer.parts()

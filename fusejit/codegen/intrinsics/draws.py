@@ -48,7 +48,7 @@ def _numpy_functions() -> dict[str, int]:
 
 def register_draw_symbols() -> None:
     """Tell LLVM where functions of NumPy are."""
-    import llvmlite.binding as llvm  # not at import: the twin needs no LLVM
+    import llvmlite.binding as llvm  # not at import: the Python implementation needs no LLVM
 
     for symbol, address in _numpy_functions().items():
         llvm.add_symbol(symbol, address)
@@ -69,14 +69,14 @@ def _drawn(row: InlineDraw, size: int | None, bits: int, parameters: tuple[Any, 
     return getattr(generator, row.method)(size, dtype=np.dtype(row.dtype))
 
 
-def _twin_of_one(row: InlineDraw) -> Callable[..., Any]:
+def _python_draw(row: InlineDraw) -> Callable[..., Any]:
     def draw(bits: int, *parameters: Any) -> Any:
         return np.dtype(row.dtype).type(_drawn(row, None, bits, parameters))
 
     return draw
 
 
-def _twin_of_many(row: InlineDraw) -> Callable[..., None]:
+def _python_draws(row: InlineDraw) -> Callable[..., None]:
     def draws(pointer: Flat, n: int, bits: int, *parameters: Any) -> None:
         if n > 0:
             first, end = pointer.index(0), pointer.index(n - 1) + 1
@@ -89,13 +89,13 @@ for _row in INLINE_DRAWS:
     _module = "fusejit.codegen.intrinsics_jit.draws"
     register(
         _row.intrinsic,
-        _twin_of_one(_row),
+        _python_draw(_row),
         f"{_module}:{_row.intrinsic}",
         f"One number of `Generator.{_row.method}`, {_row.dtype}.",
     )
     register(
         f"{_row.intrinsic}s",
-        _twin_of_many(_row),
+        _python_draws(_row),
         f"{_module}:{_row.intrinsic}s",
         f"Numbers of `Generator.{_row.method}`, {_row.dtype}, one after the other.",
     )

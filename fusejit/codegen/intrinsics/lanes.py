@@ -2,9 +2,9 @@
 
 ``fold_add(lanes, m)`` merges lane ``j`` with lane ``j + half`` until one is left, as
 `fusejit.ir.interpreter.summation` writes it for ``m`` numbers: one lane after the other where they
-are fewer than `FEWEST`. The memory of the lanes is left as it was. ``few_add(lanes)`` does so with
-`FEW` lanes where they are not, ``handful_add`` with `FEWEST` where they are: the other lanes would
-add nothing.
+are fewer than `FEWEST`. The memory of the lanes is left as it was. ``small_add(lanes)`` does so
+with `FEW` lanes where they are not, ``sequential_add`` with `FEWEST` where they are: the other
+lanes would add nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.codegen.intrinsics.memory import Flat, put
-from fusejit.codegen.intrinsics.table import register, twin
+from fusejit.codegen.intrinsics.table import python_implementation, register
 from fusejit.ir.interpreter.summation import FEWEST, LANES, lanes_of
 
 PLAIN_LANES = 128
@@ -34,7 +34,7 @@ FOLDS: dict[str, tuple[int, str]] = {
 """Combiner -> number of lanes, what merges two of them."""
 
 
-def _twin(combiner: str, lanes: int) -> Callable[..., Any]:
+def _python_implementation(combiner: str, lanes: int) -> Callable[..., Any]:
     merge: np.ufunc = getattr(np, FOLDS[combiner][1])
 
     def fold(pointer: Flat, numbers: int = lanes) -> Any:
@@ -51,31 +51,35 @@ def _twin(combiner: str, lanes: int) -> Callable[..., Any]:
 
 
 for _combiner, (_lanes, _) in FOLDS.items():
-    for _kind, _count in (("fold", _lanes), ("few", FEW), ("handful", FEWEST)):
+    for _kind, _count in (("fold", _lanes), ("small", FEW), ("sequential", FEWEST)):
         _name = f"{_kind}_{_combiner}"
-        register(_name, _twin(_combiner, _count), f"fusejit.codegen.intrinsics_jit.lanes:{_name}")
+        register(
+            _name,
+            _python_implementation(_combiner, _count),
+            f"fusejit.codegen.intrinsics_jit.lanes:{_name}",
+        )
 
 
-@twin("lane_max", "fusejit.codegen.intrinsics_jit.lanes:lane_max")
+@python_implementation("lane_max", "fusejit.codegen.intrinsics_jit.lanes:lane_max")
 def lane_max(left: Any, right: Any) -> Any:
     """The larger float, NaN if either is; the sign of a zero is left open."""
     return np.maximum(left, right)
 
 
-@twin("lane_min", "fusejit.codegen.intrinsics_jit.lanes:lane_min")
+@python_implementation("lane_min", "fusejit.codegen.intrinsics_jit.lanes:lane_min")
 def lane_min(left: Any, right: Any) -> Any:
     """The smaller float, NaN if either is; the sign of a zero is left open."""
     return np.minimum(left, right)
 
 
-@twin("fill", "fusejit.codegen.intrinsics_jit.lanes:fill")
+@python_implementation("fill", "fusejit.codegen.intrinsics_jit.lanes:fill")
 def fill(pointer: Flat, start: int, count: int, value: Any) -> None:
     """Store ``value`` into ``count`` elements from offset ``start`` on."""
     for offset in range(start, start + count):
         put(pointer, offset, value)
 
 
-@twin("lane_width", "fusejit.codegen.intrinsics_jit.lanes:lane_width")
+@python_implementation("lane_width", "fusejit.codegen.intrinsics_jit.lanes:lane_width")
 def lane_width(n: int) -> int:
     """How many lanes n numbers fill, rounded up to a power of two, at least 1, at most LANES."""
     width = 1
@@ -84,13 +88,13 @@ def lane_width(n: int) -> int:
     return width
 
 
-@twin("lane_spacing", "fusejit.codegen.intrinsics_jit.lanes:lane_spacing")
+@python_implementation("lane_spacing", "fusejit.codegen.intrinsics_jit.lanes:lane_spacing")
 def lane_spacing(n: int) -> int:
     """How far apart two numbers of one lane are, of n numbers: LANES, or 1 if there is one lane."""
     return lanes_of(n)
 
 
-@twin("reverse_bits", "fusejit.codegen.intrinsics_jit.lanes:reverse_bits")
+@python_implementation("reverse_bits", "fusejit.codegen.intrinsics_jit.lanes:reverse_bits")
 def reverse_bits(value: int, width: int) -> int:
     """The bits of ``value`` in reverse, as a number below the power of two ``width``."""
     reverse = 0

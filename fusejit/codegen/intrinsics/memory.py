@@ -1,4 +1,4 @@
-"""Raw memory in generated code, and its bounds-checked Python twin.
+"""Raw memory in generated code, and its bounds-checked Python implementation.
 
 Kernels address memory by *element* offsets from the first element of an array, so that one flat
 index expression serves every layout; an offset may be negative (negative strides). Nothing is
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fusejit.codegen.intrinsics.arithmetic import DtypeToken
-from fusejit.codegen.intrinsics.table import twin
+from fusejit.codegen.intrinsics.table import python_implementation
 from fusejit.ir.types import part_dtype
 
 MAX_SCOPES = 32
@@ -32,7 +32,7 @@ _PYTHON_SCALARS = {bool: np.bool_, int: np.int64, float: np.float64}
 
 
 class Flat:
-    """Twin of a typed pointer: the memory it may touch and the index of its first element.
+    """A typed pointer in Python: the memory it may touch and the index of its first element.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Flat:
         return Flat(parts, 2 * self.origin)
 
 
-@twin("flat", "fusejit.codegen.intrinsics_jit.memory:flat")
+@python_implementation("flat", "fusejit.codegen.intrinsics_jit.memory:flat")
 def flat(array: npt.NDArray[Any]) -> Flat:
     """Typed pointer to the first element of an array of any layout."""
     itemsize = array.itemsize
@@ -81,7 +81,7 @@ def flat(array: npt.NDArray[Any]) -> Flat:
     return Flat(memory, below)
 
 
-@twin("flat_scoped", "fusejit.codegen.intrinsics_jit.memory:flat_scoped")
+@python_implementation("flat_scoped", "fusejit.codegen.intrinsics_jit.memory:flat_scoped")
 def flat_scoped(array: npt.NDArray[Any], scope: int) -> Flat:
     """`flat`, promising that pointers of different scopes above 0 never meet; a literal scope."""
     if not 0 <= scope <= MAX_SCOPES:
@@ -89,13 +89,13 @@ def flat_scoped(array: npt.NDArray[Any], scope: int) -> Flat:
     return flat(array)
 
 
-@twin("get", "fusejit.codegen.intrinsics_jit.memory:get")
+@python_implementation("get", "fusejit.codegen.intrinsics_jit.memory:get")
 def get(pointer: Flat, offset: int) -> Any:
     """Load the element at an element offset: no wraparound, no bounds check when jitted."""
     return pointer.memory[pointer.index(offset)]
 
 
-@twin("put", "fusejit.codegen.intrinsics_jit.memory:put")
+@python_implementation("put", "fusejit.codegen.intrinsics_jit.memory:put")
 def put(pointer: Flat, offset: int, value: Any) -> None:
     """Store an element; `value` must have exactly the dtype of the memory."""
     given = _PYTHON_SCALARS.get(type(value), type(value))
@@ -113,7 +113,7 @@ def _garbage(n: int, token: DtypeToken) -> Flat:
     return Flat(memory, 0)
 
 
-@twin("scratch", "fusejit.codegen.intrinsics_jit.memory:scratch")
+@python_implementation("scratch", "fusejit.codegen.intrinsics_jit.memory:scratch")
 def scratch(n: int, token: DtypeToken, scope: int = 0) -> Flat:
     """Uninitialised stack memory of `n` elements for this call; `n` and `scope` are literals.
 
@@ -127,43 +127,43 @@ def scratch(n: int, token: DtypeToken, scope: int = 0) -> Flat:
     return _garbage(n, token)
 
 
-@twin("heap_scratch", "fusejit.codegen.intrinsics_jit.memory:heap_scratch")
+@python_implementation("heap_scratch", "fusejit.codegen.intrinsics_jit.memory:heap_scratch")
 def heap_scratch(n: int, token: DtypeToken, scope: int = 0) -> Flat:
     """Uninitialised heap memory of `n` elements, 64-byte aligned, for `free_scratch`."""
     return _garbage(max(int(n), 0), token)
 
 
-@twin("any_step", "fusejit.codegen.intrinsics_jit.memory:any_step")
+@python_implementation("any_step", "fusejit.codegen.intrinsics_jit.memory:any_step")
 def any_step(n: int) -> int:
-    """`n`, which LLVM does not see to be a name alone (`codegen.loop_passes.symbolic_steps`)."""
+    """`n`, which LLVM does not see to be a name alone (`codegen.loop_passes.stride_versioning`)."""
     return n
 
 
-@twin("is_null", "fusejit.codegen.intrinsics_jit.memory:is_null")
+@python_implementation("is_null", "fusejit.codegen.intrinsics_jit.memory:is_null")
 def is_null(pointer: Flat) -> bool:
     """True if `heap_scratch` found no memory."""
     return False
 
 
-@twin("free_scratch", "fusejit.codegen.intrinsics_jit.memory:free_scratch")
+@python_implementation("free_scratch", "fusejit.codegen.intrinsics_jit.memory:free_scratch")
 def free_scratch(pointer: Flat) -> None:
-    """Free what `heap_scratch` gave; every later use raises in the twin."""
+    """Free what `heap_scratch` gave; every later use raises in the Python implementation."""
     pointer.memory = pointer.memory[:0]
 
 
-@twin("address", "fusejit.codegen.intrinsics_jit.memory:address")
+@python_implementation("address", "fusejit.codegen.intrinsics_jit.memory:address")
 def address(array: npt.NDArray[Any]) -> int:
     """Address of the first element, an int64."""
     return int(array.__array_interface__["data"][0])
 
 
-@twin("itemsize_aligned", "fusejit.codegen.intrinsics_jit.memory:itemsize_aligned")
+@python_implementation("itemsize_aligned", "fusejit.codegen.intrinsics_jit.memory:itemsize_aligned")
 def itemsize_aligned(array: npt.NDArray[Any]) -> bool:
     """True if the data address and all strides are multiples of the itemsize."""
     return not any(number % array.itemsize for number in (address(array), *array.strides))
 
 
-@twin("low_address", "fusejit.codegen.intrinsics_jit.memory:low_address")
+@python_implementation("low_address", "fusejit.codegen.intrinsics_jit.memory:low_address")
 def low_address(array: npt.NDArray[Any]) -> int:
     """Lowest byte address of any element; equals `high_address` for an empty array."""
     if array.size == 0:
@@ -172,7 +172,7 @@ def low_address(array: npt.NDArray[Any]) -> int:
     return address(array) + reach
 
 
-@twin("high_address", "fusejit.codegen.intrinsics_jit.memory:high_address")
+@python_implementation("high_address", "fusejit.codegen.intrinsics_jit.memory:high_address")
 def high_address(array: npt.NDArray[Any]) -> int:
     """One past the highest byte address of any element."""
     if array.size == 0:

@@ -1,4 +1,4 @@
-"""`parallel_for`: an outer loop in chunks; how it is cut, and its twin.
+"""`parallel_for`: an outer loop in chunks; how it is cut, and its Python implementation.
 
     parallel_for(body, extent, work_ns, *args)
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fusejit.codegen.intrinsics.table import twin
+from fusejit.codegen.intrinsics.table import python_implementation
 
 SERIAL_BELOW_NS = 50_000
 """Less work than this is not worth waking a thread."""
@@ -54,12 +54,12 @@ def chunk_bounds(extent: int, wanted: int) -> Iterator[tuple[int, int]]:
         yield lo, min(lo + length, extent)
 
 
-@twin("parallel_for", "fusejit.codegen.intrinsics_jit.parallel:parallel_for")
+@python_implementation("parallel_for", "fusejit.codegen.intrinsics_jit.parallel:parallel_for")
 def parallel_for(body: Callable[..., Any], extent: int, work_ns: float, *args: Any) -> None:
     """Run ``body(lo, hi, *args)`` over ``[0, extent)`` in chunks, on threads where that pays.
 
-    The twin always cuts where it can, and runs the last chunk first: code that depends on the order
-    or on the cut shows at once.
+    The Python implementation always cuts where it can, and runs the last chunk first: code that
+    depends on the order or on the cut shows at once.
     """
     if extent <= 1:
         body(0, extent, *args)
@@ -68,7 +68,7 @@ def parallel_for(body: Callable[..., Any], extent: int, work_ns: float, *args: A
         body(lo, hi, *args)
 
 
-@twin("uneven_for", "fusejit.codegen.intrinsics_jit.parallel:uneven_for")
+@python_implementation("uneven_for", "fusejit.codegen.intrinsics_jit.parallel:uneven_for")
 def uneven_for(body: Callable[..., Any], extent: int, work_ns: float, *args: Any) -> None:
     """`parallel_for` in more and smaller chunks, for iterations of which some take much longer."""
     parallel_for(body, extent, work_ns, *args)

@@ -20,7 +20,7 @@ import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
 
-from fusejit.codegen.intrinsics.table import twin
+from fusejit.codegen.intrinsics.table import python_implementation
 
 MAIN_THREAD_SYMBOL = "fusejit_main_thread"
 """LLVM symbol of a word: the thread that runs handlers of signals."""
@@ -46,7 +46,7 @@ if hasattr(os, "register_at_fork"):
 
 def register_main_thread() -> None:
     """Tell LLVM where the word is."""
-    import llvmlite.binding as llvm  # not at import: the twins need no LLVM
+    import llvmlite.binding as llvm  # not at import: the Python implementations need no LLVM
 
     llvm.add_symbol(MAIN_THREAD_SYMBOL, ctypes.addressof(_word))
 
@@ -69,13 +69,13 @@ def can_raise() -> bool:
     return _can_raise.get()
 
 
-@twin("poll_state", "fusejit.codegen.intrinsics_jit.polling:poll_state")
+@python_implementation("poll_state", "fusejit.codegen.intrinsics_jit.polling:poll_state")
 def poll_state(units: int) -> int:
     """What polls keep: when the last one was, how many units there were, the last look."""
     return 0
 
 
-@twin("poll", "fusejit.codegen.intrinsics_jit.polling:poll")
+@python_implementation("poll", "fusejit.codegen.intrinsics_jit.polling:poll")
 def poll(w: int) -> int:
     """How many units until the next poll; -1 if a handler has raised. Python itself runs them."""
     return NEVER

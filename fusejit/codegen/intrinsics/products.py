@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.codegen.intrinsics.memory import Flat
-from fusejit.codegen.intrinsics.table import twin
+from fusejit.codegen.intrinsics.table import python_implementation
 
 PRODUCT_SYMBOL, DOT_SYMBOL = "fusejit_matmul_", "fusejit_vecdot_"
 """LLVM symbols of NumPy's loops, in front of ``f32`` or ``f64``."""
@@ -92,13 +92,13 @@ def _loops_of(ufunc: np.ufunc, symbol: str) -> dict[str, int]:
 
 def register_product_symbols() -> None:
     """Tell LLVM where NumPy's loops are."""
-    import llvmlite.binding as llvm  # not at import: the twin needs no LLVM
+    import llvmlite.binding as llvm  # not at import: the Python implementation needs no LLVM
 
     for symbol, address in product_loops().items():
         llvm.add_symbol(symbol, address)
 
 
-@twin("matmul_into", "fusejit.codegen.intrinsics_jit.products:matmul_into")
+@python_implementation("matmul_into", "fusejit.codegen.intrinsics_jit.products:matmul_into")
 def matmul_into(
     a: Flat,
     a_at: int,
@@ -124,7 +124,7 @@ def matmul_into(
         np.matmul(left, right, out=_matrix(o, o_at, (m, n), (o_m, o_n)))
 
 
-@twin("dot_into", "fusejit.codegen.intrinsics_jit.products:dot_into")
+@python_implementation("dot_into", "fusejit.codegen.intrinsics_jit.products:dot_into")
 def dot_into(
     a: Flat, a_at: int, a_step: int, b: Flat, b_at: int, b_step: int, o: Flat, n: int
 ) -> None:

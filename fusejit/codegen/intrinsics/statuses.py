@@ -1,8 +1,8 @@
 """THE table of what a kernel returns: `Status`, the kind of it in the low bits.
 
 Up to `Status.NO_MEMORY` a kernel has written nothing. Kinds of errors behind a store carry more:
-the slot of an index and a size (`fusejit.codegen.intrinsics.late_values`), and the number of the
-check that failed.
+the slot of an index and a size (`fusejit.codegen.intrinsics.deferred_values`), and the number of
+the check that failed.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ import numpy as np
 
 from fusejit.codegen.intrinsics.memory import Flat
 from fusejit.codegen.intrinsics.parallel import parallel_for
-from fusejit.codegen.intrinsics.table import twin
+from fusejit.codegen.intrinsics.table import python_implementation
 
 TILE_BYTES = 1024
 """Bytes of a tile. 512 and 1024 are best; from 2048 on, loads wait behind the burst of stores."""
@@ -41,12 +41,14 @@ def stream_from_bytes() -> int:
 
     Below, its arrays stay in the caches together, and who reads the result finds it there.
     """
-    from fusejit.codegen.machine.target import host_target  # imports modules that register twins
+    from fusejit.codegen.machine.target import (
+        host_target,  # imports modules that register Python implementations
+    )
 
     return host_target().last_level_bytes // 4 * 3
 
 
-@twin("stream_for", "fusejit.codegen.intrinsics_jit.streaming:stream_for")
+@python_implementation("stream_for", "fusejit.codegen.intrinsics_jit.streaming:stream_for")
 def stream_for(
     body: Callable[..., Any],
     extent: int,
@@ -59,8 +61,8 @@ def stream_for(
     """Run ``body(lo, hi, result, *args)`` in chunks, and those in tiles that are streamed out.
 
     `num_bytes` is what the whole nest touches, `fresh_bytes` the size of a result that this call
-    allocated (else 0). The twin always streams: a body that reads its result, or writes outside of
-    its range, shows at once.
+    allocated (else 0). The Python implementation always streams: a body that reads its result, or
+    writes outside of its range, shows at once.
     """
     itemsize = result.memory.itemsize
 

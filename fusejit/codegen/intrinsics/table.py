@@ -1,15 +1,15 @@
 """The names a generated kernel may use: one table, two meanings.
 
 Generated source has no imports. It runs in one of two namespaces built here: jitted, where each
-name is a Numba intrinsic, and unjitted, where it is the intrinsic's *twin*, a Python function with
-the same bits.
+name is a Numba intrinsic, and unjitted, where it is the intrinsic's *Python implementation*, a
+Python function with the same bits.
 
-Importing this module (or any module that registers twins) does not import Numba: the jitted side is
-named by ``"module:attribute"`` and looked up on first use.
+Importing this module (or any module that registers Python implementations) does not import Numba:
+the jitted side is named by ``"module:attribute"`` and looked up on first use.
 
 Examples
 --------
->>> INTRINSICS["int_floordiv"].twin(np.int8(-7), np.int8(2))
+>>> INTRINSICS["int_floordiv"].python_implementation(np.int8(-7), np.int8(2))
 np.int8(-4)
 """
 
@@ -38,8 +38,8 @@ PROVIDERS = (
     "fusejit.codegen.intrinsics.vector_math",
     "fusejit.codegen.intrinsics.products",
     "fusejit.codegen.intrinsics.draws",
-    "fusejit.codegen.intrinsics.late_values",
-    "fusejit.codegen.intrinsics.journal",
+    "fusejit.codegen.intrinsics.deferred_values",
+    "fusejit.codegen.intrinsics.undo_log",
     "fusejit.codegen.intrinsics.polling",
 )
 """Modules that call `register` when they are imported."""
@@ -53,16 +53,16 @@ class Intrinsic:
     ----------
     name : str
         The name as it stands in generated source.
-    twin : object
+    python_implementation : object
         The unjitted meaning: a Python callable (or a dtype token).
     jit_path : str
         ``"package.module:attribute"`` of the jitted meaning, imported on first use of `jit`.
     doc : str
-        What it does, from the twin's docstring unless given.
+        What it does, from the Python implementation's docstring unless given.
     """
 
     name: str
-    twin: Any
+    python_implementation: Any
     jit_path: str
     doc: str
 
@@ -80,34 +80,39 @@ INTRINSICS: dict[str, Intrinsic] = {}
 """Every name of the generated language, filled by the modules in `PROVIDERS`."""
 
 
-def register(name: str, twin: Any, jit: str, doc: str | None = None) -> Intrinsic:
+def register(name: str, python_implementation: Any, jit: str, doc: str | None = None) -> Intrinsic:
     """Add one name to the table.
 
     Parameters
     ----------
     name : str
         The name in generated source; must be new.
-    twin : object
+    python_implementation : object
         The Python meaning.
     jit : str
         ``"package.module:attribute"`` of the Numba meaning.
     doc : str, optional
-        Defaults to the twin's docstring.
+        Defaults to the Python implementation's docstring.
 
     Raises
     ------
     ValueError
         If another intrinsic already has this name: pick another one.
     """
-    entry = Intrinsic(name, twin, jit, doc if doc is not None else (twin.__doc__ or ""))
+    entry = Intrinsic(
+        name,
+        python_implementation,
+        jit,
+        doc if doc is not None else (python_implementation.__doc__ or ""),
+    )
     known = INTRINSICS.setdefault(name, entry)
     if known.jit_path != jit:
         raise ValueError(f"intrinsic {name!r} is registered twice: {known.jit_path} and {jit}")
     return known
 
 
-def twin(name: str, jit: str) -> Callable[[AnyCallable], AnyCallable]:
-    """Decorate the twin of intrinsic `name`; the short form of `register`."""
+def python_implementation(name: str, jit: str) -> Callable[[AnyCallable], AnyCallable]:
+    """Decorate the Python implementation of intrinsic `name`; the short form of `register`."""
 
     def decorate(function: AnyCallable) -> AnyCallable:
         register(name, function, jit)
@@ -129,10 +134,13 @@ def load_providers() -> None:
             importlib.import_module(module)
 
 
-def twin_namespace() -> dict[str, Any]:
+def python_namespace() -> dict[str, Any]:
     """Globals in which generated source runs unjitted (fresh dict)."""
     load_providers()
-    return {**CONSTANTS, **{name: entry.twin for name, entry in INTRINSICS.items()}}
+    return {
+        **CONSTANTS,
+        **{name: entry.python_implementation for name, entry in INTRINSICS.items()},
+    }
 
 
 def jit_namespace(source_names: frozenset[str] | None = None) -> dict[str, Any]:

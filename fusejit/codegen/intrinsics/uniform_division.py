@@ -27,12 +27,14 @@ from typing import Any
 import numpy as np
 
 from fusejit.codegen.intrinsics.arithmetic import operand
-from fusejit.codegen.intrinsics.table import twin
+from fusejit.codegen.intrinsics.table import python_implementation
 
 Scalar = Any
 
 
-@twin("reciprocal_of", "fusejit.codegen.intrinsics_jit.uniform_division:reciprocal_of")
+@python_implementation(
+    "reciprocal_of", "fusejit.codegen.intrinsics_jit.uniform_division:reciprocal_of"
+)
 def reciprocal_of(b: Scalar) -> Scalar:
     """The multiplier of a divisor, an unsigned integer of at least 16 bits; 0 for 0.
 
@@ -55,13 +57,13 @@ def reciprocal_of(b: Scalar) -> Scalar:
     return made(2**bits * (2**length - d) // d + 1)
 
 
-@twin("floordiv_by", "fusejit.codegen.intrinsics_jit.uniform_division:floordiv_by")
+@python_implementation("floordiv_by", "fusejit.codegen.intrinsics_jit.uniform_division:floordiv_by")
 def floordiv_by(a: Scalar, b: Scalar, m: Scalar) -> Scalar:
     """``a // b`` for ``m = reciprocal_of(b)``; 0 for b == 0, INT_MIN for INT_MIN // -1."""
     return _by(np.floor_divide, a, b, m)
 
 
-@twin("mod_by", "fusejit.codegen.intrinsics_jit.uniform_division:mod_by")
+@python_implementation("mod_by", "fusejit.codegen.intrinsics_jit.uniform_division:mod_by")
 def mod_by(a: Scalar, b: Scalar, m: Scalar) -> Scalar:
     """``a % b`` with the sign of b for ``m = reciprocal_of(b)``; 0 for b == 0."""
     return _by(np.remainder, a, b, m)

@@ -1,4 +1,4 @@
-"""Math functions of generated source: names, twins, and NumPy's rules for powers.
+"""Math functions of generated source: names, Python implementations, and NumPy's rules for powers.
 
 Every name is NumPy's own name for the function. Operands of a call have one dtype, float32 or
 float64 (`maximum`, `minimum`, `fmax`, `fmin`: integers and booleans too), and so has the result.
@@ -118,7 +118,9 @@ def _checked(name: str, kinds: str, operands: tuple[Scalar, ...]) -> tuple[np.ge
     return values
 
 
-def _twin(name: str, kinds: str, evaluate: Callable[..., Scalar]) -> Callable[..., Scalar]:
+def _python_implementation(
+    name: str, kinds: str, evaluate: Callable[..., Scalar]
+) -> Callable[..., Scalar]:
     def function(*operands: Scalar) -> Scalar:
         values = _checked(name, kinds, operands)
         with np.errstate(all="ignore"):
@@ -166,7 +168,9 @@ def _register_all() -> None:
         kinds = "fiub" if name in EXTREMA else "f"
         evaluate = _IMPLEMENTED_HERE.get(name) or getattr(np, name)
         register(
-            name, _twin(name, kinds, evaluate), f"fusejit.codegen.intrinsics_jit.vector_math:{name}"
+            name,
+            _python_implementation(name, kinds, evaluate),
+            f"fusejit.codegen.intrinsics_jit.vector_math:{name}",
         )
     register("align_stack", align_stack, "fusejit.codegen.intrinsics_jit.vector_math:align_stack")
 

@@ -152,8 +152,8 @@ def _same_type_intrinsic(name: str, arity: int, kind: Any, emit: Emit) -> Any:
 
 
 @intrinsic
-def seldom(typingctx: Any, condition: Any) -> Any:
-    """The condition itself; `fusejit.codegen.backend.llvm_writer` tells LLVM what is seldom."""
+def unlikely(typingctx: Any, condition: Any) -> Any:
+    """The condition itself; `fusejit.codegen.backend.llvm_emitter` tells LLVM what is seldom."""
     if types.unliteral(condition) != types.boolean:
         raise TypingError(f"seldom({condition})")
     return types.boolean(types.boolean), lambda context, builder, signature, args: args[0]
@@ -242,10 +242,12 @@ def _emit_int_pow(builder: Any, integer: Any, args: list[Value]) -> Value:
 
 int_floordiv = _same_type_intrinsic("int_floordiv", 2, types.Integer, emit_int_floordiv)
 int_mod = _same_type_intrinsic("int_mod", 2, types.Integer, emit_int_mod)
-lone_floordiv = _same_type_intrinsic(
-    "lone_floordiv", 2, types.Integer, partial(emit_int_floordiv, lone=True)
+scalar_floordiv = _same_type_intrinsic(
+    "scalar_floordiv", 2, types.Integer, partial(emit_int_floordiv, scalar_form=True)
 )
-lone_mod = _same_type_intrinsic("lone_mod", 2, types.Integer, partial(emit_int_mod, lone=True))
+scalar_mod = _same_type_intrinsic(
+    "scalar_mod", 2, types.Integer, partial(emit_int_mod, scalar_form=True)
+)
 near_mod = _same_type_intrinsic("near_mod", 2, types.Integer, emit_near_mod)
 int_fmod = _same_type_intrinsic("int_fmod", 2, types.Integer, emit_int_fmod)
 int_pow = _same_type_intrinsic("int_pow", 2, types.Integer, _emit_int_pow)

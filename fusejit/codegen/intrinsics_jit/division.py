@@ -11,8 +11,8 @@ A positive constant needs no float: LLVM makes the division a multiplication, an
 a shift or a mask. Divisors that a nest leaves as they are have multipliers of their own, see
 `fusejit.codegen.intrinsics.uniform_division`.
 
-For numbers on their own (``lone``: nothing to vectorise) the processor's division is three to six
-times faster than the way through floats.
+For numbers on their own (``scalar_form``: nothing to vectorise) the processor's division is three
+to six times faster than the way through floats.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def _hardware_divmod(builder: Any, integer: Any, a: Value, b: Value) -> tuple[Va
 
 
 def emit_int_floordiv(
-    builder: Any, integer: Any, args: list[Value], *, lone: bool = False
+    builder: Any, integer: Any, args: list[Value], *, scalar_form: bool = False
 ) -> Value:
     """``a // b``; 0 for b == 0, INT_MIN for INT_MIN // -1."""
     a, b = args
@@ -178,7 +178,7 @@ def emit_int_floordiv(
     if _is_plain_constant(b):
         return _floordiv_by_number(builder, integer, a, b)
     divisor = _safe_divisor(builder, integer, b)
-    if lone:
+    if scalar_form:
         quotient, _ = _hardware_divmod(builder, integer, a, divisor)
     else:
         quotient = _floor_quotient(builder, integer, a, divisor)
@@ -189,7 +189,9 @@ def emit_int_floordiv(
     return builder.select(builder.icmp_unsigned("==", b, zero), zero, quotient)
 
 
-def emit_int_mod(builder: Any, integer: Any, args: list[Value], *, lone: bool = False) -> Value:
+def emit_int_mod(
+    builder: Any, integer: Any, args: list[Value], *, scalar_form: bool = False
+) -> Value:
     """``a - (a // b) * b``; 0 for b == 0."""
     a, b = args
     if (exponent := _exponent_of_two(b)) is not None:
@@ -200,7 +202,7 @@ def emit_int_mod(builder: Any, integer: Any, args: list[Value], *, lone: bool = 
         quotient = _floordiv_by_number(builder, integer, a, b)
     else:
         b = _safe_divisor(builder, integer, b)  # a % 1 is 0, the answer for 0 and for -1
-        if lone:
+        if scalar_form:
             return _hardware_divmod(builder, integer, a, b)[1]
         quotient = _floor_quotient(builder, integer, a, b)
     return builder.sub(a, builder.mul(quotient, b))
@@ -220,7 +222,7 @@ def emit_near_mod(builder: Any, integer: Any, args: list[Value]) -> Value:
         inside = compare("<", near, b)
     start = builder.block
     with builder.if_then(builder.not_(inside), likely=False):
-        far = emit_int_mod(builder, integer, args, lone=True)
+        far = emit_int_mod(builder, integer, args, scalar_form=True)
         end = builder.block
     result = builder.phi(a.type)
     result.add_incoming(near, start)

@@ -139,8 +139,8 @@ def _normal(builder: Any, bits: Value) -> Value:
         return _of_numpy(builder, bits, "random_standard_normal")
     number = _next(builder, bits, "uint64")
     *_, x, inside = _normal_in(builder, number)
-    seldom = _function(builder, "fusejit_normal", _F64, [_POINTER, _I64], _write_normal)
-    return _inside_or(builder, inside, x, lambda: builder.call(seldom, [bits, number]))
+    unlikely = _function(builder, "fusejit_normal", _F64, [_POINTER, _I64], _write_normal)
+    return _inside_or(builder, inside, x, lambda: builder.call(unlikely, [bits, number]))
 
 
 def _write_normal(function: Any, builder: Any) -> None:
@@ -203,8 +203,8 @@ def _exponential(builder: Any, bits: Value) -> Value:
         return _of_numpy(builder, bits, "random_standard_exponential")
     number = _next(builder, bits, "uint64")
     *_, x, inside = _exponential_in(builder, number)
-    seldom = _function(builder, "fusejit_exponential", _F64, [_POINTER, _I64], _write_exponential)
-    return _inside_or(builder, inside, x, lambda: builder.call(seldom, [bits, number]))
+    unlikely = _function(builder, "fusejit_exponential", _F64, [_POINTER, _I64], _write_exponential)
+    return _inside_or(builder, inside, x, lambda: builder.call(unlikely, [bits, number]))
 
 
 def _write_exponential(function: Any, builder: Any) -> None:
@@ -261,7 +261,7 @@ def _below(builder: Any, bits: Value, reach: Value, kind: Any, name: str) -> Val
     number = _next(builder, bits, name)
     product = builder.mul(builder.zext(number, double), builder.zext(count, double))
     fine = builder.icmp_unsigned(">=", builder.trunc(product, kind), count)
-    seldom = _function(
+    unlikely = _function(
         builder,
         f"fusejit_below_{name}",
         double,
@@ -269,7 +269,7 @@ def _below(builder: Any, bits: Value, reach: Value, kind: Any, name: str) -> Val
         lambda function, inner: _write_below(function, inner, kind, name),
     )
     product = _inside_or(
-        builder, fine, product, lambda: builder.call(seldom, [bits, count, product])
+        builder, fine, product, lambda: builder.call(unlikely, [bits, count, product])
     )
     high = builder.trunc(builder.lshr(product, ir.Constant(double, kind.width)), kind)
     every = builder.icmp_unsigned("==", count, ir.Constant(kind, 0))

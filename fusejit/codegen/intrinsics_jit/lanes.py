@@ -92,7 +92,7 @@ def _fold(name: str, combiner: str) -> Any:
     return made
 
 
-def _fold_of_few(name: str, combiner: str, lanes: int) -> Any:
+def _small_fold(name: str, combiner: str, lanes: int) -> Any:
     merged = FOLDS[combiner][1]
     is_in_turn = lanes == FEWEST and _is_ordered(merged)
 
@@ -116,11 +116,11 @@ def _fold_of_few(name: str, combiner: str, lanes: int) -> Any:
 fold_add, fold_multiply, fold_max, fold_min = (
     _fold(f"fold_{combiner}", combiner) for combiner in FOLDS
 )
-few_add, few_multiply, few_max, few_min = (
-    _fold_of_few(f"few_{combiner}", combiner, FEW) for combiner in FOLDS
+small_add, small_multiply, small_max, small_min = (
+    _small_fold(f"small_{combiner}", combiner, FEW) for combiner in FOLDS
 )
-handful_add, handful_multiply, handful_max, handful_min = (
-    _fold_of_few(f"handful_{combiner}", combiner, FEWEST) for combiner in FOLDS
+sequential_add, sequential_multiply, sequential_max, sequential_min = (
+    _small_fold(f"sequential_{combiner}", combiner, FEWEST) for combiner in FOLDS
 )
 
 

@@ -81,7 +81,7 @@ class Callee(Protocol):
 
 
 class LoopBody(types.Type):  # type: ignore[misc]
-    """A chunk function that `fusejit.codegen.backend.llvm_writer` writes.
+    """A chunk function that `fusejit.codegen.backend.llvm_emitter` writes.
 
     ``write(name, argument types)`` gives the LLVM function, and which argument it takes where.
     """

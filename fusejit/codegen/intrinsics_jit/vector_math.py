@@ -1,4 +1,4 @@
-"""Numba side of `fusejit.codegen.intrinsics.vector_math`; the twins are there.
+"""Numba side of `fusejit.codegen.intrinsics.vector_math`; the Python implementations are there.
 
 Each math function becomes a function ``fj_exp_512`` defined in the kernel's own LLVM module:
 

@@ -101,13 +101,13 @@ def launcher_source(
     own
         The user's function, whose code and default values may be replaced later.
     """
-    writer = _Writer(traced, program, kernels, signature, globals_, closure, constants)
-    writer.entry_checks_arrays = entry_checks_arrays
-    writer.own = own
-    return writer.write()
+    emitter = _Emitter(traced, program, kernels, signature, globals_, closure, constants)
+    emitter.entry_checks_arrays = entry_checks_arrays
+    emitter.own = own
+    return emitter.write()
 
 
-class _Writer(LauncherResults):
+class _Emitter(LauncherResults):
     """The whole text of a launcher."""
 
     def write(self) -> LauncherSource:

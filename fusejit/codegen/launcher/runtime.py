@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fusejit.codegen.intrinsics.statuses import Status
-from fusejit.codegen.lower.late_errors import LatePlace, raise_at, raise_late
+from fusejit.codegen.lower.deferred_errors import DeferredPlace, raise_at, raise_deferred
 from fusejit.ir.access import Access, broadcast_access, mark, strided
 from fusejit.ir.source import Location
 from fusejit.outcome import Outcome, fallback, guard_failed, numpy_raising
@@ -86,13 +86,13 @@ def put_back(saved: list[tuple[Any, Any]]) -> None:
             obj[...] = before
 
 
-def miss(status: int, places: tuple[LatePlace, ...]) -> Outcome:
+def miss(status: int, places: tuple[DeferredPlace, ...]) -> Outcome:
     """The outcome that belongs to a kernel's status.
 
     Parameters
     ----------
     status : int
-    places : tuple of LatePlace
+    places : tuple of DeferredPlace
         Where the checks stand that end a call with an error of their own.
 
     Raises
@@ -102,7 +102,7 @@ def miss(status: int, places: tuple[LatePlace, ...]) -> Outcome:
     """
     if status in _BY_STATUS:
         return _BY_STATUS[status]
-    raise_late(status, places)
+    raise_deferred(status, places)
     raise MemoryError("fusejit: no memory for a temporary array of the kernel")
 
 
@@ -130,7 +130,7 @@ def host_array(result: Any, dtype: np.dtype, rank: int) -> npt.NDArray[Any]:
 
 
 def host_result(
-    result: Any, dtype: np.dtype, rank: int, order: tuple[int, ...] | None, is_late: bool
+    result: Any, dtype: np.dtype, rank: int, order: tuple[int, ...] | None, is_deferred: bool
 ) -> npt.NDArray[Any]:
     """What a host function returned, as the array that kernels read: dense in its axis order.
 
@@ -138,13 +138,13 @@ def host_result(
     ------
     RuntimeError
         As `host_array`; or if it lies in another order, which would be that of what is computed
-        from it. It is copied instead if it ``is_late``: the call cannot start anew.
+        from it. It is copied instead if it ``is_deferred``: the call cannot start anew.
     """
     array = host_array(result, dtype, rank)
     found = array if order is None else array.transpose(order)
     if found.flags.c_contiguous:
         return array
-    if not is_late and not np.empty_like(found).flags.c_contiguous:
+    if not is_deferred and not np.empty_like(found).flags.c_contiguous:
         raise RuntimeError("fusejit: a host function returned an array in another axis order")
     if order is None:
         return np.ascontiguousarray(array)

@@ -132,7 +132,7 @@ class LauncherSteps(LauncherNames):
             if slot.name in self.as_made:
                 lines.append(f"{slot.name}_made = host_array({made}, {kind})")
                 made = f"{slot.name}_made"
-            result = f"host_result({made}, {kind}, {slot.order}, {step.is_late})"
+            result = f"host_result({made}, {kind}, {slot.order}, {step.is_deferred})"
             lines.append(f"{slot.name} = {result}")
         lines += [f"{name} = {step.outs[at].name}.shape[{axis}]" for name, at, axis in step.sizes]
         lines += [
@@ -140,7 +140,7 @@ class LauncherSteps(LauncherNames):
         ]
         self.put("try:")
         self.lines += [f"    {line}" for line in lines]
-        if step.is_late:
+        if step.is_deferred:
             self.put("except Exception as error:")
             self.put(f"    raise_from(error, {self.bind('place', step.location)})")
         else:

@@ -35,10 +35,10 @@ from fusejit.ir.loops.nodes import (
 
 def load_in_front(statements: Sequence[Stmt]) -> list[Stmt]:
     """The statements of a kernel, with such loads in front of the conditional."""
-    return _Writer().block(statements)
+    return _Emitter().block(statements)
 
 
-class _Writer:
+class _Emitter:
     def __init__(self) -> None:
         self.count = 0
 

@@ -77,9 +77,9 @@ def interruptible(statements: Sequence[Stmt]) -> list[Stmt]:
     """Put polls into the loops of the program that a kernel has."""
     if not any(map(_has_loops, statements)):
         return list(statements)
-    writer = _Polls()
-    body = writer.block(statements)
-    return [*_begin(), *body] if writer.polls else list(statements)
+    emitter = _Polls()
+    body = emitter.block(statements)
+    return [*_begin(), *body] if emitter.polls else list(statements)
 
 
 def _has_loops(s: Stmt) -> bool:

@@ -11,7 +11,7 @@ Before and after, for a nest that is run by `parallel_for`::
 
 The preparation takes as long as a dozen divisions, so a divisor that changes between rows stays as
 it is. So do constants, with which LLVM knows what to do, and the divisions of numbers on their own
-(``lone``).
+(``scalar_form``).
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ from fusejit.ir.loops.nodes import (
     While,
 )
 from fusejit.ir.loops.polynomial import Polynomial
-from fusejit.ir.loops.program import NestNote
+from fusejit.ir.loops.program import LoopNestNote
 
 Rewrite = Callable[[Sequence[Stmt]], list[Stmt]]
 
@@ -61,7 +61,7 @@ MAX_POINTERS = 24  # distinct arrays of one nest
 MAX_STATEMENTS = 240  # statements at one point: registers, compile time
 
 
-def merge_nests(statements: Sequence[Stmt], notes: list[NestNote]) -> list[Stmt]:
+def merge_nests(statements: Sequence[Stmt], notes: list[LoopNestNote]) -> list[Stmt]:
     """Merge nests in ``statements`` and in the loops and branches inside; drop unread scratch.
 
     ``notes`` gets one row for each pair that was merged.
@@ -75,7 +75,7 @@ class _Merging:
     """Names of the kernel's own memory, and where pairs are noted."""
 
     own: frozenset[str]
-    notes: list[NestNote]
+    notes: list[LoopNestNote]
 
 
 def _merged(statements: Sequence[Stmt], merging: _Merging) -> list[Stmt]:
@@ -129,7 +129,7 @@ def _merge_into_earlier(chain: Chain, out: list[Stmt], merging: _Merging) -> boo
         else:
             continue
         names = (earlier.nest.comment, chain.nest.comment)
-        merging.notes.append(NestNote(names, "same points", _reason(earlier, chain)))
+        merging.notes.append(LoopNestNote(names, "same points", _reason(earlier, chain)))
         return True
     return False
 

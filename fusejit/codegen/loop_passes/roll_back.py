@@ -2,7 +2,7 @@
 
 A Python integer that leaves 64 bits, or extents of which one is 1, may show when a kernel has
 stored already. NumPy then runs the call, so it must find its arguments as they were. A kernel with
-such a check keeps what it overwrites in a journal (`fusejit.codegen.intrinsics.journal`)::
+such a check keeps what it overwrites in an undo log (`fusejit.codegen.intrinsics.undo_log`)::
 
     put(p_a0, i, v)                           keep(w, p_a0, i)          # or leave the kernel
                                               put(p_a0, i, v)
@@ -12,7 +12,7 @@ such a check keeps what it overwrites in a journal (`fusejit.codegen.intrinsics.
 
 A nest of stores stands behind a loop that keeps its elements; where the statements do not say which
 these are (products, tiles, pointers that move on), all of the arrays is kept. Exits for other
-reasons end the journal.
+reasons end the undo log.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ from fusejit.ir.loops.nodes import (
 )
 from fusejit.ir.loops.polynomial import Polynomial
 
-"""The status of a kernel that finds no memory for its journal: NumPy runs the call."""
+"""The status of a kernel that finds no memory for its undo log: NumPy runs the call."""
 
-_W = Var("journal_w")
+_W = Var("undo_log_w")
 
 
-def with_journal(
+def with_undo_log(
     statements: Sequence[Stmt], arrays: Sequence[str], early: Mapping[int, int]
 ) -> list[Stmt]:
     """Undo stores where a kernel ends with one of some statuses.
@@ -69,14 +69,14 @@ def with_journal(
         return list(statements)
     pointers = frozenset(f"p_{name}" for name in arrays)
     if not changed(statements[: last + 1]) & pointers:
-        return _Journal(frozenset(), early, exists=False).block(statements)
-    writer = _Journal(pointers, early)
-    body = writer.block(statements[: last + 1])
-    ends = _Journal(frozenset(), early)  # nothing needs to be kept any more
-    begin: list[Stmt] = [Let(_W.name, Call("journal", (operand(len(arrays)),)))]
+        return _UndoLog(frozenset(), early, exists=False).block(statements)
+    emitter = _UndoLog(pointers, early)
+    body = emitter.block(statements[: last + 1])
+    ends = _UndoLog(frozenset(), early)  # nothing needs to be kept any more
+    begin: list[Stmt] = [Let(_W.name, Call("undo_log", (operand(len(arrays)),)))]
     for at, name in enumerate(arrays):
-        begin.append(Let("_", Call("journal_array", (_W, operand(at), Var(name)))))
-    return [*begin, *body, *ends.block(statements[last + 1 :]), _does("end_journal")]
+        begin.append(Let("_", Call("undo_log_array", (_W, operand(at), Var(name)))))
+    return [*begin, *body, *ends.block(statements[last + 1 :]), _does("end_undo_log")]
 
 
 def may_end(statements: Sequence[Stmt], early: Mapping[int, int]) -> bool:
@@ -89,12 +89,12 @@ def _does(name: str) -> Stmt:
 
 
 @dataclass
-class _Journal:
+class _UndoLog:
     """Writes statements with what keeps, undoes and ends."""
 
     pointers: frozenset[str]
     early: Mapping[int, int]
-    exists: bool = True  # whether there is a journal: a kernel that stores nothing needs none
+    exists: bool = True  # whether there is an undo log: a kernel that stores nothing needs none
     heap: list[str] = field(default_factory=list)  # memory that is to be freed on the way out
 
     def block(self, statements: Sequence[Stmt]) -> list[Stmt]:
@@ -109,14 +109,14 @@ class _Journal:
             case Exit():
                 if s.status in self.early:
                     return [*self._does("roll_back"), Exit(self.early[s.status])]
-                return [*self._does("end_journal"), s]
+                return [*self._does("end_undo_log"), s]
             case Scratch() if not s.on_stack:
                 self.heap.append(s.name)
                 if s.exit_status is None:
                     return [s]
                 failed = If(
                     Call("is_null", (Var(s.name),)),
-                    [*map(Free, self.heap[:-1]), *self._does("end_journal"), Exit(s.exit_status)],
+                    [*map(Free, self.heap[:-1]), *self._does("end_undo_log"), Exit(s.exit_status)],
                 )
                 return [replace(s, exit_status=None), failed]
             case Free():

@@ -28,23 +28,23 @@ from fusejit.ir.loops.index_math import ceildiv, floordiv, let, maximum, minimum
 from fusejit.ir.loops.names import mentions
 from fusejit.ir.loops.nodes import Expr, For, Integer, Let, ParallelFor, Pointer, Stmt, Var
 from fusejit.ir.loops.polynomial import Polynomial
-from fusejit.ir.loops.program import NestNote
+from fusejit.ir.loops.program import LoopNestNote
 
 REASON = "a tile runs all iterations of the loop around it, in one launch"
 TILE_POINTS = 512  # points of a tile: a few arrays of 4 KB stay in the nearest cache
 
 
-def move_time_loops(statements: Sequence[Stmt], notes: list[NestNote]) -> list[Stmt]:
+def tile_time_loops(statements: Sequence[Stmt], notes: list[LoopNestNote]) -> list[Stmt]:
     """Move loops inside nests in ``statements``, in the loops and branches inside first.
 
     ``notes`` gets one row for each loop that moved.
     """
     moved: list[Stmt] = []
     for statement in statements:
-        statement = with_bodies(statement, partial(move_time_loops, notes=notes))
+        statement = with_bodies(statement, partial(tile_time_loops, notes=notes))
         nest = _moved(statement) if isinstance(statement, For) else None
         if nest is not None:
-            notes.append(NestNote((nest.comment,), "points never meet", REASON))
+            notes.append(LoopNestNote((nest.comment,), "points never meet", REASON))
         moved.append(statement if nest is None else nest)
     return moved
 

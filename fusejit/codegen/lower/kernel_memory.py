@@ -71,7 +71,7 @@ class KernelMemory:
         self.counter = 0
         self.scope: dict[str, int] = {}
         self.stored: set[Store] = set()  # by a group, tile by tile
-        self.band_of: dict[int, tuple[Polynomial, Polynomial]] = {}  # dim -> start, width of a tile
+        self.tile_of: dict[int, tuple[Polynomial, Polynomial]] = {}  # dim -> start, width of a tile
         self.reversed: dict[int, Polynomial] = {}  # dim that runs backwards -> its last index
         self.own_names = False  # whether nests share a function
         self.regions: list[Enclosing] = []  # the blocks around the current one

@@ -10,24 +10,24 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from fusejit.codegen.loop_passes.branch_checks import ask_in_front
+from fusejit.codegen.loop_nests.short_nests import write_short_nests
 from fusejit.codegen.loop_passes.buffer_reuse import reuse_memory
 from fusejit.codegen.loop_passes.common_loads import load_in_front
+from fusejit.codegen.loop_passes.defer_index_wrap import defer_index_wrap
+from fusejit.codegen.loop_passes.hoist_checks import hoist_checks
 from fusejit.codegen.loop_passes.index_checks import CallFacts, prove_checks
 from fusejit.codegen.loop_passes.interruptible import interruptible
 from fusejit.codegen.loop_passes.invariant_division import prepare_divisors
 from fusejit.codegen.loop_passes.invariant_offsets import hoist_offsets
 from fusejit.codegen.loop_passes.loop_fusion import merge_nests
-from fusejit.codegen.loop_passes.loop_inversion import move_tests
-from fusejit.codegen.loop_passes.near_remainders import try_near_remainders
-from fusejit.codegen.loop_passes.seldom_wraps import wrap_seldom
-from fusejit.codegen.loop_passes.symbolic_steps import hide_steps
-from fusejit.codegen.loop_passes.temporal_tiling import move_time_loops
-from fusejit.codegen.nests.short_nests import write_short_nests
-from fusejit.codegen.text.emit import statement_lines
+from fusejit.codegen.loop_passes.loop_rotation import rotate_loops
+from fusejit.codegen.loop_passes.strength_reduce_mod import strength_reduce_mod
+from fusejit.codegen.loop_passes.stride_versioning import prevent_stride_versioning
+from fusejit.codegen.loop_passes.temporal_tiling import tile_time_loops
+from fusejit.codegen.printer.statement_printer import statement_lines
 from fusejit.dataclass import dataclass
 from fusejit.ir.loops.nodes import Stmt
-from fusejit.ir.loops.program import NestNote
+from fusejit.ir.loops.program import LoopNestNote
 from fusejit.ir.pass_log import PassLog
 
 Statements = list[Stmt]
@@ -52,9 +52,9 @@ class KernelContext:
         Of what pointers point to.
     strides : frozenset of str
         The names of strides of arguments, which may turn out to be 1.
-    notes : list of NestNote
+    notes : list of LoopNestNote
         Why nests were merged, or were not.
-    journal : callable
+    undo_log : callable
         Has a kernel undo its stores where NumPy has to run the call.
     """
 
@@ -64,8 +64,8 @@ class KernelContext:
     facts: Callable[[], CallFacts]
     dtypes: Mapping[str, np.dtype]
     strides: frozenset[str]
-    notes: list[NestNote]
-    journal: Callable[[Statements], Statements]
+    notes: list[LoopNestNote]
+    undo_log: Callable[[Statements], Statements]
 
 
 KernelPass = Callable[[Statements, KernelContext], Statements]
@@ -80,7 +80,7 @@ def _merge(statements: Statements, at: KernelContext) -> Statements:
 
 
 def _tile(statements: Statements, at: KernelContext) -> Statements:
-    return move_time_loops(statements, at.notes) if at.merges else statements
+    return tile_time_loops(statements, at.notes) if at.merges else statements
 
 
 def _prove(statements: Statements, at: KernelContext) -> Statements:
@@ -95,18 +95,21 @@ KERNEL_PASSES: tuple[tuple[str, KernelPass], ...] = (
     ("merge nests over the same points", _merge),
     ("tile loops over time", _tile),
     ("prove checks of indices", _prove),
-    ("take near remainders without a division", _always(try_near_remainders)),
-    ("ask checks in front of branches", _always(ask_in_front)),
-    ("count from the end where a comparison fails", _always(wrap_seldom)),
-    ("ask the conditions of loops at their end", _always(move_tests)),
+    ("strength-reduce remainders", _always(strength_reduce_mod)),
+    ("hoist checks", _always(hoist_checks)),
+    ("defer index wraps", _always(defer_index_wrap)),
+    ("rotate loops", _always(rotate_loops)),
     ("reuse memory", _always(reuse_memory)),
-    ("compute a few points on the spot", _always(write_short_nests)),
-    ("load in front of branches", _always(load_in_front)),
+    ("write small nests as statements", _always(write_short_nests)),
+    ("hoist common loads", _always(load_in_front)),
     ("hoist offsets", _always(hoist_offsets)),
-    ("hide steps through memory", lambda statements, at: hide_steps(statements, at.strides)),
+    (
+        "prevent stride versioning",
+        lambda statements, at: prevent_stride_versioning(statements, at.strides),
+    ),
     ("prepare divisors", _always(prepare_divisors)),
-    ("look at the clock", _poll),
-    ("undo stores", lambda statements, at: at.journal(statements)),
+    ("insert polls", _poll),
+    ("undo stores", lambda statements, at: at.undo_log(statements)),
 )
 
 

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.codegen.intrinsics.statuses import Status
+from fusejit.codegen.loop_nests.parallel_work import is_uneven, loop_work
 from fusejit.codegen.lower.kernel_memory import Enclosing
-from fusejit.codegen.lower.region_writer import RegionWriter
-from fusejit.codegen.nests.work import is_uneven, loop_work
+from fusejit.codegen.lower.region_emitter import RegionEmitter
 from fusejit.ir.loops.index_math import equal
 from fusejit.ir.loops.nodes import (
     Element,
@@ -43,11 +43,11 @@ _INT64 = np.dtype(np.int64)
 _ZERO = Polynomial.const(0)
 
 
-class ParallelLoopWriter(RegionWriter):
+class ParallelLoopEmitter(RegionEmitter):
     """Adds loops that are marked parallel."""
 
     def loop(self, op: Loop) -> None:
-        """A loop as `RegionWriter` writes it, or in chunks."""
+        """A loop as `RegionEmitter` writes it, or in chunks."""
         if not op.is_parallel or op.step < 0:
             super().loop(op)
             return

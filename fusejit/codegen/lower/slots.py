@@ -22,9 +22,9 @@ from fusejit.ir.loops.program import (
 )
 from fusejit.ir.ops import (
     Alloc,
+    Assert,
     Bind,
     Block,
-    Check,
     Cond,
     GenericOp,
     HostCall,
@@ -244,6 +244,6 @@ class Slots:
         symbols = frozenset[str]().union(*(e.symbols() for e in extents))
         places = range(self._position(value), self._position(result))
         is_checked = any(
-            isinstance(op, Check) for op, place in self.positions.items() if place in places
+            isinstance(op, Assert) for op, place in self.positions.items() if place in places
         )
         return is_checked and not symbols <= {s.name for s in self._graph.symbols}

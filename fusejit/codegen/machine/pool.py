@@ -124,7 +124,7 @@ def _tbb_backend() -> ModuleType:
 def register_pool_symbol() -> None:
     """Make `POOL_SYMBOL` known to LLVM, without starting anything."""
     global _symbol_added
-    import llvmlite.binding  # not at import: the twin of parallel_for needs no LLVM
+    import llvmlite.binding  # not at import: parallel_for in Python needs no LLVM
 
     if not _symbol_added:
         llvmlite.binding.add_symbol(POOL_SYMBOL, ctypes.addressof(_words))

@@ -11,7 +11,7 @@ from fusejit.fuse.canonical.memory import read_classes
 from fusejit.fuse.folding.fold import fused_to_producer
 from fusejit.fuse.rewrite import used_values
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import Bind, Block, Check, GenericOp, HostCall, Op, Write, written_classes
+from fusejit.ir.ops import Assert, Bind, Block, GenericOp, HostCall, Op, Write, written_classes
 from fusejit.ir.target import Target
 from fusejit.ir.values import Value
 
@@ -72,7 +72,7 @@ class BlockContext:
         self._users: dict[Value, dict[Op, None]] = {}
         self._keepers: dict[Value, dict[Op, None]] = {}  # users that read it from memory
         self._writes: dict[int, list[int]] = {}
-        self._checks = [place for place, op in enumerate(block.ops) if isinstance(op, Check)]
+        self._checks = [place for place, op in enumerate(block.ops) if isinstance(op, Assert)]
         self._bound_at: dict[str, int] = {}
         for place, op in enumerate(block.ops):
             self._register(op)

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from fusejit.dataclass import dataclass, field
 from fusejit.fuse.folding.cost import Accept, Reject
-from fusejit.fuse.grouping.bands import may_be_band, same_axis
+from fusejit.fuse.grouping.shared_loops import may_be_shared, same_axis
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Store
 from fusejit.ir.target import Target
@@ -56,27 +56,29 @@ def neighbour(members: Sequence[GenericOp], op: GenericOp) -> GenericOp:
 
 @dataclass(slots=True)
 class Forming:
-    """``bands[op]`` are the op's dims, one per band."""
+    """``shared_dims[op]`` are the op's dims, one per shared loop."""
 
     ops: list[GenericOp] = field(default_factory=list)
-    bands: dict[GenericOp, tuple[int, ...]] = field(default_factory=dict)
+    shared_dims: dict[GenericOp, tuple[int, ...]] = field(default_factory=dict)
     store: Store | None = None  # what writes the last op's value into memory
 
     @property
-    def num_bands(self) -> int:
+    def num_shared_loops(self) -> int:
         """How many dims all ops have in common."""
-        return len(self.bands[self.ops[0]]) if self.ops else 0
+        return len(self.shared_dims[self.ops[0]]) if self.ops else 0
 
     def keep(self, numbers: Sequence[int]) -> None:
-        """Forget the other bands."""
-        self.bands = {op: tuple(dims[b] for b in numbers) for op, dims in self.bands.items()}
+        """Forget the other shared loops."""
+        self.shared_dims = {
+            op: tuple(dims[b] for b in numbers) for op, dims in self.shared_dims.items()
+        }
 
     def with_op(self, op: GenericOp, dims: dict[int, int], store: Store | None) -> Forming:
-        """A group of one op more, with those bands for which ``dims`` has the op's dim."""
-        bands = {o: tuple(own[b] for b in dims) for o, own in self.bands.items()}
-        return Forming([*self.ops, op], {**bands, op: tuple(dims.values())}, store)
+        """A group of one op more, with those shared loops for which ``dims`` has the op's dim."""
+        shared_dims = {o: tuple(own[b] for b in dims) for o, own in self.shared_dims.items()}
+        return Forming([*self.ops, op], {**shared_dims, op: tuple(dims.values())}, store)
 
-    def halos(self, band: int, reads: Reads) -> dict[GenericOp, Halo]:
+    def halos(self, shared_loop: int, reads: Reads) -> dict[GenericOp, Halo]:
         """The halo of each op; (0, 0) for those that no other op of the group reads."""
         found: dict[GenericOp, Halo] = {}
         for op in reversed(self.ops):
@@ -86,7 +88,7 @@ class Forming:
                     if read.root not in member.results:
                         continue
                     init = member.inits[member.results.index(read.root)]
-                    axis = same_axis(init.map, self.bands[member][band], read.map)
+                    axis = same_axis(init.map, self.shared_dims[member][shared_loop], read.map)
                     assert axis is not None
                     first, last = found.get(member, (low + axis[1], high + axis[1]))
                     found[member] = min(first, low + axis[1]), max(last, high + axis[1])
@@ -97,8 +99,8 @@ class Forming:
         read = {r.root for op in self.ops for r in reads(op)}
         return [op for op in self.ops if not read.intersection(op.results)]
 
-    def dim_of_band(self, band: int, op: GenericOp, reads: Reads) -> int | None:
-        """The dim of ``op`` that is a band of the group, or None.
+    def dim_of_shared_loop(self, shared_loop: int, op: GenericOp, reads: Reads) -> int | None:
+        """The dim of ``op`` that is a shared loop of the group, or None.
 
         Values of the group decide; where the op reads none, an array that both read.
         """
@@ -106,7 +108,7 @@ class Forming:
         shared: list[int] = []
         for read in reads(op):
             for member in self.ops:
-                dim = self.bands[member][band]
+                dim = self.shared_dims[member][shared_loop]
                 if read.root in member.results:
                     init = member.inits[member.results.index(read.root)]
                     axis = same_axis(init.map, dim, read.map)
@@ -120,9 +122,9 @@ class Forming:
         if len(candidates) != 1:
             return None
         (wanted,) = candidates
-        return wanted if wanted is not None and may_be_band(op, wanted) else None
+        return wanted if wanted is not None and may_be_shared(op, wanted) else None
 
-    def has_one_extent(self, band: int, reads: Reads) -> bool:
+    def has_one_extent(self, shared_loop: int, reads: Reads) -> bool:
         """Whether the tiles of all last ops are cut from the same extent."""
-        extents = [op.domain[self.bands[op][band]] for op in self.last_ops(reads)]
+        extents = [op.domain[self.shared_dims[op][shared_loop]] for op in self.last_ops(reads)]
         return all(one == other for one, other in pairwise(extents))

@@ -1,24 +1,25 @@
 """Grouping (tile-and-fuse): ops that cannot be one op share their outer loops.
 
-A *band* is a dim that several ops have in common: parallel in each of them, of one extent, and such
-that a value which passes from one op to another is read at the very point of the band where it was
-written. Ops with a band in common run tile by tile over it: first op on the tile, second op on the
-tile, ... so that what passes between them stays in cache, and an array that several of them read
-comes from memory once. In
+A *shared loop* is a dim that several ops have in common: parallel in each of them, of one extent,
+and such that a value which passes from one op to another is read at the very point of the shared
+loop where it was written. Ops with a shared loop in common run tile by tile over it: first op on
+the tile, second op on the tile, ... so that what passes between them stays in cache, and an array
+that several of them read comes from memory once. In
 
     m = x.max(axis=1)              # (i parallel, j reduction)
     e = exp(x - m[:, None])        # (i, j)
     s = e.sum(axis=1)              # (i, j reduction)
     y = e / s[:, None]             # (i, j)
 
-``i`` is a band of all four. Bands are found along the maps, from dim to dim; ops join the earliest
-group in which all that they read is ready. Only ops between two stores (or loops, or calls) are
-looked at: memory is the same for all of them. The store at the end may take part: in ``x -= m`` a
-tile of ``x`` is overwritten as soon as it was computed, if no other tile reads those elements.
+``i`` is a shared loop of all four. Shared loops are found along the maps, from dim to dim; ops join
+the earliest group in which all that they read is ready. Only ops between two stores (or loops, or
+calls) are looked at: memory is the same for all of them. The store at the end may take part: in ``x
+-= m`` a tile of ``x`` is overwritten as soon as it was computed, if no other tile reads those
+elements.
 
 Source
 ------
-Tiled producer/consumer fusion of MLIR's linalg and of IREE's dispatch regions, with the band
+Tiled producer/consumer fusion of MLIR's linalg and of IREE's dispatch regions, with the shared loop
 computed for the whole group at once and the tile chosen at run time.
 """
 
@@ -30,9 +31,9 @@ from typing import TypeGuard
 from fusejit.budget import check_budget
 from fusejit.dataclass import replace
 from fusejit.fuse.folding.cost import Accept, Reject
-from fusejit.fuse.grouping.bands import is_linear, may_be_band, real_rank
 from fusejit.fuse.grouping.forming import ControlGroupFn, Forming, Read, neighbour, why_joined
 from fusejit.fuse.grouping.order import in_order
+from fusejit.fuse.grouping.shared_loops import is_linear, may_be_shared, real_rank
 from fusejit.fuse.reshaping.split_reductions import is_ordered
 from fusejit.fuse.rewrite import definitions, used_values
 from fusejit.ir.affine import AffineExpr
@@ -174,7 +175,7 @@ class _Grouping:
             ready = [at for at in sorted(wanted) if max(earliest, 0) <= at < len(formed)]
             at = next((at for at in ready if self._join(formed[at], op)), len(formed))
             if at == len(formed):
-                formed.append(Forming([op], {op: self._own_bands(op)}, self._store_of(op)))
+                formed.append(Forming([op], {op: self._own_shared_dims(op)}, self._store_of(op)))
             for value in op.results:
                 group_of[value] = at
             for read in reads:
@@ -208,11 +209,11 @@ class _Grouping:
             reads.append(Read(value, map))
         return reads
 
-    def _own_bands(self, op: GenericOp) -> tuple[int, ...]:
+    def _own_shared_dims(self, op: GenericOp) -> tuple[int, ...]:
         """The dims that may be bands: parallel, and a plain axis of every result."""
         if not self._may_join(op):
             return ()
-        return tuple(d for d in range(len(op.domain)) if may_be_band(op, d))
+        return tuple(d for d in range(len(op.domain)) if may_be_shared(op, d))
 
     def _may_join(self, op: GenericOp) -> bool:
         """Whether codegen can write the op for a tile: as one nest."""
@@ -235,23 +236,23 @@ class _Grouping:
         return not others and len(self.users[result]) == 1 and result not in self.leaving
 
     def _join(self, group: Forming, op: GenericOp) -> bool:
-        """Add the op if a band is left that all have in common."""
-        if len(group.ops) >= MAX_OPS or group.store is not None or not self._own_bands(op):
+        """Add the op if a shared loop is left that all have in common."""
+        if len(group.ops) >= MAX_OPS or group.store is not None or not self._own_shared_dims(op):
             return False
         dims: dict[int, int] = {}  # band -> dim of the op
-        for band in range(group.num_bands):
-            dim = group.dim_of_band(band, op, self._reads)
+        for shared_loop in range(group.num_shared_loops):
+            dim = group.dim_of_shared_loop(shared_loop, op, self._reads)
             if dim is not None and dim not in dims.values():
-                dims[band] = dim
+                dims[shared_loop] = dim
         grown = group.with_op(op, dims, self._store_of(op))
-        sound = [b for b in range(grown.num_bands) if self._is_sound(grown, b)]
-        # tiles with halos along several bands would compute too much twice
+        sound = [b for b in range(grown.num_shared_loops) if self._is_sound(grown, b)]
+        # tiles with halos along several shared loops would compute too much twice
         plain = [b for b in sound if set(grown.halos(b, self._reads).values()) == {(0, 0)}]
         kept = plain or sound[:1]
         if not kept or self._refuses(group, op):
             return False
         grown.keep(kept)
-        group.ops, group.bands, group.store = grown.ops, grown.bands, grown.store
+        group.ops, group.shared_dims, group.store = grown.ops, grown.shared_dims, grown.store
         return True
 
     def _refuses(self, group: Forming, op: GenericOp) -> bool:
@@ -265,20 +266,20 @@ class _Grouping:
         self.refused[member, op] = Refusal(*names, *why, op.location, *ends, "group")
         return True
 
-    def _is_sound(self, group: Forming, band: int) -> bool:
-        """Whether tiles of the band compute every element that is needed, and store none too early.
+    def _is_sound(self, group: Forming, shared_loop: int) -> bool:
+        """Whether tiles of the shared loop compute every needed element, and store none too early.
 
         What leaves the group must be cut into tiles exactly; what stays may be wider or narrower.
         """
-        if not group.has_one_extent(band, self._reads):
+        if not group.has_one_extent(shared_loop, self._reads):
             return False
         last = group.last_ops(self._reads)[0]
-        extent = last.domain[group.bands[last][band]]
-        for op, halo in group.halos(band, self._reads).items():
-            is_exact = halo == (0, 0) and op.domain[group.bands[op][band]] == extent
+        extent = last.domain[group.shared_dims[last][shared_loop]]
+        for op, halo in group.halos(shared_loop, self._reads).items():
+            is_exact = halo == (0, 0) and op.domain[group.shared_dims[op][shared_loop]] == extent
             if not is_exact and not all(self._stays_inside(r, group) for r in op.results):
                 return False
-        return group.store is None or self._tiles_stay_apart(group, band)
+        return group.store is None or self._tiles_stay_apart(group, shared_loop)
 
     def _stays_inside(self, result: Value, group: Forming) -> bool:
         """Whether the group alone reads a value."""
@@ -294,20 +295,20 @@ class _Grouping:
                     return False
         return True
 
-    def _tiles_stay_apart(self, group: Forming, band: int) -> bool:
-        """Whether no tile of the band reads what another one stores.
+    def _tiles_stay_apart(self, group: Forming, shared_loop: int) -> bool:
+        """Whether no tile of the shared loop reads what another one stores.
 
-        Some axis of the stored memory must be indexed by the band alike in the store and in every
-        read of that memory, and no such read may reach into the next tile.
+        Some axis of the stored memory must be indexed by the shared loop alike in the store and in
+        every read of that memory, and no such read may reach into the next tile.
         """
         store, op = group.store, group.ops[-1]
         assert store is not None
-        dim = group.bands[op][band]
+        dim = group.shared_dims[op][shared_loop]
         written = store.view.map.compose(op.inits[0].map)
         axes = {axis for axis, index in enumerate(written.results) if is_linear(index, dim)}
-        halos = group.halos(band, self._reads)
+        halos = group.halos(shared_loop, self._reads)
         for member in group.ops:
-            own = group.bands[member][band]
+            own = group.shared_dims[member][shared_loop]
             for read in self._reads(member):
                 load, is_reshaped = self._load_behind(read.root)
                 if load is None or load.view.buffer.alias_class != store.view.buffer.alias_class:
@@ -316,12 +317,12 @@ class _Grouping:
                 if not is_same or halos[member] != (0, 0):
                     return False
                 index = load.view.map.compose(read.map).results
-                as_band = {own: AffineExpr.dim(dim)}
+                as_shared_loop = {own: AffineExpr.dim(dim)}
                 axes = {
                     a
                     for a in axes
                     if is_linear(index[a], own)
-                    and index[a].substitute(dims=as_band) == written.results[a]
+                    and index[a].substitute(dims=as_shared_loop) == written.results[a]
                 }
         return bool(axes)
 
@@ -383,17 +384,19 @@ class _Grouping:
         self.report.grouped.append(
             Grouped(
                 tuple(op.name for op in group.ops),
-                len(group.bands[group.ops[0]]),
+                len(group.shared_dims[group.ops[0]]),
                 tuple(v.name for v in local),
                 tuple(op.location for op in group.ops),
                 why.rule,
                 why.reason,
             )
         )
-        bands = tuple(group.bands[op] for op in group.ops)
-        halos = [group.halos(band, self._reads) for band in range(group.num_bands)]
+        shared_dims = tuple(group.shared_dims[op] for op in group.ops)
+        halos = [
+            group.halos(shared_loop, self._reads) for shared_loop in range(group.num_shared_loops)
+        ]
         around = tuple(tuple(halo[op] for halo in halos) for op in group.ops)
-        return Group(tuple(group.ops), bands, local, group.store, around)
+        return Group(tuple(group.ops), shared_dims, local, group.store, around)
 
 
 def _arrays(count: int) -> str:

@@ -31,8 +31,8 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
     Alias,
     Alloc,
+    Assert,
     Block,
-    Check,
     ConstantOp,
     GenericOp,
     Load,
@@ -99,7 +99,7 @@ class _Hoisting:
         """The ops that leave the loop, and the loop without them."""
         invariant = self._invariant(loop)
         needed: set[Op] = {
-            op for op in invariant if isinstance(op, GenericOp) and self._is_dear(op)
+            op for op in invariant if isinstance(op, GenericOp) and self._is_expensive(op)
         }
         if not needed:
             return [], loop
@@ -146,7 +146,7 @@ class _Hoisting:
         """Whether sizes and subscripts of the op are known before the kernel runs."""
         return all(names <= self.symbols for names in _symbols(op))
 
-    def _is_dear(self, op: GenericOp) -> bool:
+    def _is_expensive(self, op: GenericOp) -> bool:
         if op.library_call is not None:
             return True
         if any(i is not IteratorType.PARALLEL for i in op.iterators):
@@ -155,7 +155,7 @@ class _Hoisting:
 
 
 def _has_check(op: Op) -> bool:
-    return isinstance(op, Check) or any(_has_check(o) for block in op.blocks for o in block.ops)
+    return isinstance(op, Assert) or any(_has_check(o) for block in op.blocks for o in block.ops)
 
 
 def _symbols(op: Op) -> Iterator[frozenset[str]]:

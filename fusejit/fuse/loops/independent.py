@@ -28,7 +28,7 @@ from fusejit.fuse.folding.accesses import Access, accesses
 from fusejit.fuse.rewrite import definitions, map_blocks, map_ops
 from fusejit.ir.affine import AffineExpr, Dim, Sym
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import Alloc, Bind, Block, Check, GenericOp, HostCall, Loop, Op, walk
+from fusejit.ir.ops import Alloc, Assert, Bind, Block, GenericOp, HostCall, Loop, Op, walk
 from fusejit.ir.schedule import INDEPENDENT, FusionReport, LoopNote
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.ir.values import Buffer, Value
@@ -128,7 +128,7 @@ def _effect(ops: Sequence[Op]) -> Dependence | None:
                 why = f"{name} draws in the order of the program"
                 return Dependence("draw", why, op.location)
             return Dependence("host call", f"{name} runs in Python", op.location)
-        if isinstance(op, Check) and (op.is_late or endless):
+        if isinstance(op, Assert) and (op.is_deferred or endless):
             why = f"{op.reason}: the iterations behind must not run then"
             return Dependence("may raise", why, op.location)
         if isinstance(op, GenericOp) and op.library_call is not None:

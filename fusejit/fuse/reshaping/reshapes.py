@@ -25,9 +25,9 @@ from fusejit.fuse.reshaping.regroup import Refused, Regrouping, dim_groups
 from fusejit.fuse.rewrite import definitions, rewrite_blocks, used_values
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import (
+    Assert,
     Bind,
     Block,
-    Check,
     ConstantOp,
     GenericOp,
     HostCall,
@@ -183,7 +183,7 @@ class _Session:
 
     def _is_checked_between(self, first: Op, last: Op) -> bool:
         ops = self.ops[self.ops.index(first) : self.ops.index(last)]
-        return any(isinstance(op, Check) for op in ops)
+        return any(isinstance(op, Assert) for op in ops)
 
     @staticmethod
     def _symbols(op: ReshapeOp) -> frozenset[str]:

@@ -14,7 +14,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr, Atom, FloorDiv, Mod
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL
 from fusejit.ir.graph import Graph
-from fusejit.ir.ops import Bind, Block, Check, Cond, ConstantOp, GenericOp, HostCall, Loop, Op
+from fusejit.ir.ops import Assert, Bind, Block, Cond, ConstantOp, GenericOp, HostCall, Loop, Op
 from fusejit.ir.scalar_ops.ranges import (
     FULL,
     Range,
@@ -110,7 +110,7 @@ class Ranges:
             case Bind():
                 self.symbols[op.symbol] = self.of(op.value)
                 self._bound[op.symbol] = op.value
-            case Check():
+            case Assert():
                 if op.shown is not None and isinstance(op.shown.index, AffineExpr):
                     self._indexed(op.shown.index, self.affine(op.shown.size)[1])
             case HostCall():

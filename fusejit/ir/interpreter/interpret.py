@@ -41,9 +41,9 @@ from fusejit.ir.interpreter.memory import (
 from fusejit.ir.ops import (
     Alias,
     Alloc,
+    Assert,
     Bind,
     Block,
-    Check,
     Cond,
     ConstantOp,
     GenericOp,
@@ -219,7 +219,7 @@ class _Interpreter:
             case Scatter():
                 self.scatter(op)
                 return
-            case Check():
+            case Assert():
                 if not self.values[op.condition].item():
                     raise IndexError(op.reason)
                 return

@@ -9,8 +9,8 @@
 
 An operation is a row of the payload's table (`fusejit.ir.scalar_ops`), or arithmetic of indices and
 sizes (`fusejit.ir.loops.index_math`), which never leaves 64 bits; a function is one of
-`fusejit.codegen.intrinsics`. A `ParallelFor` owns its body. `fusejit.codegen.text.outlining` makes
-functions of these, whose parameters are the names they read from outside: a `LoopModule` has
+`fusejit.codegen.intrinsics`. A `ParallelFor` owns its body. `fusejit.codegen.printer.outlining`
+makes functions of these, whose parameters are the names they read from outside: a `LoopModule` has
 launches and returns in place of parallel loops and exits.
 """
 
@@ -99,16 +99,17 @@ class Operation:
     kind : str
         The dtype kind of the first operand, which decides between the forms of a row; empty for
         arithmetic of indices.
-    lone : bool
+    scalar_form : bool
         Whether it is the form for numbers on their own, where nothing is vectorised.
     """
 
     name: str
     kind: str = ""
-    lone: bool = False
+    scalar_form: bool = False
 
     def __str__(self) -> str:
-        return f"{self.name}{'.' if self.kind else ''}{self.kind}{' alone' if self.lone else ''}"
+        kind = f".{self.kind}" if self.kind else ""
+        return f"{self.name}{kind}{' alone' if self.scalar_form else ''}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,9 +83,9 @@ class HostStepCall:
     """``out, .. = function(call)``: each result becomes the array of a slot.
 
     ``sizes`` are symbols that are lengths of axes of the results: name, result, axis. ``objects``
-    are outside objects that it is given. With ``is_late`` NumPy cannot run the whole call any more:
-    the caller could see something already, or sees the call itself. Its exceptions are then raised
-    at ``location``. ``errstate`` holds keywords of ``np.errstate``, under which it runs.
+    are outside objects that it is given. With ``is_deferred`` NumPy cannot run the whole call any
+    more: the caller could see something already, or sees the call itself. Its exceptions are then
+    raised at ``location``. ``errstate`` holds keywords of ``np.errstate``, under which it runs.
     """
 
     function: str
@@ -94,7 +94,7 @@ class HostStepCall:
     operands: tuple[HostArgument, ...]
     outs: tuple[Slot, ...]
     sizes: tuple[tuple[str, int, int], ...]
-    is_late: bool
+    is_deferred: bool
     objects: tuple[HostExpr, ...] = ()
     location: Location = UNKNOWN
 
@@ -202,7 +202,7 @@ class ResultRef:
 
 
 @dataclass(frozen=True, slots=True)
-class NestNote:
+class LoopNestNote:
     """Nests that became one, or one that took in the loop around it: what they compute, and why."""
 
     nests: tuple[str, ...]
@@ -226,5 +226,5 @@ class Program:
     steps: list[Step] = field(default_factory=list)
     results: list[ResultRef] = field(default_factory=list)
     host_guards: list[Guard] = field(default_factory=list)
-    nest_notes: list[NestNote] = field(default_factory=list)
+    nest_notes: list[LoopNestNote] = field(default_factory=list)
     kept: tuple[str, ...] = ()

@@ -13,14 +13,18 @@ SELECT = Operation("select", "b")
 
 
 def scalar(
-    name: str, *operands: Expr, dtype: np.dtype, of: np.dtype | None = None, lone: bool = False
+    name: str,
+    *operands: Expr,
+    dtype: np.dtype,
+    of: np.dtype | None = None,
+    scalar_form: bool = False,
 ) -> Apply:
     """A row of `SCALAR_OPS` for operands of dtype ``of`` (else of that of the result)."""
     kind = (dtype if of is None else of).kind
     row = SCALAR_OPS[name]
     assert kind in row.templates, f"{name} has no form for {kind}"
-    lone = lone and kind in row.lone_templates
-    return Apply(Operation(name, kind, lone), operands, dtype)
+    scalar_form = scalar_form and kind in row.scalar_templates
+    return Apply(Operation(name, kind, scalar_form), operands, dtype)
 
 
 def convert(value: Expr, dtype: np.dtype) -> Apply:

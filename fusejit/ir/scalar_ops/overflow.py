@@ -1,6 +1,6 @@
 """Whether what wraps at 64 bits is what Python computes: the question each op asks of its result.
 
-`Question` is the payload of a `Check`, in which the rules below write scalar ops.
+`Question` is the payload of a `Assert`, in which the rules below write scalar ops.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class ScalarOp:
         Whether kernels give NumPy's bits; otherwise within 4 ulp.
     math : MathFunction or None
         The function of the C library, and its forms in vectors, where it is one.
-    lone_templates : mapping
+    scalar_templates : mapping
         Templates for numbers on their own, where other code is faster than what vectorises.
     function : callable or None
         What it computes on scalars or arrays, where that is no ufunc of NumPy's.
@@ -100,7 +100,7 @@ class ScalarOp:
     commutative: bool = False
     exact: bool = True
     math: MathFunction | None = None
-    lone_templates: Mapping[str, str] = field(default_factory=dict)
+    scalar_templates: Mapping[str, str] = field(default_factory=dict)
     function: Callable[..., Any] | None = None
     identities: tuple[Identity, ...] = ()
     opposite: str = ""
@@ -125,11 +125,11 @@ class ScalarOp:
             return power(base, exponent, dtype)
         return self.ufunc(*operands, dtype=None if dtype == _BOOL else dtype)
 
-    def template(self, dtype: np.dtype, *, lone: bool = False) -> str | None:
+    def template(self, dtype: np.dtype, *, scalar_form: bool = False) -> str | None:
         """The template for operands of ``dtype``, or None where it is not compiled.
 
-        ``lone``: for numbers on their own, where no loop could be vectorised.
+        ``scalar_form``: for numbers on their own, where no loop could be vectorised.
         """
-        if lone and dtype.kind in self.lone_templates:
-            return self.lone_templates[dtype.kind]
+        if scalar_form and dtype.kind in self.scalar_templates:
+            return self.scalar_templates[dtype.kind]
         return self.templates.get(dtype.kind)

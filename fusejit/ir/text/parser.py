@@ -16,9 +16,9 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
     Alias,
     Alloc,
+    Assert,
     Bind,
     Block,
-    Check,
     CheckedIndex,
     Cond,
     ConstantOp,
@@ -66,7 +66,7 @@ class _GraphParser(ElementParser):
             "load": self.load,
             "store": self.store,
             "scatter": self.scatter,
-            "check": self.check,
+            "assert": self.assertion,
             "alloc": self.alloc,
             "reshape": self.reshape,
             "alias": self.alias,
@@ -274,17 +274,17 @@ class _GraphParser(ElementParser):
         value = self.value()
         return value, self.map() if self.cursor.at("[") else None
 
-    def check(self, names: list[str]) -> Op:
+    def assertion(self, names: list[str]) -> Op:
         condition, reason = self.value(), self.cursor.string("the reason")
         error = self.cursor.string("the error") if self.cursor.accept("raises") else "IndexError"
-        late = self.cursor.accept("late")
+        deferred = self.cursor.accept("deferred")
         shown = self.checked_index() if self.cursor.accept("index") else None
         integer = self.value() if self.cursor.accept("integer") else None
-        return Check(
+        return Assert(
             condition=condition,
             reason=reason,
             error=error,
-            is_late=late,
+            is_deferred=deferred,
             shown=shown,
             integer=integer,
         )

@@ -17,9 +17,9 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
     Alias,
     Alloc,
+    Assert,
     Bind,
     Block,
-    Check,
     CheckedIndex,
     Cond,
     ConstantOp,
@@ -141,13 +141,13 @@ class Printer:
                 combine = "" if op.combine is None else f" {op.combine}"
                 marks = "distinct " * op.distinct + "from_start " * op.from_start
                 return f"scatter{combine} {target} at {marks}({at}) = {self.value(op.value)}"
-            case Check():
+            case Assert():
                 raises = "" if op.error == "IndexError" else f" raises {json.dumps(op.error)}"
-                late = " late" if op.is_late else ""
+                deferred = " deferred" if op.is_deferred else ""
                 reason = json.dumps(op.reason)
                 shown = "" if op.shown is None else self.checked_index(op.shown)
                 named = "" if op.integer is None else f" integer {self.value(op.integer)}"
-                return f"check {self.value(op.condition)} {reason}{raises}{late}{shown}{named}"
+                return f"assert {self.value(op.condition)} {reason}{raises}{deferred}{shown}{named}"
             case Store():
                 mask = "" if op.mask is None else f" mask {self.value(op.mask)}"
                 return f"store {self.view(op.view, op.version)} = {self.value(op.value)}{mask}"

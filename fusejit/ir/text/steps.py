@@ -70,4 +70,4 @@ def _described_steps(steps: Sequence[Step], indent: str) -> list[str]:
 
 
 def _dim_names(group: Group) -> list[str]:
-    return [" ".join(f"d{d}" for d in dims) for dims in group.bands]
+    return [" ".join(f"d{d}" for d in dims) for dims in group.shared_dims]

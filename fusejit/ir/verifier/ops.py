@@ -11,8 +11,8 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.ops import (
     Alias,
     Alloc,
+    Assert,
     Bind,
-    Check,
     Cond,
     ConstantOp,
     GenericOp,
@@ -55,7 +55,7 @@ def ops_have_the_results_of_their_kind(op: Op) -> Iterator[str]:
             expected = len(op.inits)
         case ConstantOp() | ViewOp() | ReshapeOp() | Load():
             expected = 1
-        case Write() | Check() | Alloc() | Alias() | Bind():
+        case Write() | Assert() | Alloc() | Alias() | Bind():
             expected = 0
         case Loop():
             expected = len(op.carried)
@@ -211,9 +211,9 @@ def scatters_reach_elements_of_their_view(op: Op) -> Iterator[str]:
             yield f"{subscript.map} does not take the value's dims to {subscript.value!r}"
 
 
-def checks_ask_one_bool(op: Op) -> Iterator[str]:
+def assertions_take_one_bool(op: Op) -> Iterator[str]:
     """The condition of a check is one bool."""
-    if isinstance(op, Check):
+    if isinstance(op, Assert):
         yield from _one_bool("the condition is", (op.condition,))
 
 
@@ -300,7 +300,7 @@ OP_RULES: tuple[Callable[[Op], Iterator[str]], ...] = (
     reshapes_split_or_merge_neighbouring_axes,
     stores_fit_their_view,
     scatters_reach_elements_of_their_view,
-    checks_ask_one_bool,
+    assertions_take_one_bool,
     allocations_are_well_formed,
     symbols_are_bound_to_integers,
     loops_carry_one_type,

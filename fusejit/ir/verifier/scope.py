@@ -11,9 +11,9 @@ from fusejit.ir.memory import versions
 from fusejit.ir.ops import (
     Alias,
     Alloc,
+    Assert,
     Bind,
     Block,
-    Check,
     GenericOp,
     HostCall,
     Load,
@@ -184,7 +184,7 @@ def symbols_of(op: Op) -> frozenset[str]:
                 exprs += subscript_exprs(op)
         case Alloc() | Alias():
             exprs += op.buffer.type.extents
-        case Check():
+        case Assert():
             shown = () if op.shown is None else (op.shown.index, op.shown.size)
             exprs += [e for e in shown if isinstance(e, AffineExpr)]
         case Loop():

@@ -26,7 +26,7 @@ from fusejit.mlir.export.patterns import map_text
 _LOCAL = re.compile(r"%t\d+")
 
 
-class BodyWriter:
+class BodyPrinter:
     """Writes the lines of one payload.
 
     Parameters

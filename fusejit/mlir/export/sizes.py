@@ -49,7 +49,7 @@ def sized_type(dtype: np.dtype, sizes: Sequence[int | None]) -> str:
     )
 
 
-class SizeWriter:
+class SizePrinter:
     """The part of a text under construction that knows sizes."""
 
     def __init__(self, graph: Graph) -> None:

@@ -21,12 +21,12 @@ from fusejit.ir.types import IteratorType, TensorType
 from fusejit.ir.values import Buffer, Value, View
 from fusejit.mlir.export.ops import literal, mlir_type
 from fusejit.mlir.export.patterns import Cut, cut_of
-from fusejit.mlir.export.sizes import SizeWriter, Ssa, sized_type
+from fusejit.mlir.export.sizes import SizePrinter, Ssa, sized_type
 
 _I64 = np.dtype(np.int64)
 
 
-class TensorWriter(SizeWriter):
+class TensorPrinter(SizePrinter):
     """The part of a text under construction that names tensors."""
 
     def __init__(self, graph: Graph) -> None:

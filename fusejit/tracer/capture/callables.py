@@ -22,7 +22,7 @@ import numpy as np
 
 from fusejit.dataclass import dataclass
 from fusejit.ir.raw_reads import defined_by, is_a, module_of
-from fusejit.package_files import CARRIER, is_package_file
+from fusejit.package_files import ENTRY_STUB, is_package_file
 from fusejit.tracer.capture.entry_stubs import is_entry_stub
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, NUMPY_FOLDER
 
@@ -331,7 +331,7 @@ def is_library_file(filename: str) -> bool:
 
     The function that stands for a decorated one is the user's: what it computes is.
     """
-    if filename.startswith(CARRIER):
+    if filename.startswith(ENTRY_STUB):
         return False
     if filename.startswith("<frozen ") or is_package_file(filename):
         return True

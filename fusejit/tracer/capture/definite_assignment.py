@@ -161,7 +161,7 @@ class Flow:
         return behind if is_complete else _joined(behind, state)
 
     def other(self, node: ast.stmt, state: Names) -> State:
-        """Statements that are not followed: what they bind is unsure."""
+        """Statements that are not followed: what they bind is possibly unbound."""
         names = assigned([node])
         names |= {inner.id for inner in walk(node) if isinstance(inner, ast.Name)}
         self.assigned |= names

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.ops import Check
+from fusejit.ir.ops import Assert
 from fusejit.tracer.control_flow.raises import ASSERTS, COMPUTED
 from fusejit.tracer.control_flow.traced_if import TracedIf, decide
 from fusejit.tracer.elementwise.ufuncs import operator_call
@@ -134,10 +134,10 @@ def _chosen(truth: TracedArray, first: Callable[[], Any], second: Callable[[], A
 
 
 def asserted(operand: Any, message: Any = None) -> Any:
-    """What ``assert`` asks for; what only the kernel knows becomes a `Check`.
+    """What ``assert`` asks for; what only the kernel knows becomes a `Assert`.
 
     ``message`` is the literal behind the comma, "" for none, None for what has to be computed,
-    which NumPy does: not behind a store to the caller's memory (`refuse_late_raises`).
+    which NumPy does: not behind a store to the caller's memory (`refuse_deferred_raises`).
     """
     truth = decide(operand) if is_number(operand) or is_union_scalar(operand) else operand
     if not isinstance(truth, TracedArray):
@@ -147,7 +147,7 @@ def asserted(operand: Any, message: Any = None) -> Any:
     error, reason = "AssertionError", message
     if type(message) is not str:
         error, reason = COMPUTED, ASSERTS
-    trace.emit(Check(condition=holds.value(), reason=reason, error=error))
+    trace.emit(Assert(condition=holds.value(), reason=reason, error=error))
     return True
 
 

@@ -1,6 +1,6 @@
 """``raise`` and ``try`` where only the kernel knows whether an exception is raised.
 
-``if x.min() < 0: raise ValueError(..)`` becomes a `Check` that the condition does not hold. Where
+``if x.min() < 0: raise ValueError(..)`` becomes a `Assert` that the condition does not hold. Where
 the check fails, NumPy runs the call and raises, with all that the message needs. Behind a store to
 the caller's memory the kernel itself raises, which it can if the exception is one of Python's own
 with a literal text, and nothing around could catch it.
@@ -15,8 +15,8 @@ import numpy as np
 
 from fusejit.errors import UnsupportedError
 from fusejit.ir.graph import Graph
-from fusejit.ir.host_calls import late_ops
-from fusejit.ir.ops import Check, HostCall, walk
+from fusejit.ir.host_calls import deferred_ops
+from fusejit.ir.ops import Assert, HostCall, walk
 from fusejit.tracer.control_flow.traced_if import TracedIf
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.checks import EXTENTS_DIFFER
@@ -37,7 +37,7 @@ ASSERTS = (
 
 _WHERE = "where only the kernel knows whether"
 _REMEDY = "return a flag, and raise outside"
-_MAY_RAISE = (Check, HostCall)
+_MAY_RAISE = (Assert, HostCall)
 
 
 def raises(kind: Any = None, text: Any = None) -> bool:
@@ -61,7 +61,7 @@ def raises(kind: Any = None, text: Any = None) -> bool:
     error, reason = COMPUTED, f"raises {name} {_WHERE}; {_REMEDY}"
     if type(text) is str and _is_known(kind):
         error, reason = f"{RAISE}{name}", text
-    check = Check(condition=as_kernel_number(~holds).value(), reason=reason, error=error)
+    check = Assert(condition=as_kernel_number(~holds).value(), reason=reason, error=error)
     current_trace().emit(check)
     return False
 
@@ -90,19 +90,19 @@ def caught_inside(error: BaseException, depth: int) -> None:
         raise Fallback(f"raises {type(error).__name__} {_WHERE}; {_REMEDY}") from error
 
 
-def may_raise_late(graph: Graph) -> bool:
+def may_raise_deferred(graph: Graph) -> bool:
     """Whether a call may raise where NumPy cannot run it again."""
-    late = [op for op in late_ops(graph) if isinstance(op, _MAY_RAISE)]
-    return any(not isinstance(op, Check) or op.error != EXTENTS_DIFFER for op in late)
+    deferred = [op for op in deferred_ops(graph) if isinstance(op, _MAY_RAISE)]
+    return any(not isinstance(op, Assert) or op.error != EXTENTS_DIFFER for op in deferred)
 
 
-def refuse_late_raises(graph: Graph, tries: bool) -> None:
+def refuse_deferred_raises(graph: Graph, tries: bool) -> None:
     """Fall back if the kernel had to raise, after a store, what it cannot or what may be caught."""
-    late = late_ops(graph)
+    deferred = deferred_ops(graph)
     for op in walk(graph.block):
-        if op not in late:
+        if op not in deferred:
             continue
-        if isinstance(op, Check) and op.error == COMPUTED:
+        if isinstance(op, Assert) and op.error == COMPUTED:
             if op.reason == ASSERTS:
                 raise UnsupportedError.at(op.location, ASSERTS)
             raise Fallback(op.reason)

@@ -185,9 +185,9 @@ class TracedIf(Region):
             for k, side in enumerate((left, right))
         ]
         arrays = [name for name, type_ in plans if type_ is None]
-        twins = _twins(arrays, left, right)
-        plans = [plan for plan in plans if plan[0] not in twins]
-        arrays = [name for name in arrays if name not in twins]
+        equal_names = _equal_names(arrays, left, right)
+        plans = [plan for plan in plans if plan[0] not in equal_names]
+        arrays = [name for name in arrays if name not in equal_names]
         inside = (self._then_block, self.trace.block)
         objects: dict[str, list[TracedArray]] = {name: [] for name in arrays}
         numbers: list[dict[str, Any]] = [{}, {}]
@@ -242,9 +242,13 @@ class TracedIf(Region):
         for pair in itertools.combinations(arrays, 2):
             if any(_share_memory([side[n] for n in pair], inside) for side in (left, right)):
                 why = "one of two views of one array, depending on a condition"
-                for name, twin in (pair, pair[::-1]):
-                    joined_names[name].storage.note_copied(joined_names[twin].storage, True, why)
-        joined_names.update({name: joined_names[twin] for name, twin in twins.items()})
+                for name, equal_name in (pair, pair[::-1]):
+                    joined_names[name].storage.note_copied(
+                        joined_names[equal_name].storage, True, why
+                    )
+        joined_names.update(
+            {name: joined_names[equal_name] for name, equal_name in equal_names.items()}
+        )
         return tuple(self.put_together(name, joined_names) for name in all_names)
 
     @staticmethod
@@ -382,11 +386,13 @@ def _is_like(obj: Any, other: Any) -> bool:
     return is_same_kind and all(map(_is_like, obj, other))
 
 
-def _twins(names: list[str], left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, str]:
+def _equal_names(
+    names: list[str], left: Mapping[str, Any], right: Mapping[str, Any]
+) -> dict[str, str]:
     """Names that hold the same object as another one, whichever block has run."""
     first: dict[tuple[int, int], str] = {}
     found = {name: first.setdefault((id(left[name]), id(right[name])), name) for name in names}
-    return {name: twin for name, twin in found.items() if name != twin}
+    return {name: equal_name for name, equal_name in found.items() if name != equal_name}
 
 
 def _share_memory(objects: list[Any], inside: tuple[Block, Block]) -> bool:

@@ -1,4 +1,4 @@
-"""Where Python raises for a number and NumPy does not: each is a `Check` in the kernel.
+"""Where Python raises for a number and NumPy does not: each is a `Assert` in the kernel.
 
 ``1 / x`` of Python numbers raises ZeroDivisionError for 0, ``math.sqrt(x)`` ValueError below 0,
 ``int(x)`` for NaN and infinity, where the loops of NumPy have infinity, NaN and some integer. What
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.ops import Check
+from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import emit_elementwise
@@ -115,7 +115,7 @@ def _check(
         order=None,
     )
     integer = number.value() if error == "OverflowError" else None
-    trace.emit(Check(condition=ok.value(), reason=reason, error=error, integer=integer))
+    trace.emit(Assert(condition=ok.value(), reason=reason, error=error, integer=integer))
 
 
 def _not(name: str, limit: float = 0.0) -> Condition:

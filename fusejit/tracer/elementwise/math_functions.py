@@ -1,7 +1,7 @@
 """Python's `math` on traced numbers: by the launcher where it knows them, else in the kernel.
 
 In the kernel an argument is converted to a float, as Python converts it, and the function of NumPy
-is computed; where Python would raise, a `Check` ends the call (`tracer.elementwise.domains`).
+is computed; where Python would raise, a `Assert` ends the call (`tracer.elementwise.domains`).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fusejit.ir.host import HostExpr
-from fusejit.ir.ops import Check
+from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import Compute
@@ -106,7 +106,7 @@ def _check_exponents(exponents: TracedArray) -> None:
     allowed = PRIMITIVES["ufunc_on"](np.greater_equal, (exponents, 0))
     if exponents.ndim:
         allowed = PRIMITIVES[np.all](allowed)
-    trace.emit(Check(condition=allowed.value(), reason=NEGATIVE, error="integer power"))
+    trace.emit(Assert(condition=allowed.value(), reason=NEGATIVE, error="integer power"))
 
 
 def _repeated(builder: PayloadBuilder, x: int, exponent: int, dtype: np.dtype) -> int:

@@ -1,7 +1,7 @@
 """Python's ``base ** exponent`` on numbers of which one is known only in the kernel.
 
 What Python computes in other ways (a float for a negative exponent of an int, an int of more than
-64 bits, a complex number) or refuses ends the call by a `Check`; where the bounds of a loop show
+64 bits, a complex number) or refuses ends the call by a `Assert`; where the bounds of a loop show
 that it cannot happen, there is none.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.ops import Check
+from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import Compute, emit_elementwise
@@ -142,7 +142,7 @@ def _check(
     compute: Compute, numbers: tuple[Any, ...], loop: list[np.dtype], reason: str, error: str
 ) -> None:
     ok = _emit("power_allowed", compute, numbers, loop, _BOOL).value()
-    current_trace().emit(Check(condition=ok, reason=reason, error=error))
+    current_trace().emit(Assert(condition=ok, reason=reason, error=error))
 
 
 def _emit(

@@ -100,7 +100,7 @@ def _dtype_text(dtype: np.dtype) -> str:
 class Source:
     """Where random numbers come from: the path of a generator, the function's first argument.
 
-    Stand-ins draw from ``like``. Without a path the function knows its generator itself.
+    Sample inputs draw from ``like``. Without a path the function knows its generator itself.
     """
 
     path: Path | None
@@ -139,7 +139,7 @@ def host_call(
 
     Raises
     ------
-    Declined
+    Fallback
         If NumPy raises for arguments like these.
     UnsupportedError
         If a result is of a dtype or type that is not traced, or a view of an argument.

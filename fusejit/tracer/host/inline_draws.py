@@ -18,7 +18,7 @@ import numpy as np
 
 from fusejit.ir.draws import BOUNDS, inline_draw
 from fusejit.ir.host import HostExpr, Path, generator_address
-from fusejit.ir.ops import Check, HostCall
+from fusejit.ir.ops import Assert, HostCall
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
 from fusejit.tracer.elementwise.generic import emit_elementwise
@@ -250,7 +250,7 @@ def _check_order(low: Any, high: Any, endpoint: bool) -> None:
         order=None,
     )
     error = BOUNDS[type(low) is int and low == 0, endpoint]
-    trace.emit(Check(condition=ok.value(), reason="there is an integer to draw", error=error))
+    trace.emit(Assert(condition=ok.value(), reason="there is an integer to draw", error=error))
 
 
 def _sizes(size: Any) -> Sequence[Any]:

@@ -4,7 +4,7 @@ NumPy's rule for the result: integer arrays and ints, broadcast against each oth
 axes. It stands where they stand, if they stand side by side, and in front of everything else if
 not; slices and new axes keep their places around it.
 
-Whether all integers are within bounds is a `Check` of its own in front of the op: the largest of
+Whether all integers are within bounds is a `Assert` of its own in front of the op: the largest of
 ``max(i, -1 - i)`` is compared with the length of the axis, once per array of integers. If it fails,
 NumPy runs the call and raises its own IndexError.
 """
@@ -248,7 +248,7 @@ def _is_empty(trace: Trace, extent: AffineExpr) -> bool:
 
 
 def check_index(trace: Trace, integers: TracedArray, extent: AffineExpr, axis: int) -> None:
-    """A `Check` that ``-extent <= integers < extent``."""
+    """A `Assert` that ``-extent <= integers < extent``."""
     known, dtype = trace.decisions.constant(extent), integers.dtype
     if known is not None and dtype.kind == "u" and known > np.iinfo(dtype).max:
         return  # bytes into a table of 256
@@ -294,7 +294,7 @@ def check_that(
     shown: ir.CheckedIndex | None = None,
     error: str = "IndexError",
 ) -> None:
-    """A `Check` that the largest ``reach`` is below ``extent``; none where one has been made."""
+    """A `Assert` that the largest ``reach`` is below ``extent``; none where one has been made."""
     extent = trace.decisions.canonical(extent)
     value = integers.value()
     known = trace.checked.setdefault(value, [])
@@ -316,7 +316,7 @@ def check_that(
             name="in_bounds",
         )
     )
-    trace.emit(ir.Check(condition=ok, reason=OUT_OF_BOUNDS, error=error, shown=shown))
+    trace.emit(ir.Assert(condition=ok, reason=OUT_OF_BOUNDS, error=error, shown=shown))
 
 
 def _largest(trace: Trace, value: Value, reach: Reach) -> Value:

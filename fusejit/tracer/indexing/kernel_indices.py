@@ -4,7 +4,7 @@ An integer of the kernel (``x[k[i]]``, ``x[lo:hi]`` with elements as bounds, or 
 induction variable whose sign varies) is wrapped and clamped as Python and NumPy do it, by scalar
 code in the kernel, and bound to a symbol. From there on the index is as affine as any other: the
 result is a view, and stores through it are ordinary stores. An index out of bounds is found by a
-`Check`.
+`Assert`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import Bind, Check, CheckedIndex, GenericOp, Init, Operand
+from fusejit.ir.ops import Assert, Bind, CheckedIndex, GenericOp, Init, Operand
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value
@@ -83,7 +83,7 @@ def checked_index(trace: Trace, index: AffineExpr, size: AffineExpr, axis: int =
     ok = scalar(trace, "in_bounds", _BOOL, is_inside)
     canonical = trace.decisions.canonical
     shown = CheckedIndex(canonical(index), axis, canonical(size))
-    trace.emit(Check(condition=ok, reason="an index is out of bounds", shown=shown))
+    trace.emit(Assert(condition=ok, reason="an index is out of bounds", shown=shown))
     return start
 
 
@@ -160,7 +160,7 @@ def require_positive(trace: Trace, step: AffineExpr) -> None:
         lambda builder, ref: builder.op("greater", [ref(step), builder.const(0, I64)], _BOOL),
     )
     trace.emit(
-        Check(
+        Assert(
             condition=ok, reason="a step that the kernel computes is positive", error="ValueError"
         )
     )
@@ -181,7 +181,7 @@ def _fits(number: Any, dtype: np.dtype) -> bool:
 
 @primitive("check_fits")
 def check_fits(number: TracedArray, dtype: np.dtype) -> None:
-    """A `Check` that a Python integer of the kernel fits an integer dtype, as NumPy demands.
+    """A `Assert` that a Python integer of the kernel fits an integer dtype, as NumPy demands.
 
     Of integers that each call knows before, guards ask instead.
     """
@@ -208,30 +208,30 @@ def check_fits(number: TracedArray, dtype: np.dtype) -> None:
             name="fits",
         )
     )
-    trace.emit(Check(condition=ok, reason=fits(dtype), error="OverflowError", integer=value))
+    trace.emit(Assert(condition=ok, reason=fits(dtype), error="OverflowError", integer=value))
 
 
 @primitive("check_equal")
 def check_equal(trace: Trace, left: AffineExpr, right: AffineExpr, reason: str) -> None:
-    """A `Check` that two integers are one."""
+    """A `Assert` that two integers are one."""
 
     def is_equal(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
         return builder.op("equal", [ref(left), ref(right)], _BOOL)
 
     trace.assumes_sizes = True
     ok = scalar(trace, "same_extent", _BOOL, is_equal)
-    trace.emit(Check(condition=ok, reason=reason, error="ValueError"))
+    trace.emit(Assert(condition=ok, reason=reason, error="ValueError"))
 
 
 @primitive("check_some")
 def check_some(trace: Trace, extent: AffineExpr, name: str) -> None:
-    """A `Check` that there are elements, for ``max``, ``min``, ``argmax`` and ``argmin``."""
+    """A `Assert` that there are elements, for ``max``, ``min``, ``argmax`` and ``argmin``."""
 
     def is_positive(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
         return builder.op("greater", [ref(extent), builder.const(0, I64)], _BOOL)
 
     ok = scalar(trace, "has_some", _BOOL, is_positive)
-    trace.emit(Check(condition=ok, reason=f"the {name} of no elements", error=f"no {name}"))
+    trace.emit(Assert(condition=ok, reason=f"the {name} of no elements", error=f"no {name}"))
 
 
 @primitive("size_of_kernel")
@@ -246,7 +246,7 @@ def size_of_kernel(trace: Trace, number: TracedArray) -> AffineExpr:
 
     if not trace.decisions.proves_nonnegative(size):
         ok = scalar(trace, "is_size", _BOOL, is_size)
-        trace.emit(Check(condition=ok, reason="a size is negative", error="SizeError"))
+        trace.emit(Assert(condition=ok, reason="a size is negative", error="SizeError"))
         trace.decisions.assume_nonnegative(size)
     return size
 
@@ -271,7 +271,7 @@ def local_product(trace: Trace, factors: Sequence[AffineExpr]) -> AffineExpr:
 
 
 def check_ends(trace: Trace, end: AffineExpr, start: AffineExpr, step: int) -> None:
-    """A `Check` that the distance of the ends of a range fits 64 bits, and is far from there.
+    """A `Assert` that the distance of the ends of a range fits 64 bits, and is far from there.
 
     `fusejit.tracer.values.overflow` drops it where it is so for all numbers.
     """
@@ -293,19 +293,19 @@ def check_ends(trace: Trace, end: AffineExpr, start: AffineExpr, step: int) -> N
 
     ok = scalar(trace, ENDS if step < 2**60 else "far ends", _BOOL, is_near)
     reason = "the ends of a range are less than 2**63 apart"
-    trace.emit(Check(condition=ok, reason=reason, error="64 bits"))
+    trace.emit(Assert(condition=ok, reason=reason, error="64 bits"))
 
 
 @primitive("assume")
 def assume(trace: Trace, comparison: str, expr: AffineExpr, reason: str) -> None:
-    """A `Check` that an integer compares with 0 as a decision has it."""
+    """A `Assert` that an integer compares with 0 as a decision has it."""
 
     def holds(builder: PayloadBuilder, ref: Callable[[AffineExpr], int]) -> int:
         return builder.op(comparison, [ref(expr), builder.const(0, I64)], _BOOL)
 
     trace.assumes_sizes = True
     ok = scalar(trace, "as_assumed", _BOOL, holds)
-    trace.emit(Check(condition=ok, reason=reason or "a size is as assumed", error="ValueError"))
+    trace.emit(Assert(condition=ok, reason=reason or "a size is as assumed", error="ValueError"))
 
 
 def scalar(trace: Trace, name: str, dtype: np.dtype, compute: Compute) -> Value:

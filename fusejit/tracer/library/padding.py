@@ -86,9 +86,9 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
         or kwargs.get("reflect_type", "odd") == "even"
         or (mode in ("reflect", "symmetric") and not kwargs)
     ):
-        pieces = [_pieces(source, k, w, mode) for k, w in enumerate(widths)]
-        if math.prod(map(len, pieces)) <= MOST_PARTS:
-            return _of_pieces(source, widths, pieces)
+        partitions = [_partitions(source, k, w, mode) for k, w in enumerate(widths)]
+        if math.prod(map(len, partitions)) <= MOST_PARTS:
+            return _of_partitions(source, widths, partitions)
     return _step_by_step(source, widths, mode, kwargs)
 
 
@@ -154,7 +154,7 @@ def _width(array: TracedArray, number: Any) -> AffineExpr:
 
 # ------------------------------------------------------------------------ repeated elements, direct
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Partition:
     """``extent`` elements at ``place``: those of the array from ``source`` on, ``step`` apart."""
 
     place: AffineExpr
@@ -163,10 +163,10 @@ class Piece:
     step: int
 
 
-def _pieces(array: TracedArray, axis: int, widths: Widths, mode: str) -> list[Piece]:
+def _partitions(array: TracedArray, axis: int, widths: Widths, mode: str) -> list[Partition]:
     """What stands where along an axis."""
     decisions = array.trace.decisions
-    middle = Piece(widths.before, widths.size, ZERO, 1)
+    middle = Partition(widths.before, widths.size, ZERO, 1)
     sides = [decisions.constant(w) != 0 for w in (widths.before, widths.after)]
     if not any(sides):
         return [middle]
@@ -186,19 +186,19 @@ def _pieces(array: TracedArray, axis: int, widths: Widths, mode: str) -> list[Pi
     for width in (before, after):
         if most is not None and not decisions.at_most(width, most, "np.pad by less than the axis"):
             return _runs(array, widths, mode)
-    pieces = [Piece(ZERO, before, first, step)] if sides[0] else []
-    pieces.append(middle)
-    return [*pieces, Piece(widths.end, after, last, step)] if sides[1] else pieces
+    partitions = [Partition(ZERO, before, first, step)] if sides[0] else []
+    partitions.append(middle)
+    return [*partitions, Partition(widths.end, after, last, step)] if sides[1] else partitions
 
 
-def _runs(array: TracedArray, widths: Widths, mode: str) -> list[Piece]:
+def _runs(array: TracedArray, widths: Widths, mode: str) -> list[Partition]:
     """The pieces for an axis that is shorter than its padding: one variant for each length."""
     reason = "np.pad by more than the axis has"
     before, size, after = (
         array.trace.decisions.exactly(w, reason) for w in (widths.before, widths.size, widths.after)
     )
     sources = np.pad(np.arange(size), (before, after), mode=mode).tolist()  # type: ignore[call-overload]
-    pieces: list[Piece] = []
+    partitions: list[Partition] = []
     start = 0
     while start < len(sources):
         step = sources[start + 1] - sources[start] if start + 1 < len(sources) else 1
@@ -207,21 +207,21 @@ def _runs(array: TracedArray, widths: Widths, mode: str) -> list[Piece]:
         while end < len(sources) and sources[end] - sources[end - 1] == step:
             end += 1
         place, extent, source = map(AffineExpr.const, (start, end - start, sources[start]))
-        pieces.append(Piece(place, extent, source, step))
+        partitions.append(Partition(place, extent, source, step))
         start = end
-    return pieces
+    return partitions
 
 
-def _of_pieces(
-    array: TracedArray, widths: Sequence[Widths], pieces: Sequence[Sequence[Piece]]
+def _of_partitions(
+    array: TracedArray, widths: Sequence[Widths], partitions: Sequence[Sequence[Partition]]
 ) -> TracedArray:
     extents = tuple(w.end + w.after for w in widths)
     result = new_array(array.trace, extents, array.dtype, _order(array))
-    for chosen in itertools.product(*pieces):
+    for chosen in itertools.product(*partitions):
         source, target = array, result
-        for k, piece in enumerate(chosen):
-            source = section(source, k, piece.source, piece.extent, piece.step)
-            target = section(target, k, piece.place, piece.extent)
+        for k, partition in enumerate(chosen):
+            source = section(source, k, partition.source, partition.extent, partition.step)
+            target = section(target, k, partition.place, partition.extent)
         store(target, source)
     return result
 
@@ -327,7 +327,7 @@ def _statistics(
 def _repeat_elements(area: TracedArray, axis: int, w: Widths, mode: str, method: Any) -> None:
     """Reflected or wrapped elements, read from the buffer."""
     inner = section(area, axis, w.before, w.size)
-    pieces = _pieces(inner, axis, w, mode)
+    partitions = _partitions(inner, axis, w, mode)
     decisions = area.trace.decisions
     most = w.size - (mode == "reflect")
     is_short = all(decisions.at_most(x, most, "np.pad by less") for x in (w.before, w.after))
@@ -335,10 +335,10 @@ def _repeat_elements(area: TracedArray, axis: int, w: Widths, mode: str, method:
         what = f"np.pad with mode={mode!r} and reflect_type='odd' by more than the axis has"
         raise unsupported(what, MOVE_OUTSIDE)
     edges: Any = _edges(area, axis, w)
-    for piece in pieces:
-        if piece.place == w.before and piece.extent == w.size:
+    for partition in partitions:
+        if partition.place == w.before and partition.extent == w.size:
             continue
-        values: Any = section(inner, axis, piece.source, piece.extent, piece.step)
-        if method == "odd" and piece.step == -1:
-            values = 2 * edges[piece.place != ZERO] - values
-        store(section(area, axis, piece.place, piece.extent), values)
+        values: Any = section(inner, axis, partition.source, partition.extent, partition.step)
+        if method == "odd" and partition.step == -1:
+            values = 2 * edges[partition.place != ZERO] - values
+        store(section(area, axis, partition.place, partition.extent), values)

@@ -26,7 +26,7 @@ from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.number import TracedNumber, apply_host
 from fusejit.tracer.values.operands import I64, contains_traced
 
-Piece = tuple[AffineExpr, AffineExpr, AffineExpr]  # source, place in the result, extent
+Partition = tuple[AffineExpr, AffineExpr, AffineExpr]  # source, place in the result, extent
 
 
 @primitive(np.roll)
@@ -48,12 +48,12 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     shifts = _shifts(array, shift, axis)
     if any(isinstance(s, TracedArray) for s in shifts):
         return _gathered(array, shifts)
-    pieces = [_pieces(array, k, offset) for k, offset in enumerate(shifts)]
+    partitions = [_partitions(array, k, offset) for k, offset in enumerate(shifts)]
     order = array.sorted_order()
-    if all(len(p) == 1 for p in pieces):
+    if all(len(p) == 1 for p in partitions):
         return copy_of(array, array.dtype, order, "copy", Kind.ARRAY)
     result = new_array(array.trace, array.extents, array.dtype, order)
-    for chosen in itertools.product(*pieces):
+    for chosen in itertools.product(*partitions):
         source, target = array, result
         for k, (read, place, extent) in enumerate(chosen):
             source = section(source, k, read, extent)
@@ -132,7 +132,7 @@ def _gathered(array: TracedArray, shifts: list[Any]) -> TracedArray:
     return TracedArray.of_value(trace, result)
 
 
-def _pieces(array: TracedArray, axis: int, shift: Any) -> list[Piece]:
+def _partitions(array: TracedArray, axis: int, shift: Any) -> list[Partition]:
     """What is read from where along an axis."""
     decisions = array.trace.decisions
     extent = decisions.canonical(array.extents[axis])

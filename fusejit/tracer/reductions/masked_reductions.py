@@ -1,7 +1,7 @@
 """Reductions of elements under a mask: ``x[m].mean()`` adds zeros where ``m`` is false.
 
 How many elements there are is a number of the kernel: ``len(x[m])``. The largest of none is an
-error that only the kernel can notice (`Check`).
+error that only the kernel can notice (`Assert`).
 
 Numerics: NumPy sums the selected elements one after the other, or by its pairwise scheme; here they
 keep their places among the zeros, in the order of `fusejit.ir.interpreter.summation`. The mean of
@@ -20,7 +20,7 @@ import fusejit.tracer.reductions.over_axes
 import fusejit.tracer.reductions.statistics
 import fusejit.tracer.runtime.builtin_functions  # noqa: F401  its handlers are there first
 from fusejit.errors import UnsupportedError
-from fusejit.ir.ops import Check
+from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.scalar_ops.combiners import COMBINERS
 from fusejit.ir.types import Kind
@@ -127,7 +127,7 @@ def _reduction(name: str, function: Callable[..., Any], has_dtype: bool) -> Call
         if name in ("max", "min"):
             some = any_of(TracedArray.of_value(elements.array.trace, elements.mask)).value()
             reason = f"the {name} of the elements that a mask selects"
-            elements.array.trace.emit(Check(condition=some, reason=reason, error=f"no {name}"))
+            elements.array.trace.emit(Assert(condition=some, reason=reason, error=f"no {name}"))
         filled = _filled(elements, elements.array, _neutral(name, elements.dtype))
         return into(function(filled, axis=axes, **options), out)
 

@@ -56,7 +56,7 @@ class Reading:
     writeable : set of Path
         Of arrays that have to be, if not for a store.
     written : list
-        Outside objects to which effects have written.
+        Captured objects to which effects have written.
     library_reads : dict
         What was read of modules of libraries; set by the callbacks.
     """

@@ -1,6 +1,6 @@
 """Checks come first: NumPy must find the caller's arrays untouched when it runs a fallback call.
 
-Each `Check` moves to the start of the graph with the ops that it needs, which have no effect and
+Each `Assert` moves to the start of the graph with the ops that it needs, which have no effect and
 read memory as it is when the call begins. One that needs memory as it is later (integers that were
 stored before, or that a loop carries) stays where it is; if something of the caller's may have been
 modified by then, the kernel raises the error itself.
@@ -8,9 +8,9 @@ modified by then, the kernel raises the error itself.
 Which of many integers its text names is found in the branch that raises: what computes them is
 repeated there, so that the way on stays as it would be::
 
-    check %ok "..." index %i axis 0 size (s0)      ->      if %ok {} else {
+    assert %ok "..." index %i axis 0 size (s0)      ->      if %ok {} else {
                                                              %j = ...        # as %i
-                                                             check %ok "..." late index %j ..
+                                                             assert %ok "..." deferred index %j ..
                                                            }
 """
 
@@ -20,12 +20,12 @@ from collections.abc import Mapping
 
 from fusejit.dataclass import replace
 from fusejit.ir.graph import Graph
-from fusejit.ir.host_calls import can_undo, late_ops, sizes_defined
+from fusejit.ir.host_calls import can_undo, deferred_ops, sizes_defined
 from fusejit.ir.memory import walk_versions
 from fusejit.ir.ops import (
     OUT_OF_BOUNDS_IF_RUN,
+    Assert,
     Block,
-    Check,
     Cond,
     GenericOp,
     Load,
@@ -52,13 +52,13 @@ def checks_first(graph: Graph, undoes: bool = False) -> None:
 
     With ``undoes`` NumPy takes over where a check fails that stays behind one.
     """
-    if not any(isinstance(op, Check) for op in walk(graph.block)):
+    if not any(isinstance(op, Assert) for op in walk(graph.block)):
         return
     defined = {value: op for op in walk(graph.block) for value in op.results}
     movable = _Movable(graph, defined)
     moved: dict[Op, None] = {}
     for op in walk(graph.block):
-        if isinstance(op, Check):
+        if isinstance(op, Assert):
             needed = movable.needed(op)
             if needed is not None:
                 if op.error == "IndexError" and op not in graph.block.ops:
@@ -66,11 +66,11 @@ def checks_first(graph: Graph, undoes: bool = False) -> None:
                 moved.update(dict.fromkeys([*needed, op]))
     _take_out(graph.block, moved)
     graph.block.ops[:0] = moved
-    late = late_ops(graph)
+    deferred = deferred_ops(graph)
     for op in walk(graph.block):
-        if isinstance(op, Check):
-            op.is_late = op in late
-            if not op.is_late:  # NumPy words its errors itself
+        if isinstance(op, Assert):
+            op.is_deferred = op in deferred
+            if not op.is_deferred:  # NumPy words its errors itself
                 op.shown = op.integer = None
     _leave_to_numpy(graph, undoes)
     _search_apart(graph, defined)
@@ -86,7 +86,7 @@ def _leave_to_numpy(graph: Graph, undoes: bool) -> None:
     sizes = frozenset(sizes_defined(graph))
     defined = {value: op for op in walk(graph.block) for value in op.results}
     for op in walk(graph.block):
-        if isinstance(op, Check) and op.is_late:
+        if isinstance(op, Assert) and op.is_deferred:
             made = defined.get(op.condition)
             is_size = made is not None and bool(symbols_of(made) & sizes)
             if undo and (undoes or op.error == IS_AN_OBJECT):
@@ -107,7 +107,7 @@ class _Movable:
         self._movable: dict[Value, bool] = dict.fromkeys(self._captures, True)
         self._given: set[Op] = set()
 
-    def needed(self, check: Check) -> list[Op] | None:
+    def needed(self, check: Assert) -> list[Op] | None:
         """The ops that no earlier check needs, in order; None if they cannot run at the start."""
         if not self._can_move(check.condition):
             return None
@@ -165,7 +165,7 @@ def _search_apart(graph: Graph, defined: dict[Value, Op]) -> None:
     """Each check whose text names one of many integers stands in a branch of its own."""
     branches: dict[Op, Op] = {}
     for op, counters in walk_versions(graph.block):
-        if isinstance(op, Check) and op.shown is not None and isinstance(op.shown.index, Value):
+        if isinstance(op, Assert) and op.shown is not None and isinstance(op.shown.index, Value):
             ops: list[Op] = []
             index = op.shown.index
             if _can_repeat(index, defined, counters):

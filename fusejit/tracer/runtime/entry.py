@@ -181,7 +181,7 @@ def trace_function(
 
     Raises
     ------
-    Declined
+    Fallback
         If plain NumPy has to run the call: arguments outside the machinery, or NumPy would raise.
     UnsupportedError
         If the function uses something that is not traced.

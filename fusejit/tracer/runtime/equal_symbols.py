@@ -9,7 +9,7 @@ from fusejit.dataclass import replace
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import (
-    Check,
+    Assert,
     GenericOp,
     Load,
     Loop,
@@ -57,7 +57,7 @@ def _canonicalize_op(op: Op, canonical: Canonical) -> None:
         op.payload = replace(op.payload, instrs=instrs)
     elif isinstance(op, ViewOp):
         op.map = _canonical_map(op.map, canonical)
-    elif isinstance(op, Check) and op.shown is not None:
+    elif isinstance(op, Assert) and op.shown is not None:
         at = op.shown
         index = canonical(at.index) if isinstance(at.index, AffineExpr) else at.index
         op.shown = replace(at, index=index, size=canonical(at.size))

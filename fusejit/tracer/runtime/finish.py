@@ -11,7 +11,7 @@ from fusejit.errors import NeedsPython
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.host_blocks import launcher_symbols
-from fusejit.ir.host_calls import effects_for_good, late_checks
+from fusejit.ir.host_calls import deferred_assertions, effects_for_good
 from fusejit.ir.memory import renumber_versions
 from fusejit.ir.ops import (
     GenericOp,
@@ -29,7 +29,7 @@ from fusejit.ir.traced import (
     TracedFunction,
 )
 from fusejit.ir.values import Value, View
-from fusejit.tracer.control_flow.raises import refuse_late_raises
+from fusejit.tracer.control_flow.raises import refuse_deferred_raises
 from fusejit.tracer.graph_breaks.fallback import SHARED_MEMORY, Fallback
 from fusejit.tracer.runtime.checks import BEYOND_RANGE, checks_first
 from fusejit.tracer.runtime.equal_symbols import substitute_equal_symbols
@@ -52,7 +52,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     check_overflows(trace.graph, frozenset(trace.nonnegative))
     checks_first(trace.graph, trace.undoes)
     _require_undoable(trace)
-    refuse_late_raises(trace.graph, trace.tries)
+    refuse_deferred_raises(trace.graph, trace.tries)
     _drop_implied_guards(trace)
     _require_bounded_symbols(trace)
     _mark_writeable_arguments(trace)
@@ -89,8 +89,8 @@ def _require_unchanged_containers(trace: Trace, location: Location) -> None:
 def _require_undoable(trace: Trace) -> None:
     """Python's integers have no end: behind what cannot be undone, Python runs the statement."""
     for op in effects_for_good(trace.graph):
-        late = [c for c in late_checks(trace.graph) if c.error in BEYOND_RANGE]
-        if late:
+        deferred = [c for c in deferred_assertions(trace.graph) if c.error in BEYOND_RANGE]
+        if deferred:
             error = NeedsPython.at(op.location, "a Python int may go beyond 64 bits in the call")
             error.location, error.position = trace.effects.get(op, (op.location, None))
             raise error

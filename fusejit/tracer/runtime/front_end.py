@@ -180,7 +180,8 @@ def run_traced(
     trace : TraceInterface
         The trace that the traced values belong to; it must be the active one.
     bound_arguments : mapping of str to object
-        Stand-ins by parameter name, as in `inspect.BoundArguments.arguments` with defaults applied.
+        Traced values by parameter name, as in `inspect.BoundArguments.arguments` with defaults
+        applied.
 
     Raises
     ------

@@ -261,7 +261,7 @@ class Trace:
         return symbol
 
     def _check_equal(self, left: AffineExpr, right: AffineExpr, reason: str) -> None:
-        """A `Check` that two integers are one; the newest of them is replaced behind it.
+        """A `Assert` that two integers are one; the newest of them is replaced behind it.
 
         That must be an integer of the current block: what is made further out must not know it.
         """

@@ -52,7 +52,7 @@ class Operand:
 
     @property
     def promotion(self) -> Any:
-        """A stand-in for ``np.result_type``."""
+        """A substitute for ``np.result_type``."""
         if any(self.token is weak for weak in _WEAK.values()):  # not ==: np.dtype("f8") == float
             return self.token(0)
         return self.token

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.ops import Check
+from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import emit_elementwise
@@ -145,4 +145,4 @@ def check_own(trace: Trace, which: TracedArray) -> None:
         order=None,
     )
     reason = "a loop has bound an array anew"
-    trace.emit(Check(condition=ok.value(), reason=reason, error=IS_AN_OBJECT))
+    trace.emit(Assert(condition=ok.value(), reason=reason, error=IS_AN_OBJECT))

@@ -1,13 +1,13 @@
-"""Python integers that leave 64 bits: where a kernel could wrap silently, a `Check` ends the call.
+"""Python integers that leave 64 bits: where a kernel could wrap silently, a `Assert` ends the call.
 
 Python's integers have no end, a kernel's have 64 bits. When a trace is complete, the ranges of all
 numbers (`ir.analysis.ranges`) show which additions, products and shifts of Python integers stay
-inside. Behind each other one stands a `Check`, unless only the low bits of what it computes are
+inside. Behind each other one stands a `Assert`, unless only the low bits of what it computes are
 used, which wrapping leaves as they are: ``(h * 16777619) & 0xFFFFFFFF``, ``% 2**32``.
 
     %3 = multiply %1, 31        ->      %3 = multiply %1, 31
                                         %4 = fits %1                # between -2**63 / 31 and ..
-                                        check %4 "a Python int fits 64 bits" raises "64 bits"
+                                        assert %4 "a Python int fits 64 bits" raises "64 bits"
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fusejit.dataclass import dataclass, replace
 from fusejit.ir.analysis.ranges import Ranges
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.ops import Block, Check, GenericOp, Init, Op, walk
+from fusejit.ir.ops import Assert, Block, GenericOp, Init, Op, walk
 from fusejit.ir.payload import I64, Instr, PayloadBuilder
 from fusejit.ir.scalar_ops.ranges import FULL, Range, is_inside
 from fusejit.ir.scalar_ops.table import SCALAR_OPS
@@ -46,8 +46,8 @@ _ALLOWED: dict[str, Range] = {
 
 
 def check_overflows(graph: Graph, nonnegative: frozenset[Value]) -> None:
-    """Put a `Check` behind each operation on Python integers that may leave 64 bits."""
-    checks = [op for op in walk(graph.block) if isinstance(op, Check)]
+    """Put a `Assert` behind each operation on Python integers that may leave 64 bits."""
+    checks = [op for op in walk(graph.block) if isinstance(op, Assert)]
     divisions = [op for op in checks if op.error[-2:] == " 0"]
     conversions = {op: _ALLOWED[op.reason] for op in checks if op.reason in _ALLOWED}
     far = [op for op in walk(graph.block) if isinstance(op, GenericOp) and op.name == ENDS]
@@ -76,7 +76,7 @@ def check_overflows(graph: Graph, nonnegative: frozenset[Value]) -> None:
                 changed[check] = []
     near = {op.results[0] for op in far if _are_near(op, ranges)}
     for op in walk(graph.block):
-        if isinstance(op, Check) and op.condition in near:
+        if isinstance(op, Assert) and op.condition in near:
             changed[op] = []
     for check, allowed in conversions.items():
         made = defined.get(check.condition)
@@ -235,4 +235,4 @@ def _check(op: GenericOp, ranges: list[Range]) -> list[Op]:
         name="fits",
     )
     reason = "a Python int fits 64 bits"
-    return [fits, Check(condition=result, reason=reason, error="64 bits", location=op.location)]
+    return [fits, Assert(condition=result, reason=reason, error="64 bits", location=op.location)]

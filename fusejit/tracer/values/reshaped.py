@@ -173,8 +173,8 @@ def _allocate_as(storage: Storage) -> None:
         chain.append(last.base)
     buffers = [s.to_buffer() for s in chain]
     old = [op for op in ops if isinstance(op, Alloc | Alias) and op.buffer in buffers]
-    is_late = len(old) < len(chain) or any(map(trace.decisions.is_local, storage.extents))
-    if is_late or buffers[0].base is None:
+    is_deferred = len(old) < len(chain) or any(map(trace.decisions.is_local, storage.extents))
+    if is_deferred or buffers[0].base is None:
         return
     links = [b.reassociation.inverse() for b in buffers if b.reassociation is not None]
     for outer, inner, link in zip(buffers, buffers[1:], links, strict=False):

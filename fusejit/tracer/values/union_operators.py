@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.ops import Check
+from fusejit.ir.ops import Assert
 from fusejit.ir.types import Kind
 from fusejit.tracer.control_flow.number_values import type_text
 from fusejit.tracer.elementwise.comparisons import COMPARISONS
@@ -121,12 +121,12 @@ def on_each_type(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any
 
 
 def _without_none(number: Any, text: Callable[[], str]) -> Any:
-    """A number that is not None: a `Check`, whose failure is a TypeError with ``text``."""
+    """A number that is not None: a `Assert`, whose failure is a TypeError with ``text``."""
     if not is_union_scalar(number) or number.type.types[0] is not None:
         return number
     none = has_place(number, 0)
     holds = PRIMITIVES["operator"](np.logical_not, (none,))
-    check = Check(condition=holds.value(), reason=text(), error="TypeError")
+    check = Assert(condition=holds.value(), reason=text(), error="TypeError")
     number.trace.emit(check)
     return of_some(number, range(1, len(number.type.types)))
 
@@ -294,7 +294,7 @@ def tuple_of_maybe(obj: OptionalTuple, text: str) -> Any:
     if known is None:
         raise numpy_raises(f"TypeError: {text}")
     if isinstance(known, OptionalTuple):
-        obj.trace.emit(Check(condition=obj.tag.value(), reason=text, error="TypeError"))
+        obj.trace.emit(Assert(condition=obj.tag.value(), reason=text, error="TypeError"))
     return obj.items
 
 

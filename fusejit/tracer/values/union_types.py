@@ -4,7 +4,7 @@
 
     0 or np.int32     ->  np.int32: 0 fits it, so the value is an int32
     int or np.int32   ->  int64
-    int or np.float64 ->  float64, with a `Check` that the int is exact in it, where that can fail
+    int or np.float64 ->  float64, with a `Assert` that the int is exact in it, where that can fail
     None or np.uint8  ->  uint8
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.ops import Check
+from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.elementwise.generic import emit_elementwise
@@ -154,7 +154,7 @@ def wide(obj: Any, dtype: np.dtype) -> TracedArray:
 
 
 def _require_exact(number: Any, dtype: np.dtype) -> None:
-    """A `Check` that an integer is the same number as a float, unless its type says so."""
+    """A `Assert` that an integer is the same number as a float, unless its type says so."""
     own = number_type(number)[1]
     if own.kind not in "iu" or own.itemsize < dtype.itemsize:
         return
@@ -172,7 +172,7 @@ def _require_exact(number: Any, dtype: np.dtype) -> None:
     ok = emit_elementwise(
         trace, "exact", [operand], [I64], BOOL, fits, extents=(), kind=Kind.PYTHON, order=None
     )
-    trace.emit(Check(condition=ok.value(), reason=EXACT, error="53 bits"))
+    trace.emit(Assert(condition=ok.value(), reason=EXACT, error="53 bits"))
 
 
 def tag_number(type_: UnionType, place: int) -> TracedArray:

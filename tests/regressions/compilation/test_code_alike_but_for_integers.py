@@ -16,7 +16,7 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.codegen.analysis.integer_facts import Facts
 from fusejit.codegen.loop_passes.function_sharing import MANY, share_functions, share_kernels
-from fusejit.codegen.text.emit import emit_kernel
+from fusejit.codegen.printer.statement_printer import emit_kernel
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import let, name, operand
 from fusejit.ir.loops.nodes import (

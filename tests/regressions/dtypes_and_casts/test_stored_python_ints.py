@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.ir.ops import Check, walk
+from fusejit.ir.ops import Assert, walk
 from fusejit_testing.oracle import check, compare_outcomes, decorate, run
 
 
@@ -68,4 +68,4 @@ def small_choices(x: Any) -> Any:
 def test_ints_of_the_text_are_not_checked() -> None:
     """What each call knows before its kernels run is known to fit."""
     decorated = check(small_choices, (np.arange(-3.0, 9.0),))
-    assert not any(isinstance(op, Check) for op in walk(decorated.trace(np.ones(3)).graph.block))
+    assert not any(isinstance(op, Assert) for op in walk(decorated.trace(np.ones(3)).graph.block))

@@ -1,8 +1,9 @@
 """`x[i] = np.concatenate(..)` wrote rows 0 to n-1: a pass dropped the integer index of a `Scatter`.
 
-A scatter was a kind of store, and `fuse.folding.joined` computed such an array region by region
-straight into the "view of the store": the parts went to positions 0..n-1. A scatter is no `Store`
-any more, and `ir.analysis.writes` says in one place what may be written through the map of a view.
+A scatter was a kind of store, and `fuse.folding.concat_reads` computed such an array region by
+region straight into the "view of the store": the parts went to positions 0..n-1. A scatter is no
+`Store` any more, and `ir.analysis.writes` says in one place what may be written through the map of
+a view.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """A scatter into a new array wrote all of it: a pass took the scatter for a store of its view.
 
-``fusejit.fuse.folding.joined`` treated a scatter as a kind of store.
+``fusejit.fuse.folding.concat_reads`` treated a scatter as a kind of store.
 """
 
 import numpy as np

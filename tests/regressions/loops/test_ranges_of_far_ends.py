@@ -15,7 +15,7 @@ import pytest
 from fusejit import fuse_jit
 from fusejit.api import FuseWarning
 from fusejit.errors import UnsupportedError
-from fusejit.ir.ops import Check, walk
+from fusejit.ir.ops import Assert, walk
 from fusejit_testing.oracle import check, compare_outcomes, run
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
@@ -92,6 +92,6 @@ def test_behind_a_store_python_runs_the_call() -> None:
 def test_short_integers_are_not_checked() -> None:
     check(windows, (np.arange(6), np.array([0, 3, 6, 2, 4], np.int32)))
     traced = fuse_jit(windows).trace(np.arange(6), np.array([0, 3], np.int32))
-    reasons = [op.reason for op in walk(traced.graph.block) if isinstance(op, Check)]
+    reasons = [op.reason for op in walk(traced.graph.block) if isinstance(op, Assert)]
     assert reasons
     assert not any("range" in reason for reason in reasons)

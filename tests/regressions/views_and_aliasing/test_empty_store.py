@@ -1,6 +1,7 @@
 """A store of no elements replaced a whole array: fusion took it for a store of all elements.
 
-``fusejit.fuse.folding.joined`` made this assumption of a view that does not move over its elements.
+``fusejit.fuse.folding.concat_reads`` made this assumption of a view that does not move over its
+elements.
 """
 
 import numpy as np

@@ -108,7 +108,7 @@ class FusedOtherwise:
 def _text(fused: Fused) -> tuple[str, ...]:
     """All that lowering depends on but the trace, as text."""
     groups = [
-        (group.bands, group.halos, group.store is not None)
+        (group.shared_dims, group.halos, group.store is not None)
         for step in walk_steps(fused.schedule.steps)
         if isinstance(step, KernelStep)
         for group in step.groups

@@ -20,7 +20,7 @@ import numpy as np
 
 from fusejit.api import FuseWarning, fuse_jit
 from fusejit.codegen.launcher.runtime import marked
-from fusejit.codegen.lower.late_errors import LATE_TEXTS
+from fusejit.codegen.lower.deferred_errors import DEFERRED_TEXTS
 from fusejit.errors import UnsupportedError
 from fusejit.ir.access import Access
 from fusejit.ir.graph import Graph
@@ -139,7 +139,7 @@ def run(function: Function, args: tuple[Any, ...]) -> Outcome:
 def without_late_text(expected: Outcome, actual: Outcome) -> Outcome:
     """``expected`` with the general text of an error that kernels find late, if it is one."""
     late = actual.error
-    if type(late) is type(expected.error) and str(late) in LATE_TEXTS:
+    if type(late) is type(expected.error) and str(late) in DEFERRED_TEXTS:
         return replace(expected, error=late)
     return expected
 

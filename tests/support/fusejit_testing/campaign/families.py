@@ -35,7 +35,7 @@ from fusejit_testing.programs.program_check import check_seed
 SHRINKING = 120.0  # seconds for making a failing program small
 _WAYS = How(fusion="auto", strict=True, others=("aggressive", "none"))
 
-Check = Callable[[int, bool, Path], None]
+Assert = Callable[[int, bool, Path], None]
 """Checks the program of a seed, jitted too or not, with a folder for files."""
 
 
@@ -58,7 +58,7 @@ class Family:
     """
 
     share: int
-    check: Check
+    check: Assert
     most: Callable[[], int] | None = None
 
 

@@ -37,7 +37,7 @@ _NO_FUNCTIONS = (
 
 _DEEPEST_TABLE = 3
 
-_CARRIER = "def entry_stub(*args, **kwargs):\n    return judge(entry, args, kwargs)\n"
+_ENTRY_STUB = "def entry_stub(*args, **kwargs):\n    return judge(entry, args, kwargs)\n"
 
 
 @dataclass(slots=True, eq=False)
@@ -158,7 +158,7 @@ class Decorated:
         fused: Any = fuse_jit(function)
         entry = Entry(f"{function.__module__}:{function.__qualname__}", function, fused)
         namespace: dict[str, Any] = {"judge": self.judge, "entry": entry}
-        exec(compile(_CARRIER, f"<fusejit entry stub of {entry.name}>", "exec"), namespace)
+        exec(compile(_ENTRY_STUB, f"<fusejit entry stub of {entry.name}>", "exec"), namespace)
         entry.entry_stub = functools.wraps(function)(namespace["entry_stub"])
         mark_entry_stub(namespace["entry_stub"])
         cast(Any, entry.entry_stub).__fusejit_state__ = fused.__fusejit_state__

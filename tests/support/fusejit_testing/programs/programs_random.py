@@ -141,7 +141,7 @@ def many_sizes(seed: int) -> list[Sizes]:
 
 # ------------------------------------------------------------------------------------- generator
 @dataclass
-class _Writer:
+class _Emitter:
     """The program so far, and what its names hold at both sizes."""
 
     rng: np.random.Generator
@@ -393,7 +393,7 @@ def random_program(seed: int) -> RandomProgram:
     number = [3, 2.5, -1, 0.1, True, np.float32(1.5), np.int64(4)][int(rng.integers(7))]
     program = RandomProgram(seed, tuple(arguments), number, (), "")
     names = [*(a.name for a in arguments), "p"]
-    writer = _Writer(
+    writer = _Emitter(
         rng, [dict(zip(names, program.call(s, i), strict=True)) for i, s in enumerate(SIZES)]
     )
     wanted, attempts = int(rng.integers(2, 13)), 0

@@ -1,0 +1,33 @@
+"""Jitted meaning of `codegen.intrinsics.deferred_values`: a slot taken atomically, two stores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fusejit.codegen.intrinsics.deferred_values import DEFERRED_SYMBOL, NUM_SLOTS, SLOT_SHIFT
+from fusejit.codegen.machine.numba_api import TypingError, intrinsic, ir, types
+
+_INT64 = ir.IntType(64)
+
+
+@intrinsic
+def deferred_values(typingctx: Any, status: Any, index: Any, size: Any) -> tuple[Any, Any]:
+    """Keep an index and a size; the status with their slot."""
+    if any(types.unliteral(n) != types.int64 for n in (status, index, size)):
+        raise TypingError(f"deferred_values({status}, {index}, {size})")
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        words = builder.module.globals.get(DEFERRED_SYMBOL)
+        if words is None:
+            words = ir.GlobalVariable(builder.module, _INT64, DEFERRED_SYMBOL)
+        number, *values = arguments
+        taken = builder.atomic_rmw("add", words, ir.Constant(_INT64, 1), "monotonic")
+        slot = builder.and_(taken, ir.Constant(_INT64, NUM_SLOTS - 1))
+        first = builder.add(builder.shl(slot, ir.Constant(_INT64, 1)), ir.Constant(_INT64, 1))
+        for at, value in enumerate(values):
+            place = builder.gep(words, [builder.add(first, ir.Constant(_INT64, at))])
+            builder.store(value, place)
+        shown = builder.add(slot, ir.Constant(_INT64, 1))
+        return builder.or_(number, builder.shl(shown, ir.Constant(_INT64, SLOT_SHIFT)))
+
+    return types.int64(types.int64, types.int64, types.int64), codegen

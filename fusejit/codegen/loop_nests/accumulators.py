@@ -1,0 +1,173 @@
+"""What the nests of reductions have in common: accumulators, one point, the final store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fusejit.codegen.loop_nests.loop_nest import (
+    LoopNest,
+    PayloadEmitter,
+    Reference,
+)
+from fusejit.dataclass import dataclass
+from fusejit.ir.loops.index_math import Index, address, operand
+from fusejit.ir.loops.nodes import (
+    Call,
+    Expr,
+    Let,
+    Number,
+    Pointer,
+    Stmt,
+    StoreElement,
+    Var,
+)
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import scalar
+from fusejit.ir.ops import GenericOp
+from fusejit.ir.scalar_ops.combiners import COMBINERS
+
+PLAIN_BLOCK = 4096  # numbers of a parallel block where the order of merging does not show
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulator:
+    """One init of the op: how partial results merge."""
+
+    combiner: str
+    dtype: np.dtype
+    suffix: str
+    start: Reference | None
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the order of merging shows in the bits."""
+        return self.dtype.kind in COMBINERS[self.combiner].ordered
+
+    @property
+    def in_lanes(self) -> bool:
+        """Whether rows are reduced in lanes: all floats (LLVM vectorises integers by itself)."""
+        return self.dtype.kind == "f"
+
+    @property
+    def identity(self) -> Number:
+        """The number to start from."""
+        return Number(COMBINERS[self.combiner].identity(self.dtype), self.dtype)
+
+    @property
+    def of_numbers(self) -> bool:
+        """Whether it is written by `fusejit.codegen.loop_nests.deviations`."""
+        return COMBINERS[self.combiner].of_numbers
+
+    @property
+    def is_extremum(self) -> bool:
+        """Whether it is a float max or min: there a total of zero is +0.0, whatever was met."""
+        return self.dtype.kind == "f" and self.combiner in ("max", "min")
+
+    def combine(self, left: Expr, right: Expr) -> Expr:
+        """``left combiner right``."""
+        if self.is_extremum:
+            return Call(f"lane_{self.combiner}", (left, right))
+        return scalar(COMBINERS[self.combiner].scalar_op, left, right, dtype=self.dtype)
+
+
+def accumulators(
+    op: GenericOp, starts: Sequence[Reference | None], tag: str = ""
+) -> list[Accumulator]:
+    """One per init; ``tag`` keeps the names of nests that share a function apart."""
+    many = len(op.inits) > 1
+    return [
+        Accumulator(
+            init.combiner or "add", result.type.dtype, f"{tag}_{at}" if many else tag, starts[at]
+        )
+        for at, (init, result) in enumerate(zip(op.inits, op.results, strict=True))
+    ]
+
+
+def reduction_point(
+    nest: LoopNest, replacements: dict[str, Polynomial]
+) -> tuple[list[Let], list[Expr]]:
+    """The payload with loop variables replaced by offsets inside blocks, lanes or tiles."""
+    inputs = nest.inputs
+    dims = dict(nest.index_dims)
+    for var, value in replacements.items():
+        inputs = [r.substitute(var, value) for r in inputs]
+        dims = {d: p.substitute(var, value) for d, p in dims.items()}
+    return PayloadEmitter(nest, nest.prefix).write(inputs, [None] * len(nest.outputs), dims)
+
+
+def block_dtypes(nest: LoopNest, accs: Sequence[Accumulator]) -> dict[str, np.dtype]:
+    """By suffix, the integers in which the sums of blocks have room, where those are narrower.
+
+    ``count_nonzero`` adds bools as int64, eight in a register; the total of `PLAIN_BLOCK` of them
+    fits 16 bits. Totals of 8 and 16 bits fit 32.
+    """
+    payload = nest.op.payload
+    found: dict[str, np.dtype] = {}
+    for acc, ref in zip(accs, payload.results, strict=True):
+        instr = (
+            payload.instrs[ref - payload.num_arguments] if ref >= payload.num_arguments else None
+        )
+        if instr is None or instr.op != "cast" or acc.combiner != "add":
+            continue
+        source = payload.dtype_of(instr.operands[0])
+        if source.kind in "iub" and acc.dtype.kind in "iu" and acc.dtype.itemsize == 8:
+            if source.kind == "b":
+                found[acc.suffix] = np.dtype(np.uint16)
+            elif source.itemsize < 4:
+                found[acc.suffix] = np.dtype(f"{source.kind}4")
+    return found
+
+
+def write_totals(nest: LoopNest, accs: Sequence[Accumulator], values: Sequence[Expr]) -> list[Stmt]:
+    """Store the totals, each combined with what its init starts from."""
+    statements: list[Stmt] = []
+    for acc, reference, value in zip(accs, nest.outputs, values, strict=True):
+        total = value if acc.start is None else acc.combine(acc.start.load(), value)
+        if acc.is_extremum:
+            total = scalar("add", total, Number(0.0, acc.dtype), dtype=acc.dtype)
+        if reference.pointer is None:
+            assert isinstance(reference.expr, Var)
+            statements.append(Let(reference.expr.name, total))
+        else:
+            statements.append(StoreElement(reference.pointer, reference.offset, total))
+    return statements
+
+
+def filled(pointer: Pointer, count: Index, value: Expr) -> Let:
+    """``count`` elements from the first one on are ``value``."""
+    return Let("_", Call("fill", (address(pointer), operand(0), operand(count), value)))
+
+
+def ceil_div(extent: Polynomial, size: int) -> Polynomial:
+    return Polynomial.quotient(extent + (size - 1), size)
+
+
+def plain(accs: Sequence[Accumulator]) -> list[Accumulator]:
+    """Those whose partial results merge by themselves."""
+    return [acc for acc in accs if not acc.of_numbers]
+
+
+def of_numbers(accs: Sequence[Accumulator]) -> list[tuple[int, Accumulator]]:
+    """The others, each with its place among the results."""
+    return [(at, acc) for at, acc in enumerate(accs) if acc.of_numbers]
+
+
+class Body:
+    """Statements being written down one after the other."""
+
+    def __init__(self) -> None:
+        self.statements: list[Stmt] = []
+
+    def add(self, statement: Stmt) -> None:
+        """Append a statement."""
+        self.statements.append(statement)
+
+    def extend(self, statements: Sequence[Stmt]) -> None:
+        """Append statements."""
+        self.statements.extend(statements)
+
+    def let(self, name: str, value: Index) -> None:
+        """``name = value``."""
+        self.statements.append(Let(name, operand(value)))

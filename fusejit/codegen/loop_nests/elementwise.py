@@ -1,0 +1,133 @@
+"""Nests whose dims are all parallel: chunks of the outermost loop, tiles where operands differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fusejit.codegen.loop_nests.chunks import chunked, work_ns
+from fusejit.codegen.loop_nests.loop_nest import (
+    TILE,
+    LoopDim,
+    LoopNest,
+    PayloadEmitter,
+    calls_vector_functions,
+    collapse_loops,
+    drop_unit_loops,
+    needs_tiles,
+    order_loops,
+    place_by_depth,
+    point_cost_ps,
+    zero,
+)
+from fusejit.codegen.loop_nests.nontemporal_stores import is_streamable, streamed
+from fusejit.codegen.loop_nests.packing import lower_packed
+from fusejit.dataclass import replace
+from fusejit.ir.loops.index_math import less, minimum
+from fusejit.ir.loops.nodes import (
+    Expr,
+    For,
+    If,
+    Integer,
+    Let,
+    Stmt,
+    StoreElement,
+    Var,
+)
+from fusejit.ir.loops.polynomial import Polynomial
+
+SHORT_LOOP = (
+    16  # an inner loop below this many steps is turned outside if it calls vector functions
+)
+
+
+def lower_elementwise(nest: LoopNest) -> list[Stmt]:
+    """Loops that compute every output element once; where the nest's mask is false, none."""
+    drop_unit_loops(nest)
+    order_loops(nest)
+    collapse_loops(nest)
+    tiled = needs_tiles(nest)
+    if tiled is not None:
+        outer = next(loop for loop in nest.loops if loop.var == tiled[0])
+        nest.loops.remove(outer)
+        nest.loops.insert(len(nest.loops) - 1, outer)
+    lets, innermost = point_statements(nest)
+    if not nest.loops:
+        return [*lets, *innermost]
+    work = work_ns(nest, point_cost_ps(nest))
+    if tiled is not None:
+        return _tiled(nest, lets, innermost, work)
+    statements = place_by_depth(nest.loops, lets, innermost)
+    usual = chunked(nest.loops[0], statements, work, nest.op.name)
+    if is_streamable(nest):
+        return [replace(usual, streamed=streamed(nest))]
+    if len(nest.loops) < 2 or not calls_vector_functions(nest):
+        return [usual]
+    # In a short inner loop each vector function would be called for a few elements at a time.
+    if nest.mask is not None or nest.op.payload.has_index() or nest.op.payload.has_extract():
+        return [usual]
+    packed = lower_packed(nest, work)
+    return [If(less(nest.loops[-1].extent, SHORT_LOOP), [packed], [usual])]
+
+
+def point_statements(nest: LoopNest) -> tuple[list[Let], list[Stmt]]:
+    """The payload for one point and the stores of its results."""
+    inits: list[Expr | None] = [
+        r.load() if nest.op.payload.reads_init(at) else None for at, r in enumerate(nest.outputs)
+    ]
+    lets, results = PayloadEmitter(nest, nest.prefix).write(nest.inputs, inits, nest.index_dims)
+    stores: list[Stmt] = []
+    mask = nest.mask
+    for reference, result in zip(nest.outputs, results[: len(nest.outputs)], strict=True):
+        if reference.pointer is None:
+            assert isinstance(reference.expr, Var)
+            stores.append(Let(reference.expr.name, result))
+        else:
+            stores.append(StoreElement(reference.pointer, reference.offset, result))
+    if mask is not None:
+        condition = Var("m")
+        lets.append(Let("m", mask.load()))
+        return lets, [If(condition, stores)]
+    return lets, stores
+
+
+def _tiled(
+    nest: LoopNest, lets: Sequence[Let], innermost: Sequence[Stmt], work: Expr
+) -> list[Stmt]:
+    outer, inner = nest.loops[-2], nest.loops[-1]
+    around = nest.loops[:-2]
+    tile = Polynomial.const(TILE)
+    inside = place_by_depth(nest.loops, lets, innermost)
+    hoisted = [s for s in inside if not isinstance(s, For)]
+    # descend to the two tiled loops, keeping what stands at each depth
+    levels: list[list[Stmt]] = []
+    current: Sequence[Stmt] = [s for s in inside if isinstance(s, For)]
+    for _ in around:
+        loop_stmt = next(s for s in current if isinstance(s, For))
+        levels.append([s for s in loop_stmt.body if not isinstance(s, For)])
+        current = [s for s in loop_stmt.body if isinstance(s, For)]
+    outer_for = next(s for s in current if isinstance(s, For))
+    inner_for = next(s for s in outer_for.body if isinstance(s, For))
+    before_inner = [s for s in outer_for.body if not isinstance(s, For)]
+
+    def bounds(loop: LoopDim) -> tuple[Expr, Expr]:
+        start = Polynomial.name(f"{loop.var}_tile") * tile
+        end = minimum(start + tile, loop.extent)
+        return Integer(start), end
+
+    def count(loop: LoopDim) -> Polynomial:
+        return Polynomial.quotient(loop.extent + (TILE - 1), TILE)
+
+    body: list[Stmt] = [
+        For(
+            outer.var,
+            *bounds(outer),
+            [*before_inner, For(inner.var, *bounds(inner), inner_for.body)],
+        )
+    ]
+    body = [For(f"{inner.var}_tile", zero(), Integer(count(inner)), body)]
+    tile_loop = LoopDim(f"{outer.var}_tile", count(outer), False)
+    body = [For(tile_loop.var, zero(), Integer(tile_loop.extent), body)]
+    for loop, extra in zip(reversed(around), reversed(levels), strict=True):
+        body = [For(loop.var, zero(), Integer(loop.extent), [*extra, *body])]
+    first = around[0] if around else tile_loop
+    return [chunked(first, [*hoisted, *body], work, nest.op.name)]

@@ -1,0 +1,336 @@
+"""The loops of one op: order, collapsing, tiles, and payload instructions at their own depth.
+
+A `LoopNest` describes the op after its operands were located: one loop per dim (a name and an
+extent) and, for each operand, its element offset as a polynomial of the loop names. Loops are put
+into the order that touches the fewest cache lines, neighbours that step through all operands as one
+are merged, and dims in which operands disagree about the unit stride are tiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from fusejit.dataclass import dataclass, field, replace
+from fusejit.ir.loops.index_math import int_of
+from fusejit.ir.loops.names import expr_names
+from fusejit.ir.loops.nodes import (
+    Element,
+    Expr,
+    For,
+    Integer,
+    Let,
+    Number,
+    Pointer,
+    Role,
+    Stmt,
+    Var,
+)
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import cast, convert, scalar
+from fusejit.ir.ops import GenericOp
+from fusejit.ir.payload import Payload
+from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.types import dtype_name
+
+TILE = 32
+
+
+def token(dtype: np.dtype) -> str:
+    """The dtype token of generated source (`fusejit.codegen.intrinsics.table.DTYPE_TOKENS`)."""
+    return "boolean" if dtype.kind == "b" else dtype_name(dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopDim:
+    """A loop: its variable, its extent, and whether it is a reduction."""
+
+    var: str
+    extent: Polynomial
+    is_reduction: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What an operand of the nest reads or writes: an offset into memory, or an expression.
+
+    One that is ``guarded`` has an offset without some loop on which its subscripts depend, as in
+    ``x[-i, i]`` of one column: where that loop has no iteration, the element need not exist.
+    """
+
+    pointer: Pointer | None
+    offset: Polynomial
+    expr: Expr | None = None
+    guarded: bool = False
+    role: Role = Role.OWN
+
+    def load(self) -> Expr:
+        """The expression that reads it."""
+        return self.expr if self.pointer is None else Element(self.pointer, self.offset)  # type: ignore[return-value]
+
+    def substitute(self, var: str, value: Polynomial) -> Reference:
+        """The reference with a loop variable replaced."""
+        return replace(self, offset=self.offset.substitute(var, value))
+
+
+@dataclass(slots=True)
+class LoopNest:
+    """One op ready to be written as loops. ``loops`` stand outermost first."""
+
+    op: GenericOp
+    loops: list[LoopDim]
+    inputs: list[Reference]
+    outputs: list[Reference]
+    index_dims: dict[int, Polynomial]  # what each dim of the domain is, in terms of loop names
+    extract: Callable[[int, Sequence[Expr]], Expr] | None = None
+    prefix: str = ""  # of the names of payload values, where several nests share a function
+    mask: Reference | None = None  # where it reads False nothing is written
+    starts: list[Reference | None] = field(default_factory=list)  # of the totals of a reduction
+    pinned: frozenset[str] = field(default_factory=frozenset)  # loops that must stay as they are
+
+    @property
+    def references(self) -> list[Reference]:
+        """Everything in memory that is read or written."""
+        masks = () if self.mask is None else (self.mask,)
+        return [r for r in (*self.inputs, *self.outputs, *masks) if r.pointer is not None]
+
+    def stride(self, reference: Reference, var: str) -> Polynomial:
+        """How far one step of a loop moves in an operand."""
+        return reference.offset.coefficient(var)
+
+
+# ---------------------------------------------------------------------------------- loop order
+def order_loops(nest: LoopNest) -> None:
+    """Put the unit-stride loop innermost and the others by the distance they move.
+
+    Distances are compared on the first operand (outputs before inputs) that can tell them apart.
+    """
+    position = {loop.var: at for at, loop in enumerate(nest.loops)}
+
+    def misses(loop: LoopDim) -> float:
+        """Cache lines touched per step, as innermost loop."""
+        total = 0.0
+        for reference in nest.references:
+            stride = nest.stride(reference, loop.var).as_constant()
+            size = 8.0
+            if stride is None:
+                total += 1.0
+            else:
+                total += min(1.0, abs(stride) * size / 64.0)
+        # a store into a column costs the line twice
+        for reference in nest.outputs:
+            if reference.pointer is not None:
+                stride = nest.stride(reference, loop.var).as_constant()
+                if stride is None or abs(stride) > 1:
+                    total += 0.5
+        return total
+
+    def distance(loop: LoopDim) -> tuple[int, ...]:
+        """Larger for outer loops: the degree and size of the strides, operand by operand."""
+        keys: list[int] = []
+        for reference in (*nest.outputs, *nest.inputs):
+            if reference.pointer is None:
+                continue
+            stride = nest.stride(reference, loop.var)
+            constant = stride.as_constant()
+            if constant == 0:
+                keys.append(-1)
+            elif constant is not None:
+                keys.append(abs(constant))
+            else:
+                degree = max(len(names) for names, _ in stride.terms)
+                keys.append(1_000_000 + degree)
+        return tuple(keys)
+
+    if not nest.loops:
+        return
+    inner = min(nest.loops, key=lambda p: (misses(p), -position[p.var]))
+    rest = [loop for loop in nest.loops if loop is not inner]
+    strides_known = list(rest)
+    strides_known.sort(key=lambda p: (tuple(-k for k in distance(p)), position[p.var]))
+    nest.loops = [*strides_known, inner]
+
+
+def drop_unit_loops(nest: LoopNest) -> None:
+    """Drop loops of one step: the edge of a stencil is a row, its corner a single point."""
+    one, zero = Polynomial.const(1), Polynomial.const(0)
+    for loop in [p for p in nest.loops if p.extent == one and p.var not in nest.pinned]:
+        nest.loops.remove(loop)
+        nest.inputs = [r.substitute(loop.var, zero) for r in nest.inputs]
+        nest.outputs = [r.substitute(loop.var, zero) for r in nest.outputs]
+        if nest.mask is not None:
+            nest.mask = nest.mask.substitute(loop.var, zero)
+        nest.index_dims = {d: p.substitute(loop.var, zero) for d, p in nest.index_dims.items()}
+
+
+def collapse_loops(nest: LoopNest) -> None:
+    """Merge neighbouring loops through which every operand moves as through one.
+
+    Before: ``for i0 in range(s0): for i1 in range(s1): o[s1*i0 + i1]``;
+    after: ``for i1 in range(s0*s1): o[i1]``.
+    """
+    at = len(nest.loops) - 2
+    while at >= 0:
+        outer, inner = nest.loops[at], nest.loops[at + 1]
+        if _may_collapse(nest, outer, inner):
+            merged = LoopDim(inner.var, outer.extent * inner.extent, inner.is_reduction)
+            nest.loops[at : at + 2] = [merged]
+            zero = Polynomial.const(0)
+            nest.inputs = [r.substitute(outer.var, zero) for r in nest.inputs]
+            nest.outputs = [r.substitute(outer.var, zero) for r in nest.outputs]
+            nest.starts = [r and r.substitute(outer.var, zero) for r in nest.starts]
+            if nest.mask is not None:
+                nest.mask = nest.mask.substitute(outer.var, zero)
+        at -= 1
+
+
+def _may_collapse(nest: LoopNest, outer: LoopDim, inner: LoopDim) -> bool:
+    if outer.is_reduction != inner.is_reduction or {outer.var, inner.var} & nest.pinned:
+        return False
+    if nest.op.payload.has_index() or nest.op.payload.has_extract():
+        return False
+    starts = [r for r in nest.starts if r is not None and r.pointer is not None]
+    for reference in (*nest.references, *starts):
+        if not all(reference.offset.is_linear_in(loop.var) for loop in (outer, inner)):
+            return False
+        step = nest.stride(reference, inner.var)
+        if nest.stride(reference, outer.var) != step * inner.extent:
+            return False
+    return True
+
+
+def needs_tiles(nest: LoopNest) -> tuple[str, str] | None:
+    """The (outer, inner) loops to tile because some operand has its unit stride in ``outer``."""
+    if len(nest.loops) < 2:
+        return None
+    inner = nest.loops[-1]
+    for loop in reversed(nest.loops[:-1]):
+        for reference in nest.references:
+            unit = nest.stride(reference, loop.var).as_constant()
+            across = nest.stride(reference, inner.var).as_constant()
+            is_unit = unit is not None and abs(unit) == 1
+            if is_unit and (across is None or abs(across) > 8):
+                return loop.var, inner.var
+    return None
+
+
+# --------------------------------------------------------------------------------- payload text
+class PayloadEmitter:
+    """Writes payload instructions as statements, each at the depth its operands allow."""
+
+    def __init__(self, nest: LoopNest, prefix: str) -> None:
+        self.nest = nest
+        self.prefix = prefix
+
+    def write(
+        self, inputs: Sequence[Reference], inits: Sequence[Expr | None], dims: dict[int, Polynomial]
+    ) -> tuple[list[Let], list[Expr]]:
+        """All instructions for one point: named values, and the expressions that are yielded."""
+        payload: Payload = self.nest.op.payload
+        lets: list[Let] = []
+        refs: list[Expr | None] = []
+        used = {*payload.results, *(o for i in payload.instrs for o in i.operands)}
+        named: dict[tuple[Pointer, Polynomial], Var] = {}
+        for position, reference in enumerate(inputs):
+            if position not in used:
+                refs.append(None)
+            elif reference.pointer is None:
+                refs.append(reference.expr)
+            else:
+                key = (reference.pointer, reference.offset)
+                if key not in named:
+                    named[key] = Var(f"{self.prefix}v{position}")
+                    name = named[key].name
+                    lets.append(Let(name, reference.load(), guarded=reference.guarded))
+                refs.append(named[key])
+        first_init = len(refs)
+        refs.extend(inits)
+        for at, position in enumerate(payload.results):
+            if first_init <= position < min(first_init + at, len(refs)):  # written before this one
+                start, name = refs[position], f"{self.prefix}old{position}"
+                if start is not None and start != Var(name):
+                    lets.append(Let(name, start))
+                    refs[position] = Var(name)
+        for position, instr in enumerate(payload.instrs):
+            operands = [refs[o] for o in instr.operands]
+            given = [o for o in operands if o is not None]
+            assert len(given) == len(operands), "the payload reads an operand that has no value"
+            if instr.op == "const":
+                refs.append(Number(instr.attr, instr.dtype))
+                continue
+            if instr.op == "index":
+                value: Expr = int_of(Polynomial.from_affine(instr.attr, dims))
+            elif instr.op == "cast":
+                value = _cast(given[0], payload.dtype_of(instr.operands[0]), instr.dtype)
+            elif instr.op == "extract":
+                assert self.nest.extract is not None
+                value = self.nest.extract(instr.attr, given)
+            else:
+                of = payload.dtype_of(instr.operands[0])
+                scalar_form = not self.nest.op.domain
+                value = scalar(instr.op, *given, dtype=instr.dtype, of=of, scalar_form=scalar_form)
+            name = f"{self.prefix}t{position}"
+            lets.append(Let(name, value, guarded=instr.op == "extract"))
+            refs.append(Var(name))
+        results = [refs[r] for r in payload.results]
+        return lets, [r for r in results if r is not None]
+
+
+def _cast(value: Expr, source: np.dtype, target: np.dtype) -> Expr:
+    """A cast; those that are exact need no care about ranges."""
+    if source.kind == "b" or (target.kind == "f" and source.kind in "iuf"):
+        return convert(value, target)
+    return cast(value, target)
+
+
+# ---------------------------------------------------------------------------------------- loops
+def wrap(loops: Sequence[LoopDim], body: Sequence[Stmt]) -> list[Stmt]:
+    """``body`` inside ``loops``, outermost first."""
+    statements = list(body)
+    for loop in reversed(loops):
+        statements = [For(loop.var, zero(), Integer(loop.extent), statements)]
+    return statements
+
+
+def place_by_depth(
+    loops: Sequence[LoopDim], lets: Sequence[Let], innermost: Sequence[Stmt]
+) -> list[Stmt]:
+    """Loops around statements, each ``let`` in front of the first loop it does not depend on.
+
+    What is guarded stays inside: LLVM moves it where it is safe.
+    """
+    depth_of: dict[str, int] = {loop.var: at + 1 for at, loop in enumerate(loops)}
+    at_depth: list[list[Stmt]] = [[] for _ in range(len(loops) + 1)]
+    for let in lets:
+        depth = max((depth_of.get(n, 0) for n in expr_names(let.value)), default=0)
+        depth = len(loops) if let.guarded else depth
+        depth_of[let.name] = depth
+        at_depth[depth].append(let)
+    statements: list[Stmt] = [*at_depth[len(loops)], *innermost]
+    for at in range(len(loops) - 1, -1, -1):
+        loop = loops[at]
+        statements = [*at_depth[at], For(loop.var, zero(), Integer(loop.extent), statements)]
+    return statements
+
+
+def zero() -> Integer:
+    """The integer 0."""
+    return Integer(Polynomial.const(0))
+
+
+def point_cost_ps(nest: LoopNest) -> int:
+    """Estimated picoseconds per point of the domain: arithmetic plus memory, one thread."""
+    payload = nest.op.payload
+    total = 100.0
+    for instr in payload.instrs:
+        row = SCALAR_OPS.get(instr.op)
+        total += 1000.0 * row.cost_ns * 0.5 if row is not None else 50.0
+    total += sum(60.0 for r in nest.references)
+    return int(total)
+
+
+def calls_vector_functions(nest: LoopNest) -> bool:
+    """Whether the payload calls functions such as ``exp``."""
+    rows = (SCALAR_OPS.get(instr.op) for instr in nest.op.payload.instrs)
+    return any(row is not None and row.math is not None for row in rows)

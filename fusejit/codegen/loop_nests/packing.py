@@ -1,0 +1,130 @@
+"""Nests with a short inner loop that calls vector functions: rows are packed into tiles.
+
+A vector function is called once per register; an inner loop of three steps would call it for each
+element. So a tile of rows becomes one flat loop: operands that run through the tile as one are read
+where they are, the others are copied into scratch in the tile's order first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fusejit.codegen.loop_nests.chunks import chunked
+from fusejit.codegen.loop_nests.loop_nest import (
+    LoopDim,
+    LoopNest,
+    PayloadEmitter,
+    Reference,
+    wrap,
+    zero,
+)
+from fusejit.dataclass import replace
+from fusejit.ir.loops.index_math import ceildiv, floordiv, let, maximum, minimum, name
+from fusejit.ir.loops.nodes import (
+    Element,
+    Expr,
+    For,
+    Integer,
+    Let,
+    ParallelFor,
+    Scratch,
+    Stmt,
+    StoreElement,
+    Var,
+)
+from fusejit.ir.loops.polynomial import Polynomial
+
+PACK = 512  # elements of a tile
+
+
+def lower_packed(nest: LoopNest, work: Expr) -> ParallelFor:
+    """The nest with its two innermost loops run as tiles of one flat loop.
+
+    Before: ``for i: for j in range(3): o[3*i + j] = exp(a[3*i + j] * b[i])``; after, per tile of
+    rows: ``for i: for j: t[..] = b[i]`` and ``for e: o[start + e] = exp(a[start + e] * t[e])``.
+    """
+    *around, row, column = nest.loops
+    first = Polynomial.name("first")
+    scratch: list[Stmt] = []
+    pack: list[Stmt] = []
+    unpack: list[Stmt] = []
+    inputs: list[Reference] = []
+    outputs: list[Reference] = []
+    dtypes = nest.op.payload.arguments
+    e = Polynomial.name("e")
+    for at, reference in enumerate((*nest.inputs, *nest.outputs)):
+        is_input = at < len(nest.inputs)
+        flat = flat_reference(nest, reference, row, column, first, e)
+        if flat is None:
+            packed = f"pack{at}"
+            scratch.append(_scratch(packed, dtypes[at]))
+            place = Polynomial.name("i") * column.extent + Polynomial.name("j")
+            there = reference.substitute(row.var, first + Polynomial.name("i")).substitute(
+                column.var, Polynomial.name("j")
+            )
+            assert there.pointer is not None
+            loops = [
+                LoopDim("i", Polynomial.name("rows"), False),
+                LoopDim("j", column.extent, False),
+            ]
+            if is_input or nest.op.payload.reads_init(at - len(nest.inputs)):
+                pack += wrap(loops, [StoreElement(packed, place, there.load())])
+            if not is_input:
+                whole = StoreElement(there.pointer, there.offset, Element(packed, place))
+                unpack += wrap(loops, [whole])
+            flat = Reference(packed, e)
+        (inputs if is_input else outputs).append(flat)
+    inits: list[Expr | None] = [
+        r.load() if nest.op.payload.reads_init(at) else None for at, r in enumerate(outputs)
+    ]
+    lets, results = PayloadEmitter(nest, nest.prefix).write(inputs, inits, {})
+    stores: list[Stmt] = [
+        StoreElement(r.pointer, r.offset, value)
+        for r, value in zip(outputs, results, strict=True)
+        if r.pointer is not None
+    ]
+    count = Integer(Polynomial.name("rows") * column.extent)
+    tile: list[Stmt] = [
+        let("first", name("start") + name("tile") * name("tile_rows")),
+        let("rows", minimum("tile_rows", name("stop") - name("first"))),
+        *pack,
+        For("e", zero(), count, [*lets, *stores]),
+        *unpack,
+    ]
+    bounds: list[Stmt] = [
+        Let("start", Var("lo") if not around else Integer(Polynomial.const(0))),
+        Let("stop", Var("hi") if not around else Integer(row.extent)),
+        let("tile_rows", floordiv(PACK, maximum(column.extent, 1))),
+    ]
+    tiles = For("tile", zero(), ceildiv(name("stop") - name("start"), name("tile_rows")), tile)
+    statements: list[Stmt] = [*bounds, tiles]
+    comment = f"{nest.op.name}, short rows packed"
+    if around:
+        outside = chunked(around[0], wrap(around, statements), work, comment)
+        return replace(outside, body=[*scratch, *outside.body])
+    return ParallelFor(Integer(row.extent), work, [*scratch, *statements], comment)
+
+
+def flat_reference(
+    nest: LoopNest,
+    reference: Reference,
+    row: LoopDim,
+    column: LoopDim,
+    first: Polynomial,
+    e: Polynomial,
+) -> Reference | None:
+    """The reference as a function of the flat position, if it runs through both loops as one."""
+    if reference.pointer is None:
+        return reference
+    if not all(reference.offset.is_linear_in(loop.var) for loop in (row, column)):
+        return None
+    step = nest.stride(reference, column.var)
+    if nest.stride(reference, row.var) != step * column.extent:
+        return None
+    zero_column = reference.substitute(column.var, Polynomial.const(0))
+    start = zero_column.substitute(row.var, first)
+    return replace(start, offset=start.offset + e * step)
+
+
+def _scratch(name: str, dtype: np.dtype) -> Scratch:
+    return Scratch(name, Integer(Polynomial.const(PACK)), dtype, True)

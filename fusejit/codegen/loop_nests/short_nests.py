@@ -1,0 +1,105 @@
+"""Nests whose extent changes from iteration to iteration: a few points are done on the spot.
+
+Before and after::
+
+    for i in range(n):                        for i in range(n):
+        parallel_for(chunk0, at2, ..)             if at2 <= 8:
+                                                      for short0 in range(at2): ..
+                                                  else:
+                                                      parallel_for(chunk0, at2, ..)
+
+A slice whose bounds are elements, or a row of a triangle, is often a few elements long. Then to
+call a function that is made for vectors takes longer than they do. Both compute each point alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fusejit.codegen.analysis.chains import (
+    Chain,
+    chain_of,
+    renamed,
+    renamed_polynomial,
+)
+from fusejit.codegen.analysis.kernel_statements import flat, given
+from fusejit.dataclass import replace
+from fusejit.ir.loops.index_math import compute
+from fusejit.ir.loops.names import mentions
+from fusejit.ir.loops.nodes import (
+    Expr,
+    For,
+    If,
+    Integer,
+    Let,
+    ParallelFor,
+    Stmt,
+    StoreElement,
+    Var,
+    While,
+)
+from fusejit.ir.loops.polynomial import Polynomial
+
+FEW = 8  # points
+MOST = 12  # statements at one point
+
+
+def write_short_nests(statements: Sequence[Stmt]) -> list[Stmt]:
+    """The statements with a second form of nests in loops of the program whose extent they change.
+
+    Only nests of one loop without sums, whose points store where no other one does.
+    """
+    return _Emitter().block(statements, frozenset())
+
+
+class _Emitter:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def block(self, statements: Sequence[Stmt], varying: frozenset[str]) -> list[Stmt]:
+        """Statements in loops that give the names ``varying``."""
+        return [self.statement(s, varying) for s in statements]
+
+    def statement(self, s: Stmt, varying: frozenset[str]) -> Stmt:
+        """A statement; of those that stay as they are the same one."""
+        if isinstance(s, For | While):
+            varying = varying | {name for inner in flat((s,)) for name in given(inner)}
+            body = self.block(s.body, varying)
+            if isinstance(s, While):
+                return replace(s, head=self.block(s.head, varying), body=body)
+            return replace(s, body=body)
+        if isinstance(s, If):
+            body, orelse = self.block(s.body, varying), self.block(s.orelse, varying)
+            return replace(s, body=body, orelse=orelse)
+        if isinstance(s, ParallelFor) and s.of_program:
+            return replace(s, body=self.block(s.body, varying))
+        chain = chain_of(s)
+        if chain is None or len(chain.loops) > 1 or len(chain.points) > MOST:
+            return s
+        if not mentions(Let("_", chain.nest.extent)) & varying:
+            return s
+        points = self.points(chain)
+        if points is None:
+            return s
+        return If(compute("<=", chain.nest.extent, FEW), points, [s])
+
+    def points(self, chain: Chain) -> list[Stmt] | None:
+        """The nest as a plain loop, its names new; None if a point does more than that."""
+        (loop,), (level,) = chain.loops, chain.levels
+        prefix = f"short{self.count}"
+        names: dict[str, Expr] = {loop.var: Var(prefix)}
+        names.update((let.name, Var(f"{prefix}_{at}")) for at, let in enumerate(chain.lets()))
+        points: list[Stmt] = []
+        for s in (*level, *chain.points):
+            if isinstance(s, Let):
+                name = names[s.name]
+                assert isinstance(name, Var)
+                points.append(replace(s, name=name.name, value=renamed(s.value, names)))
+            elif isinstance(s, StoreElement):
+                offset = renamed_polynomial(s.offset, names)
+                points.append(replace(s, offset=offset, value=renamed(s.value, names)))
+            else:
+                return None
+        self.count += 1
+        few = For(prefix, Integer(Polynomial.const(0)), chain.nest.extent, points[len(level) :])
+        return [*points[: len(level)], few]

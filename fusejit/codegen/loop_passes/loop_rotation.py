@@ -1,0 +1,57 @@
+"""Loops with a condition ask it at the end of their body; the first time is in front of the loop.
+
+Before and after::
+
+    while True:                       ok = j >= 0 and x[j] > key
+        ok = j >= 0 and x[j] > key    while ok:
+        if not ok: break                  x[j + 1] = x[j]; j -= 1
+        x[j + 1] = x[j]; j -= 1           ok = j >= 0 and x[j] > key
+
+One jump less in each iteration. And the processor remembers for each load whether it had to wait
+for a store: the first test often reads what was stored just before, the others never.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fusejit.dataclass import replace
+from fusejit.ir.loops.nodes import Exit, For, Free, If, Let, ParallelFor, Stmt, StoreElement, While
+
+MOST = 40  # statements of a condition that is written twice
+
+
+def rotate_loops(statements: Sequence[Stmt]) -> list[Stmt]:
+    """Move the conditions of loops whose conditions are short."""
+    return [new for s in statements for new in _moved(s)]
+
+
+def _moved(s: Stmt) -> list[Stmt]:
+    if isinstance(s, For):
+        return [replace(s, body=rotate_loops(s.body))]
+    if isinstance(s, If):
+        return [replace(s, body=rotate_loops(s.body), orelse=rotate_loops(s.orelse))]
+    if isinstance(s, ParallelFor) and s.of_program:
+        return [replace(s, body=rotate_loops(s.body))]
+    if not isinstance(s, While):
+        return [s]
+    head, body = rotate_loops(s.head), rotate_loops(s.body)
+    size = _size(head)
+    if size is None or not 0 < size <= MOST:
+        return [replace(s, head=head, body=body)]
+    return [*head, While((), s.condition, [*body, *head])]
+
+
+def _size(statements: Sequence[Stmt]) -> int | None:
+    """How many statements there are; None where one of them is a loop or gets memory."""
+    total = 0
+    for s in statements:
+        size: int | None = 1
+        if isinstance(s, If):
+            size = _size((*s.body, *s.orelse))
+        elif not isinstance(s, Let | StoreElement | Free | Exit):
+            return None
+        if size is None:
+            return None
+        total += size
+    return total

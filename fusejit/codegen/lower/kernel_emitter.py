@@ -1,0 +1,322 @@
+"""Statements of a kernel: values are located, ops become nests, stores are made safe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fusejit.codegen.bufferize.bufferization import copy_op
+from fusejit.codegen.bufferize.operands import Located, dense_strides, extent_polynomials
+from fusejit.codegen.intrinsics.statuses import Status
+from fusejit.codegen.loop_nests.accumulators import (
+    accumulators,
+)
+from fusejit.codegen.loop_nests.elementwise import lower_elementwise
+from fusejit.codegen.loop_nests.loop_nest import (
+    LoopDim,
+    LoopNest,
+    Reference,
+    collapse_loops,
+    order_loops,
+)
+from fusejit.codegen.loop_nests.reduction import lower_reduction
+from fusejit.codegen.loop_nests.scan import lower_scan
+from fusejit.codegen.lower.deferred_errors import deferred_status
+from fusejit.codegen.lower.kernel_memory import KernelMemory
+from fusejit.codegen.lower.product_emitter import has_call, is_addressable, product_call
+from fusejit.ir.analysis.degenerate import without_idle_reduction_dims, without_reductions
+from fusejit.ir.analysis.split import one_result_each, split_reduction
+from fusejit.ir.analysis.starts import is_overwritten, reaches_every_element
+from fusejit.ir.draws import draw_arguments, draw_of
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.loops.index_math import I64, address, compute, either, less, negated
+from fusejit.ir.loops.nodes import (
+    Call,
+    Element,
+    Exit,
+    Expr,
+    For,
+    Free,
+    If,
+    Integer,
+    Let,
+    Number,
+    Scratch,
+    Stmt,
+    StoreElement,
+    Var,
+)
+from fusejit.ir.loops.polynomial import Polynomial, product
+from fusejit.ir.loops.scalar_math import convert
+from fusejit.ir.ops import OUT_OF_BOUNDS_IF_RUN, Assert, GenericOp, HostCall
+from fusejit.ir.types import IteratorType
+from fusejit.ir.values import Value
+
+EARLY_ERRORS = {
+    "IndexError": Status.OUT_OF_BOUNDS,
+    "OverflowError": Status.OUT_OF_BOUNDS,
+    "64 bits": Status.BEYOND_64_BITS,
+    "complex power": Status.COMPLEX_POWER,
+    OUT_OF_BOUNDS_IF_RUN: Status.OUT_OF_BOUNDS_IF_RUN,
+}
+
+
+class KernelEmitter(KernelMemory):
+    """Writes the ops of a graph down as loop statements, one kernel after the other."""
+
+    def draw(self, op: HostCall) -> None:
+        """A draw of random numbers, in C order."""
+        (result,) = op.results
+        numbers: list[Expr] = [
+            self.locate(v).element(IndexingMap.identity(0), {}) for v in draw_arguments(op)
+        ]
+        name = draw_of(op).intrinsic
+        target = self._new_place(result)
+        if not result.type.rank:
+            drawn = Call(name, tuple(numbers))
+            if isinstance(target.expr, Var):
+                self.statements.append(Let(target.expr.name, drawn))
+            else:
+                self.statements.append(
+                    StoreElement(*target.address(IndexingMap.identity(0), {}), drawn)
+                )
+            return
+        memory = target.memory
+        extents = extent_polynomials(result.type.extents)
+        if memory is None or memory.strides != dense_strides(extents):
+            memory = self._heap(result.type.dtype, result.type.extents, None)
+        fill: tuple[Expr, ...] = (address(memory.pointer), Integer(product(extents)), *numbers)
+        self.statements.append(Let("_", Call(f"{name}s", fill)))
+        if memory is not target.memory:
+            source = Located(memory, IndexingMap.identity(result.type.rank))
+            self._copy_from(source, result, target, "draw")
+
+    def check(self, op: Assert) -> None:
+        """Leave the kernel where a condition does not hold."""
+        condition = self.locate(op.condition).element(IndexingMap.identity(0), {})
+        status: int = EARLY_ERRORS.get(op.error, Status.SIZES_DIFFER)
+        if op.is_deferred:
+            status = deferred_status(self.graph, op)
+        values: tuple[Integer, Integer] | None = None
+        body: list[Stmt] = []
+        if op.is_deferred and op.shown is not None:
+            size = Integer(Polynomial.from_affine(op.shown.size))
+            if isinstance(op.shown.index, Value):
+                body = self._search(op.shown.index, size, status)
+            else:
+                values = Integer(Polynomial.from_affine(op.shown.index)), size
+        if op.is_deferred and op.integer is not None:
+            name = self._name("n")
+            number = self.locate(op.integer).element(IndexingMap.identity(0), {})
+            body.append(Let(name, convert(number, I64)))
+            kind = "iuf".index(op.integer.type.dtype.kind)
+            values = Integer(Polynomial.name(name)), Integer(Polynomial.const(kind))
+        body += self._leave(Exit(status, values))
+        self.statements.append(If(negated(condition), body))
+
+    def _leave(self, end: Exit) -> list[Stmt]:
+        """What gives memory back and ends the function."""
+        chunks = [at for at, region in enumerate(self.regions) if region.is_chunk]
+        regions = self.regions[chunks[-1] if chunks else 0 :]
+        outside = [name for region in regions for name in region.frees]
+        leave: list[Stmt] = [*map(Free, [*outside, *self.frees]), end]
+        for region in regions:
+            region.leaves.append(leave)
+        return leave
+
+    def _search(self, integers: Value, size: Integer, status: int) -> list[Stmt]:
+        """Leave with the first of ``integers``, in C order, that is no index of an axis."""
+        rank = integers.type.rank
+        names = [self._name("w") for _ in range(rank)]
+        dims = {d: Polynomial.name(name) for d, name in enumerate(names)}
+        element = self.locate(integers).element(IndexingMap.identity(rank), dims)
+        name = self._name("n")
+        values = Integer(Polynomial.name(name)), size
+        test = either(less(name, Integer(-size.value)), compute(">=", name, size))
+        statements: list[Stmt] = [
+            Let(name, convert(element, I64)),
+            If(test, self._leave(Exit(status, values))),
+        ]
+        for d in reversed(range(rank)):
+            (extent,) = extent_polynomials(integers.type.extents[d : d + 1])
+            zero = Integer(Polynomial.const(0))
+            statements = [For(names[d], zero, Integer(extent), statements, 1)]
+        return statements
+
+    def generic(
+        self,
+        op: GenericOp,
+        targets: Sequence[Located],
+        mask: tuple[Located, IndexingMap] | None = None,
+    ) -> None:
+        """One op as loops that write into ``targets``."""
+        if op.library_call is not None and has_call(op):
+            self._product(op, targets)
+            return
+        op = without_idle_reduction_dims(op)
+        if op.has_only_parallel_dims:
+            self._copy_starts(op, targets)
+            self.statements += lower_elementwise(self._nest(without_reductions(op), targets, mask))
+            return
+        assert mask is None
+        if IteratorType.SEQUENTIAL in op.iterators:
+            self._scan(op, targets)
+            return
+        if not _share_a_nest(op):
+            for single, target in zip(one_result_each(op), targets, strict=True):
+                self.generic(single, [target])
+            return
+        accs = accumulators(op, [None] * len(op.inits))
+        nest = self._nest(op, targets, None)
+        nest.starts = [
+            None if init.start is None else self._reference(self.locate(init.start), init.map, nest)
+            for init in op.inits
+        ]
+        if not any(a.is_ordered for a in accs):
+            order_loops(nest)
+            collapse_loops(nest)
+        reductions = [loop for loop in nest.loops if loop.is_reduction]
+        all_reduced = len(reductions) == len(nest.loops)
+        if len(reductions) > 1 and (all_reduced or any(a.is_ordered for a in accs)):
+            first, second = split_reduction(op)
+            self.generic(first, [self._new_place(r) for r in first.results])
+            self.generic(second, targets)
+            return
+        self._copy_starts(op, targets)
+        shared = all(loop.is_reduction for loop in nest.loops)  # written into the kernel itself
+        tag = self._name("_") if shared else ""
+        often = bool(self.regions)
+        if shared and often and not nest.prefix:
+            nest.prefix = self._name("y")
+        self.statements += lower_reduction(nest, accumulators(op, nest.starts, tag), often=often)
+
+    def _product(self, op: GenericOp, targets: Sequence[Located]) -> None:
+        """A matrix product, by NumPy's own loop."""
+        nest = self._nest(op, targets, None)
+        for at, reference in enumerate(nest.inputs):
+            if not is_addressable(nest, reference):
+                value = op.inputs[at].value
+                copied = self._temporary_copy(self.locate(value), value)
+                nest.inputs[at] = self._reference(copied, op.inputs[at].map, nest)
+        (result,), (target,) = op.results, targets
+        if result.type.rank:
+            self.statements += product_call(nest)
+            return
+        assert isinstance(target.expr, Var)
+        number, start = self._name("z"), Polynomial.const(0)
+        nest.outputs = [Reference(number, start)]
+        self.statements += [
+            Scratch(number, Integer(Polynomial.const(1)), result.type.dtype, on_stack=True),
+            *product_call(nest),
+            Let(target.expr.name, Element(number, start)),
+        ]
+
+    def _copy_starts(self, op: GenericOp, targets: Sequence[Located]) -> None:
+        """Copy each start of which elements stay as they are, or are read by a plain write."""
+        for at, (init, target) in enumerate(zip(op.inits, targets, strict=True)):
+            if init.start is None or is_overwritten(op, at):
+                continue
+            if init.combiner is None or not reaches_every_element(op, at):
+                self._copy(init.start, target, "start")
+
+    def _scan(self, op: GenericOp, targets: Sequence[Located]) -> None:
+        """An op with sequential dims: results without axes for them are carried along them."""
+        self._copy_starts(op, targets)
+        nest = self._nest(op, targets, None)
+        if len(nest.loops) == 1 and not nest.prefix:  # written into the kernel itself
+            nest.prefix = self._name("y")
+        dims = [d for d, i in enumerate(op.iterators) if i is IteratorType.SEQUENTIAL]
+        carried = [not init.map.dims() & set(dims) for init in op.inits]
+        started = [init.start is not None for init in op.inits]
+        self.statements += lower_scan(nest, [f"d{d}" for d in dims], carried, started)
+
+    def _nest(
+        self,
+        op: GenericOp,
+        targets: Sequence[Located],
+        mask: tuple[Located, IndexingMap] | None,
+    ) -> LoopNest:
+        var = {d: f"d{d}" for d in range(len(op.domain))}
+        dims = {d: Polynomial.name(v) for d, v in var.items()}
+        extents = list(extent_polynomials(op.domain))
+        for d, (start, width) in self.tile_of.items():
+            dims[d] = start + dims[d]
+            extents[d] = width
+        for d, last in self.reversed.items():
+            dims[d] = last - dims[d]
+        loops = [
+            LoopDim(var[d], extents[d], op.iterators[d] is IteratorType.REDUCTION)
+            for d in range(len(op.domain))
+        ]
+        one = Polynomial.const(1)
+        is_point = all(loop.extent == one for loop in loops)
+        prefix = self._name("y") if is_point or self.own_names else ""
+        nest = LoopNest(op, loops, [], [], dims, prefix=prefix)
+        nest.inputs = [
+            self._reference(self.locate(o.value), o.map, nest)
+            if at in op.payload.used_arguments()
+            else Reference(None, Polynomial.const(0), Number(0, o.value.type.dtype))
+            for at, o in enumerate(op.inputs)
+        ]
+        nest.outputs = [
+            self._reference(t, i.map, nest) for t, i in zip(targets, op.inits, strict=True)
+        ]
+        if mask is not None:
+            nest.mask = self._reference(mask[0], mask[1], nest)
+        if op.payload.has_extract():
+            sources = [self.locate(o.value) for o in op.inputs]
+            nest.extract = lambda at, subscripts: _gathered(sources[at], subscripts)
+        return nest
+
+    def _reference(self, located: Located, map: IndexingMap, nest: LoopNest) -> Reference:
+        if located.expr is not None:
+            return Reference(None, Polynomial.const(0), located.expr)
+        assert located.map is not None
+        assert located.memory is not None
+        pointer, offset = located.address(map, nest.index_dims)
+        used = (nest.index_dims[d].names() for d in located.map.compose(map).dims())
+        guarded = not frozenset().union(*used) <= offset.names()
+        return Reference(pointer, offset, guarded=guarded, role=located.memory.role)
+
+    def _temporary_copy(self, source: Located, value: Value) -> Located:
+        memory = self._heap(value.type.dtype, value.type.extents, None)
+        target = Located(memory, IndexingMap.identity(value.type.rank))
+        self._copy_from(source, value, target, "temporary")
+        return target
+
+    def _copy(self, value: Value, target: Located, name: str) -> None:
+        self._copy_from(self.locate(value), value, target, name)
+
+    def _copy_from(
+        self,
+        source: Located,
+        value: Value,
+        target: Located,
+        name: str,
+        mask: tuple[Located, IndexingMap] | None = None,
+    ) -> None:
+        """``target = source`` elementwise; ``value`` gives type and extents."""
+        copied = Value(f"{value.name}_source", value.type)
+        self.located[copied] = source
+        op = copy_op(value, copied, name)
+        self.generic(op, [target], mask)
+
+
+def _share_a_nest(op: GenericOp) -> bool:
+    """Whether the results of a reduction are written by one nest: all alike, or all in lanes."""
+    kinds = [r.type.dtype.kind for r in op.results]
+    combiners = [i.combiner for i in op.inits]
+    if len(set(zip(combiners, kinds, strict=True))) == 1:
+        return True
+    return set(kinds) == {"f"} and None not in combiners
+
+
+def _gathered(source: Located, subscripts: Sequence[Expr]) -> Expr:
+    """The element of ``source`` at computed subscripts."""
+    dims = {}
+    for axis, subscript in enumerate(subscripts):
+        if isinstance(subscript, Number):
+            dims[axis] = Polynomial.const(int(subscript.value))
+        else:
+            assert isinstance(subscript, Var)
+            dims[axis] = Polynomial.name(subscript.name)
+    return source.element(IndexingMap.identity(len(subscripts)), dims)

@@ -1,0 +1,217 @@
+"""Loops and conditionals of the graph: loop buffers carry values through them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from fusejit.codegen.bufferize.operands import Located, Memory
+from fusejit.codegen.bufferize.rotations import Rotation
+from fusejit.codegen.lower.kernel_memory import Enclosing
+from fusejit.codegen.lower.row_blocks import BlockEmitter
+from fusejit.dataclass import replace
+from fusejit.errors import UnsupportedError
+from fusejit.ir.indexing_map import IndexingMap
+from fusejit.ir.loops.names import memory_of
+from fusejit.ir.loops.nodes import (
+    Expr,
+    For,
+    Free,
+    If,
+    Integer,
+    Let,
+    Number,
+    Stmt,
+    Var,
+    While,
+)
+from fusejit.ir.loops.polynomial import Polynomial
+from fusejit.ir.loops.scalar_math import convert
+from fusejit.ir.ops import Bind, Block, Cond, Loop, Op
+from fusejit.ir.values import Buffer, Value
+
+
+class RegionEmitter(BlockEmitter):
+    """Adds ops that own blocks: carried values live in loop buffers, variables or memory."""
+
+    def op(self, op: Op) -> None:
+        """Lower one op of a kernel, with the blocks it owns."""
+        if isinstance(op, Loop):
+            self.loop(op)
+        elif isinstance(op, Cond):
+            self.cond(op)
+        elif isinstance(op, Bind):
+            number = self.locate(op.value).element(IndexingMap.identity(0), {})
+            self.statements.append(Let(op.symbol, number))
+            if self.regions:
+                self.regions[-1].defined.add(op.symbol)
+        else:
+            super().op(op)
+
+    def block(self, block: Block) -> list[Stmt]:
+        """The statements of an inner block; its memory ends with it."""
+        outer, self.statements = self.statements, []
+        frees, self.frees = self.frees, []
+        self.regions.append(Enclosing(outer, frees, True))
+        for op in block.ops:
+            self.op(op)
+        self.regions.pop()
+        statements, self.statements = self.statements, outer
+        self.pending_frees = self.frees
+        self.frees = frees
+        return statements
+
+    def _loop_buffers(self, values: Sequence[Value], starts: Sequence[Value]) -> list[Located]:
+        """A loop buffer for each carried value: a variable for a scalar, memory for an array."""
+        loop_buffers = []
+        for value, start in zip(values, starts, strict=True):
+            if value.type.rank == 0:
+                name = self._name("n")
+                source = self.locate(start).element(IndexingMap.identity(0), {})
+                self.statements.append(Let(name, _as(source, value.type.dtype)))
+                loop_buffer = Located(expr=Var(name))
+            else:
+                memory = self._heap(value.type.dtype, value.type.extents, value.order)
+                loop_buffer = Located(memory, IndexingMap.identity(value.type.rank))
+                self._copy(start, loop_buffer, "carry")
+            loop_buffers.append(loop_buffer)
+        return loop_buffers
+
+    def _assign(self, loop_buffers: Sequence[Located], values: Sequence[Value]) -> None:
+        """Give all loop buffers their new values at once: one may be the old value of another."""
+        pending: list[tuple[Located, Located, Value]] = []
+        for loop_buffer, value in zip(loop_buffers, values, strict=True):
+            source = self.locate(value)
+            if value.type.rank == 0:
+                name = self._name("n")
+                self.statements.append(Let(name, source.element(IndexingMap.identity(0), {})))
+                pending.append((loop_buffer, Located(expr=Var(name)), value))
+            elif any(c.memory is source.memory for c in loop_buffers if c is not loop_buffer):
+                pending.append((loop_buffer, self._temporary_copy(source, value), value))
+            else:
+                pending.append((loop_buffer, source, value))
+        for loop_buffer, source, value in pending:
+            if value.type.rank == 0:
+                assert isinstance(loop_buffer.expr, Var)
+                assert source.expr is not None
+                self.statements.append(Let(loop_buffer.expr.name, source.expr, rebind=True))
+            elif source.memory is not loop_buffer.memory:
+                self._copy_from(source, value, loop_buffer, "carry")
+
+    def _results(self, op: Loop | Cond, loop_buffers: Sequence[Located]) -> None:
+        for result, loop_buffer in zip(op.results, loop_buffers, strict=True):
+            if result in self.located:  # a slot
+                self._copy_from(loop_buffer, result, self.located[result], "result")
+            else:
+                self.located[result] = loop_buffer
+
+    def loop(self, op: Loop) -> None:
+        """A counted or conditional loop around nests, carrying loop buffers."""
+        loop_buffers = self._loop_buffers(op.body.arguments, op.carried)
+        for argument, loop_buffer in zip(op.body.arguments, loop_buffers, strict=True):
+            self.located[argument] = loop_buffer
+        rotations = self.placement.rotations.get(op, [])
+        slots = self._leave_slots(rotations)
+        body = self._region(op.body, loop_buffers, True, op.induction)
+        body += self._rotate(rotations)
+        if op.condition is None:
+            assert op.induction is not None
+            assert op.lower is not None
+            assert op.upper is not None
+            lower, upper = Polynomial.from_affine(op.lower), Polynomial.from_affine(op.upper)
+            if op.step < 0:
+                raise UnsupportedError("loops that count down are not lowered yet")
+            bounds = Integer(lower), Integer(upper)
+            self.statements.append(For(op.induction, *bounds, body, op.step, of_program=True))
+        else:
+            for argument, loop_buffer in zip(op.condition.arguments, loop_buffers, strict=True):
+                self.located[argument] = loop_buffer
+            head = self.block(op.condition)
+            (value,) = op.condition.yields
+            test = self.locate(value).element(IndexingMap.identity(0), {})
+            name = self._name("n")
+            head = [*head, Let(name, test), *(Free(f) for f in self.pending_frees)]
+            self.statements.append(While(head, Var(name), body))
+        for buffer, home in slots.items():
+            away, self.memory[buffer] = self.memory[buffer], home
+            self._copy_memory(buffer, away, home)
+        self._results(op, loop_buffers)
+
+    def _leave_slots(self, rotations: Sequence[Rotation]) -> dict[Buffer, Memory]:
+        """Memory of the kernel for the time of a loop in place of arrays of the launcher."""
+        homes: dict[Buffer, Memory] = {}
+        for buffer in dict.fromkeys(b for r in rotations for b in r.loop_buffers):
+            if buffer not in self.placement.slot_buffers:
+                continue
+            home = homes[buffer] = self.memory[buffer]
+            type_ = buffer.type
+            heap = self._heap(type_.dtype, type_.extents, buffer.order, True)
+            self.memory[buffer] = replace(heap, alias_class=buffer.alias_class)
+            self._copy_memory(buffer, home, self.memory[buffer])
+        return homes
+
+    def _copy_memory(self, buffer: Buffer, source: Memory, target: Memory) -> None:
+        identity = IndexingMap.identity(buffer.type.rank)
+        contents = Value(f"{buffer.name}_contents", buffer.type)
+        self._copy_from(Located(source, identity), contents, Located(target, identity), "carry")
+
+    def _rotate(self, rotations: Sequence[Rotation]) -> list[Stmt]:
+        """Each pointer takes what the one before it was, the first what the last was."""
+        moves: list[Stmt] = []
+        for rotation in rotations:
+            memories = [self.memory[buffer] for buffer in rotation.loop_buffers]
+            if rotation.has_spare:
+                spare = self.located[rotation.value].memory
+                assert spare is not None
+                memories.insert(0, spare)
+            pointers = [memory_of(memory.pointer) for memory in memories]
+            last = f"p_{self._name('q')}"
+            moves.append(Let(last, Var(pointers[-1])))
+            for before, pointer in reversed(list(itertools.pairwise(pointers))):
+                moves.append(Let(pointer, Var(before), rebind=True))
+            moves.append(Let(pointers[0], Var(last), rebind=True))
+        return moves
+
+    def _region(
+        self,
+        block: Block,
+        loop_buffers: Sequence[Located],
+        is_loop: bool = False,
+        symbol: str | None = None,
+    ) -> list[Stmt]:
+        outer, self.statements = self.statements, []
+        frees, self.frees = self.frees, []
+        defined = set() if symbol is None else {symbol}
+        self.regions.append(Enclosing(outer, frees, is_loop, defined))
+        for op in block.ops:
+            self.op(op)
+        self._assign(loop_buffers, block.yields)
+        self.regions.pop()
+        for name in self.frees:
+            self.statements.append(Free(name))
+        statements, self.statements = self.statements, outer
+        self.frees = frees
+        return statements
+
+    def cond(self, op: Cond) -> None:
+        """A conditional: both blocks assign the same loop buffers."""
+        loop_buffers = []
+        for result in op.results:
+            if result.type.rank == 0:
+                name = self._name("n")
+                self.statements.append(Let(name, Number(0, result.type.dtype)))
+                loop_buffers.append(Located(expr=Var(name)))
+            else:
+                memory = self._heap(result.type.dtype, result.type.extents, result.order)
+                loop_buffers.append(Located(memory, IndexingMap.identity(result.type.rank)))
+        predicate = self.locate(op.predicate).element(IndexingMap.identity(0), {})
+        then = self._region(op.then_block, loop_buffers)
+        orelse = self._region(op.else_block, loop_buffers)
+        self.statements.append(If(predicate, then, orelse))
+        self._results(op, loop_buffers)
+
+
+def _as(expr: Expr, dtype: np.dtype) -> Expr:
+    return convert(expr, dtype)
