@@ -16,7 +16,7 @@ from fusejit.ir.analysis.writes import store_that_takes
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr
 from fusejit.ir.ops import Bind, Cond, GenericOp, HostCall, Loop, Op, Origin, Store, base_name, walk
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.schedule import (
     INDEPENDENT,
     SPLIT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.fuse.rewrite import map_blocks, substitute_in_op
+from fusejit.fuse.rewrite_blocks import map_blocks, substitute_in_op
 from fusejit.ir.ops import Alias, Alloc, Block, Load, Op, Write
 from fusejit.ir.values import Buffer, Value, View
 

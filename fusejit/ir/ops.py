@@ -221,7 +221,7 @@ class Scatter(Write):
     reach one element the last one wins. With ``combine``, a binary scalar op, the element becomes
     ``combine(element, value[p])``, for one point after the other. ``from_start`` says that no
     integer is negative, because they were made within bounds, ``distinct`` that no two points reach
-    one element. Value and integers are read before anything is written; a `Assert` in front has
+    one element. Value and integers are read before anything is written; an `Assert` in front has
     made sure that they are within bounds.
     """
 
@@ -382,9 +382,10 @@ class HostCall(Op):
     position. ``sizes`` are symbols that the call defines: lengths of axes of its results, which
     maps, extents and payloads behind it may use. ``objects`` are outside objects that the call is
     given as they are (``{o0}``). A call that is not ``pure`` is an effect: a draw, a text. An
-    ``inline`` one is a draw that kernels make themselves (`fusejit.ir.draws`). ``refusal`` says why
-    a function that kernels know otherwise is called (`fusejit.tracer.runtime.numpy_forms`).
-    ``errstate`` is the text of the keywords of ``np.errstate`` under which it runs.
+    ``inline`` one is a draw that kernels make themselves (`fusejit.ir.inline_draw_table`).
+    ``refusal`` says why a function that kernels know otherwise is called
+    (`fusejit.tracer.runtime.numpy_forms`). ``errstate`` is the text of the keywords of
+    ``np.errstate`` under which it runs.
     """
 
     function: str

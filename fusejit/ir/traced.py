@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass, field
-from fusejit.ir.access import Access
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.source import Location
 from fusejit.ir.values import Layout
+from fusejit.ir.write_access import Access
 
 
 # --------------------------------------------------------------------------- what a call must check

@@ -1,7 +1,7 @@
 """Functions that run as compiled segments with Python between them.
 
 A function in which Python has to run a statement (a call that cannot be followed, a write to an
-object from outside) is split: see `fusejit.tracer.graph_breaks.segments`. Its segments are
+object from outside) is split: see `fusejit.tracer.graph_breaks.cut_segments`. Its segments are
 functions that are decorated in their turn, so that each is compiled for the types that arrive
 there, once for all calls and iterations, and is split itself when it meets such a statement.
 """
@@ -25,7 +25,7 @@ from fusejit.tracer.capture.source_text import (
 )
 from fusejit.tracer.graph_breaks.foreign import why_foreign, why_foreign_within
 from fusejit.tracer.graph_breaks.python_statements import Follow
-from fusejit.tracer.graph_breaks.split_function import Segment
+from fusejit.tracer.graph_breaks.split_result import Segment
 
 
 @dataclass(slots=True)

@@ -27,9 +27,9 @@ from fusejit.tracer.capture.source_text import (
     find_source,
     made_from,
 )
+from fusejit.tracer.graph_breaks.cut_segments import split_function
 from fusejit.tracer.graph_breaks.python_statements import Follow
-from fusejit.tracer.graph_breaks.segments import split_function
-from fusejit.tracer.graph_breaks.split_function import NOTHING, InterpretedParts, SplitFunction
+from fusejit.tracer.graph_breaks.split_result import NOTHING, InterpretedParts, SplitFunction
 
 
 def split(

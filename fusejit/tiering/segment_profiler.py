@@ -22,7 +22,7 @@ from fusejit.codegen.launcher.call_guard import CONTAINERS, NEVER, UNLIMITED, Ca
 from fusejit.dataclass import replace
 from fusejit.ir.raw_reads import is_a
 from fusejit.ir.raw_reads import size_of as elements_of
-from fusejit.tracer.graph_breaks.split_function import InterpretedParts
+from fusejit.tracer.graph_breaks.split_result import InterpretedParts
 
 FIRST_LOOK = 16  # calls, before a settled function goes through its segments again
 LATER_LOOKS = 4  # times as many calls each time

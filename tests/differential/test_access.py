@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 import pytest
 
-from fusejit.ir.access import Access
+from fusejit.ir.write_access import Access
 from fusejit_testing.oracle import decorate
 
 FUNCTIONS = {

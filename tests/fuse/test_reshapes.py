@@ -16,16 +16,16 @@ from fusejit.explain.remedies import REMEDIES
 from fusejit.fuse.canonical.cancelled_reshapes import cancel_reshapes
 from fusejit.fuse.canonical.canonicalize import canonicalize
 from fusejit.fuse.folding.driver import fold_producers
-from fusejit.fuse.reshaping import regroup, reshapes
-from fusejit.fuse.reshaping.regroup import DimGroup, Refused, Regrouping, dim_groups
-from fusejit.fuse.reshaping.reshapes import (
+from fusejit.fuse.reshaping import move_reshapes, regroup
+from fusejit.fuse.reshaping.move_reshapes import (
     _Session,
     move_reshapes_down,
     move_reshapes_up,
     note_reshapes,
 )
+from fusejit.fuse.reshaping.regroup import DimGroup, Refused, Regrouping, dim_groups
 from fusejit.fuse.reshaping.unroll import unroll_small_reductions
-from fusejit.fuse.rewrite import definitions
+from fusejit.fuse.rewrite_blocks import definitions
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import parse_indexing_map
 from fusejit.ir.interpreter.interpret import argument_paths, interpret
@@ -451,7 +451,7 @@ def leaving_of(graph: Graph) -> frozenset[Value]:
 
 
 def test_every_reason_to_refuse_is_tested_and_has_a_remedy():
-    text = "".join(inspect.getsource(module) for module in (regroup, reshapes))
+    text = "".join(inspect.getsource(module) for module in (regroup, move_reshapes))
     names = set(re.findall(r'Refused\(\s*"([a-z ]+)"', text)) | set(
         re.findall(r'rule = "([a-z ]+)" if .* else "[a-z ]+"', text)
     )

@@ -23,8 +23,8 @@ import numpy as np
 import pytest
 from numpy import exp as imported
 
+from fusejit.codegen.launcher import launcher_namespace as launcher_names
 from fusejit.codegen.launcher import library_state
-from fusejit.codegen.launcher import names as launcher_names
 from fusejit_testing.oracle import decorate
 
 Change = Callable[[pytest.MonkeyPatch, Any], None]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.dataclass import dataclass
-from fusejit.ir.loops.names import element_names, expr_names, memory_of
+from fusejit.ir.loops.mentioned_names import element_names, expr_names, memory_of
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,

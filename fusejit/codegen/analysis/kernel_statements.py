@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fusejit.ir.loops.index_math import I64
-from fusejit.ir.loops.names import memory_of
+from fusejit.ir.loops.mentioned_names import memory_of
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,

@@ -1,1 +1,1 @@
-"""The names a kernel may use: meaning in Python (Python implementations), and the tables."""
+"""The names a kernel may use: their Python implementations, and the tables."""

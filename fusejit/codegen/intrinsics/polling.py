@@ -20,7 +20,7 @@ import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
 
-from fusejit.codegen.intrinsics.table import python_implementation
+from fusejit.codegen.intrinsics.intrinsic_table import python_implementation
 
 MAIN_THREAD_SYMBOL = "fusejit_main_thread"
 """LLVM symbol of a word: the thread that runs handlers of signals."""

@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.codegen.intrinsics.memory import Flat
+from fusejit.codegen.intrinsics.intrinsic_table import python_implementation
 from fusejit.codegen.intrinsics.parallel import parallel_for
-from fusejit.codegen.intrinsics.table import python_implementation
+from fusejit.codegen.intrinsics.raw_memory import Flat
 
 TILE_BYTES = 1024
 """Bytes of a tile. 512 and 1024 are best; from 2048 on, loads wait behind the burst of stores."""

@@ -32,8 +32,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fusejit.codegen.intrinsics.memory import Flat, flat
-from fusejit.codegen.intrinsics.table import python_implementation
+from fusejit.codegen.intrinsics.intrinsic_table import python_implementation
+from fusejit.codegen.intrinsics.raw_memory import Flat, flat
 
 FIRST_ENTRIES = 32
 """Entries on the stack; more of them are on the heap."""

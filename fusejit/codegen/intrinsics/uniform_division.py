@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from fusejit.codegen.intrinsics.arithmetic import operand
-from fusejit.codegen.intrinsics.table import python_implementation
+from fusejit.codegen.intrinsics.intrinsic_table import python_implementation
 
 Scalar = Any
 

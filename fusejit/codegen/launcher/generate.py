@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from fusejit.codegen.launcher.identity_words import IdentityWords
-from fusejit.codegen.launcher.names import is_c_or_f
-from fusejit.codegen.launcher.results import LauncherResults, leaves_of
+from fusejit.codegen.launcher.launcher_namespace import is_c_or_f
+from fusejit.codegen.launcher.launcher_results import LauncherResults, leaves_of
 from fusejit.dataclass import dataclass, field
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL, index_symbols

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.codegen.lower.deferred_errors import DeferredPlace, raise_at, raise_deferred
-from fusejit.ir.access import Access, broadcast_access, mark, strided
 from fusejit.ir.source import Location
+from fusejit.ir.write_access import Access, broadcast_access, mark, strided
 from fusejit.outcome import Outcome, fallback, guard_failed, numpy_raising
 
 ERRSTATE = fallback("np.errstate asks for exceptions or callbacks")

@@ -20,7 +20,7 @@ from fusejit.codegen.analysis.chains import (
     Access,
 )
 from fusejit.dataclass import replace
-from fusejit.ir.loops.names import expr_names
+from fusejit.ir.loops.mentioned_names import expr_names
 from fusejit.ir.loops.nodes import (
     Element,
     For,

@@ -24,7 +24,7 @@ from typing import Any
 from fusejit.codegen.analysis.function_forms import Form, module_form
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.index_math import operand
-from fusejit.ir.loops.names import all_mentioned, given_names, memory_of, parts
+from fusejit.ir.loops.mentioned_names import all_mentioned, given_names, memory_of, parts
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,

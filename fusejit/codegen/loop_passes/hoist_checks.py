@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from fusejit.codegen.analysis.kernel_statements import flat, given, is_check
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.index_math import INDEX_OPS, is_index_op, negated
-from fusejit.ir.loops.names import mentions
+from fusejit.ir.loops.mentioned_names import mentions
 from fusejit.ir.loops.nodes import (
     Apply,
     Expr,
@@ -38,7 +38,7 @@ from fusejit.ir.loops.nodes import (
     While,
 )
 from fusejit.ir.loops.scalar_math import SELECT
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 
 MOST = 12  # statements of a branch: both are computed each time
 _DIVISIONS = ("floor_divide", "remainder", "fmod", "divide", "//", "%")

@@ -44,7 +44,7 @@ from fusejit.ir.loops.index_math import (
     operand,
     sub,
 )
-from fusejit.ir.loops.names import expr_names
+from fusejit.ir.loops.mentioned_names import expr_names
 from fusejit.ir.loops.nodes import (
     Call,
     Element,

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fusejit.dataclass import dataclass, field, replace
-from fusejit.ir.loops.names import all_mentioned
+from fusejit.ir.loops.mentioned_names import all_mentioned
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 from fusejit.codegen.analysis.kernel_statements import flat, given
 from fusejit.dataclass import replace
-from fusejit.ir.loops.names import all_mentioned
+from fusejit.ir.loops.mentioned_names import all_mentioned
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,

@@ -31,7 +31,7 @@ from fusejit.codegen.analysis.chains import (
 from fusejit.codegen.analysis.kernel_statements import flat
 from fusejit.dataclass import dataclass, replace
 from fusejit.ir.loops.index_math import add
-from fusejit.ir.loops.names import memory_of, mentions
+from fusejit.ir.loops.mentioned_names import memory_of, mentions
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,

@@ -23,7 +23,7 @@ from fusejit.codegen.analysis.kernel_statements import changed, flat
 from fusejit.codegen.intrinsics.statuses import Status
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.ir.loops.index_math import negated, operand
-from fusejit.ir.loops.names import expr_names, memory_of
+from fusejit.ir.loops.mentioned_names import expr_names, memory_of
 from fusejit.ir.loops.nodes import (
     Apply,
     Call,

@@ -9,7 +9,12 @@ from fusejit.budget import check_budget
 from fusejit.codegen.analysis.kernel_statements import changed
 from fusejit.codegen.bufferize.bufferization import place
 from fusejit.codegen.bufferize.in_place import overwritten_products
-from fusejit.codegen.bufferize.operands import Located, Memory, dense_strides, extent_polynomials
+from fusejit.codegen.bufferize.located_values import (
+    Located,
+    Memory,
+    dense_strides,
+    extent_polynomials,
+)
 from fusejit.codegen.loop_passes.index_checks import facts_of_symbols
 from fusejit.codegen.loop_passes.roll_back import may_end, with_undo_log
 from fusejit.codegen.lower.deferred_errors import rolled_back
@@ -60,7 +65,7 @@ from fusejit.ir.schedule import KernelStep, Schedule, walk_steps
 from fusejit.ir.traced import CheckKind, PathCheck
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Buffer, Layout, Value, View
-from fusejit.ir.verifier.loops import verify_kernel
+from fusejit.ir.verifier.loop_rules import verify_kernel
 
 
 def lower(

@@ -20,7 +20,7 @@ import functools
 from collections.abc import Sequence
 
 from fusejit.codegen.bufferize.hazards import Overlap
-from fusejit.codegen.bufferize.operands import Located, Memory, extent_polynomials
+from fusejit.codegen.bufferize.located_values import Located, Memory, extent_polynomials
 from fusejit.codegen.loop_nests.loop_nest import (
     calls_vector_functions,
     point_cost_ps,

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from fusejit.dataclass import replace
 from fusejit.ir.loops.index_math import compute, operand
-from fusejit.ir.loops.names import free_names
+from fusejit.ir.loops.mentioned_names import free_names
 from fusejit.ir.loops.nodes import (
     Call,
     Exit,

@@ -15,11 +15,11 @@ their order among themselves and among effects: which one fails first is seen.
 from __future__ import annotations
 
 from fusejit.dataclass import replace
-from fusejit.fuse.rewrite import rewrite_blocks
+from fusejit.fuse.rewrite_blocks import rewrite_blocks
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Assert, Bind, Block, ConstantOp, GenericOp, Load, Op, ReshapeOp, ViewOp
 from fusejit.ir.values import Value
-from fusejit.ir.verifier.scope import symbols_of
+from fusejit.ir.verifier.scope_rules import symbols_of
 
 
 def hoist_assertions(graph: Graph) -> Graph:

@@ -20,7 +20,7 @@ import numpy as np
 
 from fusejit.ir.payload import Instr, PayloadBuilder
 from fusejit.ir.scalar_ops.row import Identity as TableIdentity
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 
 Identity = Callable[[PayloadBuilder, Instr], int | None]
 """Gives a ref of the same bits as the instruction (which is not added yet), or None."""

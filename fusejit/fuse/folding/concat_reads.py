@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from fusejit.dataclass import dataclass, field, replace
 from fusejit.fuse.canonical.constants import splat_values
-from fusejit.fuse.canonical.memory import read_classes, with_versions
-from fusejit.fuse.canonical.operands import tidy
-from fusejit.fuse.rewrite import definitions, rewrite_blocks, used_values
+from fusejit.fuse.canonical.stale_loads import read_classes, with_versions
+from fusejit.fuse.canonical.tidy_operands import tidy
+from fusejit.fuse.rewrite_blocks import definitions, rewrite_blocks, used_values
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.starts import writes_every_element
+from fusejit.ir.analysis.reduction_starts import writes_every_element
 from fusejit.ir.analysis.symbol_facts import SymbolFacts
 from fusejit.ir.analysis.writes import Part, dim_and_offset, last_part, part_of, store_that_takes
 from fusejit.ir.graph import Graph

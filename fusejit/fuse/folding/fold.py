@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from fusejit.dataclass import replace
-from fusejit.fuse.canonical.operands import (
+from fusejit.fuse.canonical.tidy_operands import (
     gathered_inputs,
     merge_operands,
     renumber_extract,
     tidy,
 )
-from fusejit.ir.analysis.starts import writes_every_element
+from fusejit.ir.analysis.reduction_starts import writes_every_element
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Init, Operand, Origin
 from fusejit.ir.payload import Instr, PayloadBuilder

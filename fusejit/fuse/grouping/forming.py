@@ -15,7 +15,7 @@ from fusejit.fuse.folding.cost import Accept, Reject
 from fusejit.fuse.grouping.shared_loops import may_be_shared, same_axis
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import GenericOp, Store
-from fusejit.ir.target import Target
+from fusejit.ir.target_facts import Target
 from fusejit.ir.values import Value
 
 

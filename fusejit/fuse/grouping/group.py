@@ -35,13 +35,13 @@ from fusejit.fuse.grouping.forming import ControlGroupFn, Forming, Read, neighbo
 from fusejit.fuse.grouping.order import in_order
 from fusejit.fuse.grouping.shared_loops import is_linear, may_be_shared, real_rank
 from fusejit.fuse.reshaping.split_reductions import is_ordered
-from fusejit.fuse.rewrite import definitions, used_values
+from fusejit.fuse.rewrite_blocks import definitions, used_values
 from fusejit.ir.affine import AffineExpr
-from fusejit.ir.analysis.starts import reaches_every_element
+from fusejit.ir.analysis.reduction_starts import reaches_every_element
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Alloc, Block, ConstantOp, GenericOp, Load, Op, ReshapeOp, Store, ViewOp
 from fusejit.ir.schedule import FusionReport, Group, Grouped, Refusal
-from fusejit.ir.target import GENERIC, Target
+from fusejit.ir.target_facts import GENERIC, Target
 from fusejit.ir.values import Value
 
 MAX_OPS = 16  # of a group: keeps the streams of a tile and the compile time bounded

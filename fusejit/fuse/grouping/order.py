@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from fusejit.fuse.rewrite import used_values
+from fusejit.fuse.rewrite_blocks import used_values
 from fusejit.ir.ops import Alloc, ConstantOp, GenericOp, Load, Op, ViewOp
 from fusejit.ir.values import Value
 

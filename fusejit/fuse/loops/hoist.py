@@ -22,9 +22,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fusejit.dataclass import dataclass, replace
-from fusejit.fuse.canonical.memory import with_versions
+from fusejit.fuse.canonical.stale_loads import with_versions
 from fusejit.fuse.folding.cost import payload_cost_ns
-from fusejit.fuse.rewrite import rewrite_blocks
+from fusejit.fuse.rewrite_blocks import rewrite_blocks
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph
 from fusejit.ir.indexing_map import IndexingMap
@@ -44,7 +44,7 @@ from fusejit.ir.ops import (
     written_classes,
 )
 from fusejit.ir.schedule import Folded, FusionReport
-from fusejit.ir.target import GENERIC, Target
+from fusejit.ir.target_facts import GENERIC, Target
 from fusejit.ir.types import IteratorType
 from fusejit.ir.values import Value
 

@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 
 from fusejit.dataclass import dataclass, replace
 from fusejit.fuse.folding.accesses import Access, accesses
-from fusejit.fuse.rewrite import definitions, map_blocks, map_ops
+from fusejit.fuse.rewrite_blocks import definitions, map_blocks, map_ops
 from fusejit.ir.affine import AffineExpr, Dim, Sym
 from fusejit.ir.graph import Graph
 from fusejit.ir.ops import Alloc, Assert, Bind, Block, GenericOp, HostCall, Loop, Op, walk

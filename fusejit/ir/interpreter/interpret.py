@@ -20,14 +20,13 @@ from typing import Any
 import numpy as np
 
 from fusejit.errors import InternalError
-from fusejit.ir.access import Access, mark
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.graph import Graph, Guard
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.host_calls import call_with, host_function, sizes_of
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.interpreter.generic import run_generic
-from fusejit.ir.interpreter.memory import (
+from fusejit.ir.interpreter.interpret_generic import run_generic
+from fusejit.ir.interpreter.mapped_access import (
     check_bounds,
     copy_that_lies_like,
     evaluate_on_grid,
@@ -57,9 +56,10 @@ from fusejit.ir.ops import (
     ViewOp,
     walk,
 )
-from fusejit.ir.scalar_ops.table import SCALAR_OPS
+from fusejit.ir.scalar_ops.scalar_op_table import SCALAR_OPS
 from fusejit.ir.types import Kind, TensorType
 from fusejit.ir.values import Buffer, Layout, Value, View
+from fusejit.ir.write_access import Access, mark
 
 Paths = Callable[[Path], Any]
 HostFunctions = Mapping[str, Callable[..., Any]]

@@ -1,1 +1,1 @@
-"""All that is known of each scalar op: `fusejit.ir.scalar_ops.table` has one row an op."""
+"""All that is known of each scalar op: `scalar_op_table` has one row per op."""

@@ -38,12 +38,12 @@ from fusejit.tracer.control_flow.shrinking import (
     number_of_rows,
 )
 from fusejit.tracer.graph_breaks.fallback import Fallback
-from fusejit.tracer.indexing.reshapes import is_contiguous, without_ones
+from fusejit.tracer.indexing.reshape_functions import is_contiguous, without_ones
 from fusejit.tracer.runtime.locations import current_place, unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import arithmetic, is_number
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import I64
+from fusejit.tracer.values.operand_types import I64
 from fusejit.tracer.values.origins import OBJECT_OF
 from fusejit.tracer.values.storage import Storage
 from fusejit.tracer.values.union_scalar import NumberType, is_union_scalar

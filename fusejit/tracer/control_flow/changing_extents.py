@@ -9,7 +9,7 @@ of its own.
 from __future__ import annotations
 
 from fusejit.ir.affine import AffineExpr, Sym
-from fusejit.tracer.elementwise.generic import copy_of
+from fusejit.tracer.elementwise.elementwise_op import copy_of
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.shapes import Extents
 

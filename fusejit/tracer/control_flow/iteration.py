@@ -22,7 +22,7 @@ from fusejit.tracer.indexing.kernel_indices import (
     require_positive,
     scalar,
 )
-from fusejit.tracer.runtime.context import active_trace, current_trace
+from fusejit.tracer.runtime.active_trace import active_trace, current_trace
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.runtime.primitives import primitive
 from fusejit.tracer.runtime.trace import Trace

@@ -34,7 +34,7 @@ from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import is_number
-from fusejit.tracer.values.operands import I64
+from fusejit.tracer.values.operand_types import I64
 from fusejit.tracer.values.origins import OBJECT_OF
 from fusejit.tracer.values.shapes import Extents
 from fusejit.tracer.values.storage import Storage

@@ -28,7 +28,7 @@ from fusejit.tracer.control_flow.shrinking import (
     cut_together,
     has_room,
 )
-from fusejit.tracer.indexing.views import same_view
+from fusejit.tracer.indexing.view_functions import same_view
 from fusejit.tracer.runtime.locations import unsupported
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.shapes import Extents

@@ -1,6 +1,6 @@
 """``raise`` and ``try`` where only the kernel knows whether an exception is raised.
 
-``if x.min() < 0: raise ValueError(..)`` becomes a `Assert` that the condition does not hold. Where
+``if x.min() < 0: raise ValueError(..)`` becomes an `Assert` that the condition does not hold. Where
 the check fails, NumPy runs the call and raises, with all that the message needs. Behind a store to
 the caller's memory the kernel itself raises, which it can if the exception is one of Python's own
 with a literal text, and nothing around could catch it.
@@ -19,8 +19,8 @@ from fusejit.ir.host_calls import deferred_ops
 from fusejit.ir.ops import Assert, HostCall, walk
 from fusejit.tracer.control_flow.traced_if import TracedIf
 from fusejit.tracer.graph_breaks.fallback import Fallback
+from fusejit.tracer.runtime.active_trace import active_trace, current_trace
 from fusejit.tracer.runtime.checks import EXTENTS_DIFFER
-from fusejit.tracer.runtime.context import active_trace, current_trace
 from fusejit.tracer.values.kernel_numbers import as_kernel_number
 
 RAISE = "raise "

@@ -25,7 +25,7 @@ from fusejit.tracer.capture.python_state import PythonState
 from fusejit.tracer.control_flow.number_values import type_text
 from fusejit.tracer.graph_breaks.fallback import Retrace
 from fusejit.tracer.indexing.masked import MaskedElements
-from fusejit.tracer.indexing.views import same_view
+from fusejit.tracer.indexing.view_functions import same_view
 from fusejit.tracer.runtime.locations import Place, current_location, needs_python, unsupported
 from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray

@@ -38,7 +38,7 @@ from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import arithmetic, as_kernel_number
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import I64
+from fusejit.tracer.values.operand_types import I64
 
 UNROLLED_TRIPS = 4  # a range of so many items is unrolled
 MAX_UNROLLED = 256  # what cannot be traced is unrolled up to here

@@ -47,7 +47,7 @@ from fusejit.tracer.control_flow.regions import (
 from fusejit.tracer.control_flow.shrinking import (
     length_name,
 )
-from fusejit.tracer.elementwise.generic import full
+from fusejit.tracer.elementwise.elementwise_op import full
 from fusejit.tracer.elementwise.ufuncs import operator_call
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.runtime.locations import current_place
@@ -55,7 +55,7 @@ from fusejit.tracer.runtime.trace import Trace
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.kernel_numbers import BOOL, as_kernel_number, is_number, truth_of
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.operands import I64, Operand
+from fusejit.tracer.values.operand_types import I64, Operand
 from fusejit.tracer.values.origins import OBJECT_OF, Origin, are_tracked, is_captured, number_of
 from fusejit.tracer.values.shapes import Varies
 from fusejit.tracer.values.storage import Storage

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fusejit.tracer.capture.callables import is_named_tuple
-from fusejit.tracer.runtime.context import active_trace
+from fusejit.tracer.runtime.active_trace import active_trace
 from fusejit.tracer.runtime.locations import needs_python
 
 FREE_ITERATIONS = 16  # a loop of so many may have a long body

@@ -11,13 +11,13 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.types import Kind
 from fusejit.tracer.control_flow.iteration import Items
-from fusejit.tracer.elementwise.generic import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.library.creation import natural_dtype
-from fusejit.tracer.runtime.context import current_trace
+from fusejit.tracer.runtime.active_trace import current_trace
 from fusejit.tracer.runtime.locations import needs_python, unsupported
 from fusejit.tracer.values.array import TracedArray
-from fusejit.tracer.values.operands import contains_traced, operand_of
+from fusejit.tracer.values.operand_types import contains_traced, operand_of
 
 _BOOL = np.dtype(np.bool_)
 

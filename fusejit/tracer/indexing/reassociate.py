@@ -11,8 +11,8 @@ from fusejit.ir.host import HostExpr
 from fusejit.ir.host_affine import host_of
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.runtime.trace import Trace
+from fusejit.tracer.values.extent_products import product
 from fusejit.tracer.values.number import TracedNumber
-from fusejit.tracer.values.products import product
 from fusejit.tracer.values.shapes import MAX_SIZE, Extents
 
 _SAME_SIZE = "a reshape keeps the number of elements"

@@ -41,9 +41,9 @@ from fusejit.tracer.control_flow.traced_if import TracedIf
 from fusejit.tracer.control_flow.traced_while import TracedWhile
 from fusejit.tracer.control_flow.unrolling import within_budget
 from fusejit.tracer.graph_breaks.fallback import Fallback, Retrace
-from fusejit.tracer.runtime.access import Access
+from fusejit.tracer.runtime.active_trace import active_trace
+from fusejit.tracer.runtime.attribute_access import Access
 from fusejit.tracer.runtime.captures import Captures
-from fusejit.tracer.runtime.context import active_trace
 from fusejit.tracer.runtime.locations import needs_python
 from fusejit.tracer.values.array import TracedArray
 from fusejit.tracer.values.union_operators import is_none

@@ -32,7 +32,7 @@ from fusejit.tracer.capture.callables import (
 from fusejit.tracer.capture.entry_stubs import is_entry_stub
 from fusejit.tracer.control_flow.regions import Undefined
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
-from fusejit.tracer.runtime.access import Access, class_attribute
+from fusejit.tracer.runtime.attribute_access import Access, class_attribute
 from fusejit.tracer.runtime.captures import Captures, Reads
 from fusejit.tracer.runtime.error_state import HasErrstate, TracedErrstate
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, for_program, needs_python

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fusejit.ir.access import Access
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.host import HostExpr, Path
 from fusejit.ir.raw_reads import is_a
 from fusejit.ir.traced import ArrayClass, CheckKind, LibraryRead, PathCheck
 from fusejit.ir.types import Kind, TensorType, canonical_dtype
 from fusejit.ir.values import Buffer
+from fusejit.ir.write_access import Access
 from fusejit.tracer.capture.callables import is_named_tuple
 from fusejit.tracer.control_flow.unrolling import is_large
 from fusejit.tracer.graph_breaks.fallback import Fallback

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from fusejit.dataclass import replace
 from fusejit.ir.graph import Graph
 from fusejit.ir.host_calls import can_undo, deferred_ops, sizes_defined
-from fusejit.ir.memory import walk_versions
+from fusejit.ir.memory_versions import walk_versions
 from fusejit.ir.ops import (
     OUT_OF_BOUNDS_IF_RUN,
     Assert,
@@ -35,7 +35,7 @@ from fusejit.ir.ops import (
     walk,
 )
 from fusejit.ir.values import Value
-from fusejit.ir.verifier.scope import symbols_of
+from fusejit.ir.verifier.scope_rules import symbols_of
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.values.origins import IS_AN_OBJECT
 

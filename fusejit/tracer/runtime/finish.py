@@ -12,7 +12,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.analysis.index_symbols import LARGEST_SYMBOL, index_symbols
 from fusejit.ir.host_blocks import launcher_symbols
 from fusejit.ir.host_calls import deferred_assertions, effects_for_good
-from fusejit.ir.memory import renumber_versions
+from fusejit.ir.memory_versions import renumber_versions
 from fusejit.ir.ops import (
     GenericOp,
     Load,
@@ -33,9 +33,9 @@ from fusejit.tracer.control_flow.raises import refuse_deferred_raises
 from fusejit.tracer.graph_breaks.fallback import SHARED_MEMORY, Fallback
 from fusejit.tracer.runtime.checks import BEYOND_RANGE, checks_first
 from fusejit.tracer.runtime.equal_symbols import substitute_equal_symbols
-from fusejit.tracer.runtime.results import Results
 from fusejit.tracer.runtime.trace import Trace
-from fusejit.tracer.values.overflow import check_overflows
+from fusejit.tracer.runtime.traced_results import Results
+from fusejit.tracer.values.integer_overflow import check_overflows
 
 
 def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:

@@ -14,7 +14,7 @@ import numpy as np
 from fusejit.errors import ConcretizationError, FusejitError, NeedsPython, UnsupportedError
 from fusejit.ir.source import UNKNOWN, Location
 from fusejit.package_files import is_package_file
-from fusejit.tracer.runtime.context import ACTIVE
+from fusejit.tracer.runtime.active_trace import ACTIVE
 
 F = TypeVar("F", bound=Callable[..., Any])
 E = TypeVar("E", bound=FusejitError)

@@ -24,8 +24,8 @@ from fusejit.ir.types import DTYPES, Kind, TensorType, dtype_name, is_supported
 from fusejit.ir.values import Buffer, Value, View
 from fusejit.tracer.graph_breaks.fallback import Fallback
 from fusejit.tracer.indexing.masked import MaskedElements
+from fusejit.tracer.runtime.active_trace import ACTIVE
 from fusejit.tracer.runtime.captured_reads import Reading
-from fusejit.tracer.runtime.context import ACTIVE
 from fusejit.tracer.runtime.local_symbols import LocalSymbols
 from fusejit.tracer.runtime.locations import (
     Place,
@@ -261,7 +261,7 @@ class Trace:
         return symbol
 
     def _check_equal(self, left: AffineExpr, right: AffineExpr, reason: str) -> None:
-        """A `Assert` that two integers are one; the newest of them is replaced behind it.
+        """An `Assert` that two integers are one; the newest of them is replaced behind it.
 
         That must be an integer of the current block: what is made further out must not know it.
         """

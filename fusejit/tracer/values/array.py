@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fusejit.errors import ConcretizationError
-from fusejit.ir.access import Access
 from fusejit.ir.affine import Dim
 from fusejit.ir.host import Path
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.ops import Block, ViewOp
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Value, View
+from fusejit.ir.write_access import Access
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
-from fusejit.tracer.runtime.context import makes_text
+from fusejit.tracer.runtime.active_trace import makes_text
 from fusejit.tracer.runtime.layout import arrange
 from fusejit.tracer.runtime.locations import (
     MOVE_OUTSIDE,

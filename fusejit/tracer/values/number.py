@@ -15,7 +15,7 @@ from fusejit.ir.host import HOST_OPS, HostExpr, errstate_text
 from fusejit.ir.host_affine import host_of
 from fusejit.ir.types import Kind
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
-from fusejit.tracer.runtime.context import makes_text
+from fusejit.tracer.runtime.active_trace import makes_text
 from fusejit.tracer.runtime.locations import MOVE_OUTSIDE, needs_python
 from fusejit.tracer.runtime.primitives import PRIMITIVES
 from fusejit.tracer.values.subclass_numbers import number_of_subclass

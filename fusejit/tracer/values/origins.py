@@ -23,9 +23,9 @@ from fusejit.dataclass import dataclass
 from fusejit.ir.ops import Assert
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.tracer.elementwise.generic import emit_elementwise
+from fusejit.tracer.elementwise.elementwise_op import emit_elementwise
 from fusejit.tracer.graph_breaks.fallback import Retrace
-from fusejit.tracer.values.operands import I64, operand_of
+from fusejit.tracer.values.operand_types import I64, operand_of
 
 if TYPE_CHECKING:
     from fusejit.tracer.runtime.trace import Trace

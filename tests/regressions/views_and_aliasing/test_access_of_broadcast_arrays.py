@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fusejit.ir.access import Access
+from fusejit.ir.write_access import Access
 from fusejit_testing.compare import arrays_in, assert_same, clone
 from fusejit_testing.oracle import check, decorate
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from fusejit import fuse_jit
-from fusejit.ir.access import Access
+from fusejit.ir.write_access import Access
 
 SHAPES = [(1,), (3,), (0,), (1, 1), (2, 1), (1, 3), (2, 3)]
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.access import Access, mark
 from fusejit.ir.interpreter.summation import BLOCK, LANES
+from fusejit.ir.write_access import Access, mark
 
 
 def difference(actual: Any, expected: Any) -> str | None:

@@ -22,7 +22,6 @@ from fusejit.api import FuseWarning, fuse_jit
 from fusejit.codegen.launcher.runtime import marked
 from fusejit.codegen.lower.deferred_errors import DEFERRED_TEXTS
 from fusejit.errors import UnsupportedError
-from fusejit.ir.access import Access
 from fusejit.ir.graph import Graph
 from fusejit.ir.host import Path
 from fusejit.ir.interpreter.interpret import host_environment, interpret
@@ -37,6 +36,7 @@ from fusejit.ir.traced import (
     StaticLeaf,
     TracedFunction,
 )
+from fusejit.ir.write_access import Access
 from fusejit.stages import closure_cells
 from fusejit_testing.compare import (
     EXACT,

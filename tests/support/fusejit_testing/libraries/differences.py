@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.access import Access
+from fusejit.ir.write_access import Access
 from fusejit_testing.compare import Bound, different, relevant_strides
 
 ULPS = Bound(ulps=8, zero_sign=False)

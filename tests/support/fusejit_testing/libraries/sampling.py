@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.access import Access
+from fusejit.ir.write_access import Access
 
 ALL_OF_FIRST = 24  # calls of a kind
 EACH = 16  # of the others

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.access import Access
+from fusejit.ir.write_access import Access
 from fusejit_testing.programs.mutation_expressions import (
     DTYPE_TEXTS,
     Expressions,

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from fusejit.ir.access import Access
 from fusejit.ir.types import is_supported
+from fusejit.ir.write_access import Access
 from fusejit_testing.compare import arrays_in, clone
 
 DTYPES = ("f8", "f8", "f8", "f4", "f4", "i8", "i4", "u1", "?")
