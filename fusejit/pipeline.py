@@ -4,7 +4,7 @@
 
 `PASSES` are those over graphs, `KERNEL_PASSES` those over the loops of a kernel; `fusejit.stages`
 has what stands between the arrows. Every pass is timed, verified, and printed if FUSEJIT_DUMP asks
-for it; when one fails, the IR in front of it is saved with the names of those still to come.
+for it; when one fails, the IR before it is saved with the names of those still to come.
 """
 
 from __future__ import annotations

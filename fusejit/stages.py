@@ -2,7 +2,7 @@
 
     trace -> Traced -> fuse -> Fused -> lower -> Lowered -> compile -> Compiled
 
-`f.trace(x).fuse().lower().source` goes step by step. When a stage fails, the IR in front of it is
+`f.trace(x).fuse().lower().source` goes step by step. When a stage fails, the IR before it is
 saved with the names of what was still to come.
 """
 

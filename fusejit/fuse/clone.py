@@ -33,7 +33,7 @@ class Clone:
         return Block(arguments, ops, tuple(self.values.get(v, v) for v in block.yields))
 
     def op(self, op: Op) -> Op:
-        """An op behind those that were copied so far, which it may read."""
+        """An op after those that were copied so far, which it may read."""
         if isinstance(op, Alloc | Alias):
             return replace(op, buffer=self.buffer(op.buffer))
         if op.blocks:

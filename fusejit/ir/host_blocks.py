@@ -36,7 +36,7 @@ def _host_blocks(block: Block) -> Iterator[Block]:
 
 
 def launcher_binds(graph: Graph) -> frozenset[Op]:
-    """The binds whose integers the launcher knows: behind them it goes on with another kernel.
+    """The binds whose integers the launcher knows: after them it goes on with another kernel.
 
     Those of blocks in which it stops anyhow, and those that sizes of results depend on.
     """

@@ -4,7 +4,7 @@
          inline effect
 
 Such a call is a draw from the generator ``{o0}``, for whoever runs it in Python. Kernels get the
-address of the generator's C struct instead, ``bits(arg:rng)``, as its last argument, behind the
+address of the generator's C struct instead, ``bits(arg:rng)``, as its last argument, after the
 parameters of the draw.
 """
 

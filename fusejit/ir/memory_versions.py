@@ -1,4 +1,4 @@
-"""Versions of memory: the walk that counts the stores in front of every op.
+"""Versions of memory: the walk that counts the stores before every op.
 
 Each alias class has a counter that starts at 0. In program order
 
@@ -7,7 +7,7 @@ Each alias class has a counter that starts at 0. In program order
   after the op.
 
 The counter never goes back, so two loads of one view give the same contents if their versions are
-equal, and versions inside a block that repeats differ from those in front of and behind it::
+equal, and versions inside a block that repeats differ from those before and after it::
 
     %1 = load @a v0 : f64
     store @a v1 = %x

@@ -19,7 +19,7 @@ WRITEABLE_BIT = 0x0400  # NPY_ARRAY_WRITEABLE
 ACCESS_BITS = WRITEABLE_BIT - (1 << 31)  # and NPY_ARRAY_WARN_ON_WRITE
 
 
-class Access(enum.IntEnum):
+class WriteAccess(enum.IntEnum):
     """What a store into an array does. A view allows at most what its array does."""
 
     WRITEABLE = 0
@@ -27,12 +27,12 @@ class Access(enum.IntEnum):
     READ_ONLY = 2
 
     @staticmethod
-    def of(array: np.ndarray) -> Access:
+    def of(array: np.ndarray) -> WriteAccess:
         """What a store into an array does, without a warning for having asked."""
         bits = array.flags.num & ACCESS_BITS
         if bits == WRITEABLE_BIT:
-            return Access.WRITEABLE
-        return Access.WARNS if bits & WRITEABLE_BIT else Access.READ_ONLY
+            return WriteAccess.WRITEABLE
+        return WriteAccess.WARNS if bits & WRITEABLE_BIT else WriteAccess.READ_ONLY
 
 
 def is_writeable(array: np.ndarray) -> bool:
@@ -40,11 +40,11 @@ def is_writeable(array: np.ndarray) -> bool:
     return bool(array.flags.num & WRITEABLE_BIT)
 
 
-def mark(array: np.ndarray, access: Access) -> None:
+def mark(array: np.ndarray, access: WriteAccess) -> None:
     """Mark an array, which owns its memory or is a view of what may be written, for stores."""
-    if is_writeable(array) is (access is Access.READ_ONLY):  # setting it again may be refused
-        array.flags.writeable = access is not Access.READ_ONLY
-    if access is Access.WARNS:
+    if is_writeable(array) is (access is WriteAccess.READ_ONLY):  # setting it again may be refused
+        array.flags.writeable = access is not WriteAccess.READ_ONLY
+    if access is WriteAccess.WARNS:
         array.flags._warn_on_write = True  # type: ignore[attr-defined]
 
 
@@ -61,7 +61,7 @@ def strided(
     ``as_strided`` puts an object of its own there, and makes a read-only view of an array that
     warns; it is asked where the owner is no array.
     """
-    access = Access.of(array)
+    access = WriteAccess.of(array)
     owner = array
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
@@ -78,8 +78,8 @@ def strided(
     if corner and 0 not in shape:
         where: tuple[Any, ...] = (*(slice(c, c + 1) for c in corner), ...)
         array = array[where]
-    if access is not Access.WARNS:
-        return as_strided(array, shape, strides, writeable=access is Access.WRITEABLE)
+    if access is not WriteAccess.WARNS:
+        return as_strided(array, shape, strides, writeable=access is WriteAccess.WRITEABLE)
     quiet = array.view()
     quiet.flags.writeable = True
     result = as_strided(quiet, shape, strides)
@@ -92,7 +92,7 @@ def _address(array: np.ndarray) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def broadcast_access(source: Access) -> Access:
+def broadcast_access(source: WriteAccess) -> WriteAccess:
     """What a store into a view does that ``np.broadcast_arrays`` makes of an array.
 
     A NumPy that makes such views read-only at once is followed.
@@ -100,4 +100,4 @@ def broadcast_access(source: Access) -> Access:
     return max(source, _IN_BROADCAST)
 
 
-_IN_BROADCAST = Access.of(np.broadcast_arrays(np.zeros(1), np.zeros(2))[0])
+_IN_BROADCAST = WriteAccess.of(np.broadcast_arrays(np.zeros(1), np.zeros(2))[0])

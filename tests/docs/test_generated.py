@@ -1,7 +1,7 @@
 """Tables in the documents are made from the tables of the code, and both are held together here.
 
 What stands between ``<!-- begin: NAME -->`` and ``<!-- end: NAME -->`` is made by the function
-of that name. ``FUSEJIT_UPDATE_DOCS=1 pytest tests/docs`` writes it anew. (The ulp table of
+of that name. ``FUSEJIT_UPDATE_DOCS=1 pytest tests/docs`` writes it again. (The ulp table of
 docs/semantics.md is measured by tests/codegen/test_accuracy.py.)
 """
 
@@ -379,7 +379,7 @@ def layout() -> str:
 
 
 def _folders(folder: Path) -> list[Path]:
-    """A folder and those in it that hold modules, each in front of what it contains."""
+    """A folder and those in it that hold modules, each before what it contains."""
     inner = [f for f in sorted(folder.iterdir()) if f.is_dir() and (f / "__init__.py").exists()]
     return [folder, *(each for f in inner for each in _folders(f))]
 

@@ -69,7 +69,7 @@ def graph_of(body: str) -> Graph:
 
 
 def body_of(graph: Graph) -> str:
-    """The ops behind the loads, without those of arguments that are not read."""
+    """The ops after the loads, without those of arguments that are not read."""
     lines = print_graph(graph).splitlines()
     kept = [line.strip() for line in lines[lines.index("{") + 1 : -1]]
     return "\n".join(line for line in kept if " = load " not in line)
@@ -336,7 +336,7 @@ def test_a_size_that_is_named_behind_the_producer_stays_behind_it():
 
 
 def test_sizes_that_are_checked_behind_the_producer_keep_the_reshape_there():
-    """In front of the check, the producer might read behind the end of what it reads."""
+    """Before the check, the producer might read after the end of what it reads."""
     product = (
         '%n = generic "product" domain () ins () outs (write) { t0 = index (s0) : i64; '
         "t1 = index (s1) : i64; t2 = multiply t0, t1 : i64; yield t2 } : i64 python\nbind at0 = %n"
@@ -355,7 +355,7 @@ def test_sizes_that_are_checked_behind_the_producer_keep_the_reshape_there():
     note_reshapes(graph, report)
     ((refusal),) = report.refused
     assert refusal.rule == "sizes are known"
-    assert refusal.reason.endswith("that they fit the reshape is checked behind it")
+    assert refusal.reason.endswith("that they fit the reshape is checked after it")
     fixed = graph_of(f"{product}\n{check}\n{producer}\n{reshaped}\n{consumer}\nreturn %r")
     assert move_reshapes_up(fixed) is not fixed
 

@@ -1,4 +1,4 @@
-"""Versions: how the stores in front of an op are counted."""
+"""Versions: how the stores before an op are counted."""
 
 from fusejit.ir.memory_versions import renumber_versions, versions
 from fusejit.ir.ops import Load, Store, walk

@@ -36,7 +36,7 @@ DIVISIONS = frozenset(
 
 
 def flat(statements: Sequence[Stmt]) -> Iterator[Stmt]:
-    """Every statement, those inside loops of the program and branches behind them."""
+    """Every statement, those inside loops of the program and branches after them."""
     for s in statements:
         yield s
         yield from flat(_inner(s))

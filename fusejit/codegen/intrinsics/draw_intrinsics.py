@@ -29,7 +29,7 @@ _new_capsule = ctypes.PYFUNCTYPE(
 _NAME = b"BitGenerator"  # outlives the capsules, which keep a pointer to it
 
 DRAW_SYMBOL = "fusejit_"
-"""In front of the names of NumPy's functions, as LLVM knows them."""
+"""Before the names of NumPy's functions, as LLVM knows them."""
 
 _FUNCTIONS = ("random_standard_normal", "random_standard_exponential")
 

@@ -30,7 +30,7 @@ from fusejit.codegen.intrinsics.intrinsic_table import python_implementation
 from fusejit.codegen.intrinsics.raw_memory import Flat
 
 PRODUCT_SYMBOL, DOT_SYMBOL = "fusejit_matmul_", "fusejit_vecdot_"
-"""LLVM symbols of NumPy's loops, in front of ``f32`` or ``f64``."""
+"""LLVM symbols of NumPy's loops, before ``f32`` or ``f64``."""
 
 _DTYPES: dict[str, np.dtype[Any]] = {
     "f32": np.dtype(np.float32),

@@ -2,7 +2,7 @@
 
     w = undo_log(2)                  # on the stack, for two arrays
     undo_log_array(w, 0, a)          # their memory, from the lowest address to the highest
-    keep(w, p, offset)              # in front of each store: the element that is about to go
+    keep(w, p, offset)              # before each store: the element that is about to go
     roll_back(w)                    # all elements as they were when the undo log began
     end_undo_log(w)                  # or give its memory back
 

@@ -1,4 +1,4 @@
-"""Division of many integers by one, which is prepared in front of their loop.
+"""Division of many integers by one, which is prepared before their loop.
 
     m = reciprocal_of(b)          # once
     floordiv_by(a, b, m)          # a // b with NumPy's answers, 0 for b == 0

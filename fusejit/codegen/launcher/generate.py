@@ -152,7 +152,7 @@ class _Emitter(LauncherResults):
         self.puts_back = self.kept()
         if self.puts_back:
             self.put(f"saved = kept({', '.join(self.puts_back)})")
-        behind = len(self.lines)  # what is allocated in front of the first step
+        behind = len(self.lines)  # what is allocated before the first step
         self.steps(self.program.steps)
         self.bind_repeated_results()
         self.put(f"return {self.structure(self.traced.structure)}")

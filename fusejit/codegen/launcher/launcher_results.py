@@ -21,7 +21,7 @@ from fusejit.ir.traced import (
     StaticLeaf,
 )
 from fusejit.ir.types import Kind
-from fusejit.ir.write_access import Access
+from fusejit.ir.write_access import WriteAccess
 
 _Leaf = TypeVar("_Leaf", ResultLeaf, HostLeaf)
 
@@ -41,7 +41,7 @@ class LauncherResults(LauncherSteps):
         self.bind_shared_containers(self.traced.structure)
 
     def bind_shared_containers(self, structure: ResultStructure) -> None:
-        """So is a list or dict, behind those in it."""
+        """So is a list or dict, after those in it."""
         if not isinstance(structure, ResultSequence | ResultMapping):
             return
         if structure.shared is not None and structure.shared in self.shared:
@@ -76,7 +76,7 @@ class LauncherResults(LauncherSteps):
                     text += "[...]"  # a view of all of it is another object
                 else:
                     self.handed_out.add(result.ref.name)
-            if structure.access is not Access.WRITEABLE:
+            if structure.access is not WriteAccess.WRITEABLE:
                 access = self.bind("access", structure.access)
                 return f"marked({text}, {access}, {self.array(memory_name(result.ref))})"
             if result.kind is Kind.SCALAR:

@@ -296,7 +296,7 @@ def wrap(loops: Sequence[LoopDim], body: Sequence[Stmt]) -> list[Stmt]:
 def place_by_depth(
     loops: Sequence[LoopDim], lets: Sequence[Let], innermost: Sequence[Stmt]
 ) -> list[Stmt]:
-    """Loops around statements, each ``let`` in front of the first loop it does not depend on.
+    """Loops around statements, each ``let`` before the first loop it does not depend on.
 
     What is guarded stays inside: LLVM moves it where it is safe.
     """

@@ -1,4 +1,4 @@
-"""Checks inside of branches that only compute numbers are asked in front of the branch.
+"""Checks inside of branches that only compute numbers are asked before the branch.
 
 Before and after::
 
@@ -91,7 +91,7 @@ def _in_front(s: If, once: frozenset[str]) -> list[Stmt]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A branch: what it computes, what it checks, and what names have behind it."""
+    """A branch: what it computes, what it checks, and what names have after it."""
 
     lets: list[Stmt]
     checks: list[If]

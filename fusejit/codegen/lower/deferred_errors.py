@@ -105,7 +105,7 @@ _ROLLED_BACK = {
 
 
 def rolled_back(graph: Graph) -> dict[int, int]:
-    """By the status that it would come behind stores: what a kernel returns once they are undone.
+    """By the status that it would come after stores: what a kernel returns once they are undone.
 
     NumPy then runs the call: Python's integers have no end, and extents of 1 are broadcast.
     """
@@ -122,7 +122,7 @@ def deferred_status(graph: Graph, check: Assert) -> int:
 class DeferredPlace(NamedTuple):
     """Where a check stands, the axis that its text names, and what an ``assert`` or ``raise`` says.
 
-    ``error`` is the name of the class behind ``raise``.
+    ``error`` is the name of the class after ``raise``.
     """
 
     location: Location

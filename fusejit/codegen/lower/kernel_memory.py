@@ -128,7 +128,7 @@ class KernelMemory:
         size = product(polynomials)
         count = size.as_constant()
         is_small = count is not None and count * dtype.itemsize <= LARGEST_ON_STACK
-        if is_small and not rotates:  # memory that pointers leave is made in front of the loop
+        if is_small and not rotates:  # memory that pointers leave is made before the loop
             self.statements.append(Scratch(f"p_{name}", Integer(size), dtype, True, scope))
         else:
             self.allocate([], f"p_{name}", Integer(size), dtype, scope)
@@ -144,7 +144,7 @@ class KernelMemory:
     ) -> None:
         """Memory until the end of the block, or of the outermost loop that keeps its size.
 
-        ``sizes`` stand in front of it and define what ``size`` reads.
+        ``sizes`` stand before it and define what ``size`` reads.
         """
         scope = self._next_scope(name) if scope is None else scope
         scratch = Scratch(name, size, dtype, False, scope, Status.NO_MEMORY)

@@ -223,7 +223,7 @@ class _RingBuffer:
         self.done = Polynomial.name(f"{tag}_done")  # the block that is written back
         self.first = Polynomial.name(
             f"{tag}_first"
-        )  # block of the row block, and behind its last one
+        )  # block of the row block, and after its last one
         self.last = Polynomial.name(f"{tag}_last")
         self.slot = Polynomial.name(f"{tag}_slot")
 

@@ -8,7 +8,7 @@
                                             function kernel(a0):
                                                 launch chunk0(fault, p) over s0
 
-A function in a function stands in front of it. Names that a chunk reads from outside are its
+A function in a function stands before it. Names that a chunk reads from outside are its
 parameters, in the order of their numbers, but for a streamed result: that comes first.
 """
 

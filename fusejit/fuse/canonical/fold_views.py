@@ -85,7 +85,7 @@ def _merge_view_chains(graph: Graph) -> Graph:
 def _load_viewed_parts(graph: Graph) -> Graph:
     """A view of a load is a load of that part, at the place of the load.
 
-    A part whose place is known only behind the load is loaded where the view stands, if nothing was
+    A part whose place is known only after the load is loaded where the view stands, if nothing was
     stored in between; otherwise it stays a view.
     """
 

@@ -30,7 +30,7 @@ _BOOL = np.dtype(np.bool_)
 
 
 def definition(builder: PayloadBuilder, ref: int) -> Instr | None:
-    """The instruction behind a ref, or None for a block argument."""
+    """The instruction after a ref, or None for a block argument."""
     position = ref - len(builder.arguments)
     return builder.instrs[position] if position >= 0 else None
 

@@ -123,7 +123,7 @@ class _Session:
         """Fold a producer wherever that is accepted now; returns what replaces ``consumer``.
 
         All at once: once it is needed at one place less, the producer may take in what it reads,
-        become too dear for the places that are left, and be computed and kept as well.
+        become too expensive for the places that are left, and be computed and kept as well.
         """
         places: dict[GenericOp, list[tuple[Operand, Accept]]] = {}
         for use in self.context.uses(producer):

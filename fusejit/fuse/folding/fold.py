@@ -77,7 +77,7 @@ def fold(
     producer, operand_index, consumer
         A pair that `fusejit.fuse.folding.legality.check_fold` finds no fault with.
     preserved : iterable of int
-        Results of the producer that become results of the fused op, in front of the consumer's;
+        Results of the producer that become results of the fused op, before the consumer's;
         each must be written whole there (`fusejit.fuse.folding.legality.check_preserved`).
 
     Returns

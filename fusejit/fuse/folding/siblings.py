@@ -132,7 +132,7 @@ class _Session:
             if _may_move_down(other, op, context):
                 place = op
             elif not op.payload.has_extract() and _may_move_up(op, other, context, self.fixed):
-                # (a gather stays behind the check of its integers)
+                # (a gather stays after the check of its integers)
                 place = other
             else:
                 continue
@@ -201,7 +201,7 @@ def merge(first: GenericOp, second: GenericOp) -> GenericOp:
 
 # ---------------------------------------------------------------------------------------- the parts
 def _earlier_siblings(op: GenericOp, context: BlockContext) -> Iterator[GenericOp]:
-    """Elementwise ops over the same domain in front of ``op``: it reads them, or what they read."""
+    """Elementwise ops over the same domain before ``op``: it reads them, or what they read."""
     near: dict[GenericOp, None] = {}
     for value in op.operand_values:
         for other in (context.producer(value), *context.users(value)):

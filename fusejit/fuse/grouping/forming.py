@@ -29,7 +29,7 @@ class Read:
 
 Reads = Callable[[GenericOp], Sequence[Read]]
 Halo = tuple[int, int]
-"""How far in front of the tile (at most 0 if it has to begin earlier) and behind it an op runs."""
+"""How far before the tile (at most 0 if it has to begin earlier) and after it an op runs."""
 
 ControlGroupFn = Callable[[Sequence[GenericOp], GenericOp, Target], Accept | Reject]
 """Asked about the ops of a group so far and one that may join them."""

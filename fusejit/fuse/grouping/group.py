@@ -141,7 +141,7 @@ class _Grouping:
         return replace(self.graph, block=block), tuple(groups)
 
     def _fill_first(self, op: Op, stretch: list[Op]) -> list[Op]:
-        """The stretch's ops that fill memory for the store ``op``, if they may run in front of it.
+        """The stretch's ops that fill memory for the store ``op``, if they may run before it.
 
         ``out = np.zeros(n)`` is filled where the first store into a part of it needs that, behind
         what this store computes.
@@ -327,7 +327,7 @@ class _Grouping:
         return bool(axes)
 
     def _stores_too_early(self, group: Forming, stretch: Sequence[Op]) -> bool:
-        """Whether an op that will run behind the group reads what the group has overwritten."""
+        """Whether an op that will run after the group reads what the group has overwritten."""
         if group.store is None:
             return False
         alias_class = group.store.view.buffer.alias_class

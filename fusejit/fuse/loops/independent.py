@@ -13,7 +13,7 @@ writes has an axis along which *every* access of the body, read or write, stands
 with one ``c`` and a remainder ``r`` of less than ``c`` different values, none of which the body
 computes. Memory that the body makes belongs to its iteration.
 
-What other iterations must not have begun when one ends the call (errors behind stores to the
+What other iterations must not have begun when one ends the call (errors after stores to the
 caller's memory), what Python sees in order (host calls), and products that BLAS computes with
 threads of its own keep a loop serial. So bits, errors and effects are those of the serial loop.
 """

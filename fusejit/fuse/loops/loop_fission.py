@@ -349,7 +349,7 @@ def _is_pure_number(op: Op, written: frozenset[int]) -> bool:
 
 
 def _bound(ops: Sequence[Op]) -> frozenset[str]:
-    """Symbols that ops define for those behind them."""
+    """Symbols that ops define for those after them."""
     return frozenset(op.symbol for op in ops if isinstance(op, Bind))
 
 

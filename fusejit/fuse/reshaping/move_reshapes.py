@@ -43,7 +43,7 @@ from fusejit.ir.verifier.scope_rules import symbols_of
 
 
 def move_reshapes_up(graph: Graph) -> Graph:
-    """Move each reshape in front of the elementwise op whose result it is, where that is legal."""
+    """Move each reshape before the elementwise op whose result it is, where that is legal."""
     return _moved(graph, lambda session, op: session.up(op))
 
 
@@ -159,9 +159,9 @@ class _Session:
             raise Refused("the value is used once", f"%{op.source.name} is also used as it is")
         late = self._symbols_between(producer, op) & symbols_of(op)
         if late:
-            raise Refused("sizes are known", f"{', '.join(sorted(late))} is computed behind it")
+            raise Refused("sizes are known", f"{', '.join(sorted(late))} is computed after it")
         if self._is_checked_between(producer, op) and not self._symbols(op) <= self.fixed:
-            raise Refused("sizes are known", "that they fit the reshape is checked behind it")
+            raise Refused("sizes are known", "that they fit the reshape is checked after it")
         init = producer.inits[producer.results.index(op.source)]
         groups = dim_groups(op.reassociation, init.map, op.results[0].type.extents)
         regrouping = Regrouping(producer, groups)
@@ -202,7 +202,7 @@ class _Session:
         return True
 
     def moved_down(self, op: ReshapeOp) -> tuple[GenericOp, Regrouping]:
-        """The consumer with the dims of the value in front of the reshape.
+        """The consumer with the dims of the value before the reshape.
 
         Raises
         ------
@@ -244,7 +244,7 @@ class _Session:
 
     @staticmethod
     def _read_source(regrouping: Regrouping, op: ReshapeOp) -> None:
-        """The operand that undoes the reshape is the value in front of it."""
+        """The operand that undoes the reshape is the value before it."""
         for undone in list(regrouping.before):
             if undone.source is op.results[0]:
                 inputs = tuple(

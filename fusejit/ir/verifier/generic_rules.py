@@ -72,21 +72,21 @@ def payload_arguments_match_the_operands(op: Op) -> Iterator[str]:
         yield f"{_names(op.payload.arguments)} are not the operands' {_names(dtypes)}"
 
 
-def payload_refs_stand_behind_their_definition(op: Op) -> Iterator[str]:
+def payload_refs_stand_after_their_definition(op: Op) -> Iterator[str]:
     """An instruction uses arguments and earlier instructions, a yield any of them."""
     if not isinstance(op, GenericOp):
         return
     payload = op.payload
     for ref, instr in iterate_refs(payload):
         if any(not 0 <= o < ref for o in instr.operands):
-            yield f"{payload.ref_name(ref)} uses something that is not defined in front of it"
+            yield f"{payload.ref_name(ref)} uses something that is not defined before it"
     if any(not 0 <= r < payload.num_arguments + len(payload.instrs) for r in payload.results):
         yield "something that is not defined is yielded"
 
 
 def payload_ops_take_the_dtypes_of_their_row(op: Op) -> Iterator[str]:
     """As NumPy's loop for these dtypes would have them, and with a template for code generation."""
-    if not isinstance(op, GenericOp) or next(payload_refs_stand_behind_their_definition(op), None):
+    if not isinstance(op, GenericOp) or next(payload_refs_stand_after_their_definition(op), None):
         return
     for ref, instr in iterate_refs(op.payload):
         operands = tuple(op.payload.dtype_of(o) for o in instr.operands)
@@ -152,7 +152,7 @@ _OF_NUMBERS = frozenset(name for name, row in COMBINERS.items() if row.of_number
 
 def payload_yields_the_results(op: Op) -> Iterator[str]:
     """One number per result, of its dtype; ``and`` and ``or`` combine bools."""
-    if not isinstance(op, GenericOp) or next(payload_refs_stand_behind_their_definition(op), None):
+    if not isinstance(op, GenericOp) or next(payload_refs_stand_after_their_definition(op), None):
         return
     payload: Payload = op.payload
     if len(payload.results) != len(op.results):
@@ -257,7 +257,7 @@ GENERIC_RULES: tuple[Callable[[Op], Iterator[str]], ...] = (
     maps_match_domain_and_operand,
     operand_extents_can_hold_the_domain,
     payload_arguments_match_the_operands,
-    payload_refs_stand_behind_their_definition,
+    payload_refs_stand_after_their_definition,
     payload_ops_take_the_dtypes_of_their_row,
     payload_yields_the_results,
     result_types_match_their_maps,

@@ -139,7 +139,7 @@ class _Verifier:
         self.names[name] = given
 
     def inner(self, body: Sequence[Stmt], given: dict[str, Type]) -> None:
-        """A body that may not run: what it gives is not known behind it."""
+        """A body that may not run: what it gives is not known after it."""
         before = dict(self.names)
         self.names.update(given)
         self.block(body)

@@ -1,4 +1,4 @@
-"""Rules about what an op can see: the values, symbols, buffers and versions in front of it."""
+"""Rules about what an op can see: the values, symbols, buffers and versions before it."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class BodyPrinter:
 
     # -- lines ----------------------------------------------------------------------------------
     def in_order(self, last: str) -> list[str]:
-        """The lines that ``last`` needs, each where it is first needed, numbered anew."""
+        """The lines that ``last`` needs, each where it is first needed, numbered again."""
         text_of = {name: text for text, name in self.made.items()}
         renamed: dict[str, str] = {}
         lines: list[str] = []

@@ -165,7 +165,7 @@ class _Rewriter(ExpressionRewriter):
 
     # -------------------------------------------------------------------------------- statements
     def _name_stores(self, at: ast.AST, *names: str) -> list[ast.stmt]:
-        """What stands in front of a statement that binds names which are not the function's."""
+        """What stands before a statement that binds names which are not the function's."""
         result = []
         for name in map(self.scope.mangle, names):
             origin = self.scope.origin(name)

@@ -136,8 +136,8 @@ def _chosen(truth: TracedArray, first: Callable[[], Any], second: Callable[[], A
 def asserted(operand: Any, message: Any = None) -> Any:
     """What ``assert`` asks for; what only the kernel knows becomes an `Assert`.
 
-    ``message`` is the literal behind the comma, "" for none, None for what has to be computed,
-    which NumPy does: not behind a store to the caller's memory (`refuse_deferred_raises`).
+    ``message`` is the literal after the comma, "" for none, None for what has to be computed,
+    which NumPy does: not after a store to the caller's memory (`refuse_deferred_raises`).
     """
     truth = decide(operand) if is_number(operand) or is_union_scalar(operand) else operand
     if not isinstance(truth, TracedArray):

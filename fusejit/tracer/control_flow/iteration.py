@@ -45,7 +45,9 @@ class Items:
 
     def __repr__(self) -> str:
         if active_trace() is not None:
-            raise needs_python("makes text of an iterable of what each call has anew", MOVE_OUTSIDE)
+            raise needs_python(
+                "makes text of an iterable of values that change with each call", MOVE_OUTSIDE
+            )
         return f"<traced items, {self.length} of them>"
 
     def __iter__(self) -> Iterator[Any]:
@@ -86,7 +88,7 @@ def _affine(obj: Any) -> AffineExpr:
 
 @primitive(range)
 def range_of(*args: Any) -> Any:
-    """``range`` with a bound that each call, or each iteration, has anew."""
+    """``range`` with a bound that changes with each call or each iteration."""
     if not any(isinstance(a, TracedNumber) or is_kernel_number(a) for a in args):
         return NotImplemented
     if not 1 <= len(args) <= 3:

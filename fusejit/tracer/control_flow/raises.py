@@ -30,7 +30,7 @@ COMPUTED = "computed"
 """The error of a check that the kernel cannot raise itself: its text is computed, say."""
 
 ASSERTS = (
-    "asserts something about elements, behind a store to an argument, with a message that is "
+    "asserts something about elements, after a store to an argument, with a message that is "
     "computed; write the message as a literal"
 )
 """The reason of such a check that stands for an ``assert``."""
@@ -107,5 +107,5 @@ def refuse_deferred_raises(graph: Graph, tries: bool) -> None:
                 raise UnsupportedError.at(op.location, ASSERTS)
             raise Fallback(op.reason)
         if tries and isinstance(op, _MAY_RAISE):
-            what = "may raise, behind a store to an argument, in a function that has a `try`"
+            what = "may raise, after a store to an argument, in a function that has a `try`"
             raise Fallback(f"{what}; raise before the first store")

@@ -106,7 +106,7 @@ class TracedIf(Region):
         self.open(Block())
 
     def otherwise(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
-        """End the first block and begin the second; what the names held in front of both."""
+        """End the first block and begin the second; what the names held before both."""
         self._then = {name: self.look_up(names, name) for name in self.names}
         self._prefix_buffers.open(self._then, self._before)
         self._then_block = self.close()
@@ -114,7 +114,7 @@ class TracedIf(Region):
         return tuple(self._before.values())
 
     def result(self, names: Mapping[str, Any]) -> tuple[Any, ...]:
-        """End the second block; what the names hold behind both."""
+        """End the second block; what the names hold after both."""
         self._now = {name: self.look_up(names, name) for name in self.names}
         return self.join(self._then, self._now, names)
 
@@ -304,7 +304,7 @@ class TracedIf(Region):
         return tuple(values)
 
     def _is_around(self, array: Any) -> bool:
-        """Whether an array was made in front of the conditional."""
+        """Whether an array was made before the conditional."""
         return self.trace.is_open(array.storage.home) and array.storage.home not in (
             self._then_block,
             self.trace.block,

@@ -31,7 +31,7 @@ class UnrollBudget:
         self._iterations = 0
 
     def spend(self) -> None:
-        """In front of another iteration: end the trace if the loop has grown too long."""
+        """Before another iteration: end the trace if the loop has grown too long."""
         self._iterations += 1
         if not self._trace.is_bounded:
             return

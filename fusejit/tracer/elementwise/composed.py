@@ -8,7 +8,7 @@ import numpy as np
 
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind
-from fusejit.ir.write_access import Access
+from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.elementwise.elementwise_op import (
     copy_of,
     emit_elementwise,
@@ -198,7 +198,7 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
     """``dst[...] = src``, where ``where`` is true."""
     if not isinstance(dst, TracedArray):
         raise Fallback("np.copyto into an array that is not of this trace")
-    if dst.stores is not Access.WRITEABLE:  # NumPy takes what is in that very memory already
+    if dst.stores is not WriteAccess.WRITEABLE:  # NumPy takes what is in that very memory already
         raise unsupported("np.copyto into a read-only array is not traced", MOVE_OUTSIDE)
     operand = operand_of(src)
     if len(operand.extents) > dst.ndim:  # NumPy leaves out axes in front that are 1 long

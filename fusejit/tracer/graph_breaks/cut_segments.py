@@ -12,7 +12,7 @@
         part0 = y.sum()
         return y, part0
 
-The statement that could not be compiled stays, without the parts that can be computed in front of
+The statement that could not be compiled stays, without the parts that can be computed before
 it. Runs of statements around it become functions of the names that they need, which return the
 names that are read later. A compound statement that holds it stays Python's, and its blocks are cut
 in the same way. Each segment is a function like any other: it is traced when it is first called,
@@ -279,7 +279,7 @@ class _Cut:
         )
 
     def _comes_from_elsewhere(self, name: str, run: Sequence[ast.stmt]) -> bool:
-        """Whether a name that some statements mention may get its value in front of them."""
+        """Whether a name that some statements mention may get its value before them."""
         if name in self.parameters or self.counts[name] > counts(run)[name]:
             return True
         if name not in assigned(run):  # never bound, as what binds it is not reached

@@ -59,7 +59,7 @@ class SplitFunction:
 
 @dataclass(frozen=True, slots=True)
 class InterpretedParts:
-    """What of a split function is Python's after all, as compiling it does not pay.
+    """What of a split function runs in Python after all, as compiling it does not pay.
 
     Attributes
     ----------

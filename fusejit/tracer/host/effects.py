@@ -119,7 +119,7 @@ def emit_effect(
 ) -> None:
     """Emit an effect without a result: the function ``name`` with these arguments.
 
-    ``objects`` are given to it in front of them.
+    ``objects`` are given to it before them.
     """
     trace = current_trace()
     arguments = _Arguments(trace)

@@ -193,7 +193,7 @@ def _selected_view(array: TracedArray, index: tuple[Any, ...]) -> tuple[Indexing
 
 
 def _mask_alone(array: TracedArray, index: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The index without full slices behind a mask: ``x[m, :]`` is ``x[m]``."""
+    """The index without full slices after a mask: ``x[m, :]`` is ``x[m]``."""
     if len(index) < 2 or not is_mask(index[0]):
         return index
     rest = [i for i in index[1:] if i is not Ellipsis]

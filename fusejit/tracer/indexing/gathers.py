@@ -1,10 +1,10 @@
 """Indices that are integer arrays: ``x[i, :, j]`` as one op that reads elements at computed places.
 
 NumPy's rule for the result: integer arrays and ints, broadcast against each other, are one block of
-axes. It stands where they stand, if they stand side by side, and in front of everything else if
+axes. It stands where they stand, if they stand side by side, and before everything else if
 not; slices and new axes keep their places around it.
 
-Whether all integers are within bounds is an `Assert` of its own in front of the op: the largest of
+Whether all integers are within bounds is an `Assert` of its own before the op: the largest of
 ``max(i, -1 - i)`` is compared with the length of the axis, once per array of integers. If it fails,
 NumPy runs the call and raises its own IndexError.
 """

@@ -25,7 +25,9 @@ _BOOL = np.dtype(np.bool_)
 def index_array(item: Any) -> TracedArray | None:
     """The integers that an item of an index is, or None for slices, ints, None and Ellipsis."""
     if isinstance(item, Items):
-        raise needs_python("indexes with a range of what each call has anew", "use np.arange")
+        raise needs_python(
+            "indexes with a range of values that change with each call", "use np.arange"
+        )
     if isinstance(item, range):
         item = current_trace().reading.constant(np.asarray(item, np.int64))
     if isinstance(item, list) or (isinstance(item, tuple) and item):

@@ -64,8 +64,8 @@ def _without_ends(
     """The old axes and the known sizes that are left when those are gone whose products agree.
 
     ``(h, w)`` to ``(h // 2, 2, -1)`` leaves ``w`` to the -1, under the guard that 2 divides h. The
-    product of the known sizes in front of the -1, if they are not constants, has to be the product
-    of the first axes in this call; likewise behind it.
+    product of the known sizes before the -1, if they are not constants, has to be the product
+    of the first axes in this call; likewise after it.
     """
     decisions = trace.decisions
     kept = list(old)

@@ -17,7 +17,7 @@ from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.reassociation import Reassociation
 from fusejit.ir.types import Kind
 from fusejit.ir.values import Layout
-from fusejit.ir.write_access import Access
+from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.elementwise.axis_order import result_order
 from fusejit.tracer.elementwise.elementwise_op import copy_of
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
@@ -209,7 +209,7 @@ def _contiguous_copy(array: TracedArray, is_decided: bool = True) -> TracedArray
 def require_elements(array: TracedArray) -> None:
     """A copy can be told from a view without elements if that cannot be written."""
     root = array.storage.root
-    if array.stores is Access.WRITEABLE:
+    if array.stores is WriteAccess.WRITEABLE:
         if root.path is not None:
             array.trace.reading.writeable.add(root.path)
         return

@@ -11,7 +11,7 @@ from fusejit.ir.affine import AffineExpr
 from fusejit.ir.payload import I64, PayloadBuilder
 from fusejit.ir.scalar_ops.scalar_op_table import UFUNC_ROWS
 from fusejit.ir.types import Kind
-from fusejit.ir.write_access import Access
+from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.elementwise.axis_order import result_order
 from fusejit.tracer.elementwise.elementwise_op import copy_of, emit_elementwise, require_extents
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
@@ -206,7 +206,7 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
 def _at(ufunc: np.ufunc) -> Callable[..., None]:
     def at(a: Any, indices: Any, b: Any = None) -> None:
         target = target_operand(a)
-        if target.stores is not Access.WRITEABLE:  # NumPy stores into it all the same
+        if target.stores is not WriteAccess.WRITEABLE:  # NumPy stores into it all the same
             what = f"np.{ufunc.__name__}.at into a read-only array is not traced"
             raise unsupported(what, MOVE_OUTSIDE)
         require_writeable(target)

@@ -11,7 +11,7 @@ import numpy as np
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
 from fusejit.ir.types import Kind
-from fusejit.ir.write_access import Access
+from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.elementwise.elementwise_op import copy_of, require_extents
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.library.creation import array_from, shape_argument
@@ -171,7 +171,7 @@ def broadcast_to(array: Any, shape: Any, subok: Any = False) -> TracedArray:
         raise numpy_raises("ValueError: input operand has more dimensions than allowed")
     require_extents(trace, broadcast(trace.decisions, [extents, source.extents]), extents)
     result = source.view(broadcast_map(trace.decisions, source.extents, extents), extents)
-    result.access = Access.READ_ONLY
+    result.access = WriteAccess.READ_ONLY
     return result
 
 
@@ -233,7 +233,7 @@ def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> TracedArray:
 
 @primitive(np.rollaxis)
 def rollaxis(a: Any, axis: Any, start: Any = 0) -> TracedArray:
-    """``np.rollaxis``: an axis moved in front of another one."""
+    """``np.rollaxis``: an axis moved before another one."""
     array = array_operand(a)
     at = normalize_axis(axis, array.ndim)
     before = operator.index(start)

@@ -88,7 +88,7 @@ def _with_rank(array: TracedArray, rank: int) -> TracedArray:
 
 
 def _placed(nested: Any, axis: int) -> tuple[Extents, list[tuple[Starts, TracedArray]]]:
-    """The extents of nested blocks that are joined along ``axis`` and those behind it."""
+    """The extents of nested blocks that are joined along ``axis`` and those after it."""
     if isinstance(nested, TracedArray):
         return nested.extents, [((ZERO,) * nested.ndim, nested)]
     placed: list[tuple[Starts, TracedArray]] = []

@@ -66,7 +66,7 @@ def _trick(obj: Any) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
 # --------------------------------------------------------------------------------------- r_ and c_
 @_trick(np.r_)
 def rows(key: Any) -> Any:
-    """``np.r_[a, 0, 1:n]``: one behind the other along the first axis."""
+    """``np.r_[a, 0, 1:n]``: one after the other along the first axis."""
     return _joined(key, lambda part: part if part.ndim else part[None], 0)
 
 

@@ -107,7 +107,7 @@ def _result_dtype(
 
 
 def join(parts: Sequence[TracedArray], axis: int, out: Any, dtype: np.dtype) -> TracedArray:
-    """The parts one behind the other along an axis."""
+    """The parts one after the other along an axis."""
     trace = parts[0].trace
     decisions = trace.decisions
     for part in parts[1:]:
@@ -245,7 +245,7 @@ def append(arr: Any, values: Any, axis: Any = None) -> Any:
 
 @primitive(np.insert)
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
-    """``np.insert`` of numbers, or of a vector, in front of one place of a vector."""
+    """``np.insert`` of numbers, or of a vector, before one place of a vector."""
     if not contains_traced([arr, obj, values]):
         return NotImplemented
     array, at = _as_array(arr), value_of(obj)

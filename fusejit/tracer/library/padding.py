@@ -53,7 +53,7 @@ _STATISTICS: dict[str, Any] = {"maximum": max_of, "minimum": min_of, "mean": mea
 
 @dataclass(frozen=True, slots=True)
 class Widths:
-    """How far one axis is padded before and behind its ``size`` elements."""
+    """How far one axis is padded before and after its ``size`` elements."""
 
     before: AffineExpr
     size: AffineExpr

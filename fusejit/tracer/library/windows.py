@@ -8,7 +8,7 @@ import numpy as np
 
 from fusejit.ir.affine import AffineExpr
 from fusejit.ir.indexing_map import IndexingMap
-from fusejit.ir.write_access import Access
+from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.graph_breaks.fallback import numpy_raises
 from fusejit.tracer.indexing.view_functions import normalize_axis
 from fusejit.tracer.library.creation import array_from, shape_argument
@@ -51,5 +51,5 @@ def sliding_window_view(
         places[a] += AffineExpr.dim(array.ndim + number)
     whole = (*extents, *sizes)
     result = array.view(IndexingMap(len(whole), tuple(places)), whole)
-    result.access = Access.READ_ONLY
+    result.access = WriteAccess.READ_ONLY
     return result

@@ -185,7 +185,7 @@ def _insert(ordered):  # type: ignore[no-untyped-def]
 
 @_written_out
 def _select(ordered, middle):  # type: ignore[no-untyped-def]
-    """Put into its place what a sort would put there; what is in front of it is not larger."""
+    """Put into its place what a sort would put there; what is before it is not larger."""
     low = 0
     high = len(ordered) - 1
     while low < high:

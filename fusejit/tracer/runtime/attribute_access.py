@@ -40,7 +40,7 @@ _ATTRIBUTE_REMEDY = "make an array of that shape or dtype outside the decorated 
 _RETURN_ONLY = "return the new value instead"
 
 
-class Access:
+class AttributeAccess:
     """Attribute and item callbacks.
 
     Parameters

@@ -137,7 +137,7 @@ PRIMITIVE_MODULES = (
     where_arguments,
     host_functions,
     index_tricks,
-    counting,  # these two behind the rows that they fall back to
+    counting,  # these two after the rows that they fall back to
     order_statistics,
 )
 MAX_RESTARTS = 50
@@ -169,7 +169,7 @@ def trace_function(
     is_part : bool
         Whether the function is a segment of one that runs already: see `fusejit.options`.
     undoes : bool
-        Whether NumPy takes over where the call would raise behind a store, which is undone.
+        Whether NumPy takes over where the call would raise after a store, which is undone.
     texts_are_pythons : bool
         Whether text of numbers is left to Python, as another variant would be needed for each.
     is_bounded : bool

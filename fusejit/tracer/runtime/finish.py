@@ -43,7 +43,7 @@ def finish(trace: Trace, result: Any, location: Location) -> TracedFunction:
     _require_unchanged_containers(trace, location)
     structure = Results(trace, result, location).structure
     _require_separate_memory(trace)
-    for copy in trace.copies_read_in_loops:  # a later iteration may read it behind a store
+    for copy in trace.copies_read_in_loops:  # a later iteration may read it after a store
         copy.require_unchanged_base()
     substitute_equal_symbols(trace)
     _drop_unused(trace)
@@ -87,7 +87,7 @@ def _require_unchanged_containers(trace: Trace, location: Location) -> None:
 
 
 def _require_undoable(trace: Trace) -> None:
-    """Python's integers have no end: behind what cannot be undone, Python runs the statement."""
+    """Python's integers have no end: after what cannot be undone, Python runs the statement."""
     for op in effects_for_good(trace.graph):
         deferred = [c for c in deferred_assertions(trace.graph) if c.error in BEYOND_RANGE]
         if deferred:

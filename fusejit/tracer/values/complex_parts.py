@@ -11,7 +11,7 @@ from fusejit.ir.ops import Alias
 from fusejit.ir.payload import PayloadBuilder
 from fusejit.ir.types import Kind, TensorType, part_dtype
 from fusejit.ir.values import Buffer, Layout, Value, View
-from fusejit.ir.write_access import Access
+from fusejit.ir.write_access import WriteAccess
 from fusejit.tracer.elementwise.elementwise_op import emit_elementwise, full
 from fusejit.tracer.graph_breaks.fallback import Fallback, numpy_raises
 from fusejit.tracer.library.conversions import axes_of_order
@@ -265,7 +265,7 @@ def _zeros(array: TracedArray) -> TracedArray:
     zero = operand_of(array.dtype.type(0))
     order = axes_of_order(array, "A")
     zeros = full(array.trace, array.extents, zero, array.dtype, order, "imag")
-    zeros.access = Access.READ_ONLY
+    zeros.access = WriteAccess.READ_ONLY
     return zeros
 
 

@@ -46,7 +46,7 @@ _ALLOWED: dict[str, Range] = {
 
 
 def check_overflows(graph: Graph, nonnegative: frozenset[Value]) -> None:
-    """Put an `Assert` behind each operation on Python integers that may leave 64 bits."""
+    """Put an `Assert` after each operation on Python integers that may leave 64 bits."""
     checks = [op for op in walk(graph.block) if isinstance(op, Assert)]
     divisions = [op for op in checks if op.error[-2:] == " 0"]
     conversions = {op: _ALLOWED[op.reason] for op in checks if op.reason in _ALLOWED}
@@ -62,9 +62,7 @@ def check_overflows(graph: Graph, nonnegative: frozenset[Value]) -> None:
         if _is_wide(op, ranges) and not _only_low_bits(op.results[0], uses, ranges, low_bits)
     )
     if wide:
-        ranges = Ranges(
-            graph, nonnegative, wide
-        )  # with a check behind each, others may be needless
+        ranges = Ranges(graph, nonnegative, wide)  # with a check after each, others may be needless
     left = [op for op in candidates if op in wide and _is_wide(op, ranges)]
     changed: dict[Op, list[Op]] = {op: [op, *_check(op, ranges.operands[op])] for op in left}
     defined = {value: op for op in walk(graph.block) for value in op.results}

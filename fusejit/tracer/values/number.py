@@ -28,7 +28,7 @@ _LIMIT = 1 << 62
 
 
 class TracedNumber:
-    """A number that each call computes anew: an expression and its value in this call.
+    """A number that each call computes again: an expression and its value in this call.
 
     Deliberately not an ``int``: C code would read past every callback.
 
@@ -180,7 +180,7 @@ class TracedNumber:
     def in_text(self) -> Any:
         """The value that text of the program shows: exact, or Python's to find in each call."""
         if self.trace.texts_are_pythons:
-            raise needs_python("makes text of a number that each call has anew", MOVE_OUTSIDE)
+            raise needs_python("makes text of a number that changes with each call", MOVE_OUTSIDE)
         self.trace.shows_numbers = True
         return self.exact()
 

@@ -36,7 +36,7 @@ BOOL = np.dtype(np.bool_)
 OBJECT_OF = "object of "  # how the names of the numbers begin: no names of a program
 _TRACKED = ("origins", "tracked")
 IS_AN_OBJECT = "object"
-"""The kind of a check that an array is its own: behind a store NumPy must be able to take over."""
+"""The kind of a check that an array is its own: after a store NumPy must be able to take over."""
 
 
 @dataclass(eq=False, slots=True)
@@ -144,5 +144,5 @@ def check_own(trace: Trace, which: TracedArray) -> None:
         kind=Kind.PYTHON,
         order=None,
     )
-    reason = "a loop has bound an array anew"
+    reason = "a loop has bound an array again"
     trace.emit(Assert(condition=ok.value(), reason=reason, error=IS_AN_OBJECT))

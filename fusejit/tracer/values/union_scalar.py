@@ -163,7 +163,7 @@ class UnionScalar:
 class OptionalTuple:
     """A tuple, or None: ``tag`` is the bool that is true for the tuple.
 
-    What a search leaves: ``at = None`` in front of a loop, ``at = (i, j)`` in it.
+    What a search leaves: ``at = None`` before a loop, ``at = (i, j)`` in it.
     """
 
     __slots__ = ("items", "tag")

@@ -36,7 +36,7 @@ from fusejit.ir.traced import (
     StaticLeaf,
     TracedFunction,
 )
-from fusejit.ir.write_access import Access
+from fusejit.ir.write_access import WriteAccess
 from fusejit.stages import closure_cells
 from fusejit_testing.compare import (
     EXACT,
@@ -205,9 +205,9 @@ def assemble(structure: ResultStructure, results: list[Any], paths: Any, names: 
     match structure:
         case ResultLeaf():
             result = results[structure.index]
-            if structure.access is not Access.WRITEABLE:
+            if structure.access is not WriteAccess.WRITEABLE:
                 fresh = marked(result[...], structure.access, owner(result))
-                if Access.of(fresh) is not Access.of(result):
+                if WriteAccess.of(fresh) is not WriteAccess.of(result):
                     result = results[structure.index] = fresh
             if structure.is_view and isinstance(result, np.ndarray) and result.base is None:
                 result = results[structure.index] = result[...]  # one object, wherever it stands

@@ -66,7 +66,7 @@ def random_graph(
     num_ops : int
         How many steps to take; a step adds one or two ops.
     stores : bool
-        Whether there are stores to arguments and to local buffers, with loads behind them.
+        Whether there are stores to arguments and to local buffers, with loads after them.
     dtypes : sequence of dtype
         The element types of arguments and constants.
     max_rank : int
